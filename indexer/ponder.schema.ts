@@ -31,6 +31,7 @@ export const tierChange = deriveTable("tierChange", (table) => ({
 export const capability = deriveTable("capability", (table) => ({
   byAgent: index().on(table.agent, table.capability),
 }));
+export const capabilityPlace = deriveTable("capabilityPlace");
 export const purchases = deriveTable("purchases");
 export const declaration = deriveTable("declaration");
 export const familyMember = deriveTable("familyMember", (table) => ({

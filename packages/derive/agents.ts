@@ -50,9 +50,12 @@ export function ensureAgent(context: ApplyContext, address: string): Row<"agent"
   return agentRow(context, address);
 }
 
-/** Whether an address is an agent or can become one: hubs and escrows cannot. */
-export function mayBeAgent(context: ApplyContext, address: string): boolean {
-  return findAgent(context, address) !== null || !isHubOrEscrow(context, address);
+/**
+ * Whether an address is a hub or an escrow now, and so no side of a hire. It may be an agent from before; then the agent's
+ * row says so.
+ */
+export function isHubNow(context: ApplyContext, address: string): boolean {
+  return findAgent(context, address)?.isHub ?? isHubOrEscrow(context, address);
 }
 
 /** The list of an address's free hires as a seller. It is kept even before the address is an agent. */

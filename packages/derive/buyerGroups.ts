@@ -1,15 +1,16 @@
 import { agentRow, changeAgent, updateAgent } from "./agentRow.ts";
 import type { ApplyContext } from "./applyContext.ts";
 import { append, itemsOf } from "./lists.ts";
+import { forEachRow } from "./loadedRows.ts";
 import type { Row } from "./tables.ts";
 
 /**
  * The buyer group of an address: the addresses that were ever in one cluster with it. They count as one buyer. The group has
  * the name of one of them.
  *
- * A group has a row `<group>/<seller>` for each seller, with its hires in the window. The rows form a chain from the newest to
- * the first, so two groups can be merged. The smaller group is merged into the larger, which keeps merging cheap. The same
- * rows also hold what each address bought by itself: a group may have to be split.
+ * A group has a row `<group>/<seller>` for each seller, with its hires in the window, and a list of these sellers, so two
+ * groups can be merged. The smaller group is merged into the larger, which keeps merging cheap. The same rows also hold
+ * what each address bought by itself: a group may have to be split.
  */
 export function buyerGroupOf(context: ApplyContext, buyer: string): string {
   const path: string[] = [];
@@ -38,22 +39,25 @@ export function removePurchase(context: ApplyContext, buyer: string, seller: str
 export function joinBuyerGroups(context: ApplyContext, a: string, b: string): void {
   const groups = [buyerGroupOf(context, a), buyerGroupOf(context, b)] as const;
   if (groups[0] === groups[1]) return;
-  const lengths = [agentRow(context, groups[0]).sellers, agentRow(context, groups[1]).sellers] as const;
-  const [small, large] = lengths[0] < lengths[1] ? groups : ([groups[1], groups[0]] as const);
-  if (context.store.get("buyerGroup", small) === null) {
-    context.store.insert("buyerGroup", { id: small, parent: large });
-  } else {
-    context.store.update("buyerGroup", small, { parent: large });
-  }
-  if (context.store.get("buyerGroup", large) === null) {
-    context.store.insert("buyerGroup", { id: large, parent: large });
-  }
+  const [first, second] = [membersOf(context, groups[0]), membersOf(context, groups[1])];
+  // What a merge moves and the way from a member to its group: both stay short if the lighter group joins the heavier.
+  const weights = [
+    first + agentRow(context, groups[0]).sellers,
+    second + agentRow(context, groups[1]).sellers,
+  ] as const;
+  const [small, large] = weights[0] < weights[1] ? groups : ([groups[1], groups[0]] as const);
+  context.store.put("buyerGroup", {
+    id: small,
+    parent: large,
+    members: small === groups[0] ? first : second,
+  });
+  context.store.put("buyerGroup", { id: large, parent: large, members: first + second });
   append(context.store, mergedInto(large), small);
-  for (const { seller, held } of purchasesOf(context, small)) {
-    if (held === 0) continue;
+  forEachRow(purchasesOf(context, small), ({ seller, held }) => {
+    if (held === 0) return;
     changePurchases(context, small, seller, { own: 0, held: -held });
     changePurchases(context, large, seller, { own: 0, held });
-  }
+  });
 }
 
 /**
@@ -66,29 +70,37 @@ export function splitBuyerGroups(
   groupsOf: (address: string) => string[],
 ): void {
   const members = new Set<string>();
-  for (const address of addresses) collectMerged(context, buyerGroupOf(context, address), members);
-  for (const member of members) {
-    for (const { seller, own, held } of purchasesOf(context, member)) {
+  forEachRow(addresses, (address) => collectMerged(context, buyerGroupOf(context, address), members));
+  forEachRow(members, (member) => {
+    forEachRow(purchasesOf(context, member), ({ seller, own, held }) => {
       if (own !== held) changePurchases(context, member, seller, { own: 0, held: own - held });
-    }
+    });
     if (context.store.get("buyerGroup", member) !== null) {
-      context.store.update("buyerGroup", member, { parent: member });
+      context.store.update("buyerGroup", member, { parent: member, members: 1 });
     }
-  }
+  });
   const firstOf = new Map<string, string>();
-  for (const member of members) {
+  forEachRow(members, (member) => {
     for (const group of groupsOf(member)) {
       const first = firstOf.get(group);
       if (first === undefined) firstOf.set(group, member);
       else joinBuyerGroups(context, first, member);
     }
-  }
+  });
 }
 
 function collectMerged(context: ApplyContext, buyerGroup: string, into: Set<string>): void {
-  if (into.has(buyerGroup)) return;
-  into.add(buyerGroup);
-  for (const merged of itemsOf(context.store, mergedInto(buyerGroup))) collectMerged(context, merged, into);
+  for (let found = [buyerGroup]; found.length > 0; ) {
+    const level = new Set(found.filter((it) => !into.has(it)));
+    for (const it of level) into.add(it);
+    found = [];
+    forEachRow(level, (it) => found.push(...itemsOf(context.store, mergedInto(it))));
+  }
+}
+
+/** How many addresses are in a group. Only addresses that were ever joined have a row. */
+function membersOf(context: ApplyContext, buyerGroup: string): number {
+  return context.store.get("buyerGroup", buyerGroup)?.members ?? 1;
 }
 
 function countPurchase(context: ApplyContext, buyer: string, seller: string, by: 1 | -1): void {
@@ -118,9 +130,8 @@ function changePurchases(
   const after = before + by.held;
   const own = (row?.own ?? 0) + by.own;
   if (row === null) {
-    const { sellers, lastSeller } = agentRow(context, address);
-    context.store.insert("purchases", { id, own, held: after, before: lastSeller });
-    changeAgent(context, address, { sellers: sellers + 1, lastSeller: seller });
+    context.store.insert("purchases", { id, own, held: after });
+    changeAgent(context, address, { sellers: append(context.store, boughtFrom(address), seller) });
   } else {
     context.store.update("purchases", id, { own, held: after });
   }
@@ -133,12 +144,15 @@ function changePurchases(
 /** What an address, or the group of its name, ever bought, by seller. */
 function purchasesOf(context: ApplyContext, address: string): ({ seller: string } & Row<"purchases">)[] {
   const purchases: ({ seller: string } & Row<"purchases">)[] = [];
-  let seller = agentRow(context, address).lastSeller;
-  while (seller !== null) {
+  forEachRow(itemsOf(context.store, boughtFrom(address)), (seller) => {
     const row = context.store.get("purchases", `${address}/${seller}`);
     if (row === null) throw new Error(`${address} lacks what it bought from ${seller}.`);
     purchases.push({ seller, ...row });
-    seller = row.before;
-  }
+  });
   return purchases;
+}
+
+/** The list of sellers from which an address, or the group of its name, ever bought. */
+export function boughtFrom(address: string): string {
+  return `boughtFrom/${address}`;
 }

@@ -6,6 +6,7 @@ import type { ApplyContext } from "./applyContext.ts";
 import { clearElevations, elevateWith } from "./audits/elevations.ts";
 import { joinBuyerGroups, splitBuyerGroups } from "./buyerGroups.ts";
 import { append, itemsOf } from "./lists.ts";
+import { forEachRow } from "./loadedRows.ts";
 import { STATE_ID } from "./stateId.ts";
 import type { Row } from "./tables.ts";
 
@@ -54,7 +55,7 @@ export function joinCluster(context: ApplyContext, trip: Trip): void {
   const name = () => clusterId(context, members, kindOf(trip.signal));
   if (trip.funder !== null) keepTrip(context, ordinal, name(), { ...trip, members, funder: trip.funder });
   unite(context, members, trip.signal, { id: name, ordinal });
-  for (const member of members.slice(1)) joinBuyerGroups(context, members[0] ?? member, member);
+  forEachRow(members.slice(1), (member) => joinBuyerGroups(context, members[0] ?? member, member));
 }
 
 /** The id of the cluster that a group would start, and its place in the order of groups. */
@@ -64,12 +65,12 @@ function unite(context: ApplyContext, members: string[], signal: ClusterSignal, 
   const kind = kindOf(signal);
   const roots = new Map<string, Row<"cluster">>();
   const singles: string[] = [];
-  for (const member of members) {
+  forEachRow(members, (member) => {
     addSignal(context, member, signal);
     const root = clusterOf(context, member, kind);
     if (root === null) singles.push(member);
     else roots.set(root.id, root);
-  }
+  });
   const [oldest, ...others] = [...roots.values()].sort((a, b) => a.ordinal - b.ordinal);
   const root = oldest ?? createCluster(context, kind, birth);
   let { size } = root;
@@ -140,22 +141,22 @@ export function dropTrips(
   funder: string,
 ): { left: Trip[]; members: ReadonlySet<string> } {
   const clusters = new Set<string>();
-  for (const id of itemsOf(context.store, tripsBy(funder))) {
+  forEachRow(itemsOf(context.store, tripsBy(funder)), (id) => {
     const trip = tripRow(context, id);
-    if (trip.dropped) continue;
+    if (trip.dropped) return;
     context.store.update("trip", id, { dropped: true });
-    for (const member of membersOf(trip)) {
+    forEachRow(membersOf(trip), (member) => {
       const root = clusterOf(context, member, "ownership");
       if (root !== null) collectMerged(context, root.id, clusters);
-    }
-  }
+    });
+  });
   const { trips, members } = contentsOf(context, clusters);
   for (const cluster of clusters) {
     context.store.update("cluster", cluster, { parent: cluster, mergedInto: null, size: 0 });
     clearElevations(context, cluster);
     context.touchedClusters.add(cluster);
   }
-  for (const member of members) release(context, member);
+  forEachRow(members, (member) => release(context, member));
   const joined = new Set<string>();
   for (const trip of trips) {
     const ordinal = Number(trip.id);
@@ -186,18 +187,18 @@ function contentsOf(
 ): { trips: Row<"trip">[]; members: Set<string> } {
   const trips = new Map<number, Row<"trip">>();
   const members = new Set<string>();
-  for (const cluster of clusters) {
-    for (const id of itemsOf(context.store, tripsIn(cluster))) {
-      if (trips.has(Number(id))) continue;
+  forEachRow(clusters, (cluster) =>
+    forEachRow(itemsOf(context.store, tripsIn(cluster)), (id) => {
+      if (trips.has(Number(id))) return;
       const trip = tripRow(context, id);
-      for (const member of membersOf(trip)) {
+      forEachRow(membersOf(trip), (member) => {
         const root = clusterOf(context, member, "ownership");
-        if (root === null || !clusters.has(root.id)) continue;
+        if (root === null || !clusters.has(root.id)) return;
         members.add(member);
         if (!trip.dropped) trips.set(Number(id), trip);
-      }
-    }
-  }
+      });
+    }),
+  );
   return { trips: [...trips].sort(([a], [b]) => a - b).map(([, trip]) => trip), members };
 }
 
@@ -220,10 +221,15 @@ function trippedBefore(context: ApplyContext, funder: string, ordinal: number): 
  * their own again, and are not collected.
  */
 function collectMerged(context: ApplyContext, root: string, into: Set<string>): void {
-  if (into.has(root)) return;
-  into.add(root);
-  for (const merged of itemsOf(context.store, mergedInto(root))) {
-    if (clusterRow(context, merged).mergedInto === root) collectMerged(context, merged, into);
+  for (let found = [root]; found.length > 0; ) {
+    const level = new Set(found.filter((it) => !into.has(it)));
+    for (const it of level) into.add(it);
+    found = [];
+    forEachRow(level, (it) =>
+      forEachRow(itemsOf(context.store, mergedInto(it)), (merged) => {
+        if (clusterRow(context, merged).mergedInto === it) found.push(merged);
+      }),
+    );
   }
 }
 

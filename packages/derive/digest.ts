@@ -1,5 +1,6 @@
 import { agentRow, changeAgent } from "./agentRow.ts";
 import type { ApplyContext } from "./applyContext.ts";
+import { capabilityAt } from "./capabilities.ts";
 import type { CapabilityPrice } from "./fieldValues.ts";
 import { append, itemsOf } from "./lists.ts";
 import { forEachRow } from "./loadedRows.ts";
@@ -110,15 +111,9 @@ function clusterText(context: ApplyContext, id: string): string {
   return JSON.stringify([id, cluster?.mergedInto ?? null, cluster?.size ?? 0]);
 }
 
-function pricesOf(context: ApplyContext, { id, lastCapability }: Row<"agent">): CapabilityPrice[] {
+function pricesOf(context: ApplyContext, { id, capabilities }: Row<"agent">): CapabilityPrice[] {
   const prices: CapabilityPrice[] = [];
-  let capability = lastCapability;
-  while (capability !== null) {
-    const row = context.store.get("capability", `${id}/${capability}`);
-    if (row === null) throw new Error(`The agent ${id} lacks its capability ${capability}.`);
-    prices.push(row);
-    capability = row.before;
-  }
+  forEachRow(Array(capabilities).keys(), (place) => prices.push(capabilityAt(context, id, place)));
   return prices;
 }
 

@@ -17,9 +17,10 @@ import { noteSettlement } from "./families/payouts.ts";
 import { hireKeyTaken } from "./hireKeys.ts";
 import { amendHire, countHire } from "./hires.ts";
 import { itemsOf } from "./lists.ts";
+import { forEachRow } from "./loadedRows.ts";
 import { escrowOutcome } from "./outcome.ts";
 import { receiptCounted } from "./receiptCounted.ts";
-import { receiptRow, waitingFor } from "./receiptRow.ts";
+import { receiptRow, waitingForDeposit } from "./receiptRow.ts";
 import type { Row } from "./tables.ts";
 import { latencyOf, saidNothingCame } from "./telemetry.ts";
 import { markWallet } from "./wallets.ts";
@@ -64,10 +65,10 @@ export function escrowDeposited(context: ApplyContext, event: EscrowDeposited): 
   // In a relevant log the transfers to agents are known, and nobody else can hire.
   if (ensureAgent(context, event.buyer) !== null)
     updateEscrow(context, event.escrowId, { arrived: arrivedBefore(context, event.buyer, event) });
-  for (const id of itemsOf(context.store, waitingFor(event.escrowId))) {
+  forEachRow(itemsOf(context.store, waitingForDeposit(event)), (id) => {
     const receipt = receiptRow(context, id);
     if (receipt.status === "pending") attachReceipt(context, receipt);
-  }
+  });
 }
 
 export function escrowDelivered(context: ApplyContext, event: EscrowDelivered): void {

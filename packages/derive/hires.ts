@@ -1,13 +1,15 @@
 import { agentRow, updateAgent } from "./agentRow.ts";
-import { ensureAgent, mayBeAgent } from "./agents.ts";
+import { ensureAgent, isHubNow } from "./agents.ts";
 import type { ApplyContext } from "./applyContext.ts";
 import { addPurchase, removePurchase } from "./buyerGroups.ts";
+import { changeCapability } from "./capabilities.ts";
 import { sharedClusterSize } from "./clusters.ts";
 import type { Paid } from "./families/arrivals.ts";
 import { changeBuyerFamily, stakeOf } from "./families/buyerFamilies.ts";
 import { leaveUnanswered, leaveUnreceipted } from "./families/coverage.ts";
 import { hireBacksNoMore, hireMayBack } from "./identities/backing.ts";
 import { append, itemsOf } from "./lists.ts";
+import { forEachRow } from "./loadedRows.ts";
 import { addNumber, removeNumber } from "./orderedSet.ts";
 import type { Outcome } from "./outcome.ts";
 import {
@@ -22,7 +24,7 @@ import {
   ZERO,
 } from "./rational.ts";
 import { schedule } from "./schedule.ts";
-import { medianOf, percentilesOf } from "./statistics.ts";
+import { percentilesOf } from "./statistics.ts";
 import { noteAmended, noteSale, noteWithdrawn } from "./steward/outcomeDays.ts";
 import type { Row } from "./tables.ts";
 
@@ -52,8 +54,8 @@ export type HireFacts = Outcome &
 
 /**
  * Counts a hire once. Registers both sides, then fixes the hire's weight: 1, or 1/cluster_size if both are in
- * one cluster at this position (SHP §4.5.3, §9.2). Returns false and counts nothing if one side can never be
- * an agent.
+ * one cluster at this position (SHP §4.5.3, §9.2). Returns false and counts nothing if one side is a hub or an
+ * escrow, even if it was an agent before.
  */
 export function countHire(context: ApplyContext, { payee, paid, ...facts }: HireFacts): boolean {
   if (!mayHire(context, facts)) return false;
@@ -88,12 +90,12 @@ export function countHire(context: ApplyContext, { payee, paid, ...facts }: Hire
   return true;
 }
 
-/** Whether both sides of a hire are agents or can become agents. Otherwise it is no hire, and registers neither side. */
+/** Whether no side of a hire is a hub or an escrow. Otherwise it is no hire, and registers neither side. */
 export function mayHire(
   context: ApplyContext,
   { seller, buyer }: Pick<HireFacts, "seller" | "buyer">,
 ): boolean {
-  return mayBeAgent(context, seller) && mayBeAgent(context, buyer);
+  return !isHubNow(context, seller) && !isHubNow(context, buyer);
 }
 
 /** Called when a hire is 24 hours old. Its price leaves its seller's volume. */
@@ -157,19 +159,22 @@ export function amendHire(
  * @param members all former members of those clusters
  */
 export function undampen(context: ApplyContext, members: ReadonlySet<string>): void {
-  for (const seller of members) {
-    for (const id of itemsOf(context.store, dampenedBy(seller))) {
+  forEachRow(members, (seller) =>
+    forEachRow(itemsOf(context.store, dampenedBy(seller)), (id) => {
       const hire = hireRow(context, id);
-      if (!hire.inWindow || hire.clusterSize === 1) continue;
-      if (sharedClusterSize(context, hire.buyer, hire.seller) > 1) continue;
-      changeWindow(context, hire, -1);
-      context.store.update("hire", id, { clusterSize: 1 });
-      changeWindow(context, { ...hire, clusterSize: 1 }, 1);
-      if (hire.leavesDay !== null && hire.leavesDay > context.state.time)
-        addDayVolume(context, hire, subtract(ONE, weightOf(hire)));
-      noteAmended(context, hire, { ...hire, clusterSize: 1 });
-    }
-  }
+      if (!hire.inWindow || hire.clusterSize === 1) return;
+      if (sharedClusterSize(context, hire.buyer, hire.seller) === 1) weighFully(context, hire);
+    }),
+  );
+}
+
+function weighFully(context: ApplyContext, hire: Row<"hire">): void {
+  changeWindow(context, hire, -1);
+  context.store.update("hire", hire.id, { clusterSize: 1 });
+  changeWindow(context, { ...hire, clusterSize: 1 }, 1);
+  if (hire.leavesDay !== null && hire.leavesDay > context.state.time)
+    addDayVolume(context, hire, subtract(ONE, weightOf(hire)));
+  noteAmended(context, hire, { ...hire, clusterSize: 1 });
 }
 
 /** The list of a seller's hires that weigh less than 1, or weighed less when they were counted. */
@@ -222,7 +227,7 @@ function changeWindow(context: ApplyContext, hire: Row<"hire">, by: 1 | -1): voi
     refundsContested: seller.refundsContested + (hire.refundAfterDelivery ? by : 0),
     feesPaid: seller.feesPaid + BigInt(by) * hire.feePaid,
   });
-  if (hire.capability !== null) changePrices(context, hire, hire.capability, by);
+  if (hire.capability !== null) changeCapability(context, hire, hire.capability, by);
   if (hire.latencyMs !== null) changeLatencies(context, hire.seller, hire.latencyMs, by);
   (by === 1 ? addPurchase : removePurchase)(context, hire.buyer, hire.seller);
   changeBuyerFamily(context, hire, by);
@@ -234,42 +239,6 @@ function changeWindow(context: ApplyContext, hire: Row<"hire">, by: 1 | -1): voi
     silentTimeouts: buyer.silentTimeouts + (hire.silentTimeout ? by : 0),
     refundsAfterDelivery: buyer.refundsAfterDelivery + (hire.refundAfterDelivery ? by : 0),
   });
-}
-
-/** The distinct capabilities in the window, each with the median of what was paid for it (SHP §9.2). */
-function changePrices(
-  context: ApplyContext,
-  { seller, amount: price, outcome }: Row<"hire">,
-  capability: string,
-  by: 1 | -1,
-): void {
-  const id = `${seller}/${capability}`;
-  const row = context.store.get("capability", id);
-  const windowHires = (row?.windowHires ?? 0) + by;
-  const windowSuccesses = (row?.windowSuccesses ?? 0) + (outcome === "success" ? by : 0);
-  (by === 1 ? addNumber : removeNumber)(context.store, `price/${id}`, price);
-  const median = windowHires === 0 ? null : medianOf(context.store, `price/${id}`, windowHires);
-  const medianPrice = median === null ? null : formatRational(median);
-  if (row === null) {
-    const { lastCapability: before } = agentRow(context, seller);
-    context.store.insert("capability", {
-      id,
-      agent: seller,
-      capability,
-      windowHires,
-      windowSuccesses,
-      medianPrice,
-      before,
-    });
-    updateAgent(context, seller, { lastCapability: capability });
-  } else {
-    context.store.update("capability", id, { windowHires, windowSuccesses, medianPrice });
-  }
-  const appears = by === 1 && windowHires === 1;
-  const vanishes = by === -1 && windowHires === 0;
-  if (!appears && !vanishes) return;
-  const { capabilities } = agentRow(context, seller);
-  updateAgent(context, seller, { capabilities: capabilities + by });
 }
 
 function changeLatencies(context: ApplyContext, seller: string, latencyMs: number, by: 1 | -1): void {

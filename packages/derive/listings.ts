@@ -8,6 +8,7 @@ import { noteConsent } from "./audits/consents.ts";
 import { noteDeclaration } from "./families/inflows.ts";
 import { updateFingerprint } from "./fingerprint/membership.ts";
 import { append, itemsOf } from "./lists.ts";
+import { forEachRow } from "./loadedRows.ts";
 import { changeOffers } from "./offers.ts";
 import { watch } from "./relevant/inflow.ts";
 import { type SearchRank, searchRankOf } from "./searchRank.ts";
@@ -76,17 +77,17 @@ function changeSearchRank(
   searchRank: SearchRank,
 ): void {
   changeAgent(context, address, searchRank);
-  for (const id of itemsOf(context.store, listingsOf(address))) {
-    context.store.update("listing", id, { ...searchRank, trustTier });
-  }
+  forEachRow(itemsOf(context.store, listingsOf(address)), (id) =>
+    context.store.update("listing", id, { ...searchRank, trustTier }),
+  );
 }
 
 function liveListingsOf(context: ApplyContext, agent: string): Row<"listing">[] {
   const live: Row<"listing">[] = [];
-  for (const id of itemsOf(context.store, listingsOf(agent))) {
+  forEachRow(itemsOf(context.store, listingsOf(agent)), (id) => {
     const listing = context.store.get("listing", id);
     if (listing?.live) live.push(listing);
-  }
+  });
   return live;
 }
 

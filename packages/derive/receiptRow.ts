@@ -7,9 +7,20 @@ export function receiptRow(context: ApplyContext, id: string): Row<"receipt"> {
   return receipt;
 }
 
-/** The list of receipts that wait for a deposit, by escrow id. */
-export function waitingFor(escrowId: string): string {
-  return `waiting/${escrowId}`;
+/**
+ * The list of receipts that wait for the deposit of an escrow between these two. Anybody may sign receipts that name an
+ * escrow of others. Those are in other lists, so a deposit does not look at them.
+ */
+export function waitingForDeposit({
+  escrowId,
+  seller,
+  buyer,
+}: {
+  escrowId: string;
+  seller: string;
+  buyer: string;
+}): string {
+  return `waiting/${escrowId}/${seller}/${buyer}`;
 }
 
 /** The list of receipts that wait for a payment, by its `paymentKey`. */

@@ -9,7 +9,7 @@ import { failEquivocal } from "./audits/outcomes.ts";
 import { attachReceipt } from "./escrows.ts";
 import { append, listLength } from "./lists.ts";
 import { countDirectHire, findPayment, hasConsent, keyOfPayment, MAX_ALIKE } from "./payments.ts";
-import { receiptRow, waitingFor, waitingForPayment } from "./receiptRow.ts";
+import { receiptRow, waitingForDeposit, waitingForPayment } from "./receiptRow.ts";
 import { watch } from "./relevant/inflow.ts";
 import { schedule } from "./schedule.ts";
 import type { Row } from "./tables.ts";
@@ -26,7 +26,8 @@ export function receiptSettled(context: ApplyContext, facts: ReceiptFacts): void
     countFreeHire(context, receipt);
   } else if (receipt.escrowId !== null) {
     attachReceipt(context, receipt);
-    waitIfPending(context, receipt, waitingFor(receipt.escrowId));
+    if (context.store.get("escrow", receipt.escrowId) === null)
+      awaitDeposit(context, receipt, receipt.escrowId);
   } else {
     const payment = findPayment(context, receipt);
     // A receipt with a payment is settled, even if it does not count.
@@ -43,6 +44,13 @@ function awaitPayment(context: ApplyContext, receipt: Row<"receipt">): void {
   const waiting = waitingForPayment(keyOfPayment(receipt));
   const mayWait = hasConsent(context, receipt) && listLength(context.store, waiting) < MAX_ALIKE;
   if (mayWait) watch(context, receipt.payee);
+  waitIfPending(context, receipt, mayWait ? waiting : null);
+}
+
+/** The seller itself signed all receipts that wait for the same deposit as this one. It needs no more than a few. */
+function awaitDeposit(context: ApplyContext, receipt: Row<"receipt">, escrowId: string): void {
+  const waiting = waitingForDeposit({ escrowId, seller: receipt.agent, buyer: receipt.buyer });
+  const mayWait = listLength(context.store, waiting) < MAX_ALIKE;
   waitIfPending(context, receipt, mayWait ? waiting : null);
 }
 

@@ -150,9 +150,8 @@ export const tables = {
     firstStarDay: "number",
     /** Σ weight × price over the last 24 hours, atomic units. */
     dayVolume: "text",
+    /** The number of its capabilities with hires in the window, and so of its rows of `capabilityPlace`. */
     capabilities: "number",
-    /** The capability that was added last. Its rows of `capability` form a chain, and this is the newest. */
-    lastCapability: "text?",
     distinctBuyers: "number",
     /**
      * Counts of families of buyers (see `families/`): the independent ones, the established among them, and
@@ -184,12 +183,8 @@ export const tables = {
     refundsAfterDelivery: "number",
     /** Refunds in the window for which an audit found good work. */
     falseRefunds: "number",
-    /**
-     * The number of sellers from which it, or its buyer group, ever bought. The rows of `purchases` form a
-     * chain, and the last column names the newest.
-     */
+    /** The number of sellers from which it, or its buyer group, ever bought (see `buyerGroups.ts`). */
     sellers: "number",
-    lastSeller: "text?",
     /** Its place in a search, lower is better, and rates cut to whole percent and tenths (see `searchRank.ts`). */
     rank: "number",
     successPercent: "number?",
@@ -208,7 +203,10 @@ export const tables = {
     log: "number?",
     seq: "number?",
   },
-  /** Hires in the window per agent and capability, `<agent>/<capability>`; `before` is the agent's capability before it. */
+  /**
+   * Hires in the window per agent and capability, `<agent>/<capability>`; `place` is its number among the agent's
+   * capabilities with hires in the window, null without hires.
+   */
   capability: {
     id: "text",
     agent: "text",
@@ -217,18 +215,22 @@ export const tables = {
     /** The number of them that were successes. An auditor of a capability needs at least one. */
     windowSuccesses: "number",
     medianPrice: "text?",
-    before: "text?",
+    place: "number?",
   },
   /**
-   * Hires in the window from a seller, `<address>/<seller>`: the address's own, and those of the buyer group of its name; `before`
-   * is the address's seller before it.
+   * The capabilities of an agent with hires in the window, `<agent>/<place>`: all of them are read together, and no
+   * others. Rows from the number of its capabilities on are no longer in use.
    */
-  purchases: { id: "text", own: "number", held: "number", before: "text?" },
+  capabilityPlace: { id: "text", capability: "text" },
   /**
-   * Addresses that count as one buyer: union–find by `parent`. Only addresses that were ever joined have a
-   * row.
+   * Hires in the window from a seller, `<address>/<seller>`: the address's own, and those of the buyer group of its name.
    */
-  buyerGroup: { id: "text", parent: "text" },
+  purchases: { id: "text", own: "number", held: "number" },
+  /**
+   * Addresses that count as one buyer: union–find by `parent`, with the number of addresses if it is a root. Only
+   * addresses that were ever joined have a row.
+   */
+  buyerGroup: { id: "text", parent: "text", members: "number" },
   listing: {
     id: "text",
     agent: "text",

@@ -11,6 +11,7 @@ import { inflowOfTransfer, noteInflow, noteLargest, noteSpent } from "./families
 import { addFundingTransfer, presumePayment } from "./funding/fundings.ts";
 import { isFundingSize } from "./funding/isFundingSize.ts";
 import { itemsOf, listLength } from "./lists.ts";
+import { forEachRow } from "./loadedRows.ts";
 import { addPayment, askPayments, countDirectHire, mayClaim, paymentKey } from "./payments.ts";
 import { receiptRow, waitingForPayment } from "./receiptRow.ts";
 import { askInflow, inflowOf, isWatched } from "./relevant/inflow.ts";
@@ -148,8 +149,9 @@ function claimOnArrival(context: ApplyContext, event: TransferEvent, value: bigi
 }
 
 function claimByWaitingReceipt(context: ApplyContext, waiting: string, payment: Row<"payment">): boolean {
-  for (const id of itemsOf(context.store, waiting)) {
-    const receipt = receiptRow(context, id);
+  const receipts: Row<"receipt">[] = [];
+  forEachRow(itemsOf(context.store, waiting), (id) => receipts.push(receiptRow(context, id)));
+  for (const receipt of receipts) {
     if (receipt.status !== "pending" || !mayClaim(context, receipt, payment)) continue;
     if (countDirectHire(context, receipt, payment)) return true;
   }

@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { PAGE } from "tallystick-derive/lists";
+import { type TableName, tables } from "tallystick-derive/tables";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { DAY, EventLog, START, wallet } from "./eventLog.ts";
 
@@ -268,6 +270,61 @@ describe("boundary cases of the derivation", () => {
       log.receipt(seller, buyer, { tx });
       expect((await log.derive()).agents[seller]?.last_30d_hire_count).to.equal(1);
     }
+  });
+
+  it("an agent that is published as a hub hires and sells no more, until it is no hub", async () => {
+    const [operator, seller, buyer] = [wallet(9), wallet(1), wallet(2)];
+    for (const hub of [seller, buyer]) {
+      const log = new EventLog({ operator });
+      log.hire(seller, buyer);
+      const tx = log.transfer(buyer, seller, 500_000, { authorized: true });
+      const escrowId = log.deposit(seller, buyer);
+      log.delivered(escrowId);
+      log.record("params", operator, { version: 2, operator, hubs: [hub] });
+      log.receipt(seller, buyer, { tx });
+      log.released(escrowId);
+      const hires = async () => {
+        const { agents } = await log.derive();
+        return [agents[seller]?.last_30d_hire_count, agents[buyer]?.hires_bought];
+      };
+      expect(await hires()).to.deep.equal([1, 1]);
+      log.record("params", operator, { version: 3, operator });
+      log.receipt(seller, buyer, { tx });
+      log.receipt(seller, buyer, { escrow_id: escrowId });
+      expect(await hires()).to.deep.equal([3, 3]);
+    }
+  });
+
+  it("no text that a stranger signs makes a key that a database refuses, or a list of more items than it counts", async () => {
+    const log = new EventLog({ audit: { operators: { [wallet(9)]: { pool: wallet(8) } } } });
+    const capability = `text.${"a".repeat(123)}`;
+    const modes = [
+      "direct",
+      ..."z\u6f22".split("").map((it) => "custom_escrow:https://z.example/".padEnd(2_048, it)),
+    ];
+    const han = String.fromCharCode(
+      ...Array.from({ length: 1_900 }, (_, n) => 0x4e00 + ((n * 7_919) % 20_000)),
+    );
+    const hosts = [`${"z".repeat(245)}.example`, `${"z".repeat(1_900)}.example`, `${han}.example`];
+    for (const [n, mode] of modes.entries())
+      for (const [m, host] of hosts.entries()) {
+        const seller = wallet(10 + 4 * n + m);
+        log.listing(seller, capability, {
+          endpoint: `https://${host}/`,
+          payment_mode: mode,
+          verification_version: "v1\nv2",
+          audit: { operator: wallet(9) },
+        });
+        log.hire(seller, wallet(2), { capability, hire_id: "\u{1f600}\n".repeat(42) });
+      }
+    const { store } = await log.tick().derive();
+    expect(store.rows("listing").size).to.be.above(0);
+    for (const table of Object.keys(tables) as TableName[])
+      // Postgres takes 2,704 bytes for a key, some of them for itself. Some indexes also have an address.
+      for (const id of store.rows(table).keys())
+        expect(Buffer.byteLength(id), `${table} ${id}`).to.be.below(2_600);
+    for (const { id, length, tail } of store.rows("list").values())
+      expect(length % PAGE === 0 ? tail : tail.split("\n").length, id).to.equal(length % PAGE || "");
   });
 
   it("an authorized payment to a listed seller is presumed a hire payment also after a hundred equal ones", async () => {

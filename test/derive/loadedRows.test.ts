@@ -2,40 +2,13 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { apply } from "tallystick-derive/apply";
 import { openNotes } from "tallystick-derive/applyContext";
-import type { DeriveEvent } from "tallystick-derive/events";
 import { append, itemsOf } from "tallystick-derive/lists";
-import { forEachRow, type LaterRows, LoadedRows } from "tallystick-derive/loadedRows";
+import { forEachRow, LoadedRows } from "tallystick-derive/loadedRows";
 import { MemoryStore } from "tallystick-derive/memoryStore";
 import { type TableName, tables } from "tallystick-derive/tables";
 import { Transaction } from "tallystick-derive/transaction";
+import { applyLater, laterRows } from "./laterRows.ts";
 import { generatedLog } from "./oracle/generatedLog.ts";
-
-const options = { trustSignatures: true };
-
-/** Rows of which none stays at hand: each is read again for each event. */
-function laterRows(store: MemoryStore): LaterRows & { reads: number } {
-  const rows: LaterRows & { reads: number } = {
-    reads: 0,
-    get: () => undefined,
-    read: async (names) => {
-      rows.reads++;
-      return names.map(({ table, id }) => store.get(table, id));
-    },
-  };
-  return rows;
-}
-
-async function applyLater(store: MemoryStore, event: DeriveEvent): Promise<number> {
-  const later = laterRows(store);
-  const rows = new LoadedRows(later);
-  const done = await rows.run(() => {
-    const attempt = new Transaction(rows);
-    apply(attempt, event, options);
-    return attempt;
-  });
-  done.commitTo(store);
-  return later.reads;
-}
 
 describe("rows that are read while the derivation waits", () => {
   it("give the same results as rows in memory, with the notes of the event before", async () => {
@@ -47,7 +20,7 @@ describe("rows that are read while the derivation waits", () => {
           // As an event leaves it that failed in the middle.
           notes.touchedAgents.add("0xnobody");
           notes.wallets.set("0xnobody", { row: null, stored: null });
-          apply(atHand, event, options, notes);
+          apply(atHand, event, { trustSignatures: true }, notes);
           await applyLater(later, event);
         }
         for (const table of Object.keys(tables) as TableName[])

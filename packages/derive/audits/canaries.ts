@@ -1,10 +1,12 @@
 import { hireId } from "tallystick-protocol/hire/hireIds";
 import { type Canary, parseAuditCanary } from "tallystick-protocol/records/auditCanary";
-import { findAgent } from "../agentRow.ts";
 import type { ApplyContext } from "../applyContext.ts";
+import { boughtFrom } from "../buyerGroups.ts";
 import type { RecordEvent } from "../events.ts";
 import { findHireKey } from "../hireKeys.ts";
 import { withdrawHire } from "../hires.ts";
+import { itemsOf, listLength } from "../lists.ts";
+import { forEachRow } from "../loadedRows.ts";
 import { withdrawRating } from "../ratings.ts";
 import type { Row } from "../tables.ts";
 import { assignmentsOf } from "./assignments.ts";
@@ -97,10 +99,10 @@ function hireOf(
   list: Row<"canaryList">,
   { buyer, nonce }: Canary,
 ): Row<"hire"> | string {
-  const sellers = sellersOf(context, buyer);
-  if (sellers.length > 1) return "busy";
+  const seller = onlySellerOf(context, buyer);
+  if (seller === null) return "busy";
   const name = hireId(buyer, nonce);
-  const key = findHireKey(context, `${sellers[0]}/${name}`);
+  const key = findHireKey(context, `${seller}/${name}`);
   const counted = key?.hire ?? null;
   const hire = counted === null ? null : context.store.get("hire", counted);
   if (hire === null || hire.buyer !== buyer) return "unknown";
@@ -115,20 +117,17 @@ function hireOf(
 }
 
 /**
- * The sellers from which a wallet bought in the window, one entry for each hire. Callers only ask whether there
- * is exactly one, so there are at most two entries, and two if there are too many sellers to search.
+ * The seller of the only hire that a wallet bought in the window. Undefined if it bought nothing, null if it bought more,
+ * or if there are too many sellers to search.
  */
-function sellersOf(context: ApplyContext, buyer: string): string[] {
+function onlySellerOf(context: ApplyContext, buyer: string): string | null | undefined {
+  if (listLength(context.store, boughtFrom(buyer)) > MAX_SELLERS) return null;
   const sellers: string[] = [];
-  let seller = findAgent(context, buyer)?.lastSeller ?? null;
-  for (let n = 0; seller !== null; n++) {
-    const purchases: Row<"purchases"> | null = context.store.get("purchases", `${buyer}/${seller}`);
-    if (purchases === null) break;
-    for (let own = purchases.own; own > 0 && sellers.length < 2; own--) sellers.push(seller);
-    if (n >= MAX_SELLERS) return [seller, seller];
-    seller = purchases.before;
-  }
-  return sellers;
+  forEachRow(itemsOf(context.store, boughtFrom(buyer)), (seller) => {
+    const own = context.store.get("purchases", `${buyer}/${seller}`)?.own ?? 0;
+    for (let n = 0; n < Math.min(own, 2); n++) sellers.push(seller);
+  });
+  return sellers.length > 1 ? null : sellers[0];
 }
 
 function verdictsOn(context: ApplyContext, { id }: Row<"hire">): Row<"auditAssignment">[] {

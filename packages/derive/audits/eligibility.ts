@@ -1,11 +1,11 @@
-import { agentRow, findAgent, updateAgent } from "../agentRow.ts";
+import { agentRow, updateAgent } from "../agentRow.ts";
+import { isHubNow } from "../agents.ts";
 import type { ApplyContext } from "../applyContext.ts";
 import { markAuditable } from "../hires.ts";
 import { listingsOf } from "../listings.ts";
 import { itemsOf } from "../lists.ts";
 import { schedule } from "../schedule.ts";
 import type { Row } from "../tables.ts";
-import { isHubOrEscrow } from "../wallets.ts";
 import { hasAudits, isOperator } from "./auditRow.ts";
 import { anyConsentAt, consentOfListing, everConsented } from "./consents.ts";
 import { contestedPpm, isContested } from "./contested.ts";
@@ -105,7 +105,7 @@ function consentOf(
 ): Consent | null {
   // A pool is a hub: nothing that it buys is a hire.
   if (amount < BigInt(context.params.minHireAtomic)) return null;
-  if (isPlace(context, buyer) || isPlace(context, seller)) return null;
+  if (isHubNow(context, buyer) || isHubNow(context, seller)) return null;
   const listing =
     capability === null ? null : context.store.get("listing", `${seller}/${capability}/${paymentMode}`);
   const isListed = listing !== null;
@@ -115,11 +115,6 @@ function consentOf(
     : anyConsentAt(context.store, seller, paidAt);
   if (operator === null || !isOperator(context, operator)) return null;
   return { operator, isListed, version: listing?.verificationVersion ?? "v0" };
-}
-
-/** Whether an address is a hub or an escrow now. An agent's row says so itself. */
-function isPlace(context: ApplyContext, address: string): boolean {
-  return findAgent(context, address)?.isHub ?? isHubOrEscrow(context, address);
 }
 
 /** Whether a seller lists a capability in another payment mode. */

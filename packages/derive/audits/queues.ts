@@ -67,7 +67,7 @@ function drawQueue(
     return;
   }
   const places = new Set(drawn);
-  for (let n = start; n < end; n++) take(kind, hireAt(context, queue, n), places.has(n - start));
+  forEachRow(Array(end - start).keys(), (n) => take(kind, hireAt(context, queue, start + n), places.has(n)));
 }
 
 function hireAt(context: ApplyContext, queue: Row<"auditQueue">, n: number): string {

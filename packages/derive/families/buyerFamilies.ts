@@ -1,6 +1,7 @@
 import { agentRow, updateAgent } from "../agentRow.ts";
 import type { ApplyContext } from "../applyContext.ts";
 import { append, itemsOf } from "../lists.ts";
+import { forEachRow } from "../loadedRows.ts";
 import { rational, roundHalfUp } from "../rational.ts";
 import type { Row } from "../tables.ts";
 import { hadBefore, type Paid } from "./arrivals.ts";
@@ -120,8 +121,9 @@ function settled(
 
 /** The money that came back from an account changed, so the sellers of that account are computed again. */
 export function flowChanged(context: ApplyContext, account: string, family: string): void {
-  for (const seller of itemsOf(context.store, soldFrom(flowId(account, family))))
-    settleBuyerFamily(context, seller, family);
+  forEachRow(itemsOf(context.store, soldFrom(flowId(account, family))), (seller) =>
+    settleBuyerFamily(context, seller, family),
+  );
 }
 
 /**
@@ -129,7 +131,9 @@ export function flowChanged(context: ApplyContext, account: string, family: stri
  * again.
  */
 export function establishedChanged(context: ApplyContext, family: string): void {
-  for (const seller of itemsOf(context.store, boughtBy(family))) settleBuyerFamily(context, seller, family);
+  forEachRow(itemsOf(context.store, boughtBy(family)), (seller) =>
+    settleBuyerFamily(context, seller, family),
+  );
 }
 
 /** 1 if the family took its money back after a delivery, else 0. A seller counts such families. */

@@ -1,5 +1,6 @@
 import type { ApplyContext } from "../applyContext.ts";
 import { append, itemsOf } from "../lists.ts";
+import { forEachRow } from "../loadedRows.ts";
 import { schedule } from "../schedule.ts";
 import type { Row } from "../tables.ts";
 
@@ -60,14 +61,14 @@ function noteChanged(context: ApplyContext, row: Row<"family">): void {
  * Decides at a tick which of the changed families are established, and reports each one whose state changed.
  */
 export function settleFamilies(context: ApplyContext, tell: (family: string) => void): void {
-  for (const id of itemsOf(context.store, changedIn(context.state.ticks))) {
+  forEachRow(itemsOf(context.store, changedIn(context.state.ticks)), (id) => {
     const { foundedTime, sellers, established } = familyRow(context, id);
     const isOld = context.at.time >= foundedTime + ESTABLISHED_SECONDS;
     const after = isOld && sellers >= ESTABLISHED_SELLERS;
-    if (after === established) continue;
+    if (after === established) return;
     context.store.update("family", id, { established: after });
     tell(id);
-  }
+  });
 }
 
 function changedIn(tick: number): string {

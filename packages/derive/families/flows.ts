@@ -63,12 +63,19 @@ export function eachChangedFlow(
 function addReached(context: ApplyContext, wallet: string): void {
   const since = context.state.time - context.params.windowSeconds;
   const end = reached(context, wallet);
-  for (let n = end.length - 1; n >= 0; n--) {
-    const inflow = parseInflow(itemIn(context.store, end, n) ?? "");
-    if (inflow.time <= since) return;
-    addFlow(context, wallet, inflow);
+  for (let next = end.length; next > 0; next -= AT_ONCE) {
+    const inflows: Inflow[] = [];
+    forEachRow(Array(Math.min(AT_ONCE, next)).keys(), (n) =>
+      inflows.push(parseInflow(itemIn(context.store, end, next - 1 - n) ?? "")),
+    );
+    const old = inflows.findIndex(({ time }) => time <= since);
+    forEachRow(old < 0 ? inflows : inflows.slice(0, old), (inflow) => addFlow(context, wallet, inflow));
+    if (old >= 0) return;
   }
 }
+
+/** How many transfers are read together. A wallet may have got thousands. */
+const AT_ONCE = 512;
 
 function addFlow(context: ApplyContext, wallet: string, inflow: Inflow): void {
   const due = inflow.time + context.params.windowSeconds;

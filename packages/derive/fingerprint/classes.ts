@@ -1,8 +1,9 @@
 import type { ApplyContext } from "../applyContext.ts";
 import { append, itemsOf, listLength } from "../lists.ts";
+import { forEachRow } from "../loadedRows.ts";
 import { addEntry, entriesUp } from "../orderIndex.ts";
 import type { Row } from "../tables.ts";
-import { neededOverlap, overlapOf } from "./tokens.ts";
+import { neededOverlap, sharesAtLeast } from "./tokens.ts";
 
 /**
  * Agents with the same tokens are one class, and classes near each other are linked once, when the later one appears. So
@@ -16,11 +17,11 @@ export function ensureClass(context: ApplyContext, tokens: string[]): Row<"finge
   const { store } = context;
   const near = findNear(context, tokens);
   let around = 0;
-  for (const other of near) {
+  forEachRow(near, (other) => {
     append(store, nearOf(id), other.id);
     append(store, nearOf(other.id), id);
     around += other.members;
-  }
+  });
   const created = { id, tokens: tokens.join("\n"), members: 0, around, core: false };
   store.insert("fingerprint", created);
   addEntry(store, SIZES, { at: tokens.length, member: "" });
@@ -31,37 +32,37 @@ export function ensureClass(context: ApplyContext, tokens: string[]): Row<"finge
 /** The classes linked to one. */
 export function nearClasses(context: ApplyContext, id: string): Row<"fingerprint">[] {
   const found: Row<"fingerprint">[] = [];
-  for (const near of itemsOf(context.store, nearOf(id))) {
+  forEachRow(itemsOf(context.store, nearOf(id)), (near) => {
     const row = context.store.get("fingerprint", near);
     if (row !== null) found.push(row);
-  }
+  });
   return found;
 }
 
 /**
  * Every class whose cosine with `tokens` is high enough. If a set shares at least `needed` of n tokens, it
  * has at least one of any n − needed + 1 tokens of these n. So only the n − needed + 1 rarest tokens are
- * looked up for each size, and no pair is missed.
+ * looked up for each size, and no pair is missed. A class has one size, so it is looked at once.
  */
 function findNear(context: ApplyContext, tokens: string[]): Row<"fingerprint">[] {
   const { fingerprintSimilarity: similarity } = context.params;
   const n = tokens.length;
-  const found = new Map<string, Row<"fingerprint">>();
+  const found: Row<"fingerprint">[] = [];
   const own = new Set(tokens);
   // Other sizes are out of range: two sets of such sizes are not similar even if one contains the other.
   const [least, most] = sizesInRange(n, similarity);
   for (const { at: size } of entriesUp(context.store, SIZES, least, most)) {
     const needed = neededOverlap(n, size, similarity);
     if (size === n && needed === n) continue;
-    for (const token of rarestFirst(context, tokens, size).slice(0, n - needed + 1)) {
-      for (const id of itemsOf(context.store, posting(token, size))) {
-        if (found.has(id)) continue;
-        const other = context.store.get("fingerprint", id);
-        if (other !== null && overlapOf(own, other.tokens.split("\n")) >= needed) found.set(id, other);
-      }
-    }
+    const candidates = new Set<string>();
+    for (const token of rarestFirst(context, tokens, size).slice(0, n - needed + 1))
+      for (const id of itemsOf(context.store, posting(token, size))) candidates.add(id);
+    forEachRow(candidates, (id) => {
+      const other = context.store.get("fingerprint", id);
+      if (other !== null && sharesAtLeast(needed, own, other.tokens.split("\n"))) found.push(other);
+    });
   }
-  return [...found.values()];
+  return found;
 }
 
 /** The smallest and the largest size of a set that can be similar to one of `n` tokens. */
@@ -79,9 +80,9 @@ function sizesInRange(
 /** The tokens, ordered by how many classes of one size have them. */
 function rarestFirst(context: ApplyContext, tokens: string[], size: number): string[] {
   const counted: { token: string; classes: number }[] = [];
-  for (const token of tokens) {
-    counted.push({ token, classes: listLength(context.store, posting(token, size)) });
-  }
+  forEachRow(tokens, (token) =>
+    counted.push({ token, classes: listLength(context.store, posting(token, size)) }),
+  );
   return counted.sort((a, b) => a.classes - b.classes).map((it) => it.token);
 }
 

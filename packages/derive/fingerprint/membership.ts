@@ -1,6 +1,7 @@
 import { agentRow, updateAgent } from "../agentRow.ts";
 import type { ApplyContext } from "../applyContext.ts";
 import { clusterOf, joinCluster } from "../clusters.ts";
+import { forEachRow } from "../loadedRows.ts";
 import type { Row } from "../tables.ts";
 import { ensureClass, nearClasses } from "./classes.ts";
 import { tokensOf } from "./tokens.ts";
@@ -70,17 +71,17 @@ function joinAlike(
 ): void {
   const members = new Set<string>();
   const clusters = new Set<string>();
-  for (const { row, wasCore } of classes) {
-    if (!row.core) continue;
+  forEachRow(classes, ({ row, wasCore }) => {
+    if (!row.core) return;
     if (!wasCore) {
       for (const alike of membersAround(context, row)) members.add(alike);
-      continue;
+      return;
     }
     const member = memberAt(context, row.id, 0);
     const cluster = clusterOf(context, member, "fingerprint");
     if (cluster === null || !clusters.has(cluster.id)) members.add(member);
     if (cluster !== null) clusters.add(cluster.id);
-  }
+  });
   if (members.size === 0) return;
   members.add(newcomer);
   joinCluster(context, { members: [...members], signal: "listing_fingerprint", funder: null });
@@ -89,10 +90,10 @@ function joinAlike(
 /** All members of a class and of the classes near it. One member stands for a near class that is in one cluster already. */
 function membersAround(context: ApplyContext, own: Row<"fingerprint">): string[] {
   const found: string[] = [];
-  for (const it of [own, ...nearClasses(context, own.id)]) {
+  forEachRow([own, ...nearClasses(context, own.id)], (it) => {
     const count = it.core && it.id !== own.id ? Math.min(1, it.members) : it.members;
-    for (let place = 0; place < count; place++) found.push(memberAt(context, it.id, place));
-  }
+    forEachRow(Array(count).keys(), (place) => found.push(memberAt(context, it.id, place)));
+  });
   return found;
 }
 

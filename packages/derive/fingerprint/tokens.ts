@@ -38,9 +38,9 @@ export function neededOverlap(
   return overlap;
 }
 
-/** How many tokens two sets share. */
-export function overlapOf(a: ReadonlySet<string>, b: string[]): number {
-  let shared = 0;
-  for (const token of b) if (a.has(token)) shared++;
-  return shared;
+/** Whether two sets share at least `needed` tokens. It stops as soon as too many are missing. */
+export function sharesAtLeast(needed: number, a: ReadonlySet<string>, b: readonly string[]): boolean {
+  let missing = 0;
+  for (const token of b) if (!a.has(token) && ++missing > b.length - needed) return false;
+  return b.length >= needed;
 }

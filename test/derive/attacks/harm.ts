@@ -1,5 +1,6 @@
 import type { Address } from "tallystick-protocol/address";
 import { DAY, ESCROW, wallet } from "../eventLog.ts";
+import { chained } from "./lookAlikes.ts";
 import { type Attack, EXCHANGE, hires, openLog, wallets } from "./scene.ts";
 
 const S = wallet(1);
@@ -8,7 +9,18 @@ const TWELVE = wallets(10, 12);
 
 /** Attacks of a stranger on an honest seller with twelve buyers, and their cost. */
 export function harmAttacks(): Attack[] {
-  return [poisoned(), empty(), gift(), refunder(), quiet(), deposits(), copies(), bound(), returned()];
+  return [
+    poisoned(),
+    empty(),
+    gift(),
+    refunder(),
+    quiet(),
+    deposits(),
+    copies(),
+    chained(),
+    bound(),
+    returned(),
+  ];
 }
 
 function honest(buyers: readonly Address[] = TWELVE, params = {}) {

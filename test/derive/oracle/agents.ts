@@ -2,7 +2,7 @@ import type { Facts, Place } from "./facts.ts";
 import { noteRegistered } from "./fundings.ts";
 
 /** Hubs and escrows never become agents. An agent stays an agent. */
-export function mayRegister(facts: Facts, address: string): boolean {
+function mayRegister(facts: Facts, address: string): boolean {
   return facts.agents.has(address) || !(facts.hubs.has(address) || facts.escrowContracts.has(address));
 }
 

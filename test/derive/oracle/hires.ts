@@ -1,4 +1,4 @@
-import { mayRegister, register } from "./agents.ts";
+import { register } from "./agents.ts";
 import { falseRefundsOf, isContested } from "./auditContests.ts";
 import type { Facts, Hire, Place, Receipt, Transfer } from "./facts.ts";
 import { sharedSize } from "./groups.ts";
@@ -8,7 +8,7 @@ export function countDirect(facts: Facts, receipt: Receipt, it: Transfer, at: Pl
     receipt.status = "duplicate";
     return;
   }
-  if (!mayRegister(facts, receipt.agent) || !mayRegister(facts, receipt.buyer)) {
+  if (isAway(facts, receipt.agent) || isAway(facts, receipt.buyer)) {
     receipt.status = "unmatched";
     return;
   }
@@ -42,6 +42,11 @@ const blank = {
   silentTimeout: false,
   refundAfterDelivery: false,
 };
+
+/** Hubs and contracts of escrows are no side of a hire while they are such, whatever they were before. */
+function isAway({ hubs, escrowContracts }: Facts, side: string): boolean {
+  return hubs.has(side) || escrowContracts.has(side);
+}
 
 export function attach(facts: Facts, receipt: Receipt, at: Place): void {
   const escrow = facts.escrows.get(receipt.escrowId ?? "");
@@ -105,7 +110,7 @@ function count(
   at: Place,
   hire: Omit<Hire, "size" | "leavesWindow" | "leavesDay">,
 ): Hire | null {
-  if (!mayRegister(facts, hire.seller) || !mayRegister(facts, hire.buyer)) return null;
+  if ([hire.seller, hire.buyer].some((side) => isAway(facts, side))) return null;
   register(facts, hire.seller, at);
   register(facts, hire.buyer, at);
   const counted = {

@@ -140,8 +140,11 @@ function read(facts: Facts, event: DeriveEvent): void {
         hire: null,
       });
       register(facts, event.buyer, event);
-      for (const receipt of facts.receipts)
-        if (receipt.escrowId === event.escrowId) attach(facts, receipt, event);
+      // A receipt of others goes on waiting until its time is over.
+      for (const receipt of facts.receipts) {
+        const isOfBoth = receipt.agent === event.seller && receipt.buyer === event.buyer;
+        if (isOfBoth && receipt.escrowId === event.escrowId) attach(facts, receipt, event);
+      }
       return;
     case "escrow.delivered":
       escrowOf(facts, event.escrowId).delivered = true;

@@ -204,6 +204,16 @@ function readReceipt(facts: Facts, event: RecordEvent): void {
   facts.receipts.push(receipt);
   if (receipt.escrowId !== null) {
     attach(facts, receipt, event);
+    if (facts.escrows.has(receipt.escrowId)) return;
+    const before = facts.receipts.filter(
+      (it) =>
+        it.waited &&
+        it.escrowId === receipt.escrowId &&
+        it.agent === receipt.agent &&
+        it.buyer === receipt.buyer,
+    );
+    receipt.waited = before.length < 100;
+    if (!receipt.waited) receipt.status = "unmatched";
     return;
   }
   if (receipt.amount < BigInt(facts.params.minHireAtomic)) {
@@ -219,6 +229,7 @@ function readReceipt(facts: Facts, event: RecordEvent): void {
   const sameWait = facts.receipts.filter(
     (it) =>
       it.waited &&
+      it.escrowId === null &&
       it.tx === receipt.tx &&
       it.buyer === receipt.buyer &&
       it.payee === receipt.payee &&

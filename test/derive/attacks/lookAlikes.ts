@@ -1,0 +1,92 @@
+import { neededOverlap, tokensOf } from "tallystick-derive/fingerprint/tokens";
+import type { Row } from "tallystick-derive/tables";
+import type { Address } from "tallystick-protocol/address";
+import { defineParams } from "tallystick-protocol/records/params";
+import { ESCROW, wallet } from "../eventLog.ts";
+import { type Attack, EXCHANGE, hires, openLog } from "./scene.ts";
+
+const [S, B, M] = [wallet(1), wallet(3), wallet(2)];
+/** The first of the wallets that list something between the two. */
+const FIRST = 1_000;
+
+/** One live listing, as far as a fingerprint sees it. */
+type Offer = { capability: string; endpoint: string; mode: string };
+
+const offers = (of: Address, capabilities: readonly string[]): Offer[] =>
+  capabilities.map((capability) => ({ capability, endpoint: `https://${of}.example`, mode: "direct" }));
+/** The same offer with other modes of payment, each of which is one more token. */
+const inModes = (offer: Offer): Offer[] =>
+  Array.from({ length: 19 }, (_, n) => ({ ...offer, mode: `platform_escrow:number${n}` }));
+
+/**
+ * Sets of offers between two agents that have nothing in common, each so like the one before that the two are alike:
+ * the offers of the first and those of the second, among many modes of payment.
+ */
+function chainBetween(a: Offer[], b: Offer[]): Offer[][] {
+  const [[first], [last]] = [a, b];
+  if (first === undefined || last === undefined) return [];
+  const [before, after] = [inModes(first), inModes(last)];
+  const steps: { add?: Offer; remove?: Offer }[] = [
+    ...[...before, ...b, ...after].map((add) => ({ add })),
+    ...[...before, ...a.toReversed(), ...after].map((remove) => ({ remove })),
+  ];
+  const chain: Offer[][] = [a];
+  let here = a;
+  for (const { add, remove } of steps) {
+    const next = add === undefined ? here.filter((it) => it !== remove) : [...here, add];
+    if (!areAlike(chain.at(-1) ?? [], next)) chain.push(here);
+    here = next;
+  }
+  return [...chain, here];
+}
+
+function areAlike(a: Offer[], b: Offer[]): boolean {
+  const [left, right] = [tokens(a), tokens(b)];
+  const shared = left.filter((it) => right.includes(it)).length;
+  return shared >= neededOverlap(left.length, right.length, defineParams().fingerprintSimilarity);
+}
+
+function tokens(its: Offer[]): string[] {
+  const same = { priceUsdc: "0.50", maxLatencyMs: 1000 };
+  return tokensOf(its.map((it) => ({ ...it, ...same, paymentMode: it.mode }) as unknown as Row<"listing">));
+}
+
+/** A seller and its customer, which sells something else, are tied together by listings that resemble one another. */
+export function chained(): Attack {
+  const log = openLog();
+  for (const it of [S, M, B]) log.after(60).transfer(EXCHANGE, it, 10_000_000);
+  const [sold, bought] = [
+    offers(S, ["text.translate", "code.review"]),
+    offers(B, ["chart.generate", "data.extract"]),
+  ];
+  const list = (agent: Address, its: Offer[]) => {
+    for (const { capability, endpoint, mode } of its)
+      log.listing(agent, capability, { endpoint, payment_mode: mode });
+  };
+  list(S, sold);
+  list(B, bought);
+  const own = chainBetween(sold, bought).flatMap((its, n) =>
+    [0, 1].map((copy) => {
+      const agent = wallet(FIRST + 2 * n + copy);
+      list(agent, its);
+      return agent;
+    }),
+  );
+  hires(log, S, [B], 12, 500_000);
+  const id = log.after(60).deposit(S, M);
+  log.delivered(id).refunded(id, M).transfer(ESCROW, M, 500_000);
+  return {
+    name: "A chain of look-alikes between a seller and its customer, and one refund",
+    seller: S,
+    own: [M, ...own],
+    log: log.after(1).tick(),
+    expected: {
+      cluster_size: own.length + 2,
+      trust_tier: 0,
+      independent_buyers: 2,
+      independent_success_rate: 0.5,
+    },
+    outcome:
+      "A hire between the two weighs as little as the chain is long, so the refund outweighs all twelve. It needs two agents with two listings or more. Hires of buyers that list nothing weigh 1, and families do not depend on listings",
+  };
+}
