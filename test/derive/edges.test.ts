@@ -319,8 +319,8 @@ describe("boundary cases of the derivation", () => {
       }
     const { store } = await log.tick().derive();
     expect(store.rows("listing").size).to.be.above(0);
+    // Postgres takes 2,704 bytes for a key, some of them for itself. Some indexes also have an address.
     for (const table of Object.keys(tables) as TableName[])
-      // Postgres takes 2,704 bytes for a key, some of them for itself. Some indexes also have an address.
       for (const id of store.rows(table).keys())
         expect(Buffer.byteLength(id), `${table} ${id}`).to.be.below(2_600);
     for (const { id, length, tail } of store.rows("list").values())
