@@ -7,6 +7,7 @@ import { type LedgerName, ledgerNameSchema } from "tallystick-protocol/records/l
 import { memoryBudget } from "tallystick-sdk/budget/budget";
 import { storeBudget } from "tallystick-sdk/budget/storeBudget";
 import type { PaymentNetwork } from "tallystick-sdk/chain/paymentNetwork";
+import { listingSources } from "tallystick-sdk/buyer/listingSources";
 import { createBuyer } from "tallystick-sdk/createBuyer";
 import { createPublicFetch } from "tallystick-sdk/net/publicFetch";
 import { createQueryClient } from "tallystick-sdk/query/createQueryClient";
@@ -154,9 +155,10 @@ export function createMcpContext(
     account,
     address: account.address.toLowerCase() as Address,
   };
+  const query = createQueryClient({ baseUrl, fetch: ask });
   return {
     baseUrl,
-    query: createQueryClient({ baseUrl, fetch: ask }),
+    query,
     wallet,
     spend:
       wallet &&
@@ -165,6 +167,7 @@ export function createMcpContext(
     dispatch,
     offers: new Map(),
     counters: new Map(),
+    listings: listingSources({ node: query, sellerFetch, devMode, client }),
     desk: createHireDesk(now),
     handleAfterMs: HANDLE_AFTER_MS,
     devMode,

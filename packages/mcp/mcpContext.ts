@@ -3,6 +3,7 @@ import type { QuoteOffer } from "tallystick-protocol/clarification/clarifyAnswer
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Listing } from "tallystick-protocol/records/listing";
 import type { Budget } from "tallystick-sdk/budget/budget";
+import type { ListingSources } from "tallystick-sdk/buyer/listingSources";
 import type { CounterMemory } from "tallystick-sdk/clarify/clarify";
 import type { Buyer } from "tallystick-sdk/createBuyer";
 import type { QueryClient } from "tallystick-sdk/query/createQueryClient";
@@ -39,6 +40,8 @@ export type McpContext = {
   /** Offers that sellers made in clarifications, by their token. `hire_agent` accepts these tokens. */
   offers: Map<string, { listing: Listing; offer: QuoteOffer }>;
   counters: CounterMemory;
+  /** Where the signed form of a listing comes from. */
+  listings: ListingSources;
   /** The hires that are running. */
   desk: HireDesk;
   /** How long a tool waits for a hire before it returns a handle, in milliseconds. */

@@ -33,6 +33,7 @@ export {
   ChainError,
   type EscrowOfHire,
   HireFailedError,
+  ListingError,
   type MoneyState,
   NoSellerError,
   PaymentRefusedError,

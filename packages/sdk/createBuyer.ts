@@ -4,6 +4,7 @@ import type { Address } from "tallystick-protocol/address";
 import type { TallystickError } from "tallystick-protocol/errors";
 import { type Hex, toBareHex, toHex } from "tallystick-protocol/hex";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
+import type { Listing } from "tallystick-protocol/records/listing";
 import { signRecord } from "tallystick-protocol/records/record";
 import type { LocalAccount, PublicClient } from "viem";
 import { keptDisclosures } from "./audits/keptDisclosures.ts";
@@ -17,11 +18,13 @@ import { type AllowedEscrow, escrowPayment } from "./buyer/escrowPayment.ts";
 import { findByKey } from "./buyer/hireByKey.ts";
 import type { HireResult } from "./buyer/hireResult.ts";
 import { checkKey, type KeptHire, keptHires } from "./buyer/keptHires.ts";
+import { listingSources } from "./buyer/listingSources.ts";
 import { type RatedOnChain, rateOnChain } from "./buyer/rateOnChain.ts";
 import { type RateParameters, ratingBody } from "./buyer/report.ts";
 import { createReports } from "./buyer/reports.ts";
 import { type ResumedHire, resumeHires } from "./buyer/resumeHires.ts";
 import type { SearchClient } from "./buyer/searchClient.ts";
+import { signedListing } from "./buyer/signedListing.ts";
 import type { Verify } from "./buyer/verifyResult.ts";
 import type { PaymentNetwork } from "./chain/paymentNetwork.ts";
 import { readPaymentState } from "./chain/paymentState.ts";
@@ -60,7 +63,8 @@ export type CreateBuyerParameters = {
   search?: SearchClient;
   /**
    * Reads the chain: a viem public client. Without it this buyer cannot see payments, so it never reports a direct
-   * payment as paid, and an expired payment counts as spent.
+   * payment as paid, and an expired payment counts as spent. It also cannot check the listings of sellers whose wallet is
+   * a contract, so it does not hire them.
    */
   client?: PublicClient;
   /** How many blocks, the payment's own included, must show it. Default 1. */
@@ -87,6 +91,12 @@ export type Buyer = {
    */
   rate: (parameters: RateParameters) => Promise<{ ledger: LedgerName; erc8004?: RatedOnChain }>;
   search: SearchClient["search"];
+  /**
+   * A listing as its seller signed it. `hire` checks this by itself; before `clarify` the caller has to.
+   *
+   * @throws ListingError
+   */
+  signedListing: (shown: Listing) => Promise<Listing>;
   /** Concludes the hires that were interrupted. Call it at the start, or at any time. See {@link resumeHires}. */
   resume: (verify?: Verify) => Promise<ResumedHire[]>;
   /** The idempotency key that `hire` uses for a call without one. */
@@ -133,10 +143,11 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
     search: (request, options) => market.search(request, options),
     sla: (agent, options) => (market.sla ? market.sla(agent, options) : node.sla(agent, options)),
   };
-  const allowsEscrow = (mode: string): boolean => Object.hasOwn(escrows, mode);
-  const journal = parameters.journal ?? memoryStore();
   // Strangers' addresses are resolved and checked at the moment of connecting.
   const sellerFetch = parameters.sellerFetch ?? (parameters.fetch || devMode ? fetch : createPublicFetch());
+  const listings = listingSources({ node, sellerFetch, devMode, client });
+  const allowsEscrow = (mode: string): boolean => Object.hasOwn(escrows, mode);
+  const journal = parameters.journal ?? memoryStore();
   const background = createBackground();
   const ledger = knownLedger({ baseUrl, ledger: parameters.ledger, store: journal, fetch });
   const reports = createReports({ account, baseUrl, fetch, ledger, sellerFetch, store: journal, now });
@@ -146,6 +157,7 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
     network,
     baseUrl,
     search,
+    listings,
     budget: parameters.budget,
     journal,
     ledger,
@@ -175,6 +187,7 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
     hire: async <Id extends string>(wanted: HireParameters<Id>) =>
       (await hire(context, wanted as HireParameters)) as HireResult<Id>,
     search: search.search,
+    signedListing: (shown) => signedListing(listings, shown),
     resume: (verify) => resumeHires(context, verify),
     keyOf: (wanted) => contentKey(context, wanted),
     find: (key, verify) => findByKey(context, checkKey(key), verify),

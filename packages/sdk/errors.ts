@@ -45,6 +45,19 @@ export class PaymentRefusedError extends TallystickError {
 }
 
 /**
+ * What was shown as a seller's listing is not proved to be what the seller signed. The seller was asked for no terms, and
+ * nothing was signed. Codes: `listing_differs`, `listing_not_signed`, `listing_unavailable`.
+ */
+export class ListingError extends TallystickError {
+  readonly seller: Address;
+
+  constructor(parameters: TallystickErrorParameters & { seller: Address }) {
+    super(parameters);
+    this.seller = parameters.seller;
+  }
+}
+
+/**
  * The params do not fit the schema that the seller published. Nothing was signed. `message` and `issues` quote that
  * schema: they are a stranger's words. Code `invalid_params`.
  */

@@ -2,6 +2,7 @@ import { checkInput } from "tallystick-capabilities/checkInput";
 import { parseUsdc } from "tallystick-protocol/amount";
 import { isCapability, isCustomCapability } from "tallystick-protocol/capability";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { checkQuote } from "tallystick-protocol/clarification/quote";
 import type { Listing } from "tallystick-protocol/records/listing";
 import { escrowProviderOf } from "tallystick-protocol/records/paymentMode";
 import type { BuyerContext } from "./buyer/buyerContext.ts";
@@ -12,10 +13,11 @@ import { hireOnce } from "./buyer/hireOnce.ts";
 import type { HireResult } from "./buyer/hireResult.ts";
 import type { KeyedOrder, Order } from "./buyer/hiring.ts";
 import { checkKey } from "./buyer/keptHires.ts";
+import { signedListing } from "./buyer/signedListing.ts";
 import { readSuspension, requireNotSuspended, type Suspension } from "./buyer/suspension.ts";
 import { withAskedAt } from "./buyer/withAskedAt.ts";
 import { abortable, type Deadline, startDeadline, within } from "./deadline.ts";
-import { HireFailedError, NoSellerError, noRecovery, PaymentRefusedError } from "./errors.ts";
+import { HireFailedError, ListingError, NoSellerError, noRecovery, PaymentRefusedError } from "./errors.ts";
 import type { HireParameters } from "./hireParameters.ts";
 
 /** The idempotency key of a call that is always a new hire. */
@@ -28,8 +30,8 @@ const BESIDE_MS = 30_000;
 const SLA_MS = 3_000;
 
 /**
- * Hires an agent: finds a seller, agrees on terms, pays, gets the result, verifies it, and, in escrow mode,
- * releases or refunds. If a seller fails before anything was signed, the next one is tried. After that the
+ * Hires an agent: finds a seller, checks that it signed its listing, agrees on terms, pays, gets the result, verifies it,
+ * and, in escrow mode, releases or refunds. If a seller fails before anything was signed, the next one is tried. After that the
  * hire is never sent to anybody else. Sellers that failed in the last hour are tried last.
  *
  * It never waits longer than its deadline, and never for work that comes after the result: reports to the
@@ -39,7 +41,7 @@ const SLA_MS = 3_000;
  * before the suspension is still concluded, with the same key or by `resume`.
  *
  * @throws InvalidInputError for params that the capability does not accept
- * @throws NoSellerError, PaymentRefusedError, BudgetError: nothing was signed
+ * @throws NoSellerError, ListingError, PaymentRefusedError, BudgetError: nothing was signed
  * @throws DeadlineError, or the signal's reason: nothing was sent
  * @throws HireFailedError saying where the money is
  */
@@ -72,6 +74,7 @@ async function hireWithin(
     maxLatencyMs,
     callbackUrl: parameters.callbackUrl,
     quoteToken,
+    trustsListing: parameters.listing !== undefined && parameters.trustListing === true,
     verify: parameters.verify,
     deadline,
     telemetry: parameters.telemetry ?? true,
@@ -86,7 +89,10 @@ async function hireWithin(
   }
 }
 
-/** Hires the first seller that accepts. A seller that does not answer at all uses up no attempt. */
+/**
+ * Hires the first seller that accepts. A seller that does not answer at all uses up no attempt, and neither does a listing
+ * that is not proved to be its seller's.
+ */
 async function hireFirst(
   context: BuyerContext,
   sellers: AsyncGenerator<Candidate, void, undefined>,
@@ -106,7 +112,7 @@ async function hireFirst(
     const { value: candidate } = next;
     const { agent_id: agent } = candidate.listing;
     try {
-      const hired = await hireOnce(context, candidate, order);
+      const hired = await hireOnce(context, await asSigned(context, candidate, order), order);
       const isGood = hired.verification.all_passed;
       context.background.add(isGood ? context.avoided.remove(agent) : context.avoided.add(agent));
       return hired;
@@ -114,9 +120,29 @@ async function hireFirst(
       if (isSellersFault(error)) context.background.add(context.avoided.add(agent));
       if (!isBeforePayment(error)) throw error;
       last = error;
-      if (!isDead(error) && ++attempts >= maxAttempts) throw error;
+      if (!isFree(error) && ++attempts >= maxAttempts) throw error;
     }
   }
+}
+
+/** The offer with the terms that its seller signed. Its price is that of the quote, if the seller gave one. */
+async function asSigned(
+  context: BuyerContext,
+  candidate: Candidate,
+  { quoteToken, params, trustsListing, deadline: { signal } }: Order,
+): Promise<Candidate> {
+  if (trustsListing) return candidate;
+  const { listing: shown, signed } = candidate;
+  const isQuoted = quoteToken !== undefined;
+  const work = signedListing(context.listings, shown, { signed, isQuoted, signal });
+  const listing = await abortable(work, signal);
+  const price = parseUsdc(listing.price_usdc);
+  if (!isQuoted) return { ...candidate, listing, price };
+  const about = { seller: listing.agent_id, buyer: context.address, capability: listing.capability, params };
+  const checked = checkQuote(quoteToken, about, Math.floor(context.now() / 1000));
+  const promised = "quote" in checked ? checked.quote.price : price;
+  // Never more than what the caller saw.
+  return { ...candidate, listing, price: promised < candidate.price ? promised : candidate.price };
 }
 
 async function* candidates(
@@ -170,8 +196,9 @@ async function suspensionOf(
   return readSuspension(answer?.sla_status?.suspended_until);
 }
 
-/** Whether the seller did not answer at all. */
-function isDead(error: unknown): boolean {
+/** Whether the attempt does not count: the seller did not answer at all, or its listing is not proved to be its own. */
+function isFree(error: unknown): boolean {
+  if (error instanceof ListingError) return true;
   if (error instanceof HireFailedError) {
     return error.code === "seller_unreachable" || error.code === "seller_timeout";
   }
@@ -181,13 +208,14 @@ function isDead(error: unknown): boolean {
 /** Whether the seller caused the failure, and not the caller, which gave up or has no budget. */
 function isSellersFault(error: unknown): boolean {
   if (error instanceof HireFailedError) return error.code !== "aborted";
-  return isBeforePayment(error);
+  // Who shows a false listing is not its seller.
+  return isBeforePayment(error) && !(error instanceof ListingError);
 }
 
 /** Whether the next seller may be asked: nothing of this one's was signed, and another may do better. */
 function isBeforePayment(error: unknown): boolean {
   if (error instanceof HireFailedError) return error.money === "none";
-  if (error instanceof PaymentRefusedError) return true;
+  if (error instanceof PaymentRefusedError || error instanceof ListingError) return true;
   return error instanceof TallystickError && error.code === "private_address";
 }
 

@@ -25,8 +25,16 @@ export type HireParameters<Id extends string = string> = {
   requireRecovery?: boolean;
   /** Only this seller. */
   seller?: string;
-  /** A listing that the caller has already, for example from a quote. Then no search is made. */
+  /**
+   * A listing that the caller has already, for example from a quote. Then no search is made. It has to be what its seller
+   * signed, like every listing.
+   */
   listing?: Listing;
+  /**
+   * Takes `listing` at the caller's word: its payee, endpoint and price need no signature of the seller. For terms that
+   * come from elsewhere than a market.
+   */
+  trustListing?: boolean;
   minSuccessRate?: number;
   minAvgStars?: number;
   minTrustTier?: number;

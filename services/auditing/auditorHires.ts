@@ -62,6 +62,8 @@ export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: Aud
         max_latency_ms: HIRE_MS,
         endpoint,
       }),
+      // These are the operator's own terms: an auditor offers itself by another record than a listing.
+      trustListing: true,
       maxPriceUsdc: price,
       maxLatencyMs: HIRE_MS,
       // The same assignment is the same hire, in any process. It is paid once.

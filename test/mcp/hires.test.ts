@@ -2,6 +2,8 @@ import type { Client } from "@modelcontextprotocol/client";
 import { expect } from "chai";
 import { createMcpContext, readMcpConfig } from "tallystick-mcp/mcpConfig";
 import { MAX_CHARACTERS, NOTICE } from "tallystick-mcp/strangersText";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { signRecord } from "tallystick-protocol/records/record";
 import type { Handler } from "tallystick-sdk/seller/handlers";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { type Market, MEAN, mean, NODE, openMarket, PURSE } from "../sdk/support/market.ts";
@@ -234,7 +236,7 @@ describe("hires over MCP", function () {
     });
 
     it("labels its terms, its address and its schema where they cannot be accepted", async () => {
-      const { host, direct } = await sell();
+      const { host, direct, wallet } = await sell();
       for (const field of ["payTo", "network", "amount", "asset", "scheme"]) {
         market.hosts[host] = {
           request: async (input, init) =>
@@ -248,8 +250,9 @@ describe("hires over MCP", function () {
       }
       delete market.hosts[host];
       const [offer] = market.offers;
-      if (offer)
-        offer.listing = { ...offer.listing, endpoint: `http://${host}/${EVIL.replaceAll(" ", "-")}` };
+      const body = { ...offer?.listing, endpoint: `http://${host}/${EVIL.replaceAll(" ", "-")}` } as RecordBody;
+      const signed = await signRecord({ type: "listing", body, account: wallet.account });
+      if (offer) Object.assign(offer, { listing: body, signed });
       const { error } = await call("hire_agent", { ...ORDER, idempotency_key: "away" });
       expect(error)
         .to.match(/^seller_unreachable: /)

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { parseUsdc } from "tallystick-protocol/amount";
 import { jsonHash, paramsHash } from "tallystick-protocol/hire/paramsHash";
-import { signBody } from "tallystick-protocol/records/record";
+import { signBody, signRecord } from "tallystick-protocol/records/record";
 import { HireFailedError, PaymentRefusedError } from "tallystick-sdk/errors";
 import { directScene, LISTING, ORDER, PAID, PRICE, UNTOUCHED } from "./support/directScene.ts";
 import { MEAN, mean, PURSE } from "./support/market.ts";
@@ -46,15 +46,14 @@ describe("a hire in direct mode whose seller cheats, or has a failure,", () => {
       listings: [{ ...LISTING, price_usdc: "0.04" }],
       handlers: { [MEAN]: mean },
     });
-    market.offers.splice(0, 2, { ...market.offers[0]!, agent_id: cheaper.address });
-    market.offers[0] = {
-      ...market.offers[0]!,
-      listing: {
-        ...seller.listings[0]!.body,
-        agent_id: cheaper.address,
-        endpoint: `http://${cheaper.host}/v1`,
-      },
+    // A listing that it has replaced since.
+    const body = {
+      ...seller.listings[0]!.body,
+      agent_id: cheaper.address,
+      endpoint: `http://${cheaper.host}/v1`,
     };
+    const signed = await signRecord({ type: "listing", body, account: cheaper.wallet.account });
+    market.offers.splice(0, 2, { agent_id: cheaper.address, listing: body, signed, reputation: {} });
     expect(await buyer.hire(ORDER)).to.include({ amount: parseUsdc("0.04"), money: "paid" });
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - parseUsdc("0.04"));
   });

@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import { parseUsdc } from "tallystick-protocol/amount";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { signRecord } from "tallystick-protocol/records/record";
 import { memoryBudget } from "tallystick-sdk/budget/budget";
 import type { CreateBuyerParameters } from "tallystick-sdk/createBuyer";
 import { DeadlineError } from "tallystick-sdk/deadline";
@@ -271,10 +273,12 @@ describe("a hire when somebody hangs", () => {
     let now = Date.now();
     const { buyer, seller } = await scene({ now: () => now }, { now: () => now });
     const [own] = market.offers.splice(0);
-    const dead = Array.from({ length: 5 }, () => newWallet().address);
-    for (const agent_id of dead) {
-      const listing = { ...own!.listing, agent_id, endpoint: `http://${agent_id}.test/v1` };
-      market.offers.push({ ...own!, agent_id, listing });
+    const wallets = Array.from({ length: 5 }, newWallet);
+    const dead = wallets.map(({ address }) => address);
+    for (const { account, address: agent_id } of wallets) {
+      const body = { ...own!.listing, agent_id, endpoint: `http://${agent_id}.test/v1` } as RecordBody;
+      const signed = await signRecord({ type: "listing", body, account });
+      market.offers.push({ ...own!, agent_id, listing: body, signed });
     }
     market.offers.push(own!);
     const asked: string[] = [];

@@ -8,6 +8,7 @@ import { expect } from "chai";
 import { getBytes, id, Wallet } from "ethers";
 import { Hono } from "hono";
 import { parseUsdc } from "tallystick-protocol/amount";
+import { signRecord } from "tallystick-protocol/records/record";
 import { MEAN, mean, PURSE } from "./support/market.ts";
 import { newWallet } from "./support/sdkChain.ts";
 import { useMarket } from "./support/useMarket.ts";
@@ -103,11 +104,9 @@ describe("interoperability", () => {
     app.use(paymentMiddleware({ "POST /hire": { accepts, description: "mean" } }, server));
     app.post("/hire", async (c) => c.json(mean((await c.req.json()).params)));
     market.hosts["plain.test"] = { request: (input, init) => app.request(input, init) };
-    market.offers.push({
-      agent_id: shop.address,
-      listing: { ...LISTING, endpoint: "http://plain.test", payment_mode: "direct" },
-      reputation: {},
-    });
+    const body = { ...LISTING, agent_id: shop.address, endpoint: "http://plain.test", payment_mode: "direct" };
+    const signed = await signRecord({ type: "listing", body, account: shop.account });
+    market.offers.push({ agent_id: shop.address, listing: body, signed, reputation: {} });
     const buyer = await market.openBuyer();
     const hire = await buyer.hire(ORDER);
     expect(hire.result).to.deep.equal({ result: 3 });

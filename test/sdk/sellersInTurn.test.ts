@@ -1,11 +1,13 @@
 import { expect } from "chai";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import type { Listing } from "tallystick-protocol/records/listing";
+import { signBody } from "tallystick-protocol/records/record";
 import { base, networkId } from "tallystick-sdk/chain/paymentNetwork";
 import { createBuyer } from "tallystick-sdk/createBuyer";
 import type { HireParameters } from "tallystick-sdk/hireParameters";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { type PaymentRequired, requiredHeaders } from "tallystick-sdk/x402/paymentHeaders";
-import { newWallet } from "./support/sdkChain.ts";
+import { newWallet, type Wallet } from "./support/sdkChain.ts";
 import { isPaid, rejection } from "./support/tamper.ts";
 
 const MEAN = "compute.statistics.mean";
@@ -26,12 +28,12 @@ const hangsWhenPaid: Answer = async (signal, init) => {
   if (isPaid(init)) return await hangs(signal);
   const terms = {
     ...{ scheme: "exact", network: networkId(base), asset: base.token, amount: "50000" },
-    ...{ payTo: agentOf(0), maxTimeoutSeconds: 60, extra: { name: base.name, version: base.version } },
+    ...{ payTo: wallets[0]?.address, maxTimeoutSeconds: 60, extra: { name: base.name, version: base.version } },
   };
   const required = { x402Version: 2, resource: { url: "" }, accepts: [terms] } as unknown as PaymentRequired;
   return Response.json({}, { status: 402, headers: requiredHeaders(required) });
 };
-const agentOf = (number: number) => `0x${String(number + 1).padStart(40, "0")}`;
+const wallets = Array.from({ length: 5 }, newWallet);
 
 describe("the sellers that are asked for one hire, before anything is signed", () => {
   /** A buyer that finds these sellers in this order, and whom it has asked. */
@@ -40,15 +42,20 @@ describe("the sellers that are asked for one hire, before anything is signed", (
     const listings = answers.map(
       (_, n) =>
         ({
-          ...{ agent_id: agentOf(n), capability: MEAN, price_usdc: "0.05" },
+          ...{ agent_id: wallets[n]?.address, capability: MEAN, price_usdc: "0.05" },
           ...{ max_latency_ms: 1_000, endpoint: `http://seller${n}.test`, payment_mode: "direct" },
         }) as Listing,
     );
+    const found = async (listing: Listing, n: number) => {
+      const body = listing as unknown as RecordBody;
+      const signed = { body, signature: await signBody(body, wallets[n] as Wallet) };
+      return { agent_id: listing.agent_id, listing, signed, reputation: {} };
+    };
     const buyer = createBuyer({
       ...{ account, journal, network: base, baseUrl: "http://node.test", ledger: "local", devMode: true },
       search: {
         search: async () => ({
-          agents: listings.map((listing) => ({ agent_id: listing.agent_id, listing, reputation: {} })),
+          agents: await Promise.all(listings.map(found)),
         }),
         sla: async () => ({ sla_status: null }),
       },
@@ -106,6 +113,6 @@ describe("the sellers that are asked for one hire, before anything is signed", (
       expect(await hire({ listing, ...more }), `${listing.payment_mode} ${code}`).to.include({ code });
     }
     expect(asked).to.deep.equal([]);
-    expect(await hire({ listing: direct })).to.include({ code: "seller_refused" });
+    expect(await hire({ listing: direct, trustListing: true })).to.include({ code: "seller_refused" });
   });
 });

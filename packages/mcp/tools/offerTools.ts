@@ -6,6 +6,7 @@ import { offersOf, type QuoteOffer } from "tallystick-protocol/clarification/cla
 import { TallystickError } from "tallystick-protocol/errors";
 import { jsonHash } from "tallystick-protocol/hire/paramsHash";
 import { type Listing, listingSchema } from "tallystick-protocol/records/listing";
+import { signedListing } from "tallystick-sdk/buyer/signedListing";
 import { readSuspension, requireNotSuspended } from "tallystick-sdk/buyer/suspension";
 import { clarify } from "tallystick-sdk/clarify/clarify";
 import { z } from "zod";
@@ -108,7 +109,12 @@ function keepOffer(
   }
 }
 
-async function findListing({ query }: McpContext, agentId: string, capability: string): Promise<Listing> {
+/** The listing as its seller signed it. Otherwise a node could send the brief to somebody else. */
+async function findListing(
+  { query, listings }: McpContext,
+  agentId: string,
+  capability: string,
+): Promise<Listing> {
   const { agents } = await query.search({
     ...{ capability, clarification_supported: true, limit: 100 },
     // Suspended sellers are included, so that the answer can explain why one of them is not asked.
@@ -118,7 +124,9 @@ async function findListing({ query }: McpContext, agentId: string, capability: s
   const read = found && listingSchema.safeParse({ ...found.listing, agent_id: agentId });
   if (read?.success) {
     requireNotSuspended(read.data, readSuspension(found?.steward?.suspended_until));
-    return read.data;
+    const signed = await signedListing(listings, read.data);
+    // The hire asks for the signed form again, by this name.
+    return { ...signed, entry_hash: read.data.entry_hash };
   }
   throw new TallystickError({
     code: "clarification_not_supported",

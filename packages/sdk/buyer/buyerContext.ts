@@ -15,6 +15,7 @@ import type { Background } from "./background.ts";
 import type { HireResult } from "./hireResult.ts";
 import type { Agreed } from "./judgeTerms.ts";
 import type { KeptHires } from "./keptHires.ts";
+import type { ListingSources } from "./listingSources.ts";
 import type { Reports } from "./reports.ts";
 import type { SearchClient } from "./searchClient.ts";
 import type { Verify } from "./verifyResult.ts";
@@ -29,6 +30,8 @@ export type BuyerContext = {
   network: PaymentNetwork;
   baseUrl: string;
   search: SearchClient & Required<Pick<SearchClient, "sla">>;
+  /** Where the signed form of a listing comes from. */
+  listings: ListingSources;
   budget: Budget | undefined;
   /** Hires that are paid for and not concluded. A crash forgets none of them. */
   journal: KeyValueStore;

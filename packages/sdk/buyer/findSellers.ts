@@ -13,6 +13,8 @@ export type Candidate = {
   price: bigint;
   reputation: FoundAgent["reputation"];
   suspendedUntil?: Suspension;
+  /** What the market gave as the signed form of the listing. It is not checked yet. */
+  signed?: unknown;
 };
 
 /** How many pages of a hundred offers are read. */
@@ -91,7 +93,8 @@ export async function* findSellers(
   if (!isFound && last.length === 0) throw noSeller(others, wishes);
 }
 
-function readCandidate({ agent_id, listing, reputation, steward }: FoundAgent): Candidate | undefined {
+function readCandidate(found: FoundAgent): Candidate | undefined {
+  const { agent_id, listing, reputation, steward, signed } = found;
   const read = listingSchema.safeParse({ ...listing, agent_id });
   return read.success
     ? {
@@ -99,6 +102,7 @@ function readCandidate({ agent_id, listing, reputation, steward }: FoundAgent): 
         price: parseUsdc(read.data.price_usdc),
         reputation: reputation ?? {},
         suspendedUntil: readSuspension(steward?.suspended_until),
+        signed,
       }
     : undefined;
 }

@@ -254,6 +254,7 @@ function underWay(key: string): TallystickError {
 
 /** Everything that makes two hires different: all parameters except the time that the caller waits. */
 export function askedOf(wanted: { [name: string]: unknown }): string {
-  const { signal, verify, onProgress, deadlineMs, telemetry, idempotencyKey, maxAttempts, ...rest } = wanted;
+  const { signal, verify, onProgress, deadlineMs, telemetry, idempotencyKey, maxAttempts, ...asked } = wanted;
+  const { trustListing, ...rest } = asked;
   return jsonHash(rest, "params");
 }

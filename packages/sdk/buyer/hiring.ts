@@ -15,6 +15,8 @@ export type Order = {
   maxLatencyMs: number;
   callbackUrl?: string | undefined;
   quoteToken?: string | undefined;
+  /** Whether the caller answers for the listing. Then its seller's signature is not asked for. */
+  trustsListing?: boolean;
   verify?: Verify | undefined;
   /** The end of the whole call. */
   deadline: Deadline;

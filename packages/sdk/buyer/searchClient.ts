@@ -4,6 +4,11 @@ import type { SearchRequest } from "../query/answers.ts";
 export type FoundAgent = {
   agent_id: string;
   listing: { [key: string]: unknown };
+  /**
+   * The listing as its seller signed it: `{body, signature}`. Without it a buyer asks the node for the entry that
+   * `listing.entry_hash` names, or the seller.
+   */
+  signed?: unknown;
   reputation: { success_rate?: number | null; trust_tier?: number; [key: string]: unknown };
   /** Until when it takes no new hires, unix seconds. */
   steward?: { suspended_until?: number | null; [key: string]: unknown } | null;

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { Hono } from "hono";
 import { createTallystickMcp } from "tallystick-mcp/createTallystickMcp";
@@ -29,6 +30,8 @@ export async function connectMcp(
   return { client, call: callOf(client), close: () => client.close() };
 }
 
+const hashOf = (listing: object): string => createHash("sha256").update(JSON.stringify(listing)).digest("hex");
+
 /** Adds a search over the market's offers in front of its settlement service, like a node. */
 export function serveSearch(market: Market): void {
   const ledger = market.hosts["node.test"] as Market["hosts"][string];
@@ -42,10 +45,16 @@ export function serveSearch(market: Market): void {
         agent_id,
         cluster_id: null,
         cluster_size: 1,
-        listing: { clarification_supported: false, ...listing },
+        listing: { clarification_supported: false, ...listing, entry_hash: hashOf(listing) },
         reputation: { success_rate: null, last_30d_hire_count: 0, avg_stars: null, trust_tier: 0 },
       }));
     return c.json({ agents, next_cursor: null });
+  });
+  // The entry of a listing, by its hash (the query `SignedRecord` of the SDK).
+  node.post("/graphql", async (c) => {
+    const { hash } = (await c.req.json()).variables;
+    const entry = market.offers.find(({ listing }) => hashOf(listing) === hash);
+    return c.json({ data: { ledgerEntryByHash: entry?.signed ? { record: entry.signed } : null } });
   });
   node.all("*", async (c) => await ledger.request(c.req.raw as never));
   market.hosts["node.test"] = node;

@@ -104,8 +104,9 @@ export async function openMarket(chain: SdkChain): Promise<Market> {
       };
       hosts[host] = direct;
       await seller.publish();
-      for (const { body } of seller.listings) {
-        offers.push({ agent_id: seller.address, listing: body, reputation: { success_rate: null } });
+      for (const signed of seller.listings) {
+        const { body } = signed;
+        offers.push({ agent_id: seller.address, listing: body, signed, reputation: { success_rate: null } });
       }
       return { ...seller, wallet, host, direct, parameters };
     },
