@@ -150,7 +150,9 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
   const journal = parameters.journal ?? memoryStore();
   const background = createBackground();
   const ledger = knownLedger({ baseUrl, ledger: parameters.ledger, store: journal, fetch });
-  const reports = createReports({ account, baseUrl, fetch, ledger, sellerFetch, store: journal, now });
+  const kept = keptHires(journal, account, now);
+  const onReceipt = kept.receipt;
+  const reports = createReports({ account, baseUrl, fetch, ledger, sellerFetch, store: journal, now, onReceipt });
   const context: BuyerContext = {
     account,
     address: account.address.toLowerCase() as Address,
@@ -163,7 +165,7 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
     ledger,
     underWay: new Set(),
     verifiers: new Map(),
-    kept: keptHires(journal, account, now),
+    kept,
     keyed: new Map(),
     background,
     reports,

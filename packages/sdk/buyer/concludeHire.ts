@@ -107,18 +107,19 @@ export async function concludeHire(hiring: Hiring, judged: Judged): Promise<Hire
 }
 
 /**
- * The entry of the hire's receipt: null if the seller names none yet. If the ledger cannot be asked in time, the
- * seller's word counts. The receipt of a free hire gets into the ledger only after its buyer has signed it.
+ * The entry of the hire's receipt, by the ledger's word, also when the seller names none. If the ledger cannot be asked in
+ * time, the seller's word counts; without one it is null, and the report finds it out later. The receipt of a free hire
+ * gets into the ledger only after its buyer has signed it.
  */
 async function receiptOf({ context, order, sent }: Hiring, { delivery }: Judged): Promise<string | null> {
   const { receipt_hash: named, signed_receipt: signed } = delivery?.answer ?? {};
-  if (!sent || !named || !signed || !delivery || delivery.receiptIssues.length > 0) return null;
+  if (!sent || !signed || !delivery || delivery.receiptIssues.length > 0) return null;
   try {
     const found = receiptInLedger(context, signed as SignedReceipt);
-    return (await within(found, Math.min(RECEIPT_MS, order.deadline.left()))) ?? named;
+    return (await within(found, Math.min(RECEIPT_MS, order.deadline.left()))) ?? named ?? null;
   } catch (error) {
     const isRefused = error instanceof ServiceError && error.status >= 400 && error.status < 500;
-    return isRefused ? null : named;
+    return isRefused ? null : (named ?? null);
   }
 }
 
@@ -194,22 +195,27 @@ async function watch(hiring: Hiring, payment: SignedPayment): Promise<void> {
  * Writes down what will be reported to the ledger: the receipt of a free hire with both signatures, and the buyer's report.
  */
 async function report(hiring: Hiring, { delivery, verification, latencyMs }: Judged): Promise<void> {
-  const { context, candidate, order, jobId, sent, isResumed } = hiring;
+  const { context, candidate, order, jobId, sent, isResumed, key } = hiring;
   if (!delivery?.answer || delivery.receiptIssues.length > 0 || isResumed?.isReported) return;
   const { signed_receipt: signed } = delivery.answer;
   // A free hire counts in no figure, so there is nothing to report of it but its receipt.
   const isFree = sent === undefined;
-  if (!signed || (isFree ? delivery.otherBytes !== undefined : !order.telemetry)) return;
+  // Without telemetry, only a look-up by its key needs the receipt's entry.
+  const isWanted = isFree ? delivery.otherBytes === undefined : order.telemetry || key !== undefined;
+  if (!signed || !isWanted) return;
   const { all_passed, checks } = verification;
   await context.reports.add({
     jobId,
     endpoint: candidate.listing.endpoint,
     since: context.now(),
+    ...(key !== undefined && { key }),
     ...(isFree
       ? { freeReceipt: signed.body as RecordBody }
       : {
           receipt: signed as SignedReceipt,
-          telemetry: { verification: { all_passed, checks }, ...(!isResumed && { latencyMs }) },
+          ...(order.telemetry && {
+            telemetry: { verification: { all_passed, checks }, ...(!isResumed && { latencyMs }) },
+          }),
         }),
   });
 }

@@ -1,6 +1,6 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import { jsonHash } from "tallystick-protocol/hire/paramsHash";
-import { abortable } from "../deadline.ts";
+import { abortable, within } from "../deadline.ts";
 import { HireFailedError } from "../errors.ts";
 import type { HireParameters } from "../hireParameters.ts";
 import { type JobLease, LeaseLostError } from "../store/jobLeases.ts";
@@ -18,6 +18,9 @@ import {
 } from "./keptHires.ts";
 import { resumeHire } from "./resumeHires.ts";
 import type { Verify } from "./verifyResult.ts";
+
+/** How long a look-up of a hire waits for the entry of its receipt, in milliseconds. */
+const RECEIPT_MS = 2_000;
 
 type Start = (order: KeyedOrder) => Promise<HireResult>;
 type Wanted = Omit<HireParameters, "signal" | "verify"> & { verify?: Verify; signal?: AbortSignal };
@@ -187,7 +190,7 @@ export function isSettled({ money }: HireFailedError): boolean {
 
 /** The end of a hire for which something was signed. */
 async function ended(context: BuyerContext, kept: KeptHire, verify: Verify | undefined): Promise<HireResult> {
-  if (kept.state === "done") return await withItsMoney(context, kept, verify);
+  if (kept.state === "done") return await withItsMoney(context, await withItsReceipt(context, kept), verify);
   if (kept.state === "failed") throw reviveFailure(kept);
   if (kept.state !== "signed") throw underWay(kept.key);
   const { hireId, jobId, seller } = kept;
@@ -212,6 +215,18 @@ async function ended(context: BuyerContext, kept: KeptHire, verify: Verify | und
   if (resumed === undefined) throw underWay(kept.key);
   if ("hire" in resumed) return resumed.hire;
   throw resumed.error;
+}
+
+/** For a result that came before its receipt was in the ledger: sends what is waiting, and looks again. */
+async function withItsReceipt(
+  { kept: keep, reports, journal }: BuyerContext,
+  kept: KeptHire & { state: "done" },
+): Promise<KeptHire & { state: "done" }> {
+  const { receiptHash, jobId } = kept.hire;
+  if (receiptHash !== null || (await journal.get(`report/${jobId}`)) === undefined) return kept;
+  await within(reports.flush(), RECEIPT_MS).catch(() => {});
+  const again = await keep.get(kept.key);
+  return again?.state === "done" ? again : kept;
 }
 
 /** For a result that came while its money was open: looks where the money is now. */

@@ -208,6 +208,7 @@ async function begin(context: BuyerContext, candidate: Candidate, order: Order):
     left: () => Math.min(order.deadline.left(), Math.max(0, over - performance.now())),
     hireId: hireIdOf(address, nonce),
     jobId: jobIdOf(address, nonce),
+    key: order.keyed?.key,
   };
 }
 

@@ -31,7 +31,7 @@ export type HireResult<Id extends string = string> = {
   receipt: ReceiptSummary | null;
   /** What is wrong with the seller's receipt; empty when nothing is. */
   receiptIssues: string[];
-  /** Its entry in the ledger; null while there is none. */
+  /** Its entry in the ledger; null while there is none. `find`, with the hire's key, shows it later. */
   receiptHash: string | null;
   ratingToken: string | null;
   /** From the request to the result, in milliseconds. */

@@ -51,6 +51,8 @@ export type Hiring = {
   request: HireRequest;
   hireId: Hex;
   jobId: string;
+  /** The idempotency key with which it was asked for. */
+  key?: string | undefined;
   /** Milliseconds since 1970. */
   startedAt: number;
   /** Milliseconds that are left for this seller. */

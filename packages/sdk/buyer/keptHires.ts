@@ -2,6 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import { type Hex, isHex, toBareHex, toHex } from "tallystick-protocol/hex";
+import { ratingToken } from "tallystick-protocol/records/ratingToken";
 import type { LocalAccount } from "viem";
 import { type EscrowOfHire, HireFailedError, type MoneyState, type SellerWords } from "../errors.ts";
 import { createJobLeases, type JobLease } from "../store/jobLeases.ts";
@@ -18,6 +19,9 @@ export const MAX_KEPT = 10_000;
 export const MAX_KEPT_CHARACTERS = 128 * 1024 * 1024;
 
 const SWEEP_MS = 3_600_000;
+
+/** The most entries of receipts that wait for the result of their hire. The oldest go first. */
+const MAX_RECEIPTS = 1_000;
 
 /** How long a silent process keeps the right to run a hire, in milliseconds. */
 const TURN_MS = 60_000;
@@ -67,6 +71,8 @@ export type KeptHires = {
   put: (kept: KeptHire) => Promise<void>;
   /** The result of a hire, wherever it was concluded. Does nothing when its key is not kept. */
   done: (key: string, hire: HireResult) => Promise<void>;
+  /** The entry of a hire's receipt, if it came after the result. */
+  receipt: (key: string, receiptHash: string) => Promise<void>;
   /** The failure of a hire whose money is settled. Does nothing when its key is not kept. */
   failed: (key: string, error: HireFailedError) => Promise<void>;
   /** The nonce of an attempt. Only the wallet can compute it, and it is the same in every process. */
@@ -89,6 +95,8 @@ export function keptHires(
   /** The results that this process keeps, the oldest first. */
   const sizes = new Map<string, number>();
   let characters = 0;
+  /** The entries of receipts that came before the result was kept. */
+  const receipts = new Map<string, string>();
   const get = async (key: string): Promise<KeptHire | undefined> => {
     const kept = await store.get<KeptHire>(nameOf(key));
     return kept && kept.startedAt + KEPT_MS > now() ? kept : undefined;
@@ -149,15 +157,23 @@ export function keptHires(
       const kept = await get(key);
       if (!kept) return;
       const { asked, startedAt, attempts } = kept;
+      const known = withReceipt(hire, hire.receiptHash ?? receipts.get(key) ?? null);
+      receipts.delete(key);
       await put({
         key,
         asked,
         startedAt,
         attempts,
         state: "done",
-        hire: { ...hire, amount: String(hire.amount) },
+        hire: { ...known, amount: String(hire.amount) },
       });
       await makeRoom(key, JSON.stringify(hire.result ?? null).length);
+    },
+    receipt: async (key, receiptHash) => {
+      const kept = await get(key);
+      if (kept?.state === "done") return await put({ ...kept, hire: withReceipt(kept.hire, receiptHash) });
+      receipts.set(key, receiptHash);
+      for (const oldest of receipts.keys()) if (receipts.size > MAX_RECEIPTS) receipts.delete(oldest);
     },
     failed: async (key, error) => {
       const kept = await get(key);
@@ -187,6 +203,15 @@ export function checkKey(key: string): string {
 /** The result of a hire that was kept. */
 export function revive(kept: KeptHire & { state: "done" }): HireResult {
   return { ...kept.hire, amount: BigInt(kept.hire.amount) } as HireResult;
+}
+
+/** A hire with the entry of its receipt. One that it has already stays. */
+function withReceipt<Hire extends Pick<HireResult, "receiptHash" | "ratingToken">>(
+  hire: Hire,
+  receiptHash: string | null,
+): Hire {
+  if (receiptHash === null || hire.receiptHash !== null) return hire;
+  return { ...hire, receiptHash, ratingToken: ratingToken(receiptHash, "buyer") };
 }
 
 /** The failure of a hire that was kept. */

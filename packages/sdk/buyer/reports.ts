@@ -11,13 +11,15 @@ import { createSellerClient } from "./sellerClient.ts";
 export type Report = {
   jobId: string;
   endpoint: Listing["endpoint"];
+  /** The idempotency key of the hire. */
+  key?: string;
   /** The receipt of a paid hire. The ledger says which entry it is. */
   receipt?: SignedReceipt;
   /** The entry of the receipt in a report of an earlier version, which has no `receipt`; null while there was none. */
   receiptHash?: string | null;
   /** The receipt of a free hire, which the buyer has to sign. */
   freeReceipt?: RecordBody;
-  /** The buyer's report; absent if only the receipt is signed. */
+  /** The buyer's report; absent if only the entry of the receipt is wanted. */
   telemetry?: { latencyMs?: number | undefined; verification: Pick<Verification, "all_passed" | "checks"> };
   /** Milliseconds since 1970. */
   since: number;
@@ -51,9 +53,11 @@ export function createReports(
     sellerFetch: Fetch;
     store: KeyValueStore;
     now: () => number;
+    /** Called with the entry of a receipt that is in the ledger. */
+    onReceipt?: ((key: string, receiptHash: string) => Promise<void>) | undefined;
   },
 ): Reports {
-  const { account, baseUrl, fetch, ledger, sellerFetch, store, now } = parameters;
+  const { account, baseUrl, fetch, ledger, sellerFetch, store, now, onReceipt } = parameters;
   /** When a failed report is tried again, and how often it was tried. */
   const later = new Map<string, { at: number; times: number }>();
   let round: Promise<void> = Promise.resolve();
@@ -72,6 +76,7 @@ export function createReports(
           ? await countersign({ account }, ask, jobId, freeReceipt)
           : await findReceiptHash(ask, jobId)));
     if (receiptHash === null) return;
+    if (report.key !== undefined) await onReceipt?.(report.key, receiptHash);
     if (telemetry) await reportHire({ account, baseUrl, fetch, ledger }, { receiptHash, ...telemetry });
     await store.delete(key);
   }

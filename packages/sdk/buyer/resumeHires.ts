@@ -130,6 +130,7 @@ async function resumeOne(
     request,
     hireId,
     jobId,
+    key: entry.key,
     startedAt: entry.startedAt,
     left: () => Math.max(0, lookUntil - performance.now()),
     schemas: typeof judge === "object" ? judge : undefined,
