@@ -27,7 +27,7 @@ import type { SearchClient } from "./buyer/searchClient.ts";
 import { signedListing } from "./buyer/signedListing.ts";
 import type { Verify } from "./buyer/verifyResult.ts";
 import type { PaymentNetwork } from "./chain/paymentNetwork.ts";
-import { readPaymentState } from "./chain/paymentState.ts";
+import { isPaymentUsed, readPaymentState } from "./chain/paymentState.ts";
 import { noRecovery } from "./errors.ts";
 import { readEscrowState } from "./escrow/readEscrowState.ts";
 import { hire } from "./hire.ts";
@@ -172,6 +172,7 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
     disclosures: keptDisclosures({ store: journal, now }),
     avoided: avoidedSellers(journal, now),
     allowsEscrow,
+    isPaid: client && ((nonce) => isPaymentUsed(client, network, { payer: context.address, nonce })),
     modeOf: (mode) => {
       const found = Object.hasOwn(modes, mode) ? modes[mode] : undefined;
       if (found) return found;

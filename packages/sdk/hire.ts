@@ -7,6 +7,7 @@ import type { Listing } from "tallystick-protocol/records/listing";
 import { escrowProviderOf } from "tallystick-protocol/records/paymentMode";
 import type { BuyerContext } from "./buyer/buyerContext.ts";
 import { contentKey } from "./buyer/contentKey.ts";
+import { findEarlierHire, MOST_ASKED, mayBeLost } from "./buyer/earlierHire.ts";
 import { type Candidate, findSellers, isOfMode } from "./buyer/findSellers.ts";
 import { hireByKey } from "./buyer/hireByKey.ts";
 import { hireOnce } from "./buyer/hireOnce.ts";
@@ -83,7 +84,9 @@ async function hireWithin(
   };
   parameters.onProgress?.("searching");
   try {
-    return await hireFirst(context, candidates(context, parameters, maxPrice, deadline), order, attempts);
+    const sellers = candidates(context, parameters, maxPrice, deadline);
+    const isNamed = (parameters.listing ?? parameters.seller) !== undefined;
+    return await hireFirst(context, sellers, order, attempts, isNamed ? 1 : attempts + 2);
   } finally {
     deadline.end();
   }
@@ -92,27 +95,36 @@ async function hireWithin(
 /**
  * Hires the first seller that accepts. A seller that does not answer at all uses up no attempt, and neither does a listing
  * that is not proved to be its seller's.
+ *
+ * @param wouldAsk how many sellers an earlier call may have asked, whose notes are lost
  */
 async function hireFirst(
   context: BuyerContext,
   sellers: AsyncGenerator<Candidate, void, undefined>,
   order: Order,
   maxAttempts: number,
+  wouldAsk: number,
 ): Promise<HireResult> {
   const { signal } = order.deadline;
+  const offers = provedOffers(context, sellers, order);
+  const { keyed } = order;
+  if (keyed && (await abortable(mayBeLost(context, keyed.key), signal))) {
+    const first = await abortable(offers.peek(Math.min(wouldAsk, MOST_ASKED)), signal);
+    order.earlier = findEarlierHire(context, keyed.key, first);
+  }
   let attempts = 0;
   let last: unknown;
   for (;;) {
     // The list ends when a search hangs, or fails after it found somebody.
-    const next = await abortable(sellers.next(), signal).catch((error: unknown) => {
+    const next = await abortable(offers.next(), signal).catch((error: unknown) => {
       if (last === undefined || signal.aborted) throw error;
       return { done: true as const };
     });
     if (next.done) throw last;
-    const { value: candidate } = next;
+    const { candidate, proved } = next.value;
     const { agent_id: agent } = candidate.listing;
     try {
-      const hired = await hireOnce(context, await asSigned(context, candidate, order), order);
+      const hired = await hireOnce(context, await proved(), order);
       const isGood = hired.verification.all_passed;
       context.background.add(isGood ? context.avoided.remove(agent) : context.avoided.add(agent));
       return hired;
@@ -123,6 +135,46 @@ async function hireFirst(
       if (!isFree(error) && ++attempts >= maxAttempts) throw error;
     }
   }
+}
+
+/** An offer, and the same with the terms that its seller signed. These are asked for once. */
+type Offered = { candidate: Candidate; proved: () => Promise<Candidate> };
+
+/** Offers in their order, of which the first ones can be looked at in advance. */
+function provedOffers(
+  context: BuyerContext,
+  sellers: AsyncGenerator<Candidate, void, undefined>,
+  order: Order,
+) {
+  const seen: Offered[] = [];
+  const read = async (): Promise<IteratorResult<Offered, void>> => {
+    const next = await sellers.next();
+    if (next.done) return next;
+    const candidate = next.value;
+    let asked: Promise<Candidate> | undefined;
+    const proved = () => {
+      asked ??= asSigned(context, candidate, order);
+      return asked;
+    };
+    return { value: { candidate, proved } };
+  };
+  return {
+    next: async () => {
+      const first = seen.shift();
+      return first ? { done: false as const, value: first } : await read();
+    },
+    /** @throws the search's error when it found nobody */
+    peek: async (most: number): Promise<Promise<Candidate>[]> => {
+      while (seen.length < most) {
+        const next = await read().catch((error: unknown) => {
+          if (seen.length === 0) throw error;
+        });
+        if (!next || next.done) break;
+        seen.push(next.value);
+      }
+      return seen.map(({ proved }) => proved());
+    },
+  };
 }
 
 /** The offer with the terms that its seller signed. Its price is that of the quote, if the seller gave one. */

@@ -11,6 +11,8 @@ import { rejection } from "./support/tamper.ts";
 
 const WANTED = { capability: "custom.acme.echo", params: {}, maxPriceUsdc: "1.00", maxLatencyMs: 1_000 };
 const SELLER = `0x${"5e".repeat(20)}` as const;
+const AT = { agent_id: SELLER, payment_mode: "direct" };
+const OTHER = { agent_id: `0x${"07".repeat(20)}`, payment_mode: "direct" } as const;
 const HOUR_MS = 3_600_000;
 
 describe("the notes about an idempotency key", () => {
@@ -43,7 +45,7 @@ describe("the notes about an idempotency key", () => {
     });
   /** A hire that signs with the first seller and then fails with its money there. */
   const failsWith = (money: MoneyState) => async (order: KeyedOrder) => {
-    await order.signed({ hireId: await order.nextNonce(), jobId: "job_1", seller: SELLER });
+    await order.signed({ hireId: await order.nextNonce(AT), jobId: "job_1", seller: SELLER });
     throw failure(money);
   };
 
@@ -95,15 +97,15 @@ describe("the notes about an idempotency key", () => {
     for (let n = 0; n < 3; n++) {
       await rejection(
         call(processOf(), async (order) => {
-          nonces.push(await order.nextNonce(), await order.nextNonce());
+          nonces.push(await order.nextNonce(AT), await order.nextNonce(OTHER));
           throw failure("none");
         }),
       );
     }
     expect(new Set(nonces)).to.have.property("size", 6);
     const [first] = nonces;
-    await processOf().kept.put({ key: "k", asked: "", startedAt: time, attempts: 0, state: "open" });
-    expect(await processOf().kept.nonce("key", 0), "the same in every process").to.equal(first);
+    const of = { seller: AT.agent_id, mode: AT.payment_mode, call: 0 };
+    expect(await processOf().kept.nonce("key", of), "the same in every process").to.equal(first);
   });
 
   it("do not call a hire failed while its money is open, and do once it is settled", async () => {
@@ -129,7 +131,7 @@ describe("the notes about an idempotency key", () => {
           context,
           async (it) => {
             order = it;
-            await it.signed({ hireId: await it.nextNonce(), jobId: "job_1", seller: SELLER });
+            await it.signed({ hireId: await it.nextNonce(AT), jobId: "job_1", seller: SELLER });
             if (!isLate) await it.unsigned();
             throw new Error("the wallet took too long");
           },
@@ -196,7 +198,7 @@ describe("the notes about an idempotency key", () => {
       const wake = Promise.withResolvers<void>();
       const sleeper = rejection(
         call(processOf(), async (order) => {
-          const nonce = await order.nextNonce();
+          const nonce = await order.nextNonce(AT);
           await wake.promise;
           await order.signed({ hireId: nonce as `0x${string}`, jobId: "job_1", seller: SELLER });
           return done as unknown as HireResult;
@@ -206,7 +208,7 @@ describe("the notes about an idempotency key", () => {
       time += HOUR_MS + 1;
       const later = { hireId: `0x${"02".repeat(32)}`, jobId: "job_2", seller: SELLER } as const;
       const second = call(processOf(), async (order) => {
-        await order.nextNonce();
+        await order.nextNonce(AT);
         await order.signed(later);
         return isDone ? await succeeds() : await never();
       });
@@ -246,7 +248,7 @@ describe("the notes about an idempotency key", () => {
       await put(key, value);
     };
     const hired = await call(processOf(), async (order) => {
-      await order.signed({ hireId: await order.nextNonce(), jobId: "job_1", seller: SELLER });
+      await order.signed({ hireId: await order.nextNonce(AT), jobId: "job_1", seller: SELLER });
       return await succeeds();
     });
     expect(hired).to.include({ result: 1 });
@@ -340,11 +342,23 @@ describe("the names and the ends that are kept of a hire", () => {
   it("make a key of 32 bytes the first nonce itself, and nothing else that can be guessed", async () => {
     const key = `0x${"ab".repeat(32)}`;
     const kept = open();
-    expect(await kept.nonce(key, 0)).to.equal(key);
-    const others = [await kept.nonce(key, 1), await kept.nonce("k", 0), await kept.nonce("l", 0)];
+    const context = { kept, now: () => 0, keyed: new Map() } as unknown as BuyerContext;
+    const nonces: string[] = [];
+    for (let call = 0; call < 2; call++) {
+      const start = async ({ nextNonce }: KeyedOrder) => {
+        nonces.push(await nextNonce(AT), await nextNonce(OTHER));
+        throw new Error("nobody took it");
+      };
+      await rejection(hireByKey(context, WANTED, key, HOUR_MS, start));
+    }
+    const [first, ...others] = nonces;
+    expect(first).to.equal(key);
     const foreign = keptHires(memoryStore(), newWallet().account, () => 0);
-    others.push(await foreign.nonce("k", 0));
-    expect(new Set([key, ...others])).to.have.property("size", 5);
+    const of = { seller: AT.agent_id, mode: AT.payment_mode, call: 0 };
+    for (const changes of [{}, { seller: OTHER.agent_id }, { mode: "platform_escrow:a" }, { call: 1 }])
+      others.push(await kept.nonce("k", { ...of, ...changes }));
+    others.push(await kept.nonce("l", of), await foreign.nonce("k", of));
+    expect(new Set([key, ...others])).to.have.property("size", 10);
     for (const nonce of others) expect(nonce).to.match(/^0x[0-9a-f]{64}$/);
   });
 

@@ -5,6 +5,7 @@ import { createBuyer } from "tallystick-sdk/createBuyer";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { type Market, MEAN, mean, NODE, openMarket, PURSE } from "./support/market.ts";
 import { newWallet, type SdkChain, startSdkChain, type Wallet } from "./support/sdkChain.ts";
+import { rejection } from "./support/tamper.ts";
 
 const PRICE = parseUsdc("0.05");
 const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
@@ -34,12 +35,12 @@ describe("a hire with an idempotency key", function () {
   afterEach(() => market.close());
 
   /** A process of the wallet's owner, with a store that may be shared or lost. */
-  const processWith = (journal: KeyValueStore = memoryStore()) =>
+  const processWith = (journal: KeyValueStore = memoryStore(), client: unknown = chain.client) =>
     createBuyer({
       account: wallet.account,
       baseUrl: NODE,
       network: chain.network,
-      client: chain.client as never,
+      client: client as never,
       search: market.search,
       budget: memoryBudget(1_000_000n),
       devMode: true,
@@ -110,6 +111,90 @@ describe("a hire with an idempotency key", function () {
     }
     expect((await later.find("order-17"))?.error).to.include({ code: "hired_before" });
     expect(await paid()).to.equal(PRICE);
+  });
+
+  /** A second seller behind the first, which is away while the first process hires. */
+  const hiredOfSecond = async (first: ReturnType<typeof processWith>) => {
+    const second = await market.openSeller({
+      listings: [{ capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 }],
+      handlers: { [MEAN]: mean },
+    });
+    const host = market.hosts["seller0.test"] as Market["hosts"][string];
+    delete market.hosts["seller0.test"];
+    const hired = await first.hire(KEY);
+    expect(hired.listing.agent_id).to.equal(second.address);
+    market.hosts["seller0.test"] = host;
+    return { second, hired };
+  };
+
+  it("is never paid twice to two sellers, if its notes are lost and the first seller is another one now", async () => {
+    const { second, hired } = await hiredOfSecond(processWith());
+    const { hireId, jobId } = hired;
+    const expected = { code: "hired_before", hireId, jobId, seller: second.address };
+    // The chain shows it, and so does the seller.
+    const knows = market.hosts[second.host] as Market["hosts"][string];
+    const deaf = { request: () => new Response("gone", { status: 502 }) };
+    for (const [client, host] of [
+      [chain.client, deaf],
+      [undefined, knows],
+    ] as const) {
+      market.hosts[second.host] = host;
+      const error = await rejection(processWith(memoryStore(), client).hire(KEY));
+      expect(error).to.include({ ...expected, money: client ? "paid" : "authorized" });
+    }
+    market.offers.reverse();
+    expect(await rejection(processWith().hire(KEY))).to.include(expected);
+    expect(await paid()).to.equal(PRICE);
+  });
+
+  it("is found with a seller that was asked in the second call", async () => {
+    const first = processWith();
+    const host = market.hosts["seller0.test"] as Market["hosts"][string];
+    market.hosts["seller0.test"] = { request: () => Response.json({ code: "closed" }, { status: 403 }) };
+    expect(await rejection(first.hire(KEY))).to.include({ code: "seller_refused", money: "none" });
+    market.hosts["seller0.test"] = host;
+    const { hireId } = await first.hire(KEY);
+    expect(await rejection(processWith().hire(KEY))).to.include({ code: "hired_before", hireId });
+    expect(await paid()).to.equal(PRICE);
+  });
+
+  it("believes no seller that only says so, and waits for none that does not answer", async () => {
+    const second = await market.openSeller({
+      listings: [{ capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 }],
+      handlers: { [MEAN]: mean },
+    });
+    for (const answer of [
+      (id: string) => Response.json({ job_id: id, hire_id: `0x${"00".repeat(32)}`, status: "completed" }),
+      (id: string) => Response.json({ job_id: id, status: "working" }),
+      () => new Promise<Response>(() => {}),
+    ]) {
+      market.hosts[second.host] = {
+        request: (input, init) => {
+          const [, id] = /[/]jobs[/](.+)/.exec(input) ?? [];
+          return id ? answer(id) : second.direct.request(input, init);
+        },
+      };
+      const idempotencyKey = `key-${answer}`.replaceAll(/[^a-z]/g, "");
+      expect((await processWith().hire({ ...ORDER, idempotencyKey })).money).to.equal("paid");
+    }
+    expect(await paid()).to.equal(3n * PRICE);
+  });
+
+  it("asks nobody about earlier hires once its notes are older than the key", async () => {
+    const store = memoryStore();
+    const asked: string[] = [];
+    const host = market.hosts["seller0.test"] as Market["hosts"][string];
+    market.hosts["seller0.test"] = {
+      request: (input, init) => {
+        if (input.includes("/jobs/")) asked.push(input);
+        return host.request(input, init);
+      },
+    };
+    await processWith(store).hire(KEY);
+    expect(asked).to.have.length(2);
+    ahead = 30 * DAY_MS + 1;
+    await rejection(processWith(store).hire({ ...KEY, idempotencyKey: "order-18" }));
+    expect(asked).to.have.length(2);
   });
 
   it("uses a key of 32 bytes in hex as the nonce itself, and makes a secret nonce from any other key", async () => {

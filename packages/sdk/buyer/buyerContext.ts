@@ -52,6 +52,8 @@ export type BuyerContext = {
   disclosures: KeptDisclosures;
   /** The sellers that failed recently. */
   avoided: AvoidedSellers;
+  /** Whether the chain shows a direct payment with this nonce; absent without a chain. */
+  isPaid?: ((nonce: Hex) => Promise<boolean>) | undefined;
   modeOf: (paymentMode: string) => BuyerMode;
   allowsEscrow: (paymentMode: string) => boolean;
   /** Reaches the node. */

@@ -1,4 +1,5 @@
 import { TallystickError } from "tallystick-protocol/errors";
+import { isHex } from "tallystick-protocol/hex";
 import { jsonHash } from "tallystick-protocol/hire/paramsHash";
 import { abortable, within } from "../deadline.ts";
 import { HireFailedError } from "../errors.ts";
@@ -100,9 +101,10 @@ async function run(
     // Another process may have had its turn since.
     const kept = await look();
     if (kept && hasSigned(kept)) return again(await ended(context, kept, wanted.verify));
-    const first = { startedAt: now(), attempts: 0 };
-    const { startedAt, attempts } = kept ?? first;
-    const mine = { key, asked, startedAt, attempts, state: "running" as const, until: now() + untilMs };
+    const first: Pick<KeptHire, "startedAt" | "attempts" | "calls"> = { startedAt: now(), attempts: 0 };
+    const { startedAt, attempts, calls = 0 } = kept ?? first;
+    const until = now() + untilMs;
+    const mine = { key, asked, startedAt, attempts, calls, state: "running" as const, until };
     if (kept) await keep.put(mine);
     else if (!(await keep.putNew(mine))) throw underWay(key);
     return await runInTurn(keep, mine, turn, start);
@@ -122,11 +124,13 @@ async function runInTurn(
   turn: JobLease,
   start: Start,
 ): Promise<HireResult> {
-  const { key, asked, startedAt } = mine;
+  const { key, asked, startedAt, calls: call = 0 } = mine;
   let { attempts } = mine;
+  let calls = call;
   let signed: SignedHire | undefined;
   let isOver = false;
-  const put = (state: KeptState): Promise<void> => keep.put({ key, asked, startedAt, attempts, ...state });
+  const put = (state: KeptState): Promise<void> =>
+    keep.put({ key, asked, startedAt, attempts, calls, ...state });
   const isHeld = async (): Promise<boolean> => {
     try {
       await turn.requireHeld();
@@ -141,9 +145,11 @@ async function runInTurn(
   };
   const order: KeyedOrder = {
     key,
-    nextNonce: async () => {
+    nextNonce: async ({ agent_id: seller, payment_mode: mode }) => {
       await requireHeld();
-      const nonce = await keep.nonce(key, attempts++);
+      const isFirst = attempts++ === 0;
+      calls = call + 1;
+      const nonce = isFirst && isHex(key, 32) ? key : await keep.nonce(key, { seller, mode, call });
       await put({ state: "running", until: mine.until });
       return nonce;
     },

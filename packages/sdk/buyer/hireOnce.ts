@@ -11,6 +11,7 @@ import { type PaymentRequired, paymentHeaders, readRequired } from "../x402/paym
 import type { BuyerContext, BuyerMode, SignedPayment } from "./buyerContext.ts";
 import { concludeHire, judgeDelivery, SETTLE_MS } from "./concludeHire.ts";
 import { schemasFor } from "./customSchemas.ts";
+import { hiredBefore } from "./earlierHire.ts";
 import type { Candidate } from "./findSellers.ts";
 import { failed, MONEY_HINTS, refusedBy } from "./hireFailure.ts";
 import type { HireResult } from "./hireResult.ts";
@@ -82,10 +83,15 @@ async function obtain(hiring: Hiring): Promise<SellerResponse> {
   const termsMs = listing.first_call_free ? hiring.left() : Math.min(hiring.left(), TERMS_MS);
   const terms = await send(hiring, termsMs);
   if (terms.status === 200) return terms;
-  if (order.keyed && isUsedNonce(terms, hiring.jobId)) throw hiredBefore(hiring);
+  if (order.keyed && isUsedNonce(terms, hiring.jobId)) {
+    const { hireId, jobId } = hiring;
+    throw hiredBefore({ seller: listing.agent_id, hireId, jobId, money: "authorized" });
+  }
   const asked = terms.status === 402 ? readRequired(terms.headers, terms.body) : undefined;
   if (!asked) throw refusedBy(hiring, terms, "none");
 
+  const earlier = await order.earlier;
+  if (earlier) throw hiredBefore(earlier);
   const mode = context.modeOf(listing.payment_mode);
   const payment = await sign(hiring, mode, asked.required);
   const headers = paymentHeaders(payment.payload, asked.version, context.network);
@@ -177,7 +183,7 @@ async function begin(context: BuyerContext, candidate: Candidate, order: Order):
   const { account, address } = context;
   const { listing } = candidate;
   if (!context.devMode) requirePublicUrl(listing.endpoint, "listing.endpoint");
-  const nonce = order.keyed ? await order.keyed.nextNonce() : context.random();
+  const nonce = order.keyed ? await order.keyed.nextNonce(listing) : context.random();
   const startedAt = context.now();
   const over = performance.now() + order.maxLatencyMs;
   const request = await signHireRequest(
@@ -235,17 +241,6 @@ function unanswered(hiring: Hiring, cause: UnreachableError | undefined, money: 
 function isUsedNonce({ status, body }: SellerResponse, jobId: string): boolean {
   const { code, job_id } = Object(body) as { code?: unknown; job_id?: unknown };
   return status === 409 && code === "duplicate_nonce" && job_id === jobId;
-}
-
-/** The seller knows this key's nonce and this process does not: an earlier process paid, and its notes are gone. */
-function hiredBefore(hiring: Hiring): HireFailedError {
-  return failed(hiring, {
-    code: "hired_before",
-    message:
-      "This hire was sent to this seller before, by a process whose records are lost. Nothing was paid by this call.",
-    hint: "Look the job up by its id at the seller, or give another idempotency key for a new hire.",
-    money: "authorized",
-  });
 }
 
 /** Whether the answer came too late, or from a proxy in front of the seller: a seller gives its refusals a code. */

@@ -1,8 +1,10 @@
 import type { CustomSchemas } from "tallystick-capabilities/customCapability";
 import type { Hex } from "tallystick-protocol/hex";
 import type { HireRequest } from "tallystick-protocol/hire/hireRequest";
+import type { Listing } from "tallystick-protocol/records/listing";
 import type { Deadline } from "../deadline.ts";
 import type { BuyerContext, SignedPayment } from "./buyerContext.ts";
+import type { EarlierHire } from "./earlierHire.ts";
 import type { Candidate } from "./findSellers.ts";
 import type { SellerClientRequest } from "./sellerClient.ts";
 import type { Verify } from "./verifyResult.ts";
@@ -24,6 +26,8 @@ export type Order = {
   telemetry: boolean;
   /** Set when it was asked for with an idempotency key. */
   keyed?: KeyedOrder | undefined;
+  /** A hire under the same key that is not in the notes. Nothing is signed before this is known. Never rejects. */
+  earlier?: Promise<EarlierHire | undefined> | undefined;
   /** Called with the progress of the hire. */
   onProgress?: ((stage: HireStage) => void) | undefined;
 };
@@ -34,8 +38,8 @@ export type HireStage = "searching" | "asking" | "working" | "verifying" | "sett
 /** What the idempotency key of a hire keeps of it. */
 export type KeyedOrder = {
   key: string;
-  /** The nonce for the next seller. */
-  nextNonce: () => Promise<Hex>;
+  /** The nonce for a seller. */
+  nextNonce: (listing: Pick<Listing, "agent_id" | "payment_mode">) => Promise<Hex>;
   /** Written down before a payment leaves this process. After that, no process starts this hire again. */
   signed: (hire: { hireId: Hex; jobId: string; seller: string }) => Promise<void>;
   /** Called when the payment will never leave. */

@@ -50,6 +50,8 @@ export type KeptHire = {
   startedAt: number;
   /** The sellers that were asked. Each has its own nonce. */
   attempts: number;
+  /** The calls in which somebody was asked. In each, a seller gets another nonce. */
+  calls?: number;
 } & KeptState;
 
 /** How far a hire has come. */
@@ -75,15 +77,21 @@ export type KeptHires = {
   receipt: (key: string, receiptHash: string) => Promise<void>;
   /** The failure of a hire whose money is settled. Does nothing when its key is not kept. */
   failed: (key: string, error: HireFailedError) => Promise<void>;
-  /** The nonce of an attempt. Only the wallet can compute it, and it is the same in every process. */
-  nonce: (key: string, attempt: number) => Promise<Hex>;
+  /**
+   * The nonce for a seller in one call under a key. Only the wallet can compute it, and it is the same in every process,
+   * also in one that has lost its notes. No other seller can compute it, or look up the job.
+   */
+  nonce: (key: string, of: { seller: string; mode: string; call: number }) => Promise<Hex>;
+  /** When this journal began, in milliseconds since 1970. */
+  since: () => Promise<number>;
 };
 
 /**
  * Remembers hires by their idempotency key for 30 days.
  *
  * A nonce leads to the job's id, and with that anyone can fetch the result. A key may be guessed, so the nonce is made of
- * the wallet's signature over the key. A key of 32 random bytes in hex is the first nonce itself.
+ * the wallet's signature over the key. A key of 32 random bytes in hex is the nonce itself for the first seller that is
+ * asked.
  */
 export function keptHires(
   store: KeyValueStore,
@@ -95,6 +103,9 @@ export function keptHires(
   /** The results that this process keeps, the oldest first. */
   const sizes = new Map<string, number>();
   let characters = 0;
+  let began: number | undefined;
+  /** The wallet's signature over the last key. A hire needs several nonces, and some wallets are slow. */
+  let signed: { key: string; signature: Promise<string> } | undefined;
   /** The entries of receipts that came before the result was kept. */
   const receipts = new Map<string, string>();
   const get = async (key: string): Promise<KeptHire | undefined> => {
@@ -181,15 +192,24 @@ export function keptHires(
       const { asked, startedAt, attempts } = kept;
       await put({ key, asked, startedAt, attempts, state: "failed", error: asJson(error) });
     },
-    nonce: async (key, attempt) => {
-      if (attempt === 0 && isHex(key, 32)) return key;
-      const signature = await account.signMessage({ message: `Tallystick hire, idempotency key ${key}` });
-      return toHex(sha256(utf8ToBytes(`${signature}|${attempt}`)));
+    nonce: async (key, { seller, mode, call }) => {
+      if (signed?.key !== key) {
+        const message = `Tallystick hire, idempotency key ${key}`;
+        signed = { key, signature: account.signMessage({ message }) };
+      }
+      return toHex(sha256(utf8ToBytes(`${await signed.signature}|${seller}|${mode}|${call}`)));
+    },
+    since: async () => {
+      if (began !== undefined) return began;
+      await store.putNew(BEGAN, now());
+      began = (await store.get<number>(BEGAN)) ?? now();
+      return began;
     },
   };
 }
 
 const FOLDER = "call";
+const BEGAN = "journal/began";
 const TURNS = "turn";
 
 /** @throws InvalidInputError naming `idempotencyKey` */

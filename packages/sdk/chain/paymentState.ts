@@ -13,6 +13,21 @@ export async function settledBlock(client: PublicClient, confirmations: number):
   return head > depth ? head - depth : 0n;
 }
 
+/** Whether an authorization was used, as of the latest block. */
+export async function isPaymentUsed(
+  client: PublicClient,
+  { token }: PaymentNetwork,
+  { payer, nonce }: { payer: Address; nonce: Hex },
+): Promise<boolean> {
+  const { testUsdcAbi: abi } = await import("tallystick-protocol/abi/testUsdcAbi");
+  return await client.readContract({
+    address: token,
+    abi,
+    functionName: "authorizationState",
+    args: [payer, nonce],
+  });
+}
+
 /**
  * Whether an authorization was used, as of the last block with enough confirmations. If a nonce was signed
  * for one payment only, no other payment can have used it.

@@ -28,7 +28,7 @@ const MAX_COUNTERSIGNATURE_BYTES = 16_384;
 const countersignatureSchema = z.strictObject({ buyer_signature: signatureSchema });
 
 /**
- * `GET /jobs/{id}` (SHP §7.2): `{job_id, status}` with `status` working, completed (and the answer) or failed
+ * `GET /jobs/{id}` (SHP §7.2): `{job_id, hire_id, status}` with `status` working, completed (and the answer) or failed
  * (and the reason). Only the buyer knows the id, because it is computed from the nonce.
  *
  * `POST /jobs/{id}/countersignature` takes the buyer's signature under the receipt of a free hire, which does
@@ -47,14 +47,16 @@ export function jobRoutes({ store, outbox, account, now }: JobRoutesParameters):
   app.get("/jobs/:id", async (c) => {
     const job = await findJob(c.req.param("id"));
     const header = { "cache-control": "no-store" };
+    // A buyer that has lost its notes asks by a job's id, and believes only who knows the hire's.
+    const of = { job_id: job.id, ...(!job.free && { hire_id: job.hireId }) };
     if (job.stage === "completed") {
-      return c.json({ job_id: job.id, status: "completed", ...job.answer }, 200, header);
+      return c.json({ ...of, status: "completed", ...job.answer }, 200, header);
     }
     if (job.stage === "failed") {
-      return c.json({ job_id: job.id, status: "failed", error: job.failure }, 200, header);
+      return c.json({ ...of, status: "failed", error: job.failure }, 200, header);
     }
     const left = Math.max(0, job.dueAt - now());
-    return c.json({ job_id: job.id, status: "working", estimated_completion_ms: left }, 200, {
+    return c.json({ ...of, status: "working", estimated_completion_ms: left }, 200, {
       ...header,
       "retry-after": "1",
     });

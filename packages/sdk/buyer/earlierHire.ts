@@ -1,0 +1,103 @@
+import type { Address } from "tallystick-protocol/address";
+import { parseUsdc } from "tallystick-protocol/amount";
+import { type Hex, isHex } from "tallystick-protocol/hex";
+import { hireId as hireIdOf, jobId as jobIdOf } from "tallystick-protocol/hire/hireIds";
+import { within } from "../deadline.ts";
+import { HireFailedError, type MoneyState } from "../errors.ts";
+import { requirePublicUrl } from "../publicUrl.ts";
+import type { BuyerContext } from "./buyerContext.ts";
+import { SAME_CALL_MS } from "./contentKey.ts";
+import type { Candidate } from "./findSellers.ts";
+import { KEPT_MS } from "./keptHires.ts";
+import { createSellerClient } from "./sellerClient.ts";
+
+/** A hire under the same key that a process made whose notes are lost. */
+export type EarlierHire = { seller: Address; hireId: Hex; jobId: string; money: MoneyState };
+
+/** The most sellers that are asked whether they know an earlier hire. */
+export const MOST_ASKED = 8;
+
+/** For how many calls under the key they are asked. */
+const CALLS = 2;
+
+/** How long all of them may take, in milliseconds. They are asked while the first seller writes its terms. */
+const LOOK_MS = 1_000;
+
+/** The keys that are made of what is asked for: see `contentKey`. */
+const CONTENT_KEY = /^call-[0-9a-f]{32}-\d+$/;
+
+/**
+ * Whether notes about a key may be lost: the journal is younger than the time for which the key is the same hire. A
+ * journal that is kept on disk is older after a while, and then nobody is asked.
+ */
+export async function mayBeLost({ kept, now }: BuyerContext, key: string): Promise<boolean> {
+  const sameMs = CONTENT_KEY.test(key) ? 2 * SAME_CALL_MS : KEPT_MS;
+  return now() - (await kept.since()) < sameMs;
+}
+
+/**
+ * Looks for a hire under this key with any of these sellers. The chain shows a direct payment, because its nonce follows
+ * from the wallet, the key and the seller. Before that, only the seller itself knows it. A seller is believed only if it
+ * names the hire's id, which nobody can compute from what it is asked.
+ *
+ * @param candidates the sellers that this call would ask, with listings that are proved
+ * @returns undefined when none is found in time; a seller that does not answer may have one
+ */
+export async function findEarlierHire(
+  context: BuyerContext,
+  key: string,
+  candidates: readonly Promise<Candidate>[],
+): Promise<EarlierHire | undefined> {
+  const found = Promise.withResolvers<EarlierHire | undefined>();
+  const look = async (candidate: Promise<Candidate>, at: number): Promise<void> => {
+    const { listing } = await candidate;
+    const { agent_id: seller, payment_mode: mode, endpoint } = listing;
+    if (!context.devMode) requirePublicUrl(endpoint, "listing.endpoint");
+    const nonces: string[] = [];
+    for (let call = 0; call < CALLS; call++) nonces.push(await context.kept.nonce(key, { seller, mode, call }));
+    // The first seller's nonce may have been the key itself.
+    if (at === 0 && isHex(key, 32)) nonces.push(key);
+    const ask = createSellerClient(listing, context.sellerFetch);
+    const { address, isPaid } = context;
+    await Promise.all(
+      nonces.map(async (nonce) => {
+        const [hireId, jobId] = [hireIdOf(address, nonce), jobIdOf(address, nonce)];
+        const answers = [
+          async () => mode === "direct" && (await isPaid?.(hireId)) === true && ("paid" as const),
+          async () => isOfHire((await ask(`/jobs/${jobId}`, LOOK_MS)).body, hireId) && ("authorized" as const),
+        ];
+        const settled = answers.map(async (answer) => {
+          const money = await answer().catch(() => false as const);
+          if (money) found.resolve({ seller, hireId, jobId, money });
+        });
+        await Promise.all(settled);
+      }),
+    );
+  };
+  const looks = candidates.slice(0, MOST_ASKED).map((it, at) => look(it, at).catch(() => {}));
+  void Promise.all(looks).then(() => found.resolve(undefined));
+  return await within(found.promise, LOOK_MS);
+}
+
+/** Whether a seller's answer about a job is about this hire, and the hire was not free. */
+function isOfHire(body: unknown, hireId: Hex): boolean {
+  const { hire_id: named, receipt } = Object(body) as { hire_id?: unknown; receipt?: unknown };
+  if (named !== hireId) return false;
+  const { price_paid_usdc: price } = Object(receipt) as { price_paid_usdc?: unknown };
+  try {
+    return typeof price !== "string" || parseUsdc(price) > 0n;
+  } catch {
+    return true;
+  }
+}
+
+/** A seller, or the chain, knows a hire under this key and this process does not: an earlier process paid, and its notes are gone. */
+export function hiredBefore(earlier: EarlierHire): HireFailedError {
+  return new HireFailedError({
+    code: "hired_before",
+    message:
+      "This hire was sent to this seller before, by a process whose records are lost. Nothing was paid by this call.",
+    hint: "Look the job up by its id at the seller, or give another idempotency key for a new hire.",
+    ...earlier,
+  });
+}
