@@ -59,7 +59,10 @@ export const hireAnswerSchema = z.object({
     .describe("The transaction of the payment, or of the deposit in escrow mode, as the seller names it."),
   settlement_tx: z.string().nullable().describe("The transaction of the release or refund, in escrow mode."),
   escrow: escrowOfHireSchema.nullable(),
-  receipt_hash: z.string().nullable(),
+  receipt_hash: z
+    .string()
+    .nullable()
+    .describe("The ledger's entry of its receipt. While it is null, get_hire gives it later."),
   latency_ms: z.number().nullable(),
   next_step: z.string().describe("What you have to do. This server wrote it, not the seller."),
   from_seller: strangersTextSchema
@@ -82,11 +85,18 @@ export function hireDone(key: string, hired: HireResult, remaining: string, offs
     verification: { all_passed: verification.all_passed, checks: plainChecks(verification) },
     price_paid_usdc: hired.pricePaidUsdc,
     ...hireMoney(hired),
+    next_step: `${nextStep(hired.money, hired.escrow ?? undefined)}${receiptStep(hired)}`,
     receipt_hash: hired.receiptHash,
     latency_ms: Math.round(hired.latencyMs),
     from_seller: strangersText({ result: hired.result ?? null, check_details: verification.details }, offset),
     remaining_budget_usdc: remaining,
   };
+}
+
+/** What to do while the ledger has no receipt of the hire: without one it cannot be rated. */
+function receiptStep({ receipt, receiptHash }: HireResult): string {
+  if (receipt === null || receiptHash !== null) return "";
+  return " The ledger has no receipt of it yet. Call get_hire a little later for the receipt_hash.";
 }
 
 /** The answer for a hire that is still running. */

@@ -40,7 +40,7 @@ describe("a hire with an idempotency key", function () {
       account: wallet.account,
       baseUrl: NODE,
       network: chain.network,
-      client: client as never,
+      client: (client ?? undefined) as never,
       search: market.search,
       budget: memoryBudget(1_000_000n),
       devMode: true,
@@ -136,7 +136,7 @@ describe("a hire with an idempotency key", function () {
     const deaf = { request: () => new Response("gone", { status: 502 }) };
     for (const [client, host] of [
       [chain.client, deaf],
-      [undefined, knows],
+      [null, knows],
     ] as const) {
       market.hosts[second.host] = host;
       const error = await rejection(processWith(memoryStore(), client).hire(KEY));
