@@ -1,11 +1,8 @@
-import { sha256 } from "@noble/hashes/sha2.js";
-import { utf8ToBytes } from "@noble/hashes/utils.js";
 import type { Address } from "tallystick-protocol/address";
 import type { TallystickError } from "tallystick-protocol/errors";
-import { type Hex, toBareHex, toHex } from "tallystick-protocol/hex";
+import { type Hex, toHex } from "tallystick-protocol/hex";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import type { Listing } from "tallystick-protocol/records/listing";
-import { signRecord } from "tallystick-protocol/records/record";
 import type { LocalAccount, PublicClient } from "viem";
 import { keptDisclosures } from "./audits/keptDisclosures.ts";
 import type { Budget } from "./budget/budget.ts";
@@ -17,10 +14,12 @@ import { directPayment } from "./buyer/directPayment.ts";
 import { type AllowedEscrow, escrowPayment } from "./buyer/escrowPayment.ts";
 import { findByKey } from "./buyer/hireByKey.ts";
 import type { HireResult } from "./buyer/hireResult.ts";
+import { journalAge } from "./buyer/journalAge.ts";
 import { checkKey, type KeptHire, keptHires } from "./buyer/keptHires.ts";
 import { listingSources } from "./buyer/listingSources.ts";
-import { type RatedOnChain, rateOnChain } from "./buyer/rateOnChain.ts";
-import { type RateParameters, ratingBody } from "./buyer/report.ts";
+import { rateHire } from "./buyer/rateHire.ts";
+import type { RatedOnChain } from "./buyer/rateOnChain.ts";
+import type { RateParameters } from "./buyer/report.ts";
 import { createReports } from "./buyer/reports.ts";
 import { type ResumedHire, resumeHires } from "./buyer/resumeHires.ts";
 import type { SearchClient } from "./buyer/searchClient.ts";
@@ -35,7 +34,7 @@ import type { HireParameters } from "./hireParameters.ts";
 import { knownLedger } from "./knownLedger.ts";
 import { createPublicFetch } from "./net/publicFetch.ts";
 import { createQueryClient } from "./query/createQueryClient.ts";
-import { type Fetch, requestService } from "./requestService.ts";
+import type { Fetch } from "./requestService.ts";
 import { type KeyValueStore, memoryStore } from "./store/keyValueStore.ts";
 
 export type CreateBuyerParameters = {
@@ -152,7 +151,16 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
   const ledger = knownLedger({ baseUrl, ledger: parameters.ledger, store: journal, fetch });
   const kept = keptHires(journal, account, now);
   const onReceipt = kept.receipt;
-  const reports = createReports({ account, baseUrl, fetch, ledger, sellerFetch, store: journal, now, onReceipt });
+  const reports = createReports({
+    account,
+    baseUrl,
+    fetch,
+    ledger,
+    sellerFetch,
+    store: journal,
+    now,
+    onReceipt,
+  });
   const context: BuyerContext = {
     account,
     address: account.address.toLowerCase() as Address,
@@ -166,6 +174,7 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
     underWay: new Set(),
     verifiers: new Map(),
     kept,
+    journalBegan: journalAge(journal, now),
     keyed: new Map(),
     background,
     reports,
@@ -196,24 +205,6 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
     find: (key, verify) => findByKey(context, checkKey(key), verify),
     idle: background.idle,
     waitingReports: reports.waiting,
-    rate: async (rating) => {
-      const { comment, ratingToken } = rating;
-      const hash = comment === undefined ? undefined : toBareHex(sha256(utf8ToBytes(comment)));
-      const ledger = await context.ledger();
-      const record = await signRecord({ type: "rating", ledger, body: ratingBody(rating, hash), account });
-      const { body, signer, signature } = record;
-      const sent = {
-        body,
-        signer,
-        signature,
-        rating_token: ratingToken,
-        ...(comment !== undefined && { comment }),
-      };
-      await requestService({ baseUrl, path: "/v1/rate", body: sent, fetch });
-      if (rating.erc8004 === undefined) return { ledger };
-      const { receiptHash } = rating;
-      const by = { account, baseUrl, fetch, client, now, devMode };
-      return { ledger, erc8004: await rateOnChain(rating.erc8004, { receiptHash, ledger }, by) };
-    },
+    rate: (rating) => rateHire(context, rating, client),
   };
 }

@@ -1,8 +1,8 @@
 import { checkInput } from "tallystick-capabilities/checkInput";
 import { parseUsdc } from "tallystick-protocol/amount";
 import { isCapability, isCustomCapability } from "tallystick-protocol/capability";
-import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import { checkQuote } from "tallystick-protocol/clarification/quote";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import type { Listing } from "tallystick-protocol/records/listing";
 import { escrowProviderOf } from "tallystick-protocol/records/paymentMode";
 import type { BuyerContext } from "./buyer/buyerContext.ts";
@@ -18,7 +18,14 @@ import { signedListing } from "./buyer/signedListing.ts";
 import { readSuspension, requireNotSuspended, type Suspension } from "./buyer/suspension.ts";
 import { withAskedAt } from "./buyer/withAskedAt.ts";
 import { abortable, type Deadline, startDeadline, within } from "./deadline.ts";
-import { HireFailedError, ListingError, NoSellerError, noRecovery, PaymentRefusedError } from "./errors.ts";
+import {
+  HireFailedError,
+  ListingError,
+  NoSellerError,
+  noRecovery,
+  PaymentRefusedError,
+  SellerSchemaError,
+} from "./errors.ts";
 import type { HireParameters } from "./hireParameters.ts";
 
 /** The idempotency key of a call that is always a new hire. */
@@ -260,14 +267,16 @@ function isFree(error: unknown): boolean {
 /** Whether the seller caused the failure, and not the caller, which gave up or has no budget. */
 function isSellersFault(error: unknown): boolean {
   if (error instanceof HireFailedError) return error.code !== "aborted";
-  // Who shows a false listing is not its seller.
-  return isBeforePayment(error) && !(error instanceof ListingError);
+  // Who shows a false listing is not its seller, and params that do not fit are the caller's.
+  return isBeforePayment(error) && !(error instanceof ListingError || error instanceof SellerSchemaError);
 }
 
 /** Whether the next seller may be asked: nothing of this one's was signed, and another may do better. */
 function isBeforePayment(error: unknown): boolean {
   if (error instanceof HireFailedError) return error.money === "none";
   if (error instanceof PaymentRefusedError || error instanceof ListingError) return true;
+  // The schema of one seller may refuse what another one's takes.
+  if (error instanceof SellerSchemaError) return true;
   return error instanceof TallystickError && error.code === "private_address";
 }
 

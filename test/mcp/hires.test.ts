@@ -250,7 +250,10 @@ describe("hires over MCP", function () {
       }
       delete market.hosts[host];
       const [offer] = market.offers;
-      const body = { ...offer?.listing, endpoint: `http://${host}/${EVIL.replaceAll(" ", "-")}` } as RecordBody;
+      const body = {
+        ...offer?.listing,
+        endpoint: `http://${host}/${EVIL.replaceAll(" ", "-")}`,
+      } as RecordBody;
       const signed = await signRecord({ type: "listing", body, account: wallet.account });
       if (offer) Object.assign(offer, { listing: body, signed });
       const { error } = await call("hire_agent", { ...ORDER, idempotency_key: "away" });

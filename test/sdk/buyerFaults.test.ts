@@ -193,7 +193,7 @@ describe("a hire in direct mode whose buyer cheats, or has a failure,", () => {
     const full = await market.openBuyer({ journal, budget });
     expect((await rejection(full.hire(ORDER))).message).to.equal("the disk is full");
     expect(await budget.remaining()).to.equal(PRICE);
-    expect(asked).to.deep.equal(["POST /v1/hire", "POST /v1/hire"]);
+    expect(asked.filter((it) => it.startsWith("POST"))).to.deep.equal(["POST /v1/hire", "POST /v1/hire"]);
     expect((await balances())[1]).to.equal(0n);
   });
 
@@ -242,7 +242,7 @@ describe("a hire in direct mode whose buyer cheats, or has a failure,", () => {
       crash.abort();
       throw new Error("the process is gone");
     });
-    await rejection(crashing.hire({ ...ORDER, signal: crash.signal }));
+    await rejection(crashing.hire({ ...ORDER, idempotencyKey: "new", signal: crash.signal }));
     expect(await chain.balanceOf(wallet)).to.equal(PURSE - PRICE);
 
     market.hosts[seller.host] = seller.direct;

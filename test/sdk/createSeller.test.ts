@@ -3,7 +3,9 @@ import { expect } from "chai";
 import { parseUsdc } from "tallystick-protocol/amount";
 import { type HireTerms, signHireRequest } from "tallystick-protocol/hire/hireRequest";
 import { paramsHash } from "tallystick-protocol/hire/paramsHash";
+import { ratingToken } from "tallystick-protocol/records/ratingToken";
 import { checkBuyerSignature } from "tallystick-protocol/records/receipt";
+import { signBody } from "tallystick-protocol/records/record";
 import { createSeller } from "tallystick-sdk/createSeller";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { type Market, MEAN, mean, PURSE } from "./support/market.ts";
@@ -264,6 +266,9 @@ describe("a seller's app", () => {
       const entry = JSON.parse((await market.ledger.get("/v1/ledger/entries?from=1&to=2")).text);
       expect(entry.payload.body).to.include({ amount_usdc_atomic: "0", tx_hash: `0x${"0".repeat(64)}` });
       expect(checkBuyerSignature(entry.payload.body)).to.equal(true);
+      const found = await buyer.find(await buyer.keyOf(ORDER));
+      expect(found?.hire).to.include({ hireId: first.hireId, receiptHash: entry.current_hash });
+      expect(found?.hire?.ratingToken).to.match(/^rtt_/);
       expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE);
 
       const again = await createSeller(seller.parameters);
@@ -274,6 +279,34 @@ describe("a seller's app", () => {
       expect(second).to.include({ amount: PRICE, money: "paid" });
       expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - PRICE);
       await again.close();
+    });
+
+    it("gets no signature of its buyer under a receipt that could be something else too", async () => {
+      const seller = await market.openSeller({ listings: [free], handlers: { [MEAN]: mean } });
+      const asked: string[] = [];
+      market.hosts[seller.host] = {
+        request: async (input, init) => {
+          asked.push(new URL(input).pathname);
+          const response = await seller.direct.request(input, init);
+          if (!input.endsWith("/hire")) return response;
+          const answer = await response.json();
+          // The receipt is also a hire of another seller, in the buyer's name.
+          const { body } = answer.signed_receipt;
+          const hire = { protocol: "swarmwage/v0.3", buyer_id: body.buyer, nonce: `0x${"cd".repeat(32)}` };
+          const both = { ...body, ...hire, seller_id: newWallet().address };
+          const signature = await signBody(both, seller.wallet);
+          return Response.json({
+            ...answer,
+            signed_receipt: { ...answer.signed_receipt, body: both, signature },
+          });
+        },
+      };
+      const buyer = await market.openBuyer();
+      const hired = await buyer.hire(ORDER);
+      await buyer.idle();
+      expect(hired.result).to.deep.equal({ result: 3 });
+      expect(hired.receiptIssues).to.deep.equal(["protocol is no field of a receipt that its buyer signs"]);
+      expect(asked.filter((path) => path.endsWith("/countersignature"))).to.deep.equal([]);
     });
 
     it("gives a buyer the free call again if the work fails, gives no free call to former buyers, and limits free calls for each day", async () => {
@@ -322,6 +355,33 @@ describe("a seller's app", () => {
       const entry = JSON.parse((await market.ledger.get("/v1/ledger/entries?from=1&to=2")).text);
       expect(entry.current_hash).to.equal(job.receipt_hash);
       await again.close();
+    });
+
+    it("names no receipt, and its buyer finds it by the hire's key once the ledger answers", async () => {
+      await open();
+      for (const telemetry of [true, false]) {
+        let ahead = 0;
+        const buyer = await market.openBuyer({ now: () => Date.now() + ahead });
+        const node = market.hosts["node.test"]!;
+        market.hosts["node.test"] = { request: () => new Response("gone", { status: 502 }) };
+        const order = { ...ORDER, telemetry, idempotencyKey: `order-${telemetry}` };
+        expect((await buyer.hire(order)).receiptHash).to.equal(null);
+        await buyer.idle();
+        market.hosts["node.test"] = node;
+        ahead = 60_000;
+        const found = await buyer.find(order.idempotencyKey);
+        const { text } = await market.ledger.get("/v1/ledger/entries");
+        const entries = text
+          .trim()
+          .split("\n")
+          .map((line) => JSON.parse(line));
+        const isReceipt = ({ payload }: (typeof entries)[0]) => payload.body.hire_id === found?.hire?.hireId;
+        const hash = entries.find(isReceipt).current_hash;
+        expect(found?.hire).to.include({ receiptHash: hash, ratingToken: ratingToken(hash, "buyer") });
+        expect(await buyer.hire(order)).to.include({ receiptHash: hash, isRepeated: true });
+        const told = entries.filter(({ payload }) => payload.body.receipt === hash);
+        expect(told.map(({ payload }) => payload.type)).to.deep.equal(telemetry ? ["telemetry"] : []);
+      }
     });
 
     it("sets aside a receipt that the ledger will never accept", async () => {

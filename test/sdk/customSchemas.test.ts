@@ -96,6 +96,19 @@ describe("a hire of a custom capability", () => {
     expect((await buyer.hire({ ...order, verify })).verification.checks).to.deep.equal({ mine: true });
   });
 
+  it("passes on to the next seller if the schema of the first one takes nothing", async () => {
+    const output = schemas[SCAN].output;
+    publishing(200, { input: { type: "object", required: ["nothing has this"] }, output });
+    expect(await buyer.hire(order).catch((error) => error)).to.include({ code: "invalid_params" });
+    const other = await market.openSeller({
+      listings: [{ capability: SCAN, price_usdc: "0.06", max_latency_ms: 2000 }],
+      handlers: { [SCAN]: () => scanned },
+      schemas,
+    });
+    expect((await buyer.hire(order)).listing.agent_id).to.equal(other.address);
+    market.offers.pop();
+  });
+
   it("passes on to the next seller", async () => {
     publishing(404, {});
     const other = await market.openSeller({

@@ -35,7 +35,7 @@ describe("a hire in direct mode whose seller cheats, or has a failure,", () => {
       );
       const error = await rejection(buyer.hire(ORDER));
       expect(error).to.be.instanceOf(PaymentRefusedError).and.include({ code });
-      expect(asked).to.deep.equal(["POST /v1/hire"]);
+      expect(asked.filter((it) => it.startsWith("POST"))).to.deep.equal(["POST /v1/hire"]);
       expect(await balances()).to.deep.equal(UNTOUCHED);
     });
   }
@@ -300,10 +300,10 @@ describe("a hire in direct mode whose seller cheats, or has a failure,", () => {
     });
     const buyer = await market.openBuyer();
     const hired = await buyer.hire(ORDER);
-    expect(hired).to.deep.include({ money: "paid", receiptHash: null });
+    expect(hired).to.include({ money: "paid" });
     await buyer.idle();
     const { hashes, said } = await inLedger(hired.hireId);
-    expect(hashes).to.have.length(1);
+    expect(hashes).to.deep.equal([hired.receiptHash]);
     expect(said[0]).to.have.nested.property("verification.all_passed", false);
     expect(await buyer.waitingReports()).to.equal(0);
   });

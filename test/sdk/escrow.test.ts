@@ -161,7 +161,7 @@ describe("a hire in escrow mode", () => {
         );
         const error = await rejection(buyer.hire({ ...ORDER, mode: MODE }));
         expect(error).to.be.instanceOf(PaymentRefusedError).and.include({ code });
-        expect(asked).to.deep.equal(["POST /v1/hire"]);
+        expect(asked.filter((it) => it.startsWith("POST"))).to.deep.equal(["POST /v1/hire"]);
         expect(await balances()).to.deep.equal(UNTOUCHED);
       });
     }
@@ -327,7 +327,7 @@ describe("a hire in escrow mode", () => {
         crash.abort();
         throw new TypeError("gone");
       });
-      await rejection(buyer.hire({ ...ORDER, mode: MODE, signal: crash.signal }));
+      await rejection(buyer.hire({ ...ORDER, mode: MODE, idempotencyKey: "new", signal: crash.signal }));
       expect(await balances()).to.deep.equal(HELD);
       const [key] = await seller.parameters.store.keys("job");
       const job = await seller.parameters.store.get<{
@@ -358,7 +358,7 @@ describe("a hire in escrow mode", () => {
         crash.abort();
         throw new TypeError("gone");
       });
-      await rejection(crashing.hire({ ...ORDER, mode: MODE, signal: crash.signal }));
+      await rejection(crashing.hire({ ...ORDER, mode: MODE, idempotencyKey: "new", signal: crash.signal }));
       expect((await balances())[3]).to.equal(PRICE);
 
       market.hosts[seller.host] = seller.direct;

@@ -245,6 +245,17 @@ describe("a payment into an escrow", () => {
     expect(await mute.abandon(payment)).to.equal("authorized");
   });
 
+  it("is given up by what the chain shows, and not by what its relay says", async () => {
+    const payment = await sign({}, {});
+    const lies = { state: shows("refunded"), refund: async () => TX };
+    const mode = escrowPayment({
+      ...{ account: newWallet().account, network, now: () => time },
+      allowed: { escrow: ESCROW, relay: lies as unknown as EscrowRelay },
+      readState: shows("held"),
+    });
+    expect(await mode.abandon(payment)).to.equal("held");
+  });
+
   it("is over when the contract says so, and not while it is held", async () => {
     const payment = await sign({}, {});
     const over = async (status: EscrowState["status"]) =>

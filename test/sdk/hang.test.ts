@@ -112,7 +112,9 @@ describe("a hire when somebody hangs", () => {
       ] as const) {
         server.hang = hangAt(where, how, false);
         const caller = new AbortController();
-        const hiring = rejection(buyer.hire({ ...PATIENT, signal: caller.signal }));
+        // With a key the seller would also be asked for an earlier hire.
+        const order = { ...PATIENT, idempotencyKey: "new", signal: caller.signal };
+        const hiring = rejection(buyer.hire(order));
         await server.hanging();
         caller.abort(new Error("enough"));
         const error = await hiring;
@@ -284,8 +286,8 @@ describe("a hire when somebody hangs", () => {
     const asked: string[] = [];
     for (const agent_id of dead) {
       market.hosts[`${agent_id}.test`] = {
-        request: () => {
-          asked.push(agent_id);
+        request: (_, init) => {
+          if (init?.method === "POST") asked.push(agent_id);
           throw new TypeError("connect ECONNREFUSED");
         },
       };

@@ -11,6 +11,17 @@ const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.
 const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
 /** Deeper than JSON.stringify can go. */
 const DEEP = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+/** `String` throws for each value of it. */
+const NO_TEXT = { toString: 1, valueOf: 1 };
+/** One option for each field that it changes. */
+const withFields = (honest: { [key: string]: unknown }, change: (value: unknown) => unknown): string => {
+  const [option] = honest.accepts as [{ [field: string]: unknown }];
+  const accepts = ["asset", "payTo", "amount"].map((field) => ({
+    ...option,
+    [field]: change(option[field]),
+  }));
+  return JSON.stringify({ ...honest, accepts });
+};
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 describe("hostile JSON", () => {
@@ -40,6 +51,12 @@ describe("hostile JSON", () => {
     ["of nothing", (honest) => JSON.stringify({ ...honest, accepts: [null, 1, "a"] })],
     ["that are no list", (honest) => JSON.stringify({ ...honest, accepts: {} })],
     ["that are null", () => "null"],
+    ["with a field that no text can be made of", (honest) => withFields(honest, () => NO_TEXT)],
+    ["with lists of one for its fields", (honest) => withFields(honest, (value) => [value])],
+    [
+      "for a resource that is none",
+      (honest) => JSON.stringify({ ...honest, resource: { url: NO_TEXT }, accepts: [] }),
+    ],
     ["in more values than anybody needs", () => JSON.stringify({ accepts: Array(5_000).fill({}) })],
   ];
   for (const [what, lie] of terms) {

@@ -104,7 +104,12 @@ describe("interoperability", () => {
     app.use(paymentMiddleware({ "POST /hire": { accepts, description: "mean" } }, server));
     app.post("/hire", async (c) => c.json(mean((await c.req.json()).params)));
     market.hosts["plain.test"] = { request: (input, init) => app.request(input, init) };
-    const body = { ...LISTING, agent_id: shop.address, endpoint: "http://plain.test", payment_mode: "direct" };
+    const body = {
+      ...LISTING,
+      agent_id: shop.address,
+      endpoint: "http://plain.test",
+      payment_mode: "direct",
+    };
     const signed = await signRecord({ type: "listing", body, account: shop.account });
     market.offers.push({ agent_id: shop.address, listing: body, signed, reputation: {} });
     const buyer = await market.openBuyer();

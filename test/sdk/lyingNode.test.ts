@@ -5,7 +5,9 @@ import { signBody, signRecord } from "tallystick-protocol/records/record";
 import type { ListingSources } from "tallystick-sdk/buyer/listingSources";
 import type { FoundAgent } from "tallystick-sdk/buyer/searchClient";
 import { signedListing } from "tallystick-sdk/buyer/signedListing";
+import { createSeller } from "tallystick-sdk/createSeller";
 import { ListingError } from "tallystick-sdk/errors";
+import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import type { LocalAccount } from "viem";
 import { hostileWallet, MOODS } from "../../tools/bench/keeper/hostileWallet.ts";
 import { directScene, LISTING, ORDER, PAID, UNTOUCHED } from "./support/directScene.ts";
@@ -41,7 +43,9 @@ describe("the signed form of a listing", () => {
     return { body: signed, signature: await signBody(signed, by) };
   };
   /** Sources that know nothing, but for these. */
-  const sources = (some: { node?: unknown; own?: unknown; askWallet?: ListingSources["askWallet"] } = {}) => ({
+  const sources = (
+    some: { node?: unknown; own?: unknown; askWallet?: ListingSources["askWallet"] } = {},
+  ) => ({
     fromNode: async () => some.node,
     sellerFetch: async () => Response.json({ listings: some.own ?? [] }),
     devMode: true,
@@ -57,7 +61,12 @@ describe("the signed form of a listing", () => {
       await read({ node: form }),
       await read({ own: [{ type: "listing", signer: seller.address, ...form }] }),
     ])
-      expect(found).to.deep.include({ ...body, audit: { operator: other.address }, issued_at: 7, note: "mine" });
+      expect(found).to.deep.include({
+        ...body,
+        audit: { operator: other.address },
+        issued_at: 7,
+        note: "mine",
+      });
   });
 
   it("may write a price in another way, and name the agent as its own payee", async () => {
@@ -68,7 +77,9 @@ describe("the signed form of a listing", () => {
   for (const [field, lie] of Object.entries(LIES)) {
     it(`is refused where it has another ${field}`, async () => {
       const error = await rejection(read({ node: await sign({ [field]: lie }) }));
-      expect(error).to.be.instanceOf(ListingError).and.include({ code: "listing_differs", seller: seller.address });
+      expect(error)
+        .to.be.instanceOf(ListingError)
+        .and.include({ code: "listing_differs", seller: seller.address });
       expect(error.message).to.contain(`another ${field} than`);
       expect(error.message).not.to.contain(String(lie));
     });
@@ -84,9 +95,14 @@ describe("the signed form of a listing", () => {
       "a record of another type, which binds its ledger": await sign({ type: "auditor", ledger: "local" }),
     };
     for (const [what, form] of Object.entries(forms)) {
-      for (const found of [read({ node: form }), read({ own: [form] }), read({}, { signed: form })])
-        expect(await rejection(found), what).to.include({ code: "listing_not_signed", seller: seller.address });
+      for (const found of [read({ node: form }), read({}, { signed: form })])
+        expect(await rejection(found), what).to.include({
+          code: "listing_not_signed",
+          seller: seller.address,
+        });
     }
+    for (const own of [[forms["another key"]], [forms["another listing's signature"]]])
+      expect(await rejection(read({ own }))).to.include({ code: "listing_not_signed" });
     // A good form from somebody else still counts.
     expect(await read({ node: forms["another key"], own: [await sign()] })).to.deep.include(body);
   });
@@ -95,7 +111,11 @@ describe("the signed form of a listing", () => {
     const { signature } = await sign();
     for (const form of [
       ...[undefined, null, 5, "x", [], {}, { body }, { body: [], signature }, { body: null, signature }],
-      ...[{ body, signature: 5 }, { body, signature: "0x1" }, { body, signature: `0x${"00".repeat(20_000)}` }],
+      ...[
+        { body, signature: 5 },
+        { body, signature: "0x1" },
+        { body, signature: `0x${"00".repeat(20_000)}` },
+      ],
       { body: { ...body, price: 0.5 }, signature },
       { body: { ...body, note: "x".repeat(65_537) }, signature },
     ]) {
@@ -110,15 +130,28 @@ describe("the signed form of a listing", () => {
 
   it("is found among a thousand of the seller's listings, of which four are checked", async () => {
     const [good, bad] = [await sign(), await sign({}, other)];
-    const others = Array.from({ length: 998 }, () => ({ ...bad, body: { ...bad.body, capability: "text.rewrite" } }));
+    const others = Array.from({ length: 998 }, () => ({
+      ...bad,
+      body: { ...bad.body, capability: "text.rewrite" },
+    }));
     expect(await read({ own: [...others, bad, good] })).to.deep.include(body);
-    expect(await rejection(read({ own: [...others, bad, bad, good] }))).to.have.property("code", "listing_not_signed");
-    expect(await rejection(read({ own: [bad, bad, bad, bad, good] }))).to.have.property("code", "listing_not_signed");
+    expect(await rejection(read({ own: [...others, bad, bad, good] }))).to.have.property(
+      "code",
+      "listing_not_signed",
+    );
+    expect(await rejection(read({ own: [bad, bad, bad, bad, good] }))).to.have.property(
+      "code",
+      "listing_not_signed",
+    );
   });
 
   it("of a contract wallet is what the wallet calls its own, when the chain can be asked", async () => {
     const form = await sign({}, other);
-    const answers = { yes: undefined, no: "Neither its key nor", unknown: "the chain could not be asked" } as const;
+    const answers = {
+      yes: undefined,
+      no: "Neither its key nor",
+      unknown: "the chain could not be asked",
+    } as const;
     for (const [answer, says] of Object.entries(answers)) {
       const asked: unknown[] = [];
       const askWallet: ListingSources["askWallet"] = async ({ signer, signature }) => {
@@ -177,8 +210,13 @@ describe("a node that lies about an honest seller's listing", () => {
     const { buyer, balances } = await sceneWith(() => ({}));
     const [offer] = market.offers as [FoundAgent];
     market.offers[0] = { ...offer, ...(await lie(offer)) };
+    delete market.hosts["evil.test"];
     expect(await rejection(buyer.hire(ORDER))).to.include({ code: "listing_not_signed" });
-    market.offers[0] = { ...offer, listing: { ...offer.listing, capability: ORDER.capability }, signed: undefined };
+    market.offers[0] = {
+      ...offer,
+      listing: { ...offer.listing, capability: ORDER.capability },
+      signed: undefined,
+    };
     delete market.hosts["seller0.test"];
     expect(await rejection(buyer.hire(ORDER))).to.include({ code: "listing_unavailable" });
     expect(await balances()).to.deep.equal(UNTOUCHED);
@@ -213,13 +251,19 @@ describe("a node that lies about an honest seller's listing", () => {
   });
 
   it("is believed about no contract wallet: the chain says what its listing is", async () => {
-    const { buyer } = await sceneWith(() => ({}));
+    const { buyer, seller } = await sceneWith(() => ({}));
     const hash = await chain.client.sendTransaction({ chain: null, data: hostileWallet(chain.token) });
     const deployed = await chain.client.waitForTransactionReceipt({ hash, pollingInterval: 10 });
     const address = deployed.contractAddress?.toLowerCase() as `0x${string}`;
     const account = { ...newWallet().account, address } as LocalAccount;
     market.offers.length = 0;
-    await market.openSeller({ account, listings: [LISTING], handlers: { [MEAN]: mean } });
+    // This market's ledger has no chain, so it takes no record of a contract wallet.
+    const { parameters } = seller;
+    const own = { account, endpoint: "http://wallet.test", store: memoryStore(), listings: [LISTING] };
+    const { app, listings, close } = await createSeller({ ...parameters, ...own });
+    market.hosts["wallet.test"] = { request: (input, init) => app.request(input, init) };
+    const [signed] = listings;
+    market.offers.push({ agent_id: address, listing: signed?.body ?? {}, signed, reputation: {} });
     const blind = await market.openBuyer({ client: undefined as never });
     expect(await rejection(blind.hire(ORDER))).to.include({ code: "listing_not_signed" });
     const feel = async (mood: number) => {
@@ -235,5 +279,6 @@ describe("a node that lies about an honest seller's listing", () => {
     await feel(MOODS.saysYes);
     expect((await buyer.hire(ORDER)).money).to.equal("paid");
     expect(await chain.balanceOf({ address })).to.equal(PURSE - (await chain.balanceOf(buyer.wallet)));
+    await close();
   });
 });

@@ -28,7 +28,11 @@ const hangsWhenPaid: Answer = async (signal, init) => {
   if (isPaid(init)) return await hangs(signal);
   const terms = {
     ...{ scheme: "exact", network: networkId(base), asset: base.token, amount: "50000" },
-    ...{ payTo: wallets[0]?.address, maxTimeoutSeconds: 60, extra: { name: base.name, version: base.version } },
+    ...{
+      payTo: wallets[0]?.address,
+      maxTimeoutSeconds: 60,
+      extra: { name: base.name, version: base.version },
+    },
   };
   const required = { x402Version: 2, resource: { url: "" }, accepts: [terms] } as unknown as PaymentRequired;
   return Response.json({}, { status: 402, headers: requiredHeaders(required) });

@@ -43,6 +43,8 @@ export type BuyerContext = {
   verifiers: Map<string, Verify>;
   /** The hires with an idempotency key: all that are remembered, and those that run in this process. */
   kept: KeptHires;
+  /** When the journal began. Notes from before that time may be lost. */
+  journalBegan: () => Promise<number>;
   keyed: Map<string, KeyedHire>;
   /** What continues after a hire has its result. */
   background: Background;

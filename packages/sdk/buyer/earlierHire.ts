@@ -1,18 +1,14 @@
-import type { Address } from "tallystick-protocol/address";
 import { parseUsdc } from "tallystick-protocol/amount";
 import { type Hex, isHex } from "tallystick-protocol/hex";
 import { hireId as hireIdOf, jobId as jobIdOf } from "tallystick-protocol/hire/hireIds";
 import { within } from "../deadline.ts";
-import { HireFailedError, type MoneyState } from "../errors.ts";
 import { requirePublicUrl } from "../publicUrl.ts";
 import type { BuyerContext } from "./buyerContext.ts";
 import { SAME_CALL_MS } from "./contentKey.ts";
 import type { Candidate } from "./findSellers.ts";
+import type { EarlierHire } from "./hiredBefore.ts";
 import { KEPT_MS } from "./keptHires.ts";
 import { createSellerClient } from "./sellerClient.ts";
-
-/** A hire under the same key that a process made whose notes are lost. */
-export type EarlierHire = { seller: Address; hireId: Hex; jobId: string; money: MoneyState };
 
 /** The most sellers that are asked whether they know an earlier hire. */
 export const MOST_ASKED = 8;
@@ -30,9 +26,9 @@ const CONTENT_KEY = /^call-[0-9a-f]{32}-\d+$/;
  * Whether notes about a key may be lost: the journal is younger than the time for which the key is the same hire. A
  * journal that is kept on disk is older after a while, and then nobody is asked.
  */
-export async function mayBeLost({ kept, now }: BuyerContext, key: string): Promise<boolean> {
+export async function mayBeLost({ journalBegan, now }: BuyerContext, key: string): Promise<boolean> {
   const sameMs = CONTENT_KEY.test(key) ? 2 * SAME_CALL_MS : KEPT_MS;
-  return now() - (await kept.since()) < sameMs;
+  return now() - (await journalBegan()) < sameMs;
 }
 
 /**
@@ -54,7 +50,8 @@ export async function findEarlierHire(
     const { agent_id: seller, payment_mode: mode, endpoint } = listing;
     if (!context.devMode) requirePublicUrl(endpoint, "listing.endpoint");
     const nonces: string[] = [];
-    for (let call = 0; call < CALLS; call++) nonces.push(await context.kept.nonce(key, { seller, mode, call }));
+    for (let call = 0; call < CALLS; call++)
+      nonces.push(await context.kept.nonce(key, { seller, mode, call }));
     // The first seller's nonce may have been the key itself.
     if (at === 0 && isHex(key, 32)) nonces.push(key);
     const ask = createSellerClient(listing, context.sellerFetch);
@@ -64,7 +61,8 @@ export async function findEarlierHire(
         const [hireId, jobId] = [hireIdOf(address, nonce), jobIdOf(address, nonce)];
         const answers = [
           async () => mode === "direct" && (await isPaid?.(hireId)) === true && ("paid" as const),
-          async () => isOfHire((await ask(`/jobs/${jobId}`, LOOK_MS)).body, hireId) && ("authorized" as const),
+          async () =>
+            isOfHire((await ask(`/jobs/${jobId}`, LOOK_MS)).body, hireId) && ("authorized" as const),
         ];
         const settled = answers.map(async (answer) => {
           const money = await answer().catch(() => false as const);
@@ -89,15 +87,4 @@ function isOfHire(body: unknown, hireId: Hex): boolean {
   } catch {
     return true;
   }
-}
-
-/** A seller, or the chain, knows a hire under this key and this process does not: an earlier process paid, and its notes are gone. */
-export function hiredBefore(earlier: EarlierHire): HireFailedError {
-  return new HireFailedError({
-    code: "hired_before",
-    message:
-      "This hire was sent to this seller before, by a process whose records are lost. Nothing was paid by this call.",
-    hint: "Look the job up by its id at the seller, or give another idempotency key for a new hire.",
-    ...earlier,
-  });
 }

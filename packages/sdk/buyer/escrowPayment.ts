@@ -122,7 +122,7 @@ export function escrowPayment(parameters: {
     whenSent: "authorized",
     abandon: async (payment): Promise<MoneyState> => {
       const hire = hireOf(payment);
-      const state = await relay.state(escrowId(hire, deployment)).catch(() => undefined);
+      const state = await shown(escrowId(hire, deployment)).catch(() => undefined);
       if (state?.status !== "held") return state ? asMoneyState(moneyOf(state)) : "authorized";
       return asMoneyState((await settle(hire, refund)).money);
     },

@@ -20,6 +20,9 @@ export type Candidate = {
 /** How many pages of a hundred offers are read. */
 const MAX_PAGES = 20;
 
+/** How many offers of a page are read, if a node sends more than it was asked for. */
+const MAX_ON_A_PAGE = 1_000;
+
 /** What a hire wants from its seller. `mode` is `direct`, `escrow` (any that is allowed) or one payment mode. */
 export type Wishes = {
   capability: string;
@@ -77,7 +80,8 @@ export async function* findSellers(
       if (last.length === 0) throw error;
       break;
     }
-    for (const candidate of answer.agents.map(readCandidate)) {
+    for (const found of answer.agents.slice(0, MAX_ON_A_PAGE)) {
+      const candidate = readCandidate(found);
       if (!candidate) continue;
       if (!fits(candidate, wishes)) others.push(candidate);
       else if (isAvoided(candidate.listing.agent_id)) last.push(candidate);

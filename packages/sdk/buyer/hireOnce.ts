@@ -11,8 +11,8 @@ import { type PaymentRequired, paymentHeaders, readRequired } from "../x402/paym
 import type { BuyerContext, BuyerMode, SignedPayment } from "./buyerContext.ts";
 import { concludeHire, judgeDelivery, SETTLE_MS } from "./concludeHire.ts";
 import { schemasFor } from "./customSchemas.ts";
-import { hiredBefore } from "./earlierHire.ts";
 import type { Candidate } from "./findSellers.ts";
+import { hiredBefore } from "./hiredBefore.ts";
 import { failed, MONEY_HINTS, refusedBy } from "./hireFailure.ts";
 import type { HireResult } from "./hireResult.ts";
 import type { Hiring, Order } from "./hiring.ts";

@@ -4,8 +4,8 @@ import type { HireRequest } from "tallystick-protocol/hire/hireRequest";
 import type { Listing } from "tallystick-protocol/records/listing";
 import type { Deadline } from "../deadline.ts";
 import type { BuyerContext, SignedPayment } from "./buyerContext.ts";
-import type { EarlierHire } from "./earlierHire.ts";
 import type { Candidate } from "./findSellers.ts";
+import type { EarlierHire } from "./hiredBefore.ts";
 import type { SellerClientRequest } from "./sellerClient.ts";
 import type { Verify } from "./verifyResult.ts";
 

@@ -47,7 +47,7 @@ export function judgeTerms(
   if (ours.length === 0) {
     throw refuse("wrong_token", `It does not take the token ${agreed.network.token} by EIP-3009.`);
   }
-  const toPayee = ours.filter(({ payTo }) => String(payTo).toLowerCase() === payee);
+  const toPayee = ours.filter(({ payTo }) => typeof payTo === "string" && payTo.toLowerCase() === payee);
   if (toPayee.length === 0) {
     const asked = readable(ours, "payTo", /^0x[0-9a-fA-F]{40}$/);
     throw refuse("payee_changed", `It wants ${asked} to be paid, not ${payee}.`);
@@ -89,7 +89,7 @@ export function refusal({ agent_id: seller }: Listing) {
 }
 
 function isOurToken({ asset, extra }: PaymentRequirements, network: PaymentNetwork): boolean {
-  if (String(asset).toLowerCase() !== network.token) return false;
+  if (typeof asset !== "string" || asset.toLowerCase() !== network.token) return false;
   const { name, version, assetTransferMethod } = extra ?? {};
   if (assetTransferMethod !== undefined && assetTransferMethod !== "eip3009") return false;
   // A signature in another EIP-712 domain would be useless to the seller, or would authorize something else.

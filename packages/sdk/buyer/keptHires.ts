@@ -1,13 +1,14 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { InvalidInputError } from "tallystick-protocol/errors";
-import { type Hex, isHex, toBareHex, toHex } from "tallystick-protocol/hex";
+import { type Hex, toBareHex } from "tallystick-protocol/hex";
 import { ratingToken } from "tallystick-protocol/records/ratingToken";
 import type { LocalAccount } from "viem";
 import { type EscrowOfHire, HireFailedError, type MoneyState, type SellerWords } from "../errors.ts";
 import { createJobLeases, type JobLease } from "../store/jobLeases.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import type { HireResult } from "./hireResult.ts";
+import { type KeyNonce, keyNonces } from "./keyNonce.ts";
 
 /** How long a hire is remembered by its idempotency key, in milliseconds. */
 export const KEPT_MS = 30 * 86_400_000;
@@ -77,13 +78,7 @@ export type KeptHires = {
   receipt: (key: string, receiptHash: string) => Promise<void>;
   /** The failure of a hire whose money is settled. Does nothing when its key is not kept. */
   failed: (key: string, error: HireFailedError) => Promise<void>;
-  /**
-   * The nonce for a seller in one call under a key. Only the wallet can compute it, and it is the same in every process,
-   * also in one that has lost its notes. No other seller can compute it, or look up the job.
-   */
-  nonce: (key: string, of: { seller: string; mode: string; call: number }) => Promise<Hex>;
-  /** When this journal began, in milliseconds since 1970. */
-  since: () => Promise<number>;
+  nonce: KeyNonce;
 };
 
 /**
@@ -103,9 +98,6 @@ export function keptHires(
   /** The results that this process keeps, the oldest first. */
   const sizes = new Map<string, number>();
   let characters = 0;
-  let began: number | undefined;
-  /** The wallet's signature over the last key. A hire needs several nonces, and some wallets are slow. */
-  let signed: { key: string; signature: Promise<string> } | undefined;
   /** The entries of receipts that came before the result was kept. */
   const receipts = new Map<string, string>();
   const get = async (key: string): Promise<KeptHire | undefined> => {
@@ -192,24 +184,11 @@ export function keptHires(
       const { asked, startedAt, attempts } = kept;
       await put({ key, asked, startedAt, attempts, state: "failed", error: asJson(error) });
     },
-    nonce: async (key, { seller, mode, call }) => {
-      if (signed?.key !== key) {
-        const message = `Tallystick hire, idempotency key ${key}`;
-        signed = { key, signature: account.signMessage({ message }) };
-      }
-      return toHex(sha256(utf8ToBytes(`${await signed.signature}|${seller}|${mode}|${call}`)));
-    },
-    since: async () => {
-      if (began !== undefined) return began;
-      await store.putNew(BEGAN, now());
-      began = (await store.get<number>(BEGAN)) ?? now();
-      return began;
-    },
+    nonce: keyNonces(account),
   };
 }
 
 const FOLDER = "call";
-const BEGAN = "journal/began";
 const TURNS = "turn";
 
 /** @throws InvalidInputError naming `idempotencyKey` */

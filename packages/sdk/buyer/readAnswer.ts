@@ -4,7 +4,7 @@ import { type HireAnswer, hireAnswerSchema } from "tallystick-protocol/hire/hire
 import { jsonHash, paramsHash } from "tallystick-protocol/hire/paramsHash";
 import { PROTOCOL } from "tallystick-protocol/hire/protocolVersion";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
-import { checkReceipt } from "tallystick-protocol/records/receipt";
+import { checkReceipt, receiptSchema } from "tallystick-protocol/records/receipt";
 import { isSignedBy } from "tallystick-protocol/records/record";
 import { readSettled } from "../x402/paymentHeaders.ts";
 import type { SellerResponse } from "./sellerClient.ts";
@@ -72,6 +72,8 @@ function hashIssue({ signed_receipt, result }: HireAnswer, { params }: ExpectedR
   }
 }
 
+const FIELDS: ReadonlySet<string> = new Set(Object.keys(receiptSchema.shape));
+
 /** The faults of a receipt: it is from another hire, for another amount, not signed, and so on. … */
 function receiptIssues({ signed_receipt: signed }: HireAnswer, expected: ExpectedReceipt): string[] {
   if (!signed) return ["the seller gave no signed receipt"];
@@ -95,6 +97,9 @@ function receiptIssues({ signed_receipt: signed }: HireAnswer, expected: Expecte
       const actual = receipt[field as keyof typeof want];
       if (actual !== value) issues.push(`${field} is ${actual}, not ${value}`);
     }
+    // Its buyer signs a free receipt. What else stood in it could be a request in the buyer's name.
+    const other = expected.amount === 0n && Object.keys(body).find((key) => !FIELDS.has(key));
+    if (other) issues.push(`${other} is no field of a receipt that its buyer signs`);
     if (!isSignedBy(body, signed.signature, signed.signer)) issues.push("the signature is not the seller's");
     return issues;
   } catch (error) {

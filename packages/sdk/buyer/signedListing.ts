@@ -84,9 +84,7 @@ async function sellersForms(
   if (!Array.isArray(listings)) return [];
   const isIt = (form: unknown): boolean => {
     const of = Object(Object(form).body);
-    return (
-      of.agent_id === agent && of.capability === capability && (of.payment_mode ?? "direct") === mode
-    );
+    return of.agent_id === agent && of.capability === capability && (of.payment_mode ?? "direct") === mode;
   };
   return listings.slice(0, MAX_OWN_LISTINGS).filter(isIt).slice(0, MAX_CHECKED);
 }

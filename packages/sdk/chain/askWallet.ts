@@ -41,7 +41,11 @@ export function walletAsker(client: PublicClient): AskWallet {
 
 /** Whether the call reached the chain: then the error is the wallet's, or there is no wallet. */
 function isOfContract(error: unknown): boolean {
-  for (let at = Object(error), depth = 0; depth < 10 && at.name !== undefined; at = Object(at.cause), depth++) {
+  for (
+    let at = Object(error), depth = 0;
+    depth < 10 && at.name !== undefined;
+    at = Object(at.cause), depth++
+  ) {
     if (["ContractFunctionZeroDataError", "ContractFunctionRevertedError"].includes(at.name)) return true;
   }
   return false;

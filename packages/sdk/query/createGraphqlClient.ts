@@ -552,6 +552,14 @@ export type AuditActuationsAnswer = {
   };
 };
 
+export type SignedRecordVariables = {
+  hash: string;
+};
+
+export type SignedRecordAnswer = {
+  ledgerEntryByHash: { record: { body: unknown | null; signature: string | null } | null } | null;
+};
+
 export type MarketVariables = {
   days?: number | null;
 };
@@ -651,6 +659,7 @@ export type GraphqlClient = {
   audit: (variables: AuditVariables) => Promise<AuditAnswer>;
   auditors: (variables?: AuditorsVariables) => Promise<AuditorsAnswer>;
   auditActuations: (variables?: AuditActuationsVariables) => Promise<AuditActuationsAnswer>;
+  signedRecord: (variables: SignedRecordVariables) => Promise<SignedRecordAnswer>;
   market: (variables?: MarketVariables) => Promise<MarketAnswer>;
   capabilities: (variables?: CapabilitiesVariables) => Promise<CapabilitiesAnswer>;
   clusterGraph: (variables: ClusterGraphVariables) => Promise<ClusterGraphAnswer>;
@@ -1163,6 +1172,18 @@ export function createGraphqlClient(
   }
 }`,
         variables ?? {},
+      ),
+    signedRecord: (variables) =>
+      ask(
+        `query SignedRecord($hash: String!) {
+  ledgerEntryByHash(hash: $hash) {
+    record {
+      body
+      signature
+    }
+  }
+}`,
+        variables,
       ),
     market: (variables) =>
       ask(

@@ -53,7 +53,7 @@ export function readRequired(
     const resource = isObject(asked.resource) ? asked.resource : {};
     const required = {
       ...asked,
-      resource: { ...resource, url: String(resource.url ?? "") },
+      resource: { ...resource, url: textOr(resource.url) },
       accepts: asked.accepts.filter(isObject),
     } as unknown as PaymentRequired;
     return { required, version: 2 };
@@ -71,7 +71,7 @@ export function readRequired(
         extra: isObject(option.extra) ? option.extra : {},
       }) as PaymentRequirements,
   );
-  const resource = { url: String((body.accepts[0] as { resource?: unknown } | undefined)?.resource ?? "") };
+  const resource = { url: textOr((body.accepts[0] as { resource?: unknown } | null | undefined)?.resource) };
   return { required: { x402Version: 1, resource, accepts }, version: 1 };
 }
 
@@ -128,7 +128,12 @@ export function readSettled(headers: Headers): SettleResponse | undefined {
 function longNetworkName(name: unknown): string {
   if (name === "base") return "eip155:8453";
   if (name === "base-sepolia") return "eip155:84532";
-  return String(name);
+  return textOr(name);
+}
+
+/** A text of a stranger; empty for anything else. `String` calls what a stranger named `toString`. */
+function textOr(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }
 
 function isObject(value: unknown): value is { [key: string]: unknown } {

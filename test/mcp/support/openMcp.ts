@@ -30,7 +30,8 @@ export async function connectMcp(
   return { client, call: callOf(client), close: () => client.close() };
 }
 
-const hashOf = (listing: object): string => createHash("sha256").update(JSON.stringify(listing)).digest("hex");
+const hashOf = (listing: object): string =>
+  createHash("sha256").update(JSON.stringify(listing)).digest("hex");
 
 /** Adds a search over the market's offers in front of its settlement service, like a node. */
 export function serveSearch(market: Market): void {
