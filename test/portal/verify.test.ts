@@ -25,16 +25,6 @@ function ledgerLines(size: number): string[] {
   });
 }
 
-/** Runs in a worker before its own code: the second part cannot be read. */
-const UNREADABLE_PART = `{
-  const read = Blob.prototype.arrayBuffer;
-  let parts = 0;
-  Blob.prototype.arrayBuffer = function () {
-    return ++parts === 2 ? Promise.reject(new DOMException("gone", "NotReadableError")) : read.call(this);
-  };
-}
-`;
-
 describe("verification in the portal", function () {
   this.timeout(BROWSER_MS);
   this.slow(10_000);
@@ -96,17 +86,6 @@ describe("verification in the portal", function () {
     expect(await verify(changed.join("\n"))).to.contain("Line 29002 does not hold");
     // Whole lines are missing at the end of a part. Each part verifies, but the chain between the parts does not.
     expect(await verify(`${lines.toSpliced(15_000, 9).join("\n")}\n`)).to.contain("Line 15001 does not hold");
-    // A part that a worker cannot read, as when the file changes meanwhile. Then the file is read line by line.
-    await page.route("**/ledgerPartWorker-*.js", async (route) => {
-      const response = await route.fetch();
-      await route.fulfill({ response, body: `${UNREADABLE_PART}${await response.text()}` });
-    });
-    const alone = await verify(text);
-    await page.unrouteAll();
-    expect(alone)
-      .to.contain("All 30,000 entries verify")
-      .and.contain(`root ${toHex(frontier.root())}`);
-    expect(alone).not.to.match(/workers shared/);
   });
 
   it("names the place of a missing line", async () => {
