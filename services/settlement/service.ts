@@ -33,6 +33,7 @@ import { Pulse, type PulseParameters } from "./pulse.ts";
 import { checkSignature, type IsContractSignature } from "./signatures/checkSignature.ts";
 import { SignatureReaders } from "./signatures/signatureReaders.ts";
 import { beginSigned, openSigning, type Signing } from "./signing.ts";
+import { chainAnswersNow } from "./standby/chainAnswers.ts";
 import { shareHeldIn, takeHeldRows } from "./standby/heldRows.ts";
 import { openSharedStore, type SharedLedger, type Standby } from "./standby/openSharedStore.ts";
 import { LedgerVerifier } from "./verifying/ledgerVerifier.ts";
@@ -173,7 +174,12 @@ async function waitForTurn(
   if (config.sharedStore === undefined) return undefined;
   await beginSigned({ config, ...parts });
   const { ledgerName } = namesOf(config);
-  return openSharedStore({ ...parameters, ...parts, ledgerName, config: config.sharedStore });
+  const { anchoring } = config;
+  const chainAnswers = anchoring && (() => chainAnswersNow(anchoring, parameters.now));
+  return openSharedStore({
+    ...{ ...parameters, ...parts, ledgerName, chainAnswers },
+    config: config.sharedStore,
+  });
 }
 
 /** The parts of a service that are open so far. */

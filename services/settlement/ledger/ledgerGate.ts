@@ -35,6 +35,9 @@ const PARTS: readonly GatePart[] = [
 /** The parts that also stop signatures, because the content of the ledger is in doubt. */
 const SIGNING: readonly GatePart[] = ["chain", "signed", "witness", "copy", "changed"];
 
+/** The parts that close for a reason of this machine. Another machine with the same ledger may be able to write. */
+const OF_THIS_MACHINE: readonly GatePart[] = ["changed", "index", "clock"];
+
 /** The time in seconds after which a refused caller should ask again. The answer names it. */
 const RETRY_AFTER = "5";
 
@@ -94,6 +97,18 @@ export class LedgerGate {
     for (const look of this.#looks) look();
     for (const part of PARTS) if (this.#closed.has(part)) return this.#closed.get(part);
     return undefined;
+  }
+
+  /**
+   * Why this machine cannot write although another one with the same ledger may be able to; undefined when it can write,
+   * or when all machines would refuse.
+   */
+  get ownRefusal(): TallystickError | undefined {
+    const { refusal } = this;
+    for (const [part, { code }] of this.#closed) {
+      if (!OF_THIS_MACHINE.includes(part) && code !== "chain_unknown") return undefined;
+    }
+    return refusal;
   }
 
   /** @throws TallystickError with status 503 while nothing may be written */

@@ -3,17 +3,26 @@ import { TallystickError } from "tallystick-protocol/errors";
 import type { LedgerGate } from "../ledger/ledgerGate.ts";
 import type { Flush } from "./flush.ts";
 import type { SharedStore } from "./sharedStore.ts";
-import { leaseLost, storeBehind, storeContradicts, storeUnavailable, takenOver } from "./storeErrors.ts";
+import {
+  handedOver,
+  leaseLost,
+  storeBehind,
+  storeContradicts,
+  storeUnavailable,
+  takenOver,
+} from "./storeErrors.ts";
 
 /** First and longest wait before the store is asked again, in milliseconds. */
 const [FIRST_MS, LONGEST_MS] = [50, 1_000];
 
 export type CommitterParameters = {
-  store: Pick<SharedStore, "commit" | "lease" | "flushesFrom">;
+  store: Pick<SharedStore, "commit" | "lease" | "flushesFrom" | "handOver">;
   leaseMs: number;
+  /** How long this machine keeps the lease although it cannot write and its stand-by can, in milliseconds. */
+  handOverMs: number;
   /** The gate. It is closed while the store does not answer. */
   gate: LedgerGate;
-  /** Called when another process has the lease. This process must end. */
+  /** Called when another process has the lease, also because it was handed over. This process must end. */
   onLost: (error: TallystickError) => void;
   /** A clock that only goes forward, in milliseconds. */
   elapsedMs?: () => number;
@@ -30,6 +39,8 @@ export class Committer {
   readonly #elapsedMs: () => number;
   readonly #end = new AbortController();
   #leasedAt: number;
+  /** Since when this machine cannot write, for a reason of its own. */
+  #refusesSince: number | undefined;
   #renewing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -87,12 +98,30 @@ export class Committer {
     try {
       await this.#renew();
       gate.open("store");
+      const reason = await this.#handOver();
+      if (reason) return onLost(handedOver(reason));
     } catch (error) {
       if (this.#end.signal.aborted) return;
       if (error instanceof TallystickError) return onLost(error);
       gate.close("store", storeUnavailable(error));
     }
     this.#later();
+  }
+
+  /**
+   * Hands the lease over if this machine has not been able to write for a long time, and another one waits that is. Returns
+   * the reason. The row of a position stays the lock: a flush that is on its way is stored once, or not at all.
+   */
+  async #handOver(): Promise<TallystickError | undefined> {
+    const { gate, store, handOverMs } = this.#parameters;
+    const reason = gate.ownRefusal;
+    if (reason === undefined) {
+      this.#refusesSince = undefined;
+      return undefined;
+    }
+    this.#refusesSince ??= this.#elapsedMs();
+    if (this.#elapsedMs() - this.#refusesSince < handOverMs) return undefined;
+    return (await store.handOver()) ? reason : undefined;
   }
 
   async #renew(): Promise<void> {

@@ -18,7 +18,12 @@ export type SharedStoreConfig = {
   key: Hex;
   /** How long the lease of a silent machine lasts. */
   leaseSeconds: number;
+  /** How long a machine that cannot write keeps the lease while another one could. Default 30. */
+  handOverSeconds?: number;
 };
+
+/** How long a machine that cannot write keeps the lease while another one could, in seconds. */
+const HAND_OVER_SECONDS = 30;
 
 /** How a service waits until it may write. */
 export type Standby = {
@@ -42,6 +47,8 @@ export type OpenSharedStoreParameters = Standby & {
   ledgerName: { ledger: LedgerName; origin: string };
   ledger: DiskLedger;
   gate: LedgerGate;
+  /** Whether the chain answers this machine; absent without a chain. */
+  chainAnswers?: (() => Promise<boolean>) | undefined;
   log: Log;
   onFailure: (error: Error) => void;
 };
@@ -49,7 +56,7 @@ export type OpenSharedStoreParameters = Standby & {
 /** Waits until this process may write the ledger. From then on everything is committed before it is written. */
 export async function openSharedStore(parameters: OpenSharedStoreParameters): Promise<SharedLedger> {
   const { config, ledgerName, ledger, gate, log, onFailure, onStandby } = parameters;
-  const { signal = new AbortController().signal } = parameters;
+  const { chainAnswers, signal = new AbortController().signal } = parameters;
   const leaseMs = config.leaseSeconds * 1_000;
   const key = fromHex(config.key, 32);
   const store = postgresStore({ url: config.url, key, ledger: ledgerName.ledger, leaseMs, log });
@@ -59,13 +66,18 @@ export async function openSharedStore(parameters: OpenSharedStoreParameters): Pr
     state = next;
     if (isFirst) onStandby?.(standbyApp({ ledger, ledgerName, state: () => state ?? next, log }), ledger);
   };
+  const isAble = async (): Promise<boolean> =>
+    gate.refusal === undefined && (chainAnswers === undefined || (await chainAnswers()));
   try {
-    await waitForTurn({ ledger, store, leaseMs, log, onState, signal });
+    await waitForTurn({ ledger, store, leaseMs, log, onState, isAble, signal });
   } catch (error) {
     await store.close();
     throw error;
   }
-  const committer = new Committer({ store, leaseMs, gate, onLost: onFailure });
+  const committer = new Committer({
+    ...{ store, leaseMs, gate, onLost: onFailure },
+    handOverMs: (config.handOverSeconds ?? HAND_OVER_SECONDS) * 1_000,
+  });
   ledger.commitBy(committer.commit);
   return {
     store,

@@ -41,6 +41,14 @@ CREATE TABLE IF NOT EXISTS ${STORE_SCHEMA}.lease (
   holder text NOT NULL,
   until timestamptz NOT NULL
 );
+ALTER TABLE ${STORE_SCHEMA}.lease ADD COLUMN IF NOT EXISTS handed_over timestamptz;
+CREATE TABLE IF NOT EXISTS ${STORE_SCHEMA}.standby (
+  ledger text NOT NULL,
+  holder text NOT NULL,
+  is_able boolean NOT NULL,
+  seen timestamptz NOT NULL,
+  PRIMARY KEY (ledger, holder)
+);
 CREATE TABLE IF NOT EXISTS ${STORE_SCHEMA}.held (
   ledger text NOT NULL,
   id text NOT NULL,
@@ -129,6 +137,10 @@ export function postgresStore({ url, key, ledger, leaseMs, log }: PostgresStoreP
       await insert({ first: BEGINNING, next: size, parent: "", head, lines: "" }, "");
     },
     lease: async () => (await ask("lease", LEASE, [ledger, holder, leaseMs])).rowCount === 1,
+    standBy: async (isAble) => {
+      await ask("stand by", STAND_BY, [ledger, holder, isAble]);
+    },
+    handOver: async () => (await ask("hand over", HAND_OVER, [ledger, holder, leaseMs])).rowCount === 1,
     release: async () => {
       const text = `UPDATE ${STORE_SCHEMA}.lease SET until = '-infinity' WHERE ledger = $1 AND holder = $2`;
       await ask("release", text, [ledger, holder]);
@@ -165,11 +177,31 @@ WHERE ledger = $1 AND first_index >= (
   SELECT max(first_index) FROM ${STORE_SCHEMA}.flush WHERE ledger = $1 AND first_index <= $2
 ) ORDER BY first_index LIMIT $3`;
 
-const LEASE = `INSERT INTO ${STORE_SCHEMA}.lease AS kept
+const LEASE = `INSERT INTO ${STORE_SCHEMA}.lease AS kept (ledger, holder, until)
 VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
 ON CONFLICT (ledger) DO UPDATE SET holder = excluded.holder, until = excluded.until
 WHERE kept.holder = excluded.holder OR kept.until < clock_timestamp()
   OR kept.until > clock_timestamp() + ${LONGEST_LEASE}`;
+
+/** A process that ended is forgotten. */
+const STAND_BY = `WITH gone AS (
+  DELETE FROM ${STORE_SCHEMA}.standby WHERE ledger = $1 AND holder <> $2 AND seen < clock_timestamp() - interval '1 hour'
+)
+INSERT INTO ${STORE_SCHEMA}.standby VALUES ($1, $2, $3, clock_timestamp())
+ON CONFLICT (ledger, holder) DO UPDATE SET is_able = excluded.is_able, seen = excluded.seen`;
+
+/** The other process has the lease at once, as if it had taken it. If it has ended meanwhile, the lease expires. */
+const HAND_OVER = `UPDATE ${STORE_SCHEMA}.lease AS kept
+SET holder = next.holder, until = clock_timestamp() + $3 * interval '1 millisecond', handed_over = clock_timestamp()
+FROM (
+  SELECT holder FROM ${STORE_SCHEMA}.standby
+  WHERE ledger = $1 AND holder <> $2 AND is_able
+    AND seen > clock_timestamp() - $3 * interval '1 millisecond' AND seen <= clock_timestamp()
+  ORDER BY seen DESC LIMIT 1
+) AS next
+WHERE kept.ledger = $1 AND kept.holder = $2
+  AND (kept.handed_over IS NULL OR kept.handed_over > clock_timestamp()
+    OR kept.handed_over < clock_timestamp() - interval '10 minutes')`;
 
 function flushOf(row: Row, key: Uint8Array, ledger: LedgerName): Flush {
   const { parent, head, lines } = row;
@@ -184,7 +216,7 @@ function preparation(log: Log): (client: pg.ClientBase) => Promise<void> {
   return async (client) => {
     const { rows } = await client.query<{ commits: string; syncs: string; there: boolean }>(
       "SELECT current_setting('synchronous_commit') AS commits, current_setting('fsync') AS syncs," +
-        ` to_regclass('${STORE_SCHEMA}.held') IS NOT NULL AS there`,
+        ` to_regclass('${STORE_SCHEMA}.standby') IS NOT NULL AS there`,
     );
     const [server] = rows;
     // The server's settings for its own replicas stay unchanged.

@@ -33,6 +33,15 @@ export type SharedStore = {
    * @returns whether this process has it
    */
   lease: () => Promise<boolean>;
+  /** Says that this process stands by, and whether it could write if it had the lease. */
+  standBy: (isAble: boolean) => Promise<void>;
+  /**
+   * Gives the lease to a process that stands by and could write. At most once in ten minutes, whichever processes
+   * took part, so that machines that are all faulty do not pass it around.
+   *
+   * @returns whether another process has it now
+   */
+  handOver: () => Promise<boolean>;
   /** Gives the lease back. */
   release: () => Promise<void>;
   /** Stores a held proposal's line, once for each id. */

@@ -18,6 +18,16 @@ export function leaseLost(): TallystickError {
   });
 }
 
+/** This process could not write for a long time, and another one can. */
+export function handedOver(reason: TallystickError): TallystickError {
+  return new TallystickError({
+    code: "ledger_handed_over",
+    message: `This machine could not write and handed the ledger over to its stand-by: ${reason.message}`,
+    hint: `This process ends. When it is started again, it waits as the stand-by.${reason.hint ? ` ${reason.hint}` : ""}`,
+    cause: reason,
+  });
+}
+
 export function storeUnavailable(cause: unknown): TallystickError {
   return new TallystickError({
     code: "store_unavailable",

@@ -16,12 +16,17 @@ export type WaitForTurnParameters = {
   log: Log;
   /** Called when it has to wait, and whenever the reason changes. */
   onState: (state: StandbyState) => void;
+  /** Whether this process could write if it had the lease, as far as it can know before. */
+  isAble: () => Promise<boolean>;
   /** Ends the waiting. */
   signal: AbortSignal;
 };
 
 /** Longest time between two looks, in milliseconds. */
 const LOOK_MS = 1_000;
+
+/** Longest time between two questions whether this process could write, in milliseconds. */
+const ABLE_MS = 10_000;
 
 /**
  * Follows the shared store until this process may write: the ledger's file has all that is committed, and the
@@ -32,6 +37,7 @@ const LOOK_MS = 1_000;
  */
 export async function waitForTurn(parameters: WaitForTurnParameters): Promise<void> {
   const { ledger, store, leaseMs, log, onState, signal } = parameters;
+  const isAble = lastAnswerOf(parameters.isAble, Math.min(ABLE_MS, leaseMs));
   let said: string | undefined;
   const wait = (reason: TallystickError): void => {
     onState({ reason });
@@ -47,12 +53,33 @@ export async function waitForTurn(parameters: WaitForTurnParameters): Promise<vo
         return;
       }
       wait(standsBy());
+      await store.standBy(isAble());
     } catch (error) {
       if (error instanceof TallystickError && !error.code.startsWith("store_")) throw error;
       wait(error instanceof TallystickError ? error : storeUnavailable(error));
     }
     await sleep(Math.min(LOOK_MS, leaseMs / 4), undefined, { signal });
   }
+}
+
+/** The last answer to a question that is asked from time to time. Nobody waits for it, and no answer counts as no. */
+function lastAnswerOf(question: () => Promise<boolean>, everyMs: number): () => boolean {
+  let answer = false;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (performance.now() - askedAt >= everyMs) {
+      askedAt = performance.now();
+      question().then(
+        (yes) => {
+          answer = yes;
+        },
+        () => {
+          answer = false;
+        },
+      );
+    }
+    return answer;
+  };
 }
 
 /** Takes the new entries. Then takes the lease, if it is free. Then takes the entries that came meanwhile. */

@@ -5,7 +5,9 @@ import { expect } from "chai";
 import type { Hono } from "hono";
 import pg from "pg";
 import { fromHex } from "tallystick-protocol/hex";
+import { privateKeyToAccount } from "viem/accounts";
 import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
+import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import { readConfig } from "../../../services/settlement/config.ts";
 import { DiskLedger } from "../../../services/settlement/ledger/diskLedger.ts";
 import { openService, type SettlementService } from "../../../services/settlement/service.ts";
@@ -14,6 +16,8 @@ import { postgresStore, STORE_SCHEMA } from "../../../services/settlement/standb
 import { shareLedger } from "../../../services/settlement/standby/shareLedger.ts";
 import { signReceipts } from "../../../tools/bench/ledger/signedReceipts.ts";
 import { type CuttingProxy, cuttingProxy } from "../../../tools/bench/standby/cuttingProxy.ts";
+import { openRpcProxy } from "../../sdk/support/rpcProxy.ts";
+import { startSdkChain } from "../../sdk/support/sdkChain.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 const KEY = `0x${"55".repeat(32)}` as const;
@@ -74,7 +78,7 @@ describe("machines that share a ledger", () => {
       ...settings,
     });
     // Shorter than an operator may set it, so that the tests do not wait.
-    if (config.sharedStore) config.sharedStore.leaseSeconds = leaseSeconds;
+    if (config.sharedStore) Object.assign(config.sharedStore, { leaseSeconds, handOverSeconds: 1 });
     const stop = new AbortController();
     const machine: Machine = { name, failures: [], logged: [], proxy, close: async () => {} };
     machines.add(machine);
@@ -397,6 +401,77 @@ describe("machines that share a ledger", () => {
     const taken = await serving(b);
     const waiting = await (await taken.app.request("/v1/reviews", { headers })).text();
     expect(waiting).to.contain(id);
+  });
+
+  it("hand over from a writer that cannot write to a stand-by that can, and never to one that cannot either", async () => {
+    const chain = await startSdkChain();
+    const rpc = await openRpcProxy(chain);
+    // Nothing listens there.
+    const dead = "http://127.0.0.1:9";
+    const { client } = chain;
+    const artifact = JSON.parse(
+      readFileSync(
+        path.join(repositoryRoot, "artifacts/contracts/AnchoredLedger.sol/AnchoredLedger.json"),
+        "utf8",
+      ),
+    );
+    const hash = await client.deployContract({ chain: null, abi: artifact.abi, bytecode: artifact.bytecode });
+    const { contractAddress } = await client.waitForTransactionReceipt({ hash, pollingInterval: 10 });
+    const settings = {
+      ...{ CHAIN_ID: String(chain.network.chainId), ANCHORED_LEDGER: String(contractAddress).toLowerCase() },
+      ANCHOR_PRIVATE_KEY: `0x${"66".repeat(32)}`,
+    };
+    await client.setBalance({
+      address: privateKeyToAccount(`0x${"66".repeat(32)}`).address,
+      value: 10n ** 20n,
+    });
+    try {
+      const a = await open("a", { ...settings, RPC_URL: dead });
+      const { app } = await serving(a);
+      expect((await healthOf(app)).json.code).to.equal("chain_unknown");
+      const b = await open("b", { ...settings, RPC_URL: dead });
+      // Several times as long as it takes to hand over.
+      await sleep(5_000);
+      expect([a.failures, b.service], "the other one could not write either").to.deep.equal([[], undefined]);
+      await b.close();
+      const healthy = await open("c", { ...settings, RPC_URL: rpc.url });
+      const { app: served } = await serving(healthy);
+      expect((await until(() => a.failures[0])) as object).to.include({ code: "ledger_handed_over" });
+      expect((await settle(healthy)).json).to.include({ status: "SETTLED", index: 0 });
+      expect((await settle(a)).status, "the other one writes nothing").to.equal(503);
+      await a.close();
+      const back = await open("a", { ...settings, RPC_URL: dead });
+      await untilCode(back, "standby");
+      expect((await healthOf(served)).status).to.equal(200);
+    } finally {
+      for (const machine of machines) await machine.close();
+      await rpc.close();
+      await chain.close();
+    }
+  });
+
+  it("hand a lease over once in ten minutes, and only to a process that was there a moment ago", async () => {
+    const [one, two] = [storeOf(), storeOf()];
+    expect(await one.lease()).to.equal(true);
+    expect(await one.handOver(), "nobody stands by").to.equal(false);
+    await one.standBy(true);
+    expect(await one.handOver(), "to itself").to.equal(false);
+    await two.standBy(false);
+    expect(await one.handOver(), "to one that cannot write").to.equal(false);
+    await two.standBy(true);
+    await sql(`UPDATE ${STORE_SCHEMA}.standby SET seen = seen - interval '5 seconds'`);
+    expect(await one.handOver(), "to one that is gone").to.equal(false);
+    await two.standBy(true);
+    expect(await two.handOver(), "what it does not have").to.equal(false);
+    expect(await one.handOver()).to.equal(true);
+    expect([await one.lease(), await two.lease()]).to.deep.equal([false, true]);
+    await one.standBy(true);
+    expect(await two.handOver(), "back again").to.equal(false);
+    await sql(`UPDATE ${STORE_SCHEMA}.lease SET handed_over = handed_over - interval '11 minutes'`);
+    await one.standBy(true);
+    expect(await two.handOver()).to.equal(true);
+    expect([await two.lease(), await one.lease()]).to.deep.equal([false, true]);
+    await Promise.all([one.close(), two.close()]);
   });
 
   it("settle through 20 losses and cuts of the writing machine, and lose and fork nothing", async function () {

@@ -1,0 +1,31 @@
+import type { AnchoringConfig } from "../config.ts";
+
+/** How long the chain may take to answer, in milliseconds. */
+const ANSWER_MS = 3_000;
+
+/**
+ * Whether the chain answers now, is the right one, and agrees with this machine's clock. A machine that stands by asks
+ * this: without the chain it could not write either.
+ *
+ * @param now unix seconds
+ */
+export async function chainAnswersNow(
+  { rpcUrl, chainId, clockLimitSeconds }: Pick<AnchoringConfig, "rpcUrl" | "chainId" | "clockLimitSeconds">,
+  now: () => number,
+): Promise<boolean> {
+  const ask = async (method: string, params: unknown[]): Promise<unknown> => {
+    const answer = await fetch(rpcUrl, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+      signal: AbortSignal.timeout(ANSWER_MS),
+    });
+    return Object(await answer.json()).result;
+  };
+  if (Number(await ask("eth_chainId", [])) !== chainId) return false;
+  const { timestamp } = Object(await ask("eth_getBlockByNumber", ["latest", false])) as {
+    timestamp?: unknown;
+  };
+  if (typeof timestamp !== "string") return false;
+  return clockLimitSeconds === 0 || Math.abs(now() - Number(timestamp)) <= clockLimitSeconds;
+}
