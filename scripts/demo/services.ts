@@ -90,6 +90,7 @@ export function settlementService(parameters: SettlementServiceParameters): Serv
       OPERATOR: operator,
       // All agents of the demo come from one IP address, so a limit per address would stop them.
       RATE_LIMIT_PER_ADDRESS: "0",
+      RATE_LIMIT_READS: "0",
       // Sellers may run on this machine, as those of packages/sdk/examples do.
       DEV_MODE: "1",
     }),

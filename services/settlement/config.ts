@@ -159,6 +159,8 @@ const environmentSchema = z.object({
   RATE_LIMIT_PER_KEY: wholeNumber.default(6_000),
   // Ten per second are more than a seller needs. Each request may cost a signature check.
   RATE_LIMIT_PER_ADDRESS: wholeNumber.default(600),
+  // As many as an indexer gives: a hundred per second, or 1.6 MB.
+  RATE_LIMIT_READS: wholeNumber.default(6_000),
   TRUST_PROXY: proxiesSetting("this service").default(0),
   RULES_FILE: z.string().optional(),
   DEV_MODE: flag,
@@ -246,6 +248,7 @@ export function readConfig(environment: Environment): SettlementConfig {
     rateLimits: {
       perKey: env.RATE_LIMIT_PER_KEY,
       perAddress: env.RATE_LIMIT_PER_ADDRESS,
+      reads: env.RATE_LIMIT_READS,
       trustedProxies: env.TRUST_PROXY,
     },
     ...(env.RULES_FILE !== undefined && { rulesFile: env.RULES_FILE }),

@@ -9,6 +9,7 @@ import { surviveRequests } from "tallystick-runtime/http/requestScope";
 import { endWithError } from "tallystick-runtime/processes/endWithError";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import { readConfig, type SettlementConfig } from "./config.ts";
+import { readLimits } from "./http/readLimits.ts";
 import type { DiskLedger } from "./ledger/diskLedger.ts";
 import { openService } from "./service.ts";
 
@@ -56,7 +57,8 @@ function listen(config: SettlementConfig, first: Served, close: () => Promise<vo
     say(config, served, port),
   ) as Server;
   const onFault = (error: unknown) => log("A request caused an internal error.", { error });
-  protectListener(server, { trustedProxies: config.rateLimits.trustedProxies, onFault });
+  const { trustedProxies } = config.rateLimits;
+  protectListener(server, { trustedProxies, onFault, limits: readLimits(config.rateLimits) });
   surviveRequests(onFault, endWithError);
   // For example, the port is taken. Then everything is closed as at a normal stop.
   server.on("error", (error) => {

@@ -7,7 +7,11 @@ import { temporaryFolder } from "./support/temporaryFolder.ts";
 
 describe("settlement with hostile bytes on its socket", () => {
   const folder = temporaryFolder();
-  const processes = settlementProcesses(() => ({ LEDGER_DIR: folder.path, RATE_LIMIT_PER_ADDRESS: "0" }));
+  const settings: { [name: string]: string } = {};
+  const processes = settlementProcesses(() => ({
+    ...{ LEDGER_DIR: folder.path, RATE_LIMIT_PER_ADDRESS: "0" },
+    ...settings,
+  }));
 
   it("answers with a status of HTTP or closes the connection, keeps running, and settles afterwards", async () => {
     const { url, child, stderr } = await processes.start();
@@ -28,5 +32,23 @@ describe("settlement with hostile bytes on its socket", () => {
     );
     expect(await settle(url, "afterwards")).to.be.a("string");
     expect(stderr()).to.not.match(/internal error|request failed/);
+  });
+
+  it("limits the reads of each client, and neither writes nor the operator's own network", async () => {
+    Object.assign(settings, { RATE_LIMIT_READS: "60", TRUST_PROXY: "1" });
+    const { url } = await processes.start();
+    const ask = (from: string | undefined, path: string, init: RequestInit = {}) =>
+      fetch(`${url}${path}`, { ...init, headers: from === undefined ? {} : { "x-forwarded-for": from } });
+    const read = async (from?: string) => (await ask(from, "/v1/ledger/latest")).status;
+    const statuses: number[] = [];
+    for (let n = 0; n < 14; n++) statuses.push(await read("192.0.2.1"));
+    expect(statuses.slice(0, 8)).to.deep.equal(Array(8).fill(200));
+    expect(statuses.at(-1)).to.equal(429);
+    expect(Number((await ask("192.0.2.1", "/v1/ledger/latest")).headers.get("retry-after"))).to.be.above(0);
+    expect(await read("192.0.2.2"), "another client").to.equal(200);
+    const write = await ask("192.0.2.1", "/v1/receipts", { method: "POST", body: "{}" });
+    expect(write.status, "a write has its own limit").to.equal(400);
+    expect((await ask("192.0.2.1", "/health")).status).to.equal(200);
+    for (let n = 0; n < 30; n++) expect(await read()).to.equal(200);
   });
 });

@@ -28,8 +28,11 @@ export type ClientLimits = {
    * How many trusted proxies are in front of this server. They tell the client's address (see `clientOf`).
    */
   trustedProxies: number;
-  /** The price of a request by its path, before its answer is known; 0: free, 20 a second. Default 1. */
-  priceOf?: (path: string) => number;
+  /**
+   * The price of a request by its path, or by anything else, before its answer is known; 0: free, 20 a second; undefined: it
+   * is not limited here. Default 1.
+   */
+  priceOf?: (path: string, request: IncomingMessage) => number | undefined;
 };
 
 /** Bytes of an answer that cost one point. */
@@ -81,15 +84,16 @@ export function limitClients(server: Server, limits: ClientLimits): void {
     }
     const exchange = { request, response, budget, pipeline };
     watchReading(exchange);
-    const price = priceOf((request.url ?? "").split("?", 1)[0] as string);
+    const price = priceOf((request.url ?? "").split("?", 1)[0] as string, request);
     if (pipeline.waiting > MAX_PIPELINED) {
-      budget.charge(price);
+      budget.charge(price ?? 0);
       return refuseRequest(exchange, { isProxied: false, seconds: 1, why: "does not wait for answers" });
     }
     const serveIt = () => {
       // The client may have gone while its request waited.
       if (!response.destroyed) for (const listener of listeners) listener.call(server, request, response);
     };
+    if (price === undefined) return serveIt();
     if (price === 0) return serveFree(exchange, { isProxied, serveIt });
     const { secondsToWait } = budget;
     if (secondsToWait > 0)

@@ -1,24 +1,29 @@
 import type { Server } from "node:http";
 import { ClientBudgets } from "./clientBudgets.ts";
 import { guardServer } from "./guardServer.ts";
-import { limitClients } from "./limitClients.ts";
+import { type ClientLimits, limitClients } from "./limitClients.ts";
 import { limitSockets } from "./limitSockets.ts";
 import { limitTime } from "./limitTime.ts";
 import type { OnFault } from "./requestScope.ts";
 
 /**
- * Protects a server that gives its clients no budgets, because it counts requests itself or serves its operator
- * only: faults, time, connections, requests that wait on one connection, and bodies that nobody reads. Call it
- * after the server has its request listener.
+ * Protects a server: faults, time, connections, requests that wait on one connection, and bodies that nobody reads. Call
+ * it after the server has its request listener.
+ *
+ * @param parameters.limits the clients' budgets. Without them clients have none: the server counts requests itself, or
+ * serves its operator only
  */
 export function protectListener(
   server: Server,
-  { trustedProxies, onFault }: { trustedProxies: number; onFault: OnFault },
+  { trustedProxies, onFault, limits }: { trustedProxies: number; onFault: OnFault; limits?: ClientLimits },
 ): void {
-  const limits = { pointsPerSecond: 0, burst: 0, atOnce: 0, waiting: 0, streams: 0 };
-  const budgets = new ClientBudgets(limits, () => performance.now() / 1_000);
   guardServer(server, onFault);
   limitTime(server);
-  limitSockets(server, { trustedProxies });
-  limitClients(server, { budgets, trustedProxies, priceOf: () => 0 });
+  limitSockets(server, { trustedProxies, ...(limits && { budgets: limits.budgets }) });
+  limitClients(server, limits ?? { budgets: withoutLimit(), trustedProxies, priceOf: () => 0 });
+}
+
+function withoutLimit(): ClientBudgets {
+  const limits = { pointsPerSecond: 0, burst: 0, atOnce: 0, waiting: 0, streams: 0 };
+  return new ClientBudgets(limits, () => performance.now() / 1_000);
 }

@@ -6,10 +6,15 @@ import type { ApiKeys } from "../keys/apiKeys.ts";
 import { bearerKey } from "./requireBearer.ts";
 
 /**
- * Requests a minute; 0 for no limit. `trustedProxies`: how many proxies, one behind the other, are in front of this service
+ * Requests a minute; 0 for no limit. `reads`: points of an address a minute for reads (see `readLimits`). `trustedProxies`: how many proxies, one behind the other, are in front of this service
  * and name the client in `X-Forwarded-For`. 0 when clients connect directly and could write anything there.
  */
-export type RateLimitConfig = { perKey: number; perAddress: number; trustedProxies: number };
+export type RateLimitConfig = {
+  perKey: number;
+  perAddress: number;
+  reads: number;
+  trustedProxies: number;
+};
 
 /** The window in which requests are counted, in seconds. */
 export const RATE_WINDOW = 60;
