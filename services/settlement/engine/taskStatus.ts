@@ -1,7 +1,7 @@
 import { InvalidInputError } from "tallystick-protocol/errors";
 import type { DiskLedger } from "../ledger/diskLedger.ts";
 import type { ListedProposal } from "./consensusTable.ts";
-import type { HeldProposals } from "./heldProposals.ts";
+import type { HeldProposal, HeldProposals } from "./heldProposals.ts";
 import type { LedgerIndex } from "./ledgerIndex.ts";
 import type { SettledEntry } from "./settlementEngine.ts";
 
@@ -31,6 +31,8 @@ export type TaskStatus = {
   /** The value of `before` that gives the next older entries; null when there are none. */
   next: number | null;
   held: HeldStatus[];
+  /** Whether the last held proposal came after the last of these entries. */
+  isHeldLast: boolean;
   consensus: { final: string | null; finalAt: number | null; proposals: readonly ListedProposal[] } | null;
 };
 
@@ -58,12 +60,14 @@ export async function readTaskStatus(
       timestamp,
       parent_hash: parentHash,
     }));
+  const waiting = held.ofTask(taskId, MAX_HISTORY);
   const proposals = index.consensus.proposals(taskId, MAX_HISTORY);
   const final = index.consensus.final(taskId);
   return {
     settled,
     next,
-    held: held.ofTask(taskId, MAX_HISTORY).map(({ id, timestamp, divergence }) => {
+    isHeldLast: await isAfter(waiting.at(-1), settled.at(-1), { index, held }),
+    held: waiting.map(({ id, timestamp, divergence }) => {
       const review = index.reviewOf(id);
       const decided = review && { review: { decision: review.decision, hash: review.hash } };
       return { id, timestamp, divergence, ...decided };
@@ -73,4 +77,18 @@ export async function readTaskStatus(
         ? { final: final?.proposal ?? null, finalAt: final?.index ?? null, proposals }
         : null,
   };
+}
+
+/**
+ * Whether a proposal was held after an entry was made. Its parent says so, because it was held on the head of that moment.
+ * Times do not: the clock may have been set back.
+ */
+async function isAfter(
+  last: HeldProposal | undefined,
+  entry: { index: number } | undefined,
+  { index, held }: { index: LedgerIndex; held: HeldProposals },
+): Promise<boolean> {
+  if (last === undefined || entry === undefined) return last !== undefined;
+  const { parentHash } = await held.content(last.id);
+  return (index.indexOfHash(parentHash) ?? -1) >= entry.index;
 }

@@ -33,7 +33,7 @@ export function settleRoutes(dependencies: AppDependencies): Hono {
 
   app.get("/v1/status/:task_id", async (c) => {
     const taskId = c.req.param("task_id");
-    const { settled, next, held, consensus } = await readTaskStatus(taskId, dependencies, {
+    const { settled, next, held, isHeldLast, consensus } = await readTaskStatus(taskId, dependencies, {
       limit: limitOf(c.req.query("limit")),
       before: positionOf(c.req.query("before"), "before"),
     });
@@ -53,13 +53,12 @@ export function settleRoutes(dependencies: AppDependencies): Hono {
     }
     // The latest statement counts. A held proposal counts as rejected once it was rejected, and as settled once its
     // release is in the ledger.
-    const isHeld = last !== undefined && (latest === undefined || last.timestamp > latest.timestamp);
     const isRejected = last?.review?.decision === "reject";
-    const status = !isHeld ? (latest ? "SETTLED" : null) : isRejected ? "REJECTED" : "ESCROWED";
+    const status = !isHeldLast ? (latest ? "SETTLED" : null) : isRejected ? "REJECTED" : "ESCROWED";
     return c.json({
       task_id: taskId,
       status,
-      ...(latest !== undefined && !isHeld && { hash: latest.hash, index: latest.index }),
+      ...(latest !== undefined && !isHeldLast && { hash: latest.hash, index: latest.index }),
       history: settled,
       next,
       held,

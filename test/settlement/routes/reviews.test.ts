@@ -77,6 +77,15 @@ describe("reviews of held proposals", () => {
     expect([again.status, again.json.released.index, service.ledger.size]).to.deep.equal([200, 2, 3]);
   });
 
+  it("are a task's status by what came last, also when the clock was set back in between", async () => {
+    await settle(service.ledger.head);
+    service.clock.now -= 100;
+    await hold();
+    expect((await service.get("/v1/status/task-1")).json.status).to.equal("ESCROWED");
+    await settle(service.ledger.head);
+    expect((await service.get("/v1/status/task-1")).json).to.include({ status: "SETTLED", index: 1 });
+  });
+
   it("reject a proposal for good", async () => {
     const id = await hold();
     expect((await review(id, "reject")).status).to.equal(201);
