@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { link, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { link, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { KeyValueStore } from "./keyValueStore.ts";
@@ -7,10 +7,17 @@ import type { KeyValueStore } from "./keyValueStore.ts";
 /** What keys may consist of, so that every key is a file name on every system. */
 const KEY = /^[a-z]+\/[A-Za-z0-9_.-]{1,200}$/;
 
+/** The name of a temporary file of {@link fileStore}. */
+const DRAFT = /\.json\.[0-9a-f]{8}-[0-9a-f-]{27}\.tmp$/;
+
+/** A draft of this age belongs to a process that was killed, in milliseconds: writing one takes no time. */
+const DRAFT_MS = 600_000;
+
 /**
  * A store in a folder, one file for each key. A value is on the disk before the promise resolves. A file is
  * written under another name and then renamed, so a process that is killed at any moment leaves only complete
- * files. Several processes may share the folder; `putNew` lets exactly one of them win.
+ * files. Several processes may share the folder; `putNew` lets exactly one of them win. The temporary files of killed
+ * processes are deleted when a later process first uses their folder.
  */
 export function fileStore(folder: string): KeyValueStore {
   const fileOf = (key: string): string => {
@@ -22,9 +29,25 @@ export function fileStore(folder: string): KeyValueStore {
     });
   };
 
+  const swept = new Set<string>();
+
+  /** Deletes what killed processes left in a folder of this store, once. */
+  async function sweep(place: string): Promise<void> {
+    if (swept.has(place)) return;
+    swept.add(place);
+    for (const name of (await unlessMissing(readdir(place))) ?? []) {
+      if (!DRAFT.test(name)) continue;
+      const draft = path.join(place, name);
+      const written = await stat(draft).catch(() => undefined);
+      if (written && Date.now() - written.mtimeMs > DRAFT_MS)
+        await rm(draft, { force: true }).catch(() => {});
+    }
+  }
+
   /** Writes a value to a temporary file, and returns its name. */
   async function write(file: string, value: unknown): Promise<string> {
     await mkdir(path.dirname(file), { recursive: true });
+    await sweep(path.dirname(file));
     const draft = `${file}.${randomUUID()}.tmp`;
     const handle = await open(draft, "w");
     try {
@@ -62,6 +85,7 @@ export function fileStore(folder: string): KeyValueStore {
     },
     delete: (key) => rm(fileOf(key), { force: true }),
     keys: async (name) => {
+      await sweep(path.join(folder, name));
       const files = (await unlessMissing(readdir(path.join(folder, name)))) ?? [];
       return files
         .filter((file) => file.endsWith(".json"))

@@ -1,0 +1,33 @@
+import { readdirSync, utimesSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect } from "chai";
+import { fileStore } from "tallystick-sdk/store/fileStore";
+import { temporaryFolder } from "../settlement/support/temporaryFolder.ts";
+
+describe("a store in a folder", () => {
+  const folder = temporaryFolder();
+  const names = () => readdirSync(path.join(folder.path, "job")).sort();
+  const put = (name: string, minutesOld: number): void => {
+    const file = path.join(folder.path, "job", name);
+    writeFileSync(file, "{");
+    const then = new Date(Date.now() - minutesOld * 60_000);
+    utimesSync(file, then, then);
+  };
+
+  for (const first of ["keys", "put"] as const) {
+    it(`deletes what a killed process left, and nothing else, when it is first used (${first})`, async () => {
+      await fileStore(folder.path).put("job/one", 1);
+      const draft = (n: number) => `two.json.0000000${n}-1111-4111-8111-111111111111.tmp`;
+      // The second one may still be written by another process. The others have names that no store gives.
+      put(draft(1), 60);
+      put(draft(2), 1);
+      for (const name of ["notes.tmp", "two.json.tmp", "two.json.copy.tmp", "three.json"]) put(name, 60);
+      const before = names();
+      const store = fileStore(folder.path);
+      await (first === "keys" ? store.keys("job") : store.put("job/four", 4));
+      const kept = [...before.filter((name) => name !== draft(1)), ...(first === "put" ? ["four.json"] : [])];
+      expect(names()).to.deep.equal(kept.sort());
+      expect(await store.get("job/one")).to.equal(1);
+    });
+  }
+});
