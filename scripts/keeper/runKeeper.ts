@@ -5,7 +5,9 @@ import { guardServer } from "tallystick-runtime/http/guardServer";
 import { limitClients } from "tallystick-runtime/http/limitClients";
 import { limitSockets } from "tallystick-runtime/http/limitSockets";
 import { limitTime } from "tallystick-runtime/http/limitTime";
+import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
+import { within } from "tallystick-sdk/deadline";
 import { createEscrowCalls } from "tallystick-sdk/escrow/escrowCalls";
 import { createKeeper } from "tallystick-sdk/escrow/keeper";
 import { keeperApp } from "tallystick-sdk/escrow/keeperApp";
@@ -18,18 +20,15 @@ export type RunningKeeper = { url: string; close: () => Promise<void> };
 
 /** Opens a keeper on its folder and serves its HTTP API. */
 export async function runKeeper(config: KeeperConfig): Promise<RunningKeeper> {
-  const log = (sentence: string, details: { [key: string]: unknown } = {}): void => {
-    const facts = Object.entries(details).map(([key, value]) => ` ${key}=${value}`);
-    process.stderr.write(`${new Date().toISOString()} ${sentence}${facts.join("")}\n`);
-  };
   const { rpcUrl, chainId, escrow, feeRecipient, startBlock, roundMs } = config;
   const account = privateKeyToAccount(config.privateKey);
-  const sender = createTransactionSender({ account, chainId, rpc: rpcUrl });
+  const store = fileStore(config.folder);
+  const sender = createTransactionSender({ account, chainId, rpc: rpcUrl, store });
   const calls = createEscrowCalls({ sender, deployment: { chainId, escrow } });
   const { minAmount, gasPerBuyer, gasPerWallet } = config;
   const keeper = createKeeper({
     calls,
-    store: fileStore(config.folder),
+    store,
     worth: { minAmount, ...(feeRecipient !== undefined && { fee: { recipient: feeRecipient } }) },
     gasPerBuyer,
     gasPerWallet,
@@ -52,10 +51,16 @@ export async function runKeeper(config: KeeperConfig): Promise<RunningKeeper> {
     close: async () => {
       server.closeIdleConnections();
       await new Promise((done) => server.close(done));
+      // A transaction that nobody mines does not hold up the end. The next start continues with it.
+      await within(keeper.close(), CLOSE_MS);
+      sender.close();
       await keeper.close();
     },
   };
 }
+
+/** How long an end waits for a running round, in milliseconds. */
+const CLOSE_MS = 3_000;
 
 /** Limits the requests of every address, because each request makes the keeper ask the chain. */
 function protect(server: Server, { requestsPerAddress, trustedProxies }: KeeperConfig): void {

@@ -51,8 +51,8 @@ export async function openOperator(parameters: OpenOperatorParameters): Promise<
   const pool = privateKeyToAccount(config.poolKey);
   const operator = privateKeyToAccount(config.operatorKey);
   const rpc = parameters.transport ?? config.rpcUrl;
-  const sender = createTransactionSender({ account: pool, chainId: network.chainId, rpc });
   const store = fileStore(folder);
+  const sender = createTransactionSender({ account: pool, chainId: network.chainId, rpc, store });
   const budget = periodBudget({ store, limit: config.budget, now });
   // Payments expire by the chain's clock. A local chain's may be ahead of this machine's; a real chain's final block never
   // is.

@@ -54,6 +54,8 @@ export function createPoolTransfers(parameters: {
     isOnItsWay: async (nonce: Hex): Promise<boolean> => {
       const hash = sent.get(nonce);
       if (hash === undefined) return false;
+      // At another price it has another hash.
+      if (sender.isUnmined(hash)) return true;
       const { client } = sender;
       const isKnown = await client.getTransaction({ hash }).then(
         () => true,

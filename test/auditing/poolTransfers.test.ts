@@ -9,17 +9,19 @@ const TX = `0x${"02".repeat(32)}` as const;
 describe("a transfer that a pool's process has sent", () => {
   it("is on its way while its transaction is known and has not failed", async () => {
     const away = () => Promise.reject(new Error("not found"));
-    for (const [known, receipt, isOnItsWay] of [
-      [async () => ({}), away, true],
-      [async () => ({}), async () => ({ status: "success" }), true],
-      [async () => ({}), async () => ({ status: "reverted" }), false],
-      [away, away, false],
+    for (const [known, receipt, isUnmined, isOnItsWay] of [
+      [async () => ({}), away, false, true],
+      [async () => ({}), async () => ({ status: "success" }), false, true],
+      [async () => ({}), async () => ({ status: "reverted" }), false, false],
+      [away, away, false, false],
+      // Its sender sent it again at another price, so it has another hash.
+      [away, away, true, true],
     ] as const) {
       const client = { getTransaction: known, getTransactionReceipt: receipt };
       const transfers = createPoolTransfers({
         pool: newWallet().account,
         network: { chainId: 1, token: `0x${"70".repeat(20)}`, name: "USD Coin", version: "2" },
-        sender: { client, send: async () => TX } as unknown as TransactionSender,
+        sender: { client, send: async () => TX, isUnmined: () => isUnmined } as unknown as TransactionSender,
         ...{ validSeconds: 60, log: () => {} },
       });
       expect(await transfers.isOnItsWay(NONCE), "never sent").to.equal(false);

@@ -237,6 +237,45 @@ describe("the parts of a keeper's round", () => {
     await keeper.close();
   });
 
+  it("refund a deposit that a node far behind did not list, although another one gave the head", async () => {
+    const keeper = open();
+    const soon = BigInt((await chain.now()) + 500);
+    const hire = await world.held(await world.person(), { deadline: soon });
+    await chain.client.mine({ blocks: 200 });
+    rpc.sabotage = ({ method, id }) =>
+      method === "eth_getLogs" ? { jsonrpc: "2.0", id, result: [] } : undefined;
+    for (let rounds = 0; rounds < 3; rounds++) expect((await keeper.round()).failed).to.deep.equal([]);
+    rpc.sabotage = () => undefined;
+    await chain.passTo(Number(soon));
+    expect(await keeper.round()).to.include({ timedOut: 1 });
+    expect(await world.statusOf(hire)).to.equal("timedOut");
+    await keeper.close();
+  });
+
+  it("read a block until many heads are beyond it, and not for ever", async () => {
+    const keeper = open();
+    await chain.client.mine({ blocks: 2_500 });
+    /** The first block that each round read. */
+    const asked: bigint[] = [];
+    let isFirst = true;
+    rpc.sabotage = ({ method, params }) => {
+      if (method === "eth_getLogs" && isFirst)
+        asked.push(BigInt((params[0] as { fromBlock: Hex }).fromBlock));
+      if (method === "eth_getLogs") isFirst = false;
+      return undefined;
+    };
+    for (let rounds = 0; rounds < 33; rounds++) {
+      isFirst = true;
+      await keeper.round();
+    }
+    const head = Number(await chain.client.getBlockNumber());
+    expect(asked.map((from) => head - Number(from)).slice(1, 32), "while it is not sure").to.deep.equal(
+      Array(31).fill(2_030),
+    );
+    expect(head - Number(asked[32])).to.equal(30);
+    await keeper.close();
+  });
+
   it("refund what is due after a restart, also beside a deposit whose deadline no number can be", async () => {
     const soon = BigInt((await chain.now()) + 500);
     await world.held(await world.person(), { deadline: 2n ** 64n - 1n });
@@ -285,6 +324,82 @@ describe("the parts of a keeper's round", () => {
     expect(await keeper.round()).to.include({ timedOut: 1 });
     expect([await world.statusOf(dust), await world.statusOf(least)]).to.deep.equal(["held", "timedOut"]);
     await keeper.close();
+  });
+
+  /** Mines blocks that cost a hundred times as much as before, until the work is done. */
+  async function mineWhileGasIsDear<T>(work: Promise<T>): Promise<T> {
+    let isDone = false;
+    const done = work.finally(() => {
+      isDone = true;
+    });
+    const { baseFeePerGas } = await chain.client.getBlock();
+    await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas: (baseFeePerGas ?? 0n) * 100n + 10n ** 9n });
+    while (!isDone) {
+      await chain.client.mine({ blocks: 1 });
+      await sleep(30);
+    }
+    return await done;
+  }
+  const waiting = () => chain.client.getTransactionCount({ address: account.address, blockTag: "pending" });
+  const patient = () => {
+    const { chainId } = chain.network;
+    const sender = createTransactionSender({
+      ...{ account: account.account, chainId, rpc: http(rpc.url), pollingMs: 10, replaceMs: 100, store },
+    });
+    return { sender, calls: createEscrowCalls({ sender, deployment: calls.deployment }) };
+  };
+
+  it("pay more for transactions that wait because gas rises, and send no item a second time", async () => {
+    const { sender, calls } = patient();
+    const keeper = open({ calls });
+    const hires = await work(keeper);
+    const before = await waiting();
+    await chain.client.setAutomine(false);
+    try {
+      const round = keeper.round();
+      while ((await waiting()) < before + 3) await sleep(5);
+      expect(await mineWhileGasIsDear(round)).to.deep.include({
+        released: 1,
+        refunded: 1,
+        timedOut: 1,
+        failed: [],
+      });
+    } finally {
+      await chain.client.setAutomine(true);
+    }
+    for (const part of parts) expect(await world.statusOf(hires[part]), part).to.equal(ends[part]);
+    expect(await waiting()).to.equal(before + 3);
+    expect(await store.keys("sent")).to.deep.equal([]);
+    await keeper.close();
+    sender.close();
+  });
+
+  it("continue after a restart with the transactions that the process before sent", async () => {
+    const first = patient();
+    const killed = open({ calls: first.calls, phaseMs: 100 });
+    const buyer = await world.person();
+    const hire = await world.held(buyer);
+    await killed.release(hire, await world.signerOf(buyer).release(calls.idOf(hire)));
+    const before = await waiting();
+    await chain.client.setAutomine(false);
+    const next = patient();
+    try {
+      await killed.round();
+      while ((await waiting()) === before) await sleep(5);
+      first.sender.close();
+      const keeper = open({ calls: next.calls });
+      const mined = async () => {
+        while ((await keeper.round()).waiting > 0) await sleep(20);
+      };
+      await mineWhileGasIsDear(mined());
+      await keeper.close();
+    } finally {
+      await chain.client.setAutomine(true);
+    }
+    expect(await world.statusOf(hire)).to.equal("released");
+    expect(await waiting(), "a second batch with the same release").to.equal(before + 1);
+    await killed.close();
+    next.sender.close();
   });
 
   it("have the same result for repeated instructions", async () => {

@@ -3,7 +3,6 @@ import {
   BaseError,
   ContractFunctionRevertedError,
   createPublicClient,
-  createWalletClient,
   defineChain,
   encodeFunctionData,
   type Hex,
@@ -15,6 +14,8 @@ import {
 } from "viem";
 import { within } from "../deadline.ts";
 import { ChainError } from "../errors.ts";
+import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { SentTransactions } from "./sentTransactions.ts";
 
 /** A call of a contract. */
 export type ContractCall = {
@@ -33,10 +34,31 @@ export type ContractCall = {
 export type TransactionSender = {
   address: Address;
   client: PublicClient;
-  /** Simulates, sends, and returns the hash. The next call does not wait until it is mined. */
+  /**
+   * Simulates, sends, and returns the hash. The next call does not wait until it is mined. If the transaction has to be
+   * sent again at a higher price, it is mined under another hash.
+   */
   send: (call: ContractCall) => Promise<Hex>;
-  /** Like `send`, and waits until it is mined. @throws ChainError when it is reverted */
-  sendAndWait: (call: ContractCall) => Promise<TransactionReceipt>;
+  /**
+   * Like `send`, and waits until it is mined, at whatever price. It may be mined even if this throws.
+   *
+   * @param waitMs milliseconds to wait. Default 180,000
+   * @throws ChainError `transaction_reverted`, or `chain_unreachable` when it is not mined in time
+   */
+  sendAndWait: (call: ContractCall, waitMs?: number) => Promise<TransactionReceipt>;
+  /**
+   * Waits for the transaction that `send` has just given this hash to, also if it is mined under another one. A reverted
+   * one is an answer too.
+   *
+   * @throws ChainError `chain_unreachable` when it is not mined in time, or was mined before the call
+   */
+  wait: (hash: Hex, waitMs?: number) => Promise<TransactionReceipt>;
+  /** Whether the transaction that `send` gave this hash to may still be mined. */
+  isUnmined: (hash: Hex) => boolean;
+  /** What may still be mined, also what an earlier process sent if there is a store. `mined` is rejected if it never is. */
+  unmined: () => Promise<{ to: Address; data: Hex; mined: Promise<TransactionReceipt> }[]>;
+  /** Ends all waiting. What was sent stays valid, and a sender with the same store continues with it. */
+  close: () => void;
 };
 
 export type TransactionSenderParameters = {
@@ -49,7 +71,17 @@ export type TransactionSenderParameters = {
   pollingMs?: number;
   /** Milliseconds after which a call without an answer from the RPC no longer delays the next one. Default 20,000. */
   sendMs?: number;
+  /** Remembers what was sent until it is mined: `fileStore(folder)`. Without it a restart forgets what is not mined yet. */
+  store?: KeyValueStore;
+  /**
+   * Milliseconds until a transaction that is not mined is sent again at a higher price. Default 30,000: the money of an
+   * escrow goes back at its deadline, even if its release was sent in time.
+   */
+  replaceMs?: number;
 };
+
+/** How long a caller waits for a transaction, in milliseconds. */
+const WAIT_MS = 180_000;
 
 /** The state of one call: whether it was sent, and whether it must no longer be sent. */
 type Attempt = { isSent: boolean; isOver: boolean };
@@ -58,10 +90,11 @@ type Attempt = { isSent: boolean; isOver: boolean };
  * An account that sends transactions for others: a facilitator, a relay, a keeper.
  *
  * Calls are queued. Each is simulated with the account as sender (so a bad call costs nothing and uses no
- * nonce), then sent with the next nonce.
+ * nonce), then sent with the next nonce. A transaction that the chain does not take is sent again: the same call with
+ * the same nonce at a higher price, at most ten times the present one. Nothing else may send transactions of the account.
  */
 export function createTransactionSender(parameters: TransactionSenderParameters): TransactionSender {
-  const { account, chainId, rpc, pollingMs = 1_000, sendMs = 20_000 } = parameters;
+  const { account, chainId, rpc, pollingMs = 1_000, sendMs = 20_000, store, replaceMs = 30_000 } = parameters;
   const chain = defineChain({
     id: chainId,
     name: `eip155:${chainId}`,
@@ -70,20 +103,20 @@ export function createTransactionSender(parameters: TransactionSenderParameters)
   });
   const transport = typeof rpc === "string" ? http(rpc) : rpc;
   const client = createPublicClient({ chain, transport, cacheTime: 0, pollingInterval: pollingMs });
-  const wallet = createWalletClient({ account, chain, transport });
+  const transactions = new SentTransactions({ account, chainId, client, store, replaceMs, pollingMs });
   let queue: Promise<unknown> = Promise.resolve();
 
   async function sendNow(call: ContractCall, attempt: Attempt): Promise<Hex> {
     try {
       // A quarter more: the cost of a payment depends on balances that may have changed by then.
       const gas = call.gas ?? ((await client.estimateContractGas({ ...call, account })) * 5n) / 4n;
-      const nonce = await client.getTransactionCount({ address: account.address, blockTag: "pending" });
+      await transactions.load();
+      const nonce = await transactions.nextNonce();
       const data = encodeFunctionData(call);
-      const request = await wallet.prepareTransactionRequest({ to: call.address, data, gas, nonce });
-      const serializedTransaction = await wallet.signTransaction(request);
-      if (attempt.isOver) throw new Error("nobody waits for it any more");
-      attempt.isSent = true;
-      return await wallet.sendRawTransaction({ serializedTransaction });
+      return await transactions.send({ nonce, to: call.address, data, gas }, () => {
+        if (attempt.isOver) throw new Error("nobody waits for it any more");
+        attempt.isSent = true;
+      });
     } catch (cause) {
       throw chainError(call, cause, !attempt.isSent);
     }
@@ -101,14 +134,26 @@ export function createTransactionSender(parameters: TransactionSenderParameters)
     return sent;
   };
 
+  const wait = async (hash: Hex, waitMs = WAIT_MS): Promise<TransactionReceipt> => {
+    const receipt = await transactions.wait(hash, waitMs);
+    if (receipt !== undefined) return receipt;
+    throw new ChainError({
+      code: "chain_unreachable",
+      message: `Transaction ${hash} was not mined within ${waitMs / 1_000} s.`,
+      hint: "It may still be mined: read the state again.",
+      details: { hash },
+    });
+  };
+
   return {
     address: account.address.toLowerCase() as Address,
     client,
     send,
-    sendAndWait: async (call) => {
-      const hash = await send(call);
-      const receipt = await client.waitForTransactionReceipt({ hash, pollingInterval: pollingMs });
+    wait,
+    sendAndWait: async (call, waitMs) => {
+      const receipt = await wait(await send(call), waitMs);
       if (receipt.status === "success") return receipt;
+      const { transactionHash: hash } = receipt;
       throw new ChainError({
         code: "transaction_reverted",
         message: `${call.functionName} was reverted in transaction ${hash}.`,
@@ -116,6 +161,12 @@ export function createTransactionSender(parameters: TransactionSenderParameters)
         details: { hash },
       });
     },
+    isUnmined: (hash) => transactions.isUnmined(hash),
+    unmined: async () => {
+      await transactions.load();
+      return transactions.unmined();
+    },
+    close: () => transactions.close(),
   };
 }
 

@@ -5,6 +5,7 @@ import { type Hex, ZERO_HASH } from "tallystick-protocol/hex";
 import {
   type ContractFunctionArgs,
   type ContractFunctionName,
+  decodeFunctionData,
   type EncodeFunctionDataParameters,
   encodeFunctionData,
 } from "viem";
@@ -120,23 +121,49 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
       send("refund", [hire, signer, signature]),
     /** By anybody, from the deadline on. */
     timeoutRefund: (hire: Hire) => send("timeoutRefund", [hire]),
-    /**
-     * Many calls of the contract in one transaction, as {@link encodeEscrowCall} writes them. A failing call is left out,
-     * and calls for which the gas is not enough are not tried. The result says which.
-     *
-     * @param gasEach the gas of each item; 1,000,000 where a contract wallet verifies ({@link GAS_EACH_CONTRACT})
-     */
-    batch: async (items: readonly Hex[], gasEach: bigint = GAS_EACH): Promise<BatchOutcome> => {
-      const call = { address, abi: hireEscrowAbi, functionName: "batch", args: [items, gasEach] };
-      const receipt = await sender.sendAndWait({ ...call, gas: batchGas(items, gasEach) });
-      return readBatchOutcome(receipt, address, items.length);
-    },
+    ...batchesOf(sender, address),
     /** Pays an account the credit that the token could not move to it. */
     withdraw: (account: Address) => send("withdraw", [account]),
     /** By the guardian: stops deposits for this many seconds, 30 days at most. */
     pause: (seconds: bigint) => send("pause", [seconds]),
     unpause: () => send("unpause", []),
   };
+}
+
+/** Batches of calls, with what a keeper has to know of them. */
+function batchesOf(sender: TransactionSender, address: Address) {
+  return {
+    /**
+     * Many calls of the contract in one transaction, as {@link encodeEscrowCall} writes them. A failing call is left out,
+     * and calls for which the gas is not enough are not tried. The result says which.
+     *
+     * @param gasEach the gas of each item; 1,000,000 where a contract wallet verifies ({@link GAS_EACH_CONTRACT})
+     * @param waitMs milliseconds to wait until it is mined. Default 180,000
+     */
+    batch: async (
+      items: readonly Hex[],
+      gasEach: bigint = GAS_EACH,
+      waitMs?: number,
+    ): Promise<BatchOutcome> => {
+      const call = { address, abi: hireEscrowAbi, functionName: "batch", args: [items, gasEach] };
+      const receipt = await sender.sendAndWait({ ...call, gas: batchGas(items, gasEach) }, waitMs);
+      return readBatchOutcome(receipt, address, items.length);
+    },
+    /**
+     * The batches that were sent and may still be mined, also those of an earlier process if the sender has a store.
+     * `mined` is rejected if one never is.
+     */
+    unminedBatches: async (): Promise<{ items: readonly Hex[]; mined: Promise<unknown> }[]> =>
+      (await sender.unmined())
+        .filter(({ to }) => to === address)
+        .map(({ data, mined }) => ({ items: itemsOf(data), mined })),
+  };
+}
+
+/** The items of a transaction that is a batch. */
+function itemsOf(data: Hex): readonly Hex[] {
+  const { functionName, args } = decodeFunctionData({ abi: hireEscrowAbi, data });
+  return functionName === "batch" ? args[0] : [];
 }
 
 function lower(address: string): Address {

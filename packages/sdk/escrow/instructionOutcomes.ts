@@ -51,6 +51,8 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
   }
 
   async function finish(it: Instruction, status: EscrowState["status"]): Promise<void> {
+    // A hire pays for itself once, also if two rounds see its end.
+    if (book.find(it.key) === undefined) return;
     await book.remove(it);
     it.reservation?.giveBack();
     if (status !== "released" || it.kind !== "release" || !isPaid(it.hire)) return;

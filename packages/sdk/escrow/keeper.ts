@@ -28,7 +28,7 @@ export type KeeperParameters = {
    * Milliseconds that releases, refunds and timeouts may each take in a round. The rest waits for the next. Default 60,000.
    */
   phaseMs?: number;
-  /** Milliseconds until a batch that is not mined is checked again. Default 150,000. */
+  /** Milliseconds that a deposit or a mark of delivery waits until it is mined. Default 150,000. */
   batchMs?: number;
   /** Items in one transaction. Default 50: about 4 million gas. */
   maxBatch?: number;
@@ -86,20 +86,21 @@ export type Keeper = {
 export function createKeeper(parameters: KeeperParameters): Keeper {
   const { calls, store, worth = {}, roundMs = 2_000, phaseMs = 60_000, maxBatch = 50 } = parameters;
   const { gasPerBuyer = 1_000_000, gasPerWallet = 200_000, now = Date.now, log = () => {} } = parameters;
-  const { startBlock = 0n, batchMs } = parameters;
-  const batches = createKeeperBatches(calls, batchMs);
+  const { startBlock = 0n, batchMs = 150_000 } = parameters;
+  const batches = createKeeperBatches(calls);
   const { minAmount = 1n, fee } = worth;
   const timeouts = createTimeouts({ calls, store, batches, startBlock, maxBatch, minAmount, log });
   let running: Promise<unknown> = Promise.resolve();
   const closing = new AbortController();
 
   async function openBooks() {
+    await batches.open();
     const accounts = await openGasAccounts(store, now);
     const book = await openInstructionBook({ calls, store, accounts, log });
     const limits = { maxBatch, gasPerBuyer, gasPerWallet };
     const isPaid = (): boolean => fee !== undefined;
     const carrier = createCarrier({ calls, book, batches, accounts, isPaid, now, log, ...limits });
-    return { book, carrier, advances: createAdvances({ calls, batches, accounts, ...limits }) };
+    return { book, carrier, advances: createAdvances({ calls, batches, accounts, batchMs, ...limits }) };
   }
   let opened: ReturnType<typeof openBooks> | undefined;
   /** Reads what is on disk, once. If the disk fails, the next call tries again. */

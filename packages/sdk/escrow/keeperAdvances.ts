@@ -1,6 +1,7 @@
 import type { Address } from "tallystick-protocol/address";
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import type { Hex } from "tallystick-protocol/hex";
+import { within } from "../deadline.ts";
 import { ChainError, RelayRefusedError } from "../errors.ts";
 import { refusal } from "./carryOut.ts";
 import { type EscrowCalls, encodeEscrowCall } from "./escrowCalls.ts";
@@ -28,8 +29,10 @@ export function createAdvances(parameters: {
   gasPerBuyer: number;
   /** Gas that the signatures of one contract wallet may cost in a window. */
   gasPerWallet: number;
+  /** Milliseconds that a request waits until it is mined. */
+  batchMs: number;
 }): Pick<EscrowRelay, "deposit" | "markDelivered"> {
-  const { calls, batches, accounts, gasPerBuyer, gasPerWallet } = parameters;
+  const { calls, batches, accounts, gasPerBuyer, gasPerWallet, batchMs } = parameters;
   const underWay = new Map<string, Promise<Hex>>();
 
   async function send(it: {
@@ -84,11 +87,20 @@ export function createAdvances(parameters: {
     });
   }
 
-  /** Does the same thing only once: a second request during the first gets the result of the first. */
-  const once = (it: Parameters<typeof send>[0]): Promise<Hex> => {
+  /**
+   * Does the same thing only once: a second request during the first gets the result of the first. A request does not
+   * wait for ever, and what it asked for continues without it.
+   */
+  const once = async (it: Parameters<typeof send>[0]): Promise<Hex> => {
+    // Sent by a process before this one.
+    if (!underWay.has(it.key) && batches.isOnItsWay(it.key)) throw notMined(it.what);
     const running = underWay.get(it.key) ?? send(it).finally(() => underWay.delete(it.key));
     underWay.set(it.key, running);
-    return running;
+    // If it fails after the request has ended, nobody is told.
+    running.catch(() => {});
+    const hash = await within(running, batchMs);
+    if (hash === undefined) throw notMined(it.what);
+    return hash;
   };
 
   return {
@@ -111,4 +123,12 @@ export function createAdvances(parameters: {
         signer: hire.seller,
       }),
   };
+}
+
+function notMined(what: string): ChainError {
+  return new ChainError({
+    code: "chain_unreachable",
+    message: `${what}: it was sent, and is not mined yet.`,
+    hint: "The keeper pays more for it until it is mined. Read the state of the escrow later.",
+  });
 }

@@ -1,48 +1,90 @@
+import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
+import type { Hire } from "tallystick-protocol/escrow/hire";
 import type { Hex } from "tallystick-protocol/hex";
-import { within } from "../deadline.ts";
-import { ChainError } from "../errors.ts";
+import { decodeFunctionData } from "viem";
 import type { BatchOutcome } from "./batch.ts";
 import type { EscrowCalls } from "./escrowCalls.ts";
 
-/** How long a batch may take until it is mined, in milliseconds. After that its items may be sent again. */
-const BATCH_MS = 150_000;
-
 export type KeeperBatches = {
-  /** Whether an item under this key is on its way. */
+  /** Finds the batches of an earlier process that may still be mined, once. If it fails, the next call tries again. */
+  open: () => Promise<void>;
+  /** Whether an item under this key is in a batch that may still be mined. */
   isOnItsWay: (key: string) => boolean;
-  /** Sends a batch. Nobody else sends its items until its result is known. @throws ChainError */
+  /**
+   * Sends a batch, and waits until it is mined, however long. Nobody else sends its items until then.
+   *
+   * @throws ChainError
+   */
   send: (items: readonly { key: string; call: Hex }[], gasEach: bigint) => Promise<BatchOutcome>;
 };
 
 /**
- * The batches of one keeper. While a batch waits, its items are in no other batch. A batch that is not mined
- * within `batchMs` counts as failed, and its items may be sent again.
+ * The batches of one keeper. While a batch may still be mined, its items are in no other batch: the second one would
+ * only cost gas. The sender sends a batch again at a higher price until it is mined.
  */
-export function createKeeperBatches(calls: EscrowCalls, batchMs = BATCH_MS): KeeperBatches {
-  const onTheirWay = new Set<string>();
+export function createKeeperBatches(calls: EscrowCalls): KeeperBatches {
+  /** How many batches have an item of this key. */
+  const onTheirWay = new Map<Hex, number>();
+  let opened: Promise<void> | undefined;
+
+  async function hold(keys: readonly string[], until: Promise<unknown>): Promise<void> {
+    for (const key of keys) onTheirWay.set(key, (onTheirWay.get(key) ?? 0) + 1);
+    await until.catch(() => {});
+    for (const key of keys) {
+      const left = (onTheirWay.get(key) ?? 0) - 1;
+      if (left > 0) onTheirWay.set(key, left);
+      else onTheirWay.delete(key);
+    }
+  }
+
+  async function findEarlier(): Promise<void> {
+    for (const { items, mined } of await calls.unminedBatches()) {
+      void hold(
+        items.map((call) => keyOf(call, calls)),
+        mined,
+      );
+    }
+  }
+
   return {
+    open: () => {
+      opened ??= findEarlier().catch((error: unknown) => {
+        opened = undefined;
+        throw error;
+      });
+      return opened;
+    },
     isOnItsWay: (key) => onTheirWay.has(key),
     send: async (items, gasEach) => {
-      for (const { key } of items) onTheirWay.add(key);
-      try {
-        const sent = calls.batch(
-          items.map(({ call }) => call),
-          gasEach,
-        );
-        // A caller that stopped waiting does not get its error.
-        sent.catch(() => {});
-        const outcome = await within(sent, batchMs);
-        if (outcome !== undefined) return outcome;
-        throw new ChainError({
-          code: "chain_unreachable",
-          message: `A batch of ${items.length} was not mined within ${batchMs / 1_000} s.`,
-          hint: "The keeper checks it again.",
-        });
-      } finally {
-        for (const { key } of items) onTheirWay.delete(key);
-      }
+      const outcome = calls.batch(
+        items.map(({ call }) => call),
+        gasEach,
+        Number.POSITIVE_INFINITY,
+      );
+      await hold(
+        items.map(({ key }) => key),
+        outcome,
+      );
+      return await outcome;
     },
   };
+}
+
+/** What the keys of calls begin with. */
+const KEYS: { [functionName: string]: string } = {
+  depositWithAuthorization: "deposit",
+  markDelivered: "delivered",
+  release: "release",
+  refund: "refund",
+  timeoutRefund: "watch",
+};
+
+/** The key of a call: what it does to which escrow, whoever signed it and however. */
+export function keyOf(call: Hex, { idOf }: Pick<EscrowCalls, "idOf">): string {
+  const { functionName, args } = decodeFunctionData({ abi: hireEscrowAbi, data: call });
+  const id = idOf((args as unknown as [Hire])[0]);
+  const signer = functionName === "refund" ? `.${args[1].toLowerCase()}` : "";
+  return `${KEYS[functionName] ?? functionName}/${id}${signer}`;
 }
 
 /** Cuts a list into parts of this size. */

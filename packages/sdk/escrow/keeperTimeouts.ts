@@ -28,6 +28,17 @@ const MAX_HALVINGS = 4;
 /** Blocks that are read again in every round, since a reorganisation may have changed them. */
 const REORG_BLOCKS = 30n;
 
+/**
+ * Several nodes may answer behind the provider's address, and the one that lists the deposits may be far behind the one
+ * that gave the head: then it lists none of the newest, without an error. So a block is read again until this many heads
+ * in a row are beyond it. Until there are so many, this many blocks more are read again.
+ */
+const HEADS = 32;
+const UNSURE_BLOCKS = 2_000n;
+
+/** How many settled deposits are remembered. Of the others the chain is asked in every round that lists them. */
+const MAX_OVER = 50_000;
+
 /** The most simultaneous requests to the chain. */
 const AT_ONCE = 16;
 
@@ -91,6 +102,7 @@ export function createTimeouts(parameters: TimeoutsParameters) {
 
   return {
     round: async (signal: AbortSignal, done: (count: number) => void): Promise<void> => {
+      await batches.open();
       const hires = await watch.hires();
       const { time, number } = await calls.head();
       const faults: unknown[] = [];
@@ -129,6 +141,10 @@ export function createTimeouts(parameters: TimeoutsParameters) {
 function createWatch({ calls, store, startBlock, minAmount, log }: TimeoutsParameters) {
   /** By their keys in the store; filled from there before the first round. */
   let watched: Map<string, Hire> | undefined;
+  /** The last heads, the newest last. */
+  const heads: bigint[] = [];
+  /** Settled deposits that are listed again and again, and the head when they were first seen so. */
+  const over = new Map<string, bigint>();
   let blockRange = BLOCK_RANGE;
 
   async function load(): Promise<Map<string, Hire>> {
@@ -146,8 +162,14 @@ function createWatch({ calls, store, startBlock, minAmount, log }: TimeoutsParam
   }
 
   async function follow(hires: Map<string, Hire>, head: bigint, signal: AbortSignal): Promise<void> {
+    if (over.size > MAX_OVER) over.clear();
+    heads.push(head);
+    if (heads.length > HEADS) heads.shift();
+    const lowest = heads.reduce((low, it) => (it < low ? it : low));
+    const sure = lowest - REORG_BLOCKS - (heads.length < HEADS ? UNSURE_BLOCKS : 0n);
     const cursor = await store.get<string>("cursor/deposits");
     let from = cursor === undefined ? startBlock : BigInt(cursor);
+    const reached = from;
     blockRange = blockRange * 2n < BLOCK_RANGE ? blockRange * 2n : BLOCK_RANGE;
     for (let halvings = 0; from <= head && !signal.aborted; ) {
       const to = from + blockRange - 1n < head ? from + blockRange - 1n : head;
@@ -161,21 +183,26 @@ function createWatch({ calls, store, startBlock, minAmount, log }: TimeoutsParam
       }
       await watch(
         hires,
+        head,
         deposits.filter(({ amount, deadline }) => amount >= minAmount && deadline <= LAST_DEADLINE),
       );
       from = to + 1n;
-      const next = from - 1n > head - REORG_BLOCKS ? head - REORG_BLOCKS : from;
-      await store.put("cursor/deposits", String(next > startBlock ? next : startBlock));
+      const next = from > sure ? sure : from;
+      if (next > reached) await store.put("cursor/deposits", String(next));
     }
   }
 
-  async function watch(hires: Map<string, Hire>, deposits: readonly Hire[]): Promise<void> {
-    const fresh = deposits.filter((hire) => !hires.has(keyOf(hire)));
+  async function watch(hires: Map<string, Hire>, head: bigint, deposits: readonly Hire[]): Promise<void> {
+    const isOver = (key: string): boolean => head - (over.get(key) ?? head) > REORG_BLOCKS;
+    const fresh = deposits.filter((hire) => !hires.has(keyOf(hire)) && !isOver(keyOf(hire)));
     for (const chunk of chunksOf(fresh, AT_ONCE)) {
       const states = await Promise.all(chunk.map((hire) => calls.state(hire)));
       for (const [at, hire] of chunk.entries()) {
         // Another node behind the provider's address gave the event, and this one may be behind.
-        if (!["held", "none"].includes(states[at]?.status ?? "none")) continue;
+        if (!["held", "none"].includes(states[at]?.status ?? "none")) {
+          if (!over.has(keyOf(hire))) over.set(keyOf(hire), head);
+          continue;
+        }
         await store.put(keyOf(hire), toHireJson(hire));
         hires.set(keyOf(hire), hire);
       }

@@ -2,6 +2,8 @@ import { x402Facilitator } from "@x402/core/facilitator";
 import type { FacilitatorClient } from "@x402/core/server";
 import { toFacilitatorEvmSigner } from "@x402/evm";
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator";
+import type { Hex } from "tallystick-protocol/hex";
+import type { TransactionReceipt } from "viem";
 import type { TransactionSender } from "../chain/transactionSender.ts";
 
 /**
@@ -17,22 +19,43 @@ export function createLocalFacilitator(parameters: {
 }): FacilitatorClient {
   const { sender, chainId } = parameters;
   const { client } = sender;
+  /** The receipts of what was sent, by the hash at the first price. */
+  const sent = new Map<Hex, Promise<TransactionReceipt>>();
+  /** The hashes of transactions that were mined at a higher price. */
+  const replaced = new Map<string, Hex>();
   const signer = toFacilitatorEvmSigner({
     address: sender.address,
     readContract: (call) => client.readContract(call as never),
     verifyTypedData: (message) => client.verifyTypedData(message as never),
-    writeContract: (call) => sender.send(call as never),
+    writeContract: async (call) => {
+      const hash = await sender.send(call as never);
+      const receipt = sender.wait(hash);
+      // The facilitator may not wait for it.
+      receipt.catch(() => {}).finally(() => sent.delete(hash));
+      sent.set(hash, receipt);
+      return hash;
+    },
     sendTransaction: () => {
       throw new Error("this facilitator deploys no wallets");
     },
-    waitForTransactionReceipt: ({ hash, timeout }) =>
-      client.waitForTransactionReceipt({ hash, ...(timeout !== undefined && { timeout }) }),
+    waitForTransactionReceipt: async ({ hash, timeout }) => {
+      const receipt = await (sent.get(hash) ??
+        client.waitForTransactionReceipt({ hash, ...(timeout !== undefined && { timeout }) }));
+      if (receipt.transactionHash !== hash) replaced.set(hash, receipt.transactionHash);
+      return receipt;
+    },
     getCode: ({ address }) => client.getCode({ address }),
   });
   const facilitator = new x402Facilitator().register(`eip155:${chainId}`, new ExactEvmScheme(signer));
   return {
     verify: (payload, requirements) => facilitator.verify(payload, requirements),
-    settle: (payload, requirements) => facilitator.settle(payload, requirements),
+    settle: async (payload, requirements) => {
+      const settled = await facilitator.settle(payload, requirements);
+      const transaction = replaced.get(settled.transaction);
+      if (transaction === undefined) return settled;
+      replaced.delete(settled.transaction);
+      return { ...settled, transaction };
+    },
     getSupported: async () =>
       facilitator.getSupported() as Awaited<ReturnType<FacilitatorClient["getSupported"]>>,
   };

@@ -3,6 +3,7 @@ import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
 import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
+import { replacementFees, type TransactionFees } from "tallystick-protocol/replacementFees";
 import {
   type Account,
   type Chain,
@@ -57,15 +58,8 @@ export type AnchorContractParameters = {
   receiptTimeoutMs?: number;
 };
 
-type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
 /** A transaction that is not mined yet. `isForeign`: an earlier process sent one with this nonce, at an unknown price. */
-type Unmined = Fees & { nonce: number; isForeign: boolean };
-
-/**
- * A replacement costs at most this many times the present price. What pays that much and is still not mined waits for
- * the chain, not for a higher price.
- */
-const MOST_TIMES_THE_PRICE = 10n;
+type Unmined = TransactionFees & { nonce: number; isForeign: boolean };
 
 /** An AnchoredLedger on a chain, by JSON-RPC. One transaction is in flight at a time. */
 export function anchorContract(parameters: AnchorContractParameters): AnchorContract {
@@ -97,8 +91,8 @@ export function anchorContract(parameters: AnchorContractParameters): AnchorCont
     const { nonce, isForeign } = await nextNonce();
     const call = { to: contract, data, gas, nonce, type: "eip1559" } as const;
     const { maxFeePerGas, maxPriorityFeePerGas } = await wallet.prepareTransactionRequest(call);
-    const now: Fees = { maxFeePerGas, maxPriorityFeePerGas };
-    const fees = unmined?.nonce === nonce ? raised(now, unmined) : now;
+    const now: TransactionFees = { maxFeePerGas, maxPriorityFeePerGas };
+    const fees = unmined?.nonce === nonce ? replacementFees(now, unmined) : now;
     // If this pays too little to replace the other one, the next one pays more.
     if (isForeign) unmined = { nonce, ...fees, isForeign };
     const hash = await wallet.sendTransaction({ to: contract, data, gas, nonce, ...fees });
@@ -156,23 +150,4 @@ export function anchorContract(parameters: AnchorContractParameters): AnchorCont
       return send(encodeFunctionData({ ...target, functionName: "anchor", args }));
     },
   };
-}
-
-/**
- * What a replacement pays. Nodes accept one only if it pays at least a tenth more; a quarter is safe. Without a limit, a
- * chain that stands still for hours would get the account's whole balance once it goes on.
- */
-function raised(now: Fees, before: Fees): Fees {
-  const maxFeePerGas = atLeastAQuarterMore(now.maxFeePerGas, before.maxFeePerGas);
-  if (maxFeePerGas > MOST_TIMES_THE_PRICE * now.maxFeePerGas) {
-    const { maxFeePerGas, maxPriorityFeePerGas } = before;
-    return { maxFeePerGas, maxPriorityFeePerGas };
-  }
-  const maxPriorityFeePerGas = atLeastAQuarterMore(now.maxPriorityFeePerGas, before.maxPriorityFeePerGas);
-  return { maxFeePerGas, maxPriorityFeePerGas };
-}
-
-function atLeastAQuarterMore(now: bigint, before: bigint): bigint {
-  const more = (before * 5n) / 4n + 1n;
-  return now > more ? now : more;
 }

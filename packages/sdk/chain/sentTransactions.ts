@@ -1,0 +1,384 @@
+import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
+import { replacementFees, type TransactionFees } from "tallystick-protocol/replacementFees";
+import {
+  keccak256,
+  type LocalAccount,
+  type PublicClient,
+  serializeTransaction,
+  type TransactionReceipt,
+} from "viem";
+import { within } from "../deadline.ts";
+import { ChainError } from "../errors.ts";
+import type { KeyValueStore } from "../store/keyValueStore.ts";
+
+/** What a transaction does, without its price. */
+type Content = { nonce: number; to: Address; data: Hex; gas: bigint };
+
+/** A sent transaction that may not be mined yet, with all hashes that it had at its prices. */
+type Sent = Content & {
+  fees: TransactionFees;
+  hashes: Hex[];
+  /** The time of its last price, on a clock that only goes forward, and the latest block then. */
+  pricedAt: number;
+  pricedInBlock: bigint | undefined;
+  /** Whether a node has taken it. If not, its nonce may be given to another call. */
+  isTaken: boolean;
+  /** Whether a node refused it because another transaction with its nonce pays more than it can replace. */
+  isTooCheap: boolean;
+  /** The first time when its nonce was used and no receipt was found. */
+  missingAt?: number;
+  waiting: number;
+  result: PromiseWithResolvers<TransactionReceipt>;
+};
+
+/** As it is in the store: amounts in wei as decimal strings. */
+type Stored = {
+  chainId: number;
+  nonce: number;
+  to: Address;
+  data: Hex;
+  gas: string;
+  maxFeePerGas: string;
+  maxPriorityFeePerGas: string;
+  hashes: Hex[];
+};
+
+export type SentTransactionsParameters = {
+  account: LocalAccount;
+  chainId: number;
+  client: PublicClient;
+  /** Remembers what was sent until it is mined. Without a store a restart forgets it. */
+  store: KeyValueStore | undefined;
+  /** Milliseconds until a transaction that is not mined is sent again at a higher price. */
+  replaceMs: number;
+  /** Milliseconds between two looks at the chain, while something is not mined. */
+  pollingMs: number;
+  /** Milliseconds after which a used nonce without a receipt counts as another transaction's. Default 60,000. */
+  missingMs?: number;
+};
+
+/** How many transactions are sent again at a time, from the next one to be mined. Nodes keep about as many of an account. */
+const MOST_AT_ONCE = 16;
+
+/**
+ * The transactions of one account that may not be mined yet. One that waits too long is sent again: the same call with
+ * the same nonce at a higher price, so the chain can take it only once. Nothing is given up as long as it can be mined.
+ */
+export class SentTransactions {
+  readonly #parameters: SentTransactionsParameters;
+  readonly #address: Address;
+  readonly #missingMs: number;
+  /** By nonce. */
+  readonly #sent = new Map<number, Sent>();
+  readonly #byHash = new Map<Hex, Sent>();
+  /** A nonce that is not used, and belongs to none of these transactions; since when. */
+  #gap: { nonce: number; since: number } | undefined;
+  #loaded: Promise<void> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isLooking = false;
+  #isSoon = false;
+  #isClosed = false;
+
+  constructor(parameters: SentTransactionsParameters) {
+    this.#parameters = parameters;
+    this.#address = parameters.account.address.toLowerCase() as Address;
+    this.#missingMs = parameters.missingMs ?? 60_000;
+  }
+
+  #keyOf(nonce: number): string {
+    return `sent/${this.#address}.${this.#parameters.chainId}.${nonce}`;
+  }
+
+  #count(blockTag: "latest" | "pending"): Promise<number> {
+    return this.#parameters.client.getTransactionCount({ address: this.#address, blockTag });
+  }
+
+  #inOrder(): Sent[] {
+    return [...this.#sent.values()].sort((a, b) => a.nonce - b.nonce);
+  }
+
+  /** Reads what an earlier process has sent. If the store fails, the next call tries again. */
+  load(): Promise<void> {
+    this.#loaded ??= this.#readStore().catch((error: unknown) => {
+      this.#loaded = undefined;
+      throw error;
+    });
+    return this.#loaded;
+  }
+
+  async #readStore(): Promise<void> {
+    const own = this.#keyOf(0).slice(0, -1);
+    for (const key of (await this.#parameters.store?.keys("sent")) ?? []) {
+      const it = key.startsWith(own) ? await this.#parameters.store?.get<Stored>(key) : undefined;
+      if (it === undefined) continue;
+      const { nonce, to, data, hashes } = it;
+      const maxFeePerGas = BigInt(it.maxFeePerGas);
+      const fees = { maxFeePerGas, maxPriorityFeePerGas: BigInt(it.maxPriorityFeePerGas) };
+      // Perhaps it never left. Then it leaves later, with this nonce.
+      this.#keep({ ...this.#fresh({ nonce, to, data, gas: BigInt(it.gas) }, fees), hashes, isTaken: true });
+    }
+    this.#schedule();
+  }
+
+  #fresh(content: Content, fees: TransactionFees): Sent {
+    const result = Promise.withResolvers<TransactionReceipt>();
+    // Maybe nobody waits for it.
+    result.promise.catch(() => {});
+    const unknown = { hashes: [], pricedAt: performance.now(), pricedInBlock: undefined };
+    return { ...content, fees, ...unknown, isTaken: false, isTooCheap: false, waiting: 0, result };
+  }
+
+  #keep(it: Sent): void {
+    this.#sent.set(it.nonce, it);
+    for (const hash of it.hashes) this.#byHash.set(hash, it);
+  }
+
+  async #forget(it: Sent): Promise<void> {
+    for (const hash of it.hashes) this.#byHash.delete(hash);
+    if (this.#sent.get(it.nonce) !== it) return;
+    this.#sent.delete(it.nonce);
+    await this.#parameters.store?.delete(this.#keyOf(it.nonce));
+  }
+
+  /** Signs a transaction at its present price, and writes it down. Nothing is sent before it is on the disk. */
+  async #sign(it: Sent): Promise<Hex> {
+    const { nonce, to, data, gas, fees } = it;
+    const { chainId } = this.#parameters;
+    const serialized = await this.#parameters.account.signTransaction(
+      { type: "eip1559", chainId, nonce, to, data, gas, ...fees },
+      { serializer: serializeTransaction },
+    );
+    const hash = keccak256(serialized);
+    if (!it.hashes.includes(hash)) it.hashes.push(hash);
+    this.#byHash.set(hash, it);
+    const { maxFeePerGas, maxPriorityFeePerGas } = fees;
+    const amounts = { gas: String(gas), maxFeePerGas: String(maxFeePerGas) };
+    const stored: Stored = {
+      ...{ chainId, nonce, to, data, hashes: it.hashes, ...amounts },
+      maxPriorityFeePerGas: String(maxPriorityFeePerGas),
+    };
+    await this.#parameters.store?.put(this.#keyOf(nonce), stored);
+    return serialized;
+  }
+
+  /** The present price. */
+  #feesNow(): Promise<TransactionFees> {
+    return this.#parameters.client.estimateFeesPerGas({ type: "eip1559" });
+  }
+
+  /** The next nonce that none of these transactions has, and no other that the node knows. */
+  async nextNonce(): Promise<number> {
+    const pending = await this.#count("pending");
+    const taken = [...this.#sent.values()].filter(({ isTaken }) => isTaken).map(({ nonce }) => nonce + 1);
+    return Math.max(pending, ...taken);
+  }
+
+  /** Plans the next look: at once for somebody who begins to wait. */
+  #schedule(soon = false): void {
+    this.#isSoon ||= soon;
+    if (this.#isLooking || this.#isClosed || this.#sent.size === 0) return;
+    if (this.#isSoon) clearTimeout(this.#timer);
+    if (this.#isSoon || this.#timer === undefined)
+      this.#timer = setTimeout(() => void this.#look(), this.#isSoon ? 0 : this.#parameters.pollingMs);
+    this.#isSoon = false;
+    // In Node a timer keeps the process alive. It does so only if somebody waits. In browsers it is a number.
+    const handle = this.#timer as unknown as { ref?: () => void; unref?: () => void };
+    const isWaitedFor = [...this.#sent.values()].some(({ waiting }) => waiting > 0);
+    if (isWaitedFor) handle.ref?.();
+    else handle.unref?.();
+  }
+
+  async #look(): Promise<void> {
+    this.#timer = undefined;
+    this.#isLooking = true;
+    // The provider is away, or the disk is. The next look tries again.
+    await this.#lookOnce().catch(() => {});
+    this.#isLooking = false;
+    this.#schedule();
+  }
+
+  async #lookOnce(): Promise<void> {
+    const next = await this.#count("latest");
+    const all = this.#inOrder();
+    const now = performance.now();
+    const untaken = all.filter(({ nonce, isTaken }) => nonce >= next && !isTaken);
+    const pending = untaken.length > 0 ? await this.#count("pending") : next;
+    for (const it of untaken) {
+      it.isTaken = it.nonce < pending;
+      if (!it.isTaken && now - it.pricedAt > this.#missingMs) await this.#giveUp(it);
+    }
+    const used = all.filter(({ nonce }) => nonce < next);
+    for (let at = 0; at < used.length; at += MOST_AT_ONCE) {
+      await Promise.all(used.slice(at, at + MOST_AT_ONCE).map((it) => this.#end(it)));
+    }
+    const waiting = all.filter(({ nonce, isTaken }) => nonce >= next && isTaken).slice(0, MOST_AT_ONCE);
+    const isDue = waiting.filter(({ pricedAt }) => now - pricedAt >= this.#parameters.replaceMs);
+    for (const it of isDue) await this.#sendAgain(it);
+    await this.#fillGap(next, waiting, now);
+  }
+
+  /** Ends a transaction whose nonce is used. */
+  async #end(it: Sent): Promise<void> {
+    for (const hash of it.hashes.toReversed()) {
+      const receipt = await this.#parameters.client.getTransactionReceipt({ hash }).catch(() => undefined);
+      if (receipt === undefined) continue;
+      await this.#forget(it);
+      it.result.resolve(receipt);
+      return;
+    }
+    // Another node behind the provider's address has the receipt, perhaps.
+    it.missingAt ??= performance.now();
+    if (performance.now() - it.missingAt > this.#missingMs) await this.#giveUp(it);
+  }
+
+  /** Ends a transaction that no node has. */
+  async #giveUp(it: Sent): Promise<void> {
+    await this.#forget(it);
+    it.result.reject(
+      new ChainError({
+        code: "chain_unreachable",
+        message: `The transaction with nonce ${it.nonce} of ${this.#address} is not on the chain.`,
+        hint: "Read the state again. Nothing else may send transactions of this account.",
+      }),
+    );
+  }
+
+  /**
+   * Sends the same call with the same nonce again. If the chain has new blocks without it, it pays more. If not, a higher
+   * price would not help, but the node may have lost it.
+   */
+  async #sendAgain(it: Sent): Promise<void> {
+    const block = await this.#parameters.client.getBlockNumber({ cacheTime: 0 });
+    const isStandingStill = block === it.pricedInBlock;
+    const fees = isStandingStill ? it.fees : replacementFees(await this.#feesNow(), it.fees);
+    it.fees = fees;
+    it.pricedAt = performance.now();
+    it.pricedInBlock = block;
+    await this.#repeat(await this.#sign(it));
+  }
+
+  /**
+   * Fills a nonce that blocks the others: a transaction that an earlier process sent and forgot, or one that the node
+   * counted and lost. What fills it does nothing. So nobody's call is sent twice.
+   */
+  async #fillGap(next: number, waiting: readonly Sent[], now: number): Promise<void> {
+    const isGap = waiting.length > 0 && !this.#sent.has(next);
+    if (!isGap) this.#gap = undefined;
+    else if (this.#gap?.nonce !== next) this.#gap = { nonce: next, since: now };
+    else if (now - this.#gap.since >= this.#parameters.replaceMs) {
+      const gas =
+        (await this.#parameters.client.estimateGas({ account: this.#address, to: this.#address })) * 2n;
+      const it = this.#fresh({ nonce: next, to: this.#address, data: "0x", gas }, await this.#feesNow());
+      it.isTaken = true;
+      this.#keep(it);
+      await this.#repeat(await this.#sign(it));
+    }
+  }
+
+  /**
+   * Sends a transaction that may be known already. A node that has it answers with an error, and so does one that wants a
+   * still higher price. After `close` another process may be the sender, and it does not know the new hash.
+   */
+  async #repeat(serialized: Hex): Promise<void> {
+    if (!this.#isClosed) await this.#broadcast(serialized).catch(() => {});
+  }
+
+  #broadcast(serializedTransaction: Hex): Promise<Hex> {
+    return this.#parameters.client.sendRawTransaction({ serializedTransaction });
+  }
+
+  /** Sends a new transaction. An error or a wrong answer counts only if the node does not know the transaction. */
+  async #offer(it: Sent, serialized: Hex): Promise<Hex> {
+    const hash = keccak256(serialized);
+    const fault = await this.#broadcast(serialized).then(
+      (answer) => (answer === hash ? undefined : new Error("the RPC gave another hash")),
+      (cause: unknown) => cause,
+    );
+    if (fault !== undefined) {
+      it.isTooCheap = /underpriced|replacement/i.test(String(Object(fault).details ?? fault));
+      await this.#parameters.client.getTransaction({ hash }).catch(() => Promise.reject(fault));
+    }
+    it.isTaken = true;
+    return hash;
+  }
+
+  /**
+   * Sends a new transaction, and returns its hash. If it is not known whether a node took it, it throws.
+   *
+   * @param leave called when it is on the disk, just before it leaves. If it throws, nothing is sent
+   */
+  async send(content: Content, leave: () => void): Promise<Hex> {
+    if (this.#isClosed) throw closed();
+    const earlier = this.#sent.get(content.nonce);
+    const now = await this.#feesNow();
+    // Some nodes do not count a transaction that waits for a better price, so its nonce looks free.
+    const it = this.#fresh(content, earlier?.isTooCheap ? replacementFees(now, earlier.fees) : now);
+    for (const hash of earlier?.hashes ?? []) this.#byHash.delete(hash);
+    this.#keep(it);
+    let serialized: Hex;
+    try {
+      serialized = await this.#sign(it);
+      leave();
+    } catch (error) {
+      await this.#forget(it);
+      throw error;
+    }
+    try {
+      return await this.#offer(it, serialized);
+    } finally {
+      this.#schedule();
+    }
+  }
+
+  /** Whether a transaction that had this hash may still be mined. */
+  isUnmined(hash: Hex): boolean {
+    return this.#byHash.has(hash);
+  }
+
+  /**
+   * The receipt of a transaction, whatever its price is in the end. Undefined if it takes longer.
+   *
+   * @throws ChainError `chain_unreachable` if another transaction has its nonce, if it is not one of these any more, or
+   * after `close`
+   */
+  async wait(hash: Hex, ms: number): Promise<TransactionReceipt | undefined> {
+    const it = this.#byHash.get(hash);
+    if (it === undefined) throw unknown(hash);
+    it.waiting++;
+    this.#schedule(true);
+    try {
+      return await within(it.result.promise, ms);
+    } finally {
+      it.waiting--;
+    }
+  }
+
+  /** What may still be mined, in the order of nonces. */
+  unmined(): { to: Address; data: Hex; mined: Promise<TransactionReceipt> }[] {
+    return this.#inOrder().map(({ to, data, result }) => ({ to, data, mined: result.promise }));
+  }
+
+  /** Ends all looks and all waiting. What was sent stays valid, and in the store. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    for (const { result } of this.#sent.values()) result.reject(closed());
+  }
+}
+
+function closed(): ChainError {
+  return new ChainError({
+    code: "chain_unreachable",
+    message: "The sender of transactions was closed.",
+    hint: "What it sent may still be mined: read the state again.",
+  });
+}
+
+function unknown(hash: Hex): ChainError {
+  return new ChainError({
+    code: "chain_unreachable",
+    message: `Transaction ${hash} was not sent here, or is mined.`,
+    hint: "Read its receipt from the chain.",
+  });
+}

@@ -1,0 +1,34 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { replacementFees } from "tallystick-protocol/replacementFees";
+
+const feesOf = fc
+  .tuple(fc.bigInt({ min: 1n, max: 10n ** 12n }), fc.bigInt({ min: 0n, max: 10n ** 12n }))
+  .map(([tip, more]) => ({ maxFeePerGas: tip + more, maxPriorityFeePerGas: tip }));
+
+describe("the price of a replacement", () => {
+  it("raises both fees by an eighth at least, or changes nothing, and is at most ten times the present one", () => {
+    fc.assert(
+      fc.property(feesOf, feesOf, (now, before) => {
+        const next = replacementFees(now, before);
+        expect(next.maxPriorityFeePerGas <= next.maxFeePerGas).to.equal(true);
+        if (next.maxFeePerGas === before.maxFeePerGas) {
+          expect(next).to.deep.equal(before);
+          return;
+        }
+        expect(next.maxFeePerGas * 8n >= before.maxFeePerGas * 9n).to.equal(true);
+        expect(next.maxPriorityFeePerGas * 8n >= before.maxPriorityFeePerGas * 9n).to.equal(true);
+        expect(next.maxFeePerGas >= now.maxFeePerGas).to.equal(true);
+        expect(next.maxFeePerGas <= 10n * now.maxFeePerGas).to.equal(true);
+      }),
+    );
+  });
+
+  it("stops rising on a chain that stands still", () => {
+    const now = { maxFeePerGas: 100n, maxPriorityFeePerGas: 1n };
+    let price = now;
+    for (let n = 0; n < 100; n++) price = replacementFees(now, price);
+    expect(Number(price.maxFeePerGas)).to.be.within(700, 1_000);
+    expect(replacementFees(now, price)).to.deep.equal(price);
+  });
+});

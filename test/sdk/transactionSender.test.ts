@@ -1,0 +1,214 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
+import { SentTransactions } from "tallystick-sdk/chain/sentTransactions";
+import { type ContractCall, createTransactionSender } from "tallystick-sdk/chain/transactionSender";
+import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { createPublicClient, type Hex } from "viem";
+import { newWallet, type SdkChain, startSdkChain, type Wallet } from "./support/sdkChain.ts";
+import { rejection } from "./support/tamper.ts";
+
+describe("a sender of transactions", () => {
+  let chain: SdkChain;
+  let wallet: Wallet;
+  let to: Wallet;
+  let store: KeyValueStore;
+
+  before(async function () {
+    this.timeout(180_000);
+    chain = await startSdkChain();
+  });
+  after(() => chain.close());
+  beforeEach(async () => {
+    [wallet, to] = [newWallet(), newWallet()];
+    store = memoryStore();
+    await chain.client.setBalance({ address: wallet.address, value: 10n ** 22n });
+    await chain.client.setAutomine(false);
+  });
+  afterEach(() => chain.client.setAutomine(true));
+
+  const open = (changes: Partial<Parameters<typeof createTransactionSender>[0]> = {}) =>
+    createTransactionSender({
+      ...{ account: wallet.account, chainId: chain.network.chainId, rpc: chain.transport },
+      ...{ pollingMs: 10, replaceMs: 80, store },
+      ...changes,
+    });
+  const mint = (value: bigint): ContractCall => ({
+    address: chain.token,
+    abi: testUsdcAbi,
+    functionName: "mint",
+    args: [to.address, value],
+  });
+  const count = (blockTag: "latest" | "pending" = "latest") =>
+    chain.client.getTransactionCount({ address: wallet.address, blockTag });
+  /** From now on a block costs a hundred times as much. */
+  const raiseGas = async () => {
+    const { baseFeePerGas } = await chain.client.getBlock();
+    await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas: (baseFeePerGas ?? 0n) * 100n + 10n ** 9n });
+  };
+  async function mineUntil(isDone: () => boolean | Promise<boolean>): Promise<void> {
+    for (let blocks = 0; !(await isDone()); blocks++) {
+      expect(blocks).to.be.lessThan(500);
+      await chain.client.mine({ blocks: 1 });
+      await sleep(20);
+    }
+  }
+  async function mineDuring<T>(work: Promise<T>): Promise<T> {
+    let isDone = false;
+    const ended = work.finally(() => {
+      isDone = true;
+    });
+    ended.catch(() => {});
+    await mineUntil(() => isDone);
+    return await ended;
+  }
+
+  it("pays more for what the chain does not take, and what waits behind it follows, each once", async () => {
+    const sender = open();
+    const hash = await sender.send(mint(1n));
+    const others = [sender.sendAndWait(mint(10n)), sender.sendAndWait(mint(100n))];
+    while ((await count("pending")) < 3) await sleep(5);
+    await raiseGas();
+    const receipt = sender.wait(hash);
+    const [first, ...rest] = await mineDuring(Promise.all([receipt, ...others]));
+    expect(first?.transactionHash).not.to.equal(hash);
+    expect([first, ...rest].map((it) => it?.status)).to.deep.equal(["success", "success", "success"]);
+    expect(await chain.balanceOf(to)).to.equal(111n);
+    expect(await count("pending")).to.equal(3);
+    expect(sender.isUnmined(hash)).to.equal(false);
+    expect(await store.keys("sent")).to.deep.equal([]);
+    sender.close();
+  });
+
+  it("pays no more while no block comes, because a price does not help then", async () => {
+    const sender = open({ replaceMs: 10 });
+    const hash = await sender.send(mint(1n));
+    await sleep(300);
+    const [block] = await pending();
+    const { maxFeePerGas } = await chain.client.getTransaction({ hash: block ?? hash });
+    const { maxFeePerGas: first } = await chain.client.estimateFeesPerGas();
+    // Once more, because the first look cannot know since when no block comes.
+    expect(Number(maxFeePerGas) / Number(first)).to.be.lessThan(1.5);
+    sender.close();
+    await chain.client.mine({ blocks: 1 });
+  });
+
+  it("continues with what an earlier process sent, and gives its nonce to nothing else", async () => {
+    const first = open();
+    await first.send(mint(1n));
+    first.close();
+    await raiseGas();
+    await chain.client.mine({ blocks: 1 });
+    const second = open();
+    const unmined = await second.unmined();
+    expect(unmined).to.have.length(1);
+    const next = second.sendAndWait(mint(10n));
+    await mineDuring(Promise.all([unmined[0]?.mined, next]));
+    expect(await chain.balanceOf(to)).to.equal(11n);
+    expect(await count("pending")).to.equal(2);
+    second.close();
+  });
+
+  it("fills the nonce of a stuck transaction that it does not know, so that its own follow", async () => {
+    const stranger = open({ store: memoryStore(), replaceMs: 600_000 });
+    await stranger.send(mint(1n));
+    stranger.close();
+    const sender = open();
+    // The estimate would count on the other one.
+    const sent = sender.sendAndWait({ ...mint(10n), gas: 100_000n });
+    while ((await count("pending")) < 2) await sleep(5);
+    await raiseGas();
+    await mineDuring(sent);
+    expect(await chain.balanceOf(to), "the unknown call may be another's: it is not repeated").to.equal(10n);
+    expect(await count()).to.equal(2);
+    sender.close();
+  });
+
+  it("pays more at the next try if a node hides the transaction that has the nonce", async () => {
+    const stranger = open({ store: memoryStore(), replaceMs: 600_000 });
+    await stranger.send(mint(1n));
+    stranger.close();
+    await raiseGas();
+    // This chain does not count what waits for a better price.
+    await chain.client.mine({ blocks: 1 });
+    expect(await count("pending")).to.equal(0);
+    const sender = open();
+    const refused = await rejection(sender.sendAndWait(mint(10n)));
+    expect(refused).to.include({ code: "chain_unreachable", neverSent: false });
+    await mineDuring(sender.sendAndWait(mint(10n)));
+    expect(await chain.balanceOf(to)).to.equal(10n);
+    sender.close();
+  });
+
+  it("sends again what its node has lost", async () => {
+    const sender = open();
+    const hash = await sender.send(mint(1n));
+    await chain.client.dropTransaction({ hash });
+    await mineDuring(sender.wait(hash));
+    expect(await chain.balanceOf(to)).to.equal(1n);
+    sender.close();
+  });
+
+  it("takes a transaction as sent if the node knows it, although the answer was lost", async () => {
+    const isLost = { now: true };
+    const request = chain.connection.provider.request.bind(chain.connection.provider);
+    const { custom } = await import("viem");
+    const rpc = custom(
+      {
+        request: async (it: { method: string; params?: unknown }) => {
+          const answer = await request(it as never);
+          if (it.method === "eth_sendRawTransaction" && isLost.now) throw new Error("socket hang up");
+          return answer;
+        },
+      },
+      { retryCount: 0 },
+    );
+    const sender = open({ rpc });
+    await mineDuring(sender.sendAndWait(mint(1n)));
+    expect(await chain.balanceOf(to)).to.equal(1n);
+    expect(await count()).to.equal(1);
+    sender.close();
+  });
+
+  it("says when another transaction of the account took the nonce", async () => {
+    const { chainId } = chain.network;
+    const client = createPublicClient({ transport: chain.transport, cacheTime: 0 });
+    const it_ = new SentTransactions({
+      ...{
+        account: wallet.account,
+        chainId,
+        client,
+        store,
+        replaceMs: 600_000,
+        pollingMs: 10,
+        missingMs: 100,
+      },
+    });
+    await it_.load();
+    const hash = await it_.send({ nonce: 0, to: to.address, data: "0x", gas: 21_000n }, () => {});
+    await chain.client.dropTransaction({ hash });
+    const other = open({ store: memoryStore() });
+    await mineDuring(other.sendAndWait(mint(1n)));
+    const error = await rejection(it_.wait(hash, 10_000));
+    expect(error).to.include({ code: "chain_unreachable", neverSent: false });
+    expect(await store.keys("sent")).to.deep.equal([]);
+    it_.close();
+    other.close();
+  });
+
+  it("ends all waiting when it is closed, and keeps what was sent in the store", async () => {
+    const sender = open();
+    const hash = await sender.send(mint(1n));
+    const waited = rejection(sender.wait(hash));
+    sender.close();
+    expect(await waited).to.include({ code: "chain_unreachable" });
+    expect(await store.keys("sent")).to.have.length(1);
+    await chain.client.mine({ blocks: 1 });
+  });
+
+  /** The hashes of the transactions that nobody has mined. */
+  const pending = async (): Promise<Hex[]> => {
+    const { transactions } = await chain.client.getBlock({ blockTag: "pending" });
+    return transactions as Hex[];
+  };
+});
