@@ -76,7 +76,7 @@ Totals, series and prices are updated as the chain grows. No query adds them up.
 | anybody: why this hire, and why this auditor | of an audit \`draw { tickHash words number }\`, of an assignment \`tickHash passedOver clusters\`; \`tallystick audits verify\` computes both again |
 | an operator: what it owes | of an auditor \`accruedUsdc paidUsdc owedUsdc\`; \`auditOperator(address) { owedUsdc periods { nodes { … } } }\` |
 | anybody: how good auditors and operators are | of an auditor \`judged wrongFails wrongPasses errors { nodes { … } }\`; \`auditOperator(address) { unassigned unanswered historyDiffered … }\`, \`auditModes\`, \`auditModeChanges\` |
-| anybody: who decided what | \`auditActuations { nodes { auditedHire decision reasons { code detail } } }\`, \`auditors(where: {operator, capability, active})\` |
+| anybody: who decided what | \`auditActuations { nodes { auditedHire decision reasons { code detail } } }\`, \`auditors(where: {operator, capability, active, assigned})\` |
 
 The following queries were sent to the node that \`npm run demo -- --keep\` leaves running. The answers are its own.`;
 }
