@@ -114,6 +114,14 @@ describe("a hire that an agent cancels", () => {
       expect(await call("cancel_hire", { idempotency_key: "k" })).to.include({ cancelled, money });
     }
     expect((await call("cancel_hire", { idempotency_key: "k" })).error).to.match(/^unknown_hire: /);
+    // A silent seller does not hold the call for as long as the hire may take.
+    context.handleAfterMs = 20;
+    const end = Promise.withResolvers<HireResult>();
+    context.desk.start({ key: "k", asked: "0x01" }, () => end.promise);
+    const silent = await call("cancel_hire", { idempotency_key: "k" });
+    expect(silent).to.include({ cancelled: false, money: "authorized" });
+    expect(silent.next_step).to.contain("get_hire");
+    end.resolve({} as HireResult);
     await close();
   });
 });
