@@ -1,5 +1,4 @@
 import { styleText } from "node:util";
-import Table from "cli-table3";
 import type { Command } from "commander";
 import { snapshotOf } from "tallystick-derive/snapshot";
 import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
@@ -7,6 +6,7 @@ import { addNodeOptions, type NodeOptions } from "../cli/nodeOptions.ts";
 import { wholeNumber } from "../cli/parseOption.ts";
 import { type Comparison, compareRows } from "../eventLog/compareRows.ts";
 import { deriveLog } from "../eventLog/deriveLog.ts";
+import { table } from "../query/nodeQuery.ts";
 
 /** `tallystick rederive`: proof that a node's numbers follow from its log. */
 export function registerRederive(program: Command): void {
@@ -26,7 +26,7 @@ export function registerRederive(program: Command): void {
         const comparison = await compareRows(snapshot, store, show);
         const { asOf, digest } = snapshotOf(store);
         const result = { events, ...comparison, asOf, digest };
-        process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : describe(result));
+        process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : describeRows(result));
         if (comparison.differences > 0) process.exitCode = 1;
       } finally {
         await snapshot.close();
@@ -37,13 +37,17 @@ export function registerRederive(program: Command): void {
 
 type Result = Comparison & { events: number; asOf: { block: number; time: number }; digest: string | null };
 
-function describe({ events, rows, differences, first, asOf, digest }: Result): string {
+/** The result in words. Rows have strangers' texts, so they are shown without control characters. */
+export function describeRows({ events, rows, differences, first, asOf, digest }: Result): string {
   const summary = `${rows} rows derived again from ${events} events`;
   if (differences === 0) {
     return `${styleText("green", "✔")} ${summary}: no difference.\n  block ${asOf.block} · digest ${digest}\n`;
   }
-  const table = new Table({ head: ["table", "row", "column", "node has", "log gives"], wordWrap: true });
-  for (const it of first) table.push([it.table, it.id, it.column ?? "", it.node, it.derived]);
+  const shown = table(
+    ["table", "row", "column", "node has", "log gives"],
+    first.map((it) => [it.table, it.id, it.column ?? "", it.node, it.derived]),
+    "",
+  );
   const more = differences > first.length ? `… and ${differences - first.length} more (--show)\n` : "";
-  return `${styleText("red", "✘")} ${summary}: ${differences} differences.\n${table}\n${more}`;
+  return `${styleText("red", "✘")} ${summary}: ${differences} differences.\n${shown}\n${more}`;
 }

@@ -3,6 +3,7 @@ import type { ColumnKind } from "tallystick-derive/columnKind";
 import type { MemoryStore } from "tallystick-derive/memoryStore";
 import { type Row, type TableName, tables } from "tallystick-derive/tables";
 import type { NodeSnapshot } from "../../../indexer/nodeDatabase.ts";
+import { describeRows } from "../../../scripts/commands/rederive.ts";
 import { compareRows } from "../../../scripts/eventLog/compareRows.ts";
 
 const names = Object.keys(tables) as TableName[];
@@ -84,5 +85,21 @@ describe("the comparison of rederive", () => {
     const all = await compared((node) => node.clear(), 3);
     expect(all.differences).to.equal(2 * names.length);
     expect(all.first).to.have.length(3);
+  });
+
+  it("are shown as plain text, without a stranger's control characters", async () => {
+    const { rows, differences, first } = await compared((node) => {
+      (node.get("agent")?.[0] as AnyRow).id = "\u009b31m\u202e";
+    });
+    const text = describeRows({
+      rows,
+      differences,
+      first,
+      events: 1,
+      asOf: { block: 1, time: 1 },
+      digest: null,
+    });
+    expect(text).to.contain("node has").and.contain("agent");
+    expect(text).to.not.match(/[\u009b\u202e]/);
   });
 });
