@@ -121,20 +121,32 @@ function codes(): Plugin {
 
 /**
  * Refuses an answer that is too long before it becomes text, because aliases can repeat a long value many
- * times. Takes the price of the answer from the client's budget.
+ * times. Takes the price of the answer from the client's budget. Every event of a subscription is an answer.
  */
 function answerLimit(most: number): Plugin {
+  /** Charges for an answer. Returns what takes its place if it is too long. */
+  const refused = ({ data }: ExecutionResult, context: unknown): ExecutionResult | undefined => {
+    const characters = charactersOf(data, most);
+    (context as QueryContext).charge(characters / CHARACTERS_PER_POINT);
+    if (characters <= most) return undefined;
+    const message = `An answer may have at most ${most} characters; ask for less at once.`;
+    return { errors: [queryError("RESPONSE_TOO_LARGE", message)] };
+  };
   return {
     onExecute: () => ({
       onExecuteDone: ({ result, setResult, args }) => {
         if (Array.isArray(result) || isAsyncIterable(result)) return;
-        const characters = charactersOf((result as ExecutionResult).data, most);
-        const context = args.contextValue as unknown as QueryContext;
-        context.charge(characters / CHARACTERS_PER_POINT);
-        if (characters <= most) return;
-        const message = `An answer may have at most ${most} characters; ask for less at once.`;
-        setResult({ errors: [queryError("RESPONSE_TOO_LARGE", message)] });
+        const instead = refused(result as ExecutionResult, args.contextValue);
+        if (instead !== undefined) setResult(instead);
       },
+    }),
+    onSubscribe: () => ({
+      onSubscribeResult: () => ({
+        onNext: ({ result, setResult, args }) => {
+          const instead = refused(result as ExecutionResult, args.contextValue);
+          if (instead !== undefined) setResult(instead);
+        },
+      }),
     }),
   };
 }

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
 import { expect } from "chai";
 import { eq } from "drizzle-orm";
+import type { Limits } from "../../../indexer/api/graphql/limits.ts";
 import { graphqlServer } from "../../../indexer/api/graphql/server.ts";
 import * as schema from "../../../indexer/ponder.schema.ts";
 import { timelineKey } from "../../../indexer/src/timeline.ts";
@@ -20,13 +21,14 @@ describe("GraphQL subscriptions over server-sent events", () => {
   let hires: { id: string; seller: string; buyer: string; capability: string | null }[];
   const running = new Set<AbortController>();
 
-  const open = async (subscriptions?: number) => {
+  const open = async (subscriptions?: number, limits?: Limits) => {
     const yoga = graphqlServer({
       db: story.database.db,
       operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },
       node,
       pollMs: 10,
       ...(subscriptions !== undefined && { subscriptions }),
+      ...(limits !== undefined && { limits }),
     });
     const started = serve({
       fetch: (request, connection) => yoga.fetch(request, connection as object),
@@ -102,6 +104,24 @@ describe("GraphQL subscriptions over server-sent events", () => {
       const [only] = await take(follow(`hireCounted(${filter}, after: "0") ${HIRE}`), 1);
       expect(only?.position, filter).to.equal(at(2));
     }
+  });
+
+  it("limit each event like the answer of a query", async () => {
+    await tell(1, hires[0]);
+    await tell(2, hires[1]);
+    const small = await open(undefined, { milliseconds: 10_000, answerCharacters: 300 });
+    const aliases = Array.from({ length: 10 }, (_, n) => `a${n}: id`).join(" ");
+    for (const [fields, code] of [
+      ["id", undefined],
+      [`id ${aliases}`, "RESPONSE_TOO_LARGE"],
+    ] as const) {
+      const events = follow(`hireCounted(after: "0") { position reorg hire { ${fields} } }`, small.url);
+      for (const it of (await take(events, 2)) as (Event & { errors?: { extensions: { code: string } }[] })[])
+        expect(it.errors?.[0]?.extensions.code, fields).to.equal(code);
+    }
+    for (const controller of running) controller.abort();
+    small.server.closeAllConnections();
+    small.server.close();
   });
 
   it("report when blocks are taken back, and send the events that replace them", async () => {
