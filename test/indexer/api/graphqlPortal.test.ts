@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { createQueryClient } from "tallystick-sdk/query/createQueryClient";
 import { wallet } from "../../derive/eventLog.ts";
 import { type ApiStory, cast, LEDGER, openApiStory } from "../support/apiStory.ts";
 
@@ -195,6 +196,24 @@ describe("GraphQL: the queries of the portal's pages", () => {
       expect(await story.ask('{ ledgerEntryByHash(hash: "x") { hash } }')).to.deep.equal({
         ledgerEntryByHash: null,
       });
+    });
+
+    it("of a listing have what its seller signed, as a buyer asks for it", async () => {
+      const { agents } = (await (
+        await story.app.request("/v1/search", {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ capability: "text.task0", limit: 1 }),
+        })
+      ).json()) as { agents: [{ agent_id: string; listing: { entry_hash: string; endpoint: string } }] };
+      const [{ agent_id, listing }] = agents;
+      const node = createQueryClient({
+        baseUrl: "http://node.test",
+        fetch: async (input, init) => await story.app.request(input.replace("http://node.test", ""), init),
+      });
+      const { ledgerEntryByHash: entry } = await node.graphql.signedRecord({ hash: listing.entry_hash });
+      expect(entry?.record?.body).to.include({ agent_id, endpoint: listing.endpoint });
+      expect(entry?.record?.signature).to.match(/^0x[0-9a-f]+$/);
     });
 
     it("of an unknown ledger are an empty list; cursors out of range or of other lists are refused or give nothing", async () => {
