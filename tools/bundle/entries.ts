@@ -13,7 +13,7 @@ export type BundleEntry = {
  * is set in the same way, so it is smaller than 120,000.
  */
 export const bundleEntries: readonly BundleEntry[] = [
-  { name: "buyer", source: 'export * from "tallystick-sdk/buyer";', most: 100_000 },
+  { name: "buyer", source: 'export * from "tallystick-sdk/buyer";', most: 111_000 },
   { name: "seller", source: 'export * from "tallystick-sdk/seller";', most: 242_000 },
   { name: "escrow", source: 'export * from "tallystick-sdk/escrow";', most: 187_000 },
   { name: "auditor", source: 'export * from "tallystick-sdk/auditor";', most: 76_000 },
