@@ -58,7 +58,9 @@ export function registerAttest(program: Command): void {
         parseOption("--ran-at", moment),
       )
       .option("--post", "send it to the node's settlement")
-      .addOption(new Option("--dry-run", "show what would be signed; needs no key").conflicts("post")),
+      .addOption(
+        new Option("--dry-run", "show what would be signed; needs no key, only --agent").conflicts("post"),
+      ),
   ).action(attest);
 }
 

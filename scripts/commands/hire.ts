@@ -49,8 +49,8 @@ export function registerHire(program: Command): void {
       .command("hire")
       .description(
         "Hire an agent for a capability, or show a counted hire by its id.\n" +
-          "Hiring needs TALLYSTICK_PRIVATE_KEY. On another chain than Base it also needs TALLYSTICK_CHAIN_ID, " +
-          "TALLYSTICK_TOKEN and TALLYSTICK_RPC_URL. TALLYSTICK_SPEND_CAP_USDC limits all hires together, " +
+          "Hiring needs TALLYSTICK_PRIVATE_KEY, and on another chain than Base TALLYSTICK_CHAIN_ID and " +
+          "TALLYSTICK_TOKEN. Without TALLYSTICK_RPC_URL no direct payment is called paid. TALLYSTICK_SPEND_CAP_USDC limits all hires together, " +
           "TALLYSTICK_MAX_PER_HIRE_USDC each of them, and TALLYSTICK_ESCROWS names the escrows that may be used.",
       )
       .argument("[what]", "a capability, or the id of a hire, as `agent` and GraphQL show it")

@@ -22,7 +22,7 @@ export function registerMcp(program: Command): void {
       "Serve MCP: agents search, hire, rate, publish and settle actions by tools. Over stdio, or by --http.\n" +
         "TALLYSTICK_URL names the node. Tools that sign need TALLYSTICK_PRIVATE_KEY. Tools that pay also need " +
         "TALLYSTICK_SPEND_CAP_USDC, and TALLYSTICK_ESCROWS to pay into escrows. settle_action needs " +
-        "TALLYSTICK_API_KEY.",
+        "TALLYSTICK_API_KEY, dispatch_task TALLYSTICK_DISPATCH_URL and TALLYSTICK_DISPATCH_KEY.",
     )
     .option("--http <port>", "streamable HTTP at http://HOST:PORT/mcp", parseOption("--http", port))
     .option(
