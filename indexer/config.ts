@@ -375,14 +375,20 @@ function aKeyHasItsSource(env: Settings): InputIssue[] {
 }
 
 function sourcesAgreeWithAnother(env: Settings): InputIssue[] {
-  const others = [...env.LOG_RPC_URLS, env.LOG_PORTAL_URL, env.LOG_HYPERSYNC_URL].filter(Boolean);
-  if (env.LOG_SOURCES_AGREE === "false" || others.length > 0) return [];
-  return [
-    {
-      field: "LOG_SOURCES_AGREE",
-      message: "needs another source: set LOG_PORTAL_URL, LOG_HYPERSYNC_URL or LOG_RPC_URLS too",
-    },
-  ];
+  if (env.LOG_SOURCES_AGREE === "false") return [];
+  const [first, second] = [
+    env.LOG_PORTAL_URL,
+    env.LOG_HYPERSYNC_URL,
+    ...env.LOG_RPC_URLS,
+    env.RPC_URL,
+  ].filter((it) => it !== undefined);
+  const field = "LOG_SOURCES_AGREE";
+  if (second === undefined) {
+    const message = "needs another source: set LOG_PORTAL_URL, LOG_HYPERSYNC_URL or LOG_RPC_URLS too";
+    return [{ field, message }];
+  }
+  if (first !== second) return [];
+  return [{ field, message: "compares the first two sources, and these are the same address" }];
 }
 
 function theTokenIsThereAtTheStart(env: Settings): InputIssue[] {

@@ -49,8 +49,10 @@ type TransferProjector = {
 export async function openRelevantTransfers(config: IndexerConfig) {
   const metrics = transferMetrics(config.transfers.form === "relevant" ? metricsRegistry() : undefined);
   const sources = openConfiguredPort(config, {
-    onFallback: (failed, next) =>
-      logWarning({ msg: "Reading transfers from another source", reason: failed.message, next }),
+    onFallback: (failed, next) => {
+      metrics.onFallback(failed);
+      logWarning({ msg: "Reading transfers from another source", reason: failed.message, next });
+    },
     onRequest: metrics.onRequest,
   });
   if (config.transfers.form !== "relevant" || sources === null) return null;

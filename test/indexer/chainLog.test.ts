@@ -285,6 +285,8 @@ describe("a node's event log", () => {
       expect(rpc.dropped).to.be.greaterThan(0);
       const metrics = await (await fetch(`${indexer.url}/metrics`)).text();
       expect(metrics).to.match(/^tallystick_blocked_at_transfers_seconds [1-9]/m);
+      expect(metrics).to.match(/^tallystick_log_requests_total\{source="rpc:127[^}]*outcome="ok"\} [1-9]/m);
+      expect(metrics).to.match(/^tallystick_transfers_unchecked_seconds 0$/m);
     } finally {
       await rpc.close();
     }

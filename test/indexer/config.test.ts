@@ -192,6 +192,10 @@ describe("indexer configuration", () => {
     });
     expect(issuesOf({ ...relevant, ...sources, START_BLOCK: "9" })).to.have.all.keys("TOKEN_FIRST_BLOCK");
     expect(issuesOf({ ...relevant, LOG_SOURCES_AGREE: "true" })).to.have.all.keys("LOG_SOURCES_AGREE");
+    const itself = { ...relevant, LOG_SOURCES_AGREE: "true", LOG_RPC_URLS: complete.RPC_URL };
+    expect(issuesOf(itself)).to.deep.equal({
+      LOG_SOURCES_AGREE: "compares the first two sources, and these are the same address",
+    });
     for (const name of ["LOG_PORTAL_KEY", "LOG_HYPERSYNC_KEY"])
       expect(issuesOf({ ...relevant, [name]: "a-key" })).to.have.all.keys(name);
     expect(issuesOf({ ...relevant, ...sources, LOG_PORTAL_KEY: "a\nb" })).to.have.all.keys("LOG_PORTAL_KEY");
