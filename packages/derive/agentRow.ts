@@ -1,4 +1,5 @@
 import type { ApplyContext } from "./applyContext.ts";
+import type { OpenAgent } from "./openRows.ts";
 import type { Row } from "./tables.ts";
 
 /** The changed columns of an agent. */
@@ -32,10 +33,11 @@ export function updateAgent(context: ApplyContext, address: string, change: Agen
 
 /** Changes columns of an agent's row that no published field shows. */
 export function changeAgent(context: ApplyContext, address: string, change: AgentChange): void {
-  const row = agentRow(context, address);
-  const open = context.agents.get(address);
-  if (open === undefined) return;
-  open.row = { ...row, ...change };
+  if (findAgent(context, address) === null) throw new Error(`${address} is not an agent.`);
+  const open = context.agents.get(address) as OpenAgent;
+  // A row of the store is copied once. Then the copy, which is of this event, is changed again and again.
+  if (open.row === open.stored) open.row = { ...open.row };
+  Object.assign(open.row, change);
 }
 
 /** Writes the agents that this event changed, each once. */

@@ -133,7 +133,7 @@ function changePurchases(
     context.store.insert("purchases", { id, own, held: after });
     changeAgent(context, address, { sellers: append(context.store, boughtFrom(address), seller) });
   } else {
-    context.store.update("purchases", id, { own, held: after });
+    context.store.put("purchases", { ...row, own, held: after });
   }
   const change = Number(after > 0) - Number(before > 0);
   if (change === 0) return;

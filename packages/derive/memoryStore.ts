@@ -1,3 +1,4 @@
+import { changed } from "./changed.ts";
 import type { Store } from "./store.ts";
 import type { Row, TableName } from "./tables.ts";
 import { tables } from "./tables.ts";
@@ -27,7 +28,7 @@ export class MemoryStore implements Store {
     const rows = this.rows(table);
     const row = rows.get(id);
     if (row === undefined) throw new Error(`There is no row ${id} in ${table} to update.`);
-    rows.set(id, { ...row, ...change });
+    rows.set(id, changed(row, change));
   }
 
   /** All rows of a table by id, in order of insertion. */

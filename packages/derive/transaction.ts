@@ -1,3 +1,4 @@
+import { changed } from "./changed.ts";
 import type { Store } from "./store.ts";
 import type { Row, TableName } from "./tables.ts";
 
@@ -38,12 +39,12 @@ export class Transaction implements Store {
   update<T extends TableName>(table: T, id: string, change: Partial<Omit<Row<T>, "id">>): void {
     const known = this.#changeOf(table, id);
     if (known !== undefined) {
-      known.after = { ...known.after, ...change };
+      known.after = changed(known.after, change);
       return;
     }
     const before = this.#base.get(table, id);
     if (before === null) throw new Error(`There is no row ${id} in ${table} to update.`);
-    this.#add({ table, before, after: { ...before, ...change } });
+    this.#add({ table, before, after: changed(before, change) });
   }
 
   /**

@@ -19,7 +19,7 @@ import { isRelevant } from "./relevant/isRelevant.ts";
 import { MAX_EMPTY } from "./relevant/reads.ts";
 import { schedule } from "./schedule.ts";
 import type { Row } from "./tables.ts";
-import { changeWallet, findWallet, isHubOrEscrow } from "./wallets.ts";
+import { findWallet, isHubOrEscrow, walletToChange } from "./wallets.ts";
 
 /**
  * A transfer of the token is a hire payment when a receipt claims it; else it may fund its receiver. An authorized one to a
@@ -92,15 +92,15 @@ function noteForFamilies(
  * an agent, a buyer, a seller.
  */
 function countTransfer(context: ApplyContext, { from, to }: TransferEvent, value: bigint): Counted {
-  const before = findWallet(context, to);
-  const incoming = before?.incoming ?? 0;
+  const receiver = walletToChange(context, to);
   // The zero address funds nobody, and every mint would change its row.
-  const outgoing = from === ZERO_ADDRESS ? 0 : (findWallet(context, from)?.outgoing ?? 0);
-  const { kind, received } = changeWallet(context, to, {
-    incoming: incoming + 1,
-    received: (before?.received ?? 0n) + value,
-  });
-  if (from !== ZERO_ADDRESS) changeWallet(context, from, { outgoing: outgoing + 1 });
+  const sender = from === ZERO_ADDRESS ? null : walletToChange(context, from);
+  const { incoming } = receiver;
+  const outgoing = sender?.outgoing ?? 0;
+  receiver.incoming = incoming + 1;
+  receiver.received += value;
+  if (sender !== null) sender.outgoing = outgoing + 1;
+  const { kind, received } = receiver;
   const sentTooMany = outgoing >= context.params.hubTransfers;
   const gotTooMany = incoming >= context.params.hubTransfers;
   const isFull = incoming + 1 >= context.params.hubTransfers;
@@ -114,16 +114,15 @@ function countTransfer(context: ApplyContext, { from, to }: TransferEvent, value
 function countWatched(context: ApplyContext, event: TransferEvent, value: bigint): Counted {
   const { to } = event;
   const told = inflowOf(context, to);
-  const before = findWallet(context, to);
-  const live = before?.incoming ?? 0;
+  const live = findWallet(context, to)?.incoming ?? 0;
   const incoming = live + (told?.incoming ?? 0);
   const gotTooMany = incoming >= context.params.hubTransfers;
   const isFull = incoming + 1 >= context.params.hubTransfers;
   if (!gotTooMany) askInflow(context, to, event);
-  const { kind, received } = changeWallet(context, to, {
-    incoming: live + 1,
-    received: (before?.received ?? 0n) + value,
-  });
+  const receiver = walletToChange(context, to);
+  receiver.incoming = live + 1;
+  receiver.received += value;
+  const { kind, received } = receiver;
   const all = received + (told?.received ?? 0n);
   return { kind, received: all, isBusy: gotTooMany, sent: 0, sentTooMany: false, gotTooMany, isFull };
 }

@@ -11,17 +11,13 @@ export function findWallet(context: ApplyContext, address: string): Row<"wallet"
   return openWallet(context, address).row;
 }
 
-/** Changes a wallet. The first change makes its row. */
-export function changeWallet(
-  context: ApplyContext,
-  address: string,
-  change: Partial<Omit<Row<"wallet">, "id">>,
-): Row<"wallet"> {
+/** The row of a wallet, for this event to change. A wallet without a row gets one. */
+export function walletToChange(context: ApplyContext, address: string): Row<"wallet"> {
   const open = openWallet(context, address);
   // A row of the store is copied once. Then the copy, which is of this event, is changed again and again.
   if (open.row === null) open.row = { ...EMPTY, id: address };
   else if (open.row === open.stored) open.row = { ...open.row };
-  return Object.assign(open.row, change);
+  return open.row;
 }
 
 const EMPTY = { ...emptyRow("wallet"), fundings: "", origin: "", begun: "", reachedTail: "" };
@@ -51,7 +47,7 @@ export function unmarkHub(context: ApplyContext, address: string): void {
 
 function changeKind(context: ApplyContext, address: string, from: string | null, to: string | null): void {
   if (isRelevant(context) && !context.isFirst) noteKind(context, address, from);
-  changeWallet(context, address, { kind: to });
+  walletToChange(context, address).kind = to;
   if (findAgent(context, address) !== null) changeAgent(context, address, { isHub: to !== null });
 }
 

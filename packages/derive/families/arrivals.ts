@@ -4,7 +4,7 @@ import { allItems, append, lastItem } from "../lists.ts";
 import { isBefore, type Place } from "../place.ts";
 import { isRelevant } from "../relevant/isRelevant.ts";
 import type { Row } from "../tables.ts";
-import { changeWallet, findWallet } from "../wallets.ts";
+import { findWallet, walletToChange } from "../wallets.ts";
 
 /** Most payments of one buyer in one block that are compared with one another. */
 const MAX_PAYMENTS = 16;
@@ -41,7 +41,9 @@ export function noteArrival(
     append(context.store, arrivals(wallet), `${block} ${log} ${sum}`);
   } else {
     const arrived = isFull ? 0n : value + (arrivedNow(context, wallet, block) ?? 0n);
-    changeWallet(context, wallet, { arrivedBlock: isFull ? FULL : block, arrived });
+    const row = walletToChange(context, wallet);
+    row.arrivedBlock = isFull ? FULL : block;
+    row.arrived = arrived;
   }
 }
 

@@ -45,9 +45,13 @@ function take(
   }
   const taken = now.left < wanted ? now.left : wanted;
   now.left -= taken;
-  if (before === null) context.store.insert("brought", now);
-  else context.store.update("brought", member.id, now);
+  if (before === null || !isSame(before, now)) context.store.put("brought", now);
   return taken;
+}
+
+/** Most hires find nothing new, so nothing is written. */
+function isSame(a: Row<"brought">, b: Row<"brought">): boolean {
+  return a.seen === b.seen && a.left === b.left && a.lender === b.lender && a.rest === b.rest;
 }
 
 /**

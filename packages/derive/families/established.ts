@@ -37,8 +37,7 @@ export function countPurchasesOfFamily(
   const id = `${family}/${sellers}`;
   const row = context.store.get("familyPurchases", id);
   const before = row?.hires ?? 0;
-  if (row === null) context.store.insert("familyPurchases", { id, hires: by });
-  else context.store.update("familyPurchases", id, { hires: before + by });
+  context.store.put("familyPurchases", { id, hires: before + by });
   const change = Number(before + by > 0) - Number(before > 0);
   if (change === 0) return;
   const known = familyRow(context, family);

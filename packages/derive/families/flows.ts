@@ -7,7 +7,7 @@ import { isRelevant } from "../relevant/isRelevant.ts";
 import { hasSentTooMany } from "../relevant/senders.ts";
 import { schedule } from "../schedule.ts";
 import type { Row } from "../tables.ts";
-import { changeWallet, findWallet } from "../wallets.ts";
+import { findWallet, walletToChange } from "../wallets.ts";
 import { DEEP, familyOf } from "./familyOf.ts";
 import { isOfSomebody, keepFlow, reached } from "./keptFlows.ts";
 import { accountOf, cameThrough, memberAsSeller } from "./memberAsSeller.ts";
@@ -32,7 +32,7 @@ export function traceBuyer(context: ApplyContext, buyer: Row<"familyMember">): v
   while (member !== null) {
     // All ancestors of a traced wallet are traced too, so the loop ends here.
     if (findWallet(context, member.id)?.traced === true) return;
-    changeWallet(context, member.id, { traced: true });
+    walletToChange(context, member.id).traced = true;
     watch(context, member.id);
     addReached(context, member.id);
     member = member.parent === null ? null : context.store.get("familyMember", member.parent);
@@ -104,8 +104,7 @@ function changeFlow(context: ApplyContext, id: string, by: bigint): void {
   const isNoted = row?.touched === ticks;
   const concerns = isNoted || listLength(context.store, soldFrom(id)) > 0;
   const change = { value: (row?.value ?? 0n) + by, touched: concerns ? ticks : (row?.touched ?? null) };
-  if (row === null) context.store.insert("flow", { id, ...change });
-  else context.store.update("flow", id, change);
+  context.store.put("flow", { id, ...change });
   if (concerns && !isNoted) append(context.store, changedIn(ticks), id);
 }
 

@@ -4,7 +4,7 @@ import { lastWhere } from "../lastWhere.ts";
 import { append, lastItem } from "../lists.ts";
 import { isBefore, type Place } from "../place.ts";
 import { isRelevant } from "../relevant/isRelevant.ts";
-import { changeWallet, findWallet } from "../wallets.ts";
+import { findWallet, walletToChange } from "../wallets.ts";
 import {
   type Act,
   formatInflow,
@@ -44,13 +44,13 @@ export function noteInflow(context: ApplyContext, wallet: string, inflow: Inflow
   const origin = findWallet(context, wallet)?.origin ?? "";
   if (hasSpent(origin)) return;
   const after = withInflow(origin, inflow);
-  if (after !== origin) changeWallet(context, wallet, { origin: after });
+  if (after !== origin) walletToChange(context, wallet).origin = after;
 }
 
 /** In a log of all transfers: a wallet spends. Only the first time matters. */
 export function noteSpent(context: ApplyContext, wallet: string, act: Act): void {
   const origin = findWallet(context, wallet)?.origin ?? "";
-  if (!hasSpent(origin)) changeWallet(context, wallet, { origin: withSpent(origin, act) });
+  if (!hasSpent(origin)) walletToChange(context, wallet).origin = withSpent(origin, act);
 }
 
 /**
@@ -63,7 +63,7 @@ export function noteDeclaration(context: ApplyContext, address: string): void {
   context.store.insert("declaration", { id: address, block, log: log ?? 0, time });
   if (isRelevant(context)) return;
   const origin = findWallet(context, address)?.origin ?? "";
-  if (origin !== "" && !hasSpent(origin)) changeWallet(context, address, { begun: origin });
+  if (origin !== "" && !hasSpent(origin)) walletToChange(context, address).begun = origin;
 }
 
 /**

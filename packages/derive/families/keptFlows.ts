@@ -1,7 +1,7 @@
 import type { ApplyContext } from "../applyContext.ts";
 import { type ListEnd, withItem } from "../lists.ts";
 import type { Row } from "../tables.ts";
-import { changeWallet, findWallet } from "../wallets.ts";
+import { findWallet, walletToChange } from "../wallets.ts";
 import { formatInflow, type Inflow } from "./origin.ts";
 
 /**
@@ -11,7 +11,10 @@ import { formatInflow, type Inflow } from "./origin.ts";
  */
 export function keepFlow(context: ApplyContext, wallet: string, inflow: Inflow): Row<"wallet"> {
   const { length, tail } = withItem(context.store, reached(context, wallet), formatInflow(inflow));
-  return changeWallet(context, wallet, { reached: length, reachedTail: tail });
+  const row = walletToChange(context, wallet);
+  row.reached = length;
+  row.reachedTail = tail;
+  return row;
 }
 
 /** Whether the owner of the money is known: it does not come from a hub and is not newly minted. */

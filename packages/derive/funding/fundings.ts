@@ -6,7 +6,7 @@ import { askInflow, inflowOf } from "../relevant/inflow.ts";
 import { isRelevant } from "../relevant/isRelevant.ts";
 import { hasSentTooMany } from "../relevant/senders.ts";
 import type { Row } from "../tables.ts";
-import { changeWallet, findWallet } from "../wallets.ts";
+import { findWallet, walletToChange } from "../wallets.ts";
 import { formatLeg, type Leg, type LegKind, parseFundings } from "./legs.ts";
 import { recordFunding } from "./trips.ts";
 
@@ -58,15 +58,15 @@ export function paidForHire(context: ApplyContext, payment: Leg & { to: string }
 }
 
 function addLine(context: ApplyContext, wallet: string, line: string): void {
-  const known = findWallet(context, wallet)?.fundings ?? "";
-  changeWallet(context, wallet, { fundings: flat(known === "" ? line : `${known}\n${line}`) });
+  const row = walletToChange(context, wallet);
+  row.fundings = flat(row.fundings === "" ? line : `${row.fundings}\n${line}`);
 }
 
 /** Replaces a line by `to`, or removes it; false when there is none. */
 function changeLine(context: ApplyContext, wallet: string, from: string, to: string | null): boolean {
   const fundings = replaceLine(findWallet(context, wallet)?.fundings, from, to);
   if (fundings !== null) {
-    changeWallet(context, wallet, { fundings });
+    walletToChange(context, wallet).fundings = fundings;
     return true;
   }
   const told = isRelevant(context) ? replaceLine(inflowOf(context, wallet)?.fundings, from, to) : null;
@@ -75,11 +75,12 @@ function changeLine(context: ApplyContext, wallet: string, from: string, to: str
 }
 
 function replaceLine(fundings: string | undefined, from: string, to: string | null): string | null {
-  const lines = fundings?.split("\n") ?? [];
-  const at = lines.indexOf(from);
+  // The text of an agent's fundings is long, so it is searched and not taken apart.
+  const text = `\n${fundings ?? ""}\n`;
+  const at = text.indexOf(`\n${from}\n`);
   if (at < 0) return null;
-  lines.splice(at, 1, ...(to === null ? [] : [to]));
-  return lines.join("\n");
+  const parts = [text.slice(1, at), to ?? "", text.slice(at + from.length + 2, -1)];
+  return parts.filter((it) => it !== "").join("\n");
 }
 
 /** Evaluates every funding transfer that an agent received, on its registration. */
