@@ -6,19 +6,22 @@ type Amounts = {
   fundingShare: { numerator: bigint; denominator: bigint };
 };
 
-/** What every transfer is compared with, as numbers: those of each parameters are parsed once. */
+/** What every transfer is compared with, as numbers: those of the parameters in force are parsed once. */
 export function amountsOf(params: Params): Amounts {
-  let amounts = parsed.get(params);
-  if (amounts === undefined) {
-    const { numerator, denominator } = params.fundingShare;
-    amounts = {
-      minHire: BigInt(params.minHireAtomic),
-      minFunding: BigInt(params.minFundingAtomic),
-      fundingShare: { numerator: BigInt(numerator), denominator: BigInt(denominator) },
-    };
-    parsed.set(params, amounts);
-  }
-  return amounts;
+  if (last?.params !== params) last = { params, amounts: read(params) };
+  return last.amounts;
 }
 
-const parsed = new WeakMap<Params, Amounts>();
+/** Hardly any event changes the parameters, so those of the event before are remembered. */
+let last: { params: Params; amounts: Amounts } | undefined;
+
+function read({ minHireAtomic, minFundingAtomic, fundingShare }: Params): Amounts {
+  return {
+    minHire: BigInt(minHireAtomic),
+    minFunding: BigInt(minFundingAtomic),
+    fundingShare: {
+      numerator: BigInt(fundingShare.numerator),
+      denominator: BigInt(fundingShare.denominator),
+    },
+  };
+}

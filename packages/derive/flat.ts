@@ -3,7 +3,7 @@
  * are not read soon: in parts they take five times the memory, and the garbage collector goes through all of them.
  */
 export function flat(text: string): string {
-  read.last = text.charCodeAt(0);
+  if (text !== "") read.last = text.charCodeAt(0);
   return text;
 }
 

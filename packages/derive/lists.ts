@@ -83,14 +83,13 @@ export function itemIn(store: Rows, end: ListEnd, n: number): string | null {
   if (n >= end.length) return null;
   const page = Math.floor(n / PAGE);
   const isInTail = page === Math.floor(end.length / PAGE);
-  const items = isInTail ? tailItems(end) : pageItems(store, end.id, page);
-  return items[n % PAGE] ?? null;
+  return lineAt(isInTail ? end.tail : pageText(store, end.id, page), n % PAGE);
 }
 
 /** The item added last; null for an empty list. */
 export function lastItem(store: Rows, list: string): string | null {
-  const length = listLength(store, list);
-  return length === 0 ? null : itemOf(store, list, length - 1);
+  const row = store.get("list", list);
+  return row === null ? null : itemIn(store, row, row.length - 1);
 }
 
 /**
@@ -108,9 +107,25 @@ export function tailItems({ length, tail }: Omit<ListEnd, "id">): string[] {
 }
 
 function pageItems(store: Rows, list: string, page: number): string[] {
+  return pageText(store, list, page).split("\n");
+}
+
+function pageText(store: Rows, list: string, page: number): string {
   const row = store.get("listPage", pageId(list, page));
   if (row === null) throw new Error(`The list ${list} lacks page ${page}.`);
-  return row.items.split("\n");
+  return row.items;
+}
+
+/** The n-th line of a text, or null. The other lines are passed over, and no text is made for them. */
+function lineAt(text: string, n: number): string | null {
+  let start = 0;
+  for (let line = 0; line < n; line++) {
+    const end = text.indexOf("\n", start);
+    if (end < 0) return null;
+    start = end + 1;
+  }
+  const end = text.indexOf("\n", start);
+  return end < 0 ? text.slice(start) : text.slice(start, end);
 }
 
 function pageId(list: string, page: number): string {

@@ -1,3 +1,4 @@
+import { flat } from "./flat.ts";
 import { forEachRow } from "./loadedRows.ts";
 import type { Store } from "./store.ts";
 
@@ -20,13 +21,14 @@ export function addNumber(store: Store, set: string, value: bigint): void {
     change(store, set, value, 1);
     return;
   }
-  numbers.splice(placeOf(numbers, value), 0, String(value));
+  const number = String(value);
+  numbers.splice(placeOf(numbers, number), 0, number);
   if (numbers.length <= SMALL) {
     store.put("orderedNode", { id: set, counts: formatSmall(numbers) });
     return;
   }
   store.put("orderedNode", { id: set, counts: "" });
-  for (const number of numbers) change(store, set, BigInt(number), 1);
+  for (const it of numbers) change(store, set, BigInt(it), 1);
 }
 
 /** Removes one of the numbers equal to `value`, which must be in the set. */
@@ -36,8 +38,9 @@ export function removeNumber(store: Store, set: string, value: bigint): void {
     change(store, set, value, -1);
     return;
   }
-  const place = placeOf(numbers, value);
-  if (numbers[place] !== String(value)) throw new Error(`The set ${set} has no number ${value}.`);
+  const number = String(value);
+  const place = placeOf(numbers, number);
+  if (numbers[place] !== number) throw new Error(`The set ${set} has no number ${value}.`);
   numbers.splice(place, 1);
   store.put("orderedNode", { id: set, counts: formatSmall(numbers) });
 }
@@ -47,7 +50,7 @@ export function selectNumbers(store: Store, set: string, ranks: number[]): bigin
   const numbers = parseSmall(store.get("orderedNode", set)?.counts ?? "");
   const selected: bigint[] = [];
   for (const rank of ranks) {
-    const number = numbers === null ? selectIn(store, { trees: [set], loose: [] }, rank) : numbers[rank];
+    const number = numbers === null ? selectInTree(store, set, rank) : numbers[rank];
     if (number === undefined) throw noSuchRank([set], rank);
     selected.push(BigInt(number));
   }
@@ -86,15 +89,35 @@ function formatSmall(numbers: readonly string[]): string {
   return `=${numbers.join(",")}`;
 }
 
-/** How many numbers are below `value`. */
-function placeOf(numbers: readonly string[], value: bigint): number {
+/** How many numbers are below `number`. */
+function placeOf(numbers: readonly string[], number: string): number {
   let [low, high] = [0, numbers.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (BigInt(numbers[middle] ?? "") < value) low = middle + 1;
+    if (isBelow(numbers[middle] ?? "", number)) low = middle + 1;
     else high = middle;
   }
   return low;
+}
+
+/** Compares two whole numbers by their decimal digits. */
+function isBelow(a: string, b: string): boolean {
+  return a.length === b.length ? a < b : a.length < b.length;
+}
+
+/** The same as {@link selectIn} for one tree, whose counts need not be added up with others. */
+function selectInTree(store: Pick<Store, "get">, set: string, rank: number): bigint {
+  let left = rank;
+  let prefix = "";
+  let length: number | null = null;
+  while (length === null || prefix.length < 2 * length) {
+    const found = digitOfRank(store.get("orderedNode", nodeId(set, length, prefix))?.counts ?? "", left);
+    if (found === null) throw noSuchRank([set], rank);
+    left -= found.below;
+    if (length === null) length = Number.parseInt(found.digit, 16);
+    else prefix += found.digit;
+  }
+  return BigInt(`0x${prefix}`);
 }
 
 /**
@@ -156,17 +179,8 @@ function lengthDigit(digits: string): string {
 }
 
 function changeCount(store: Store, id: string, digit: string, by: number): void {
-  const row = store.get("orderedNode", id);
-  const counts = parseCounts(row?.counts ?? "");
-  let place = counts.findIndex(([it]) => it >= digit);
-  if (place < 0) place = counts.length;
-  const known = counts[place];
-  if (known === undefined || known[0] !== digit) counts.splice(place, 0, [digit, by]);
-  else if (known[1] + by === 0) counts.splice(place, 1);
-  else known[1] += by;
-  const text = counts.map(([key, value]) => `${key}:${value}`).join(",");
-  if (row === null) store.insert("orderedNode", { id, counts: text });
-  else store.update("orderedNode", id, { counts: text });
+  const counts = store.get("orderedNode", id)?.counts ?? "";
+  store.put("orderedNode", { id, counts: flat(withCount(counts, digit, by)) });
 }
 
 function countsAt(store: Pick<Store, "get">, id: string): [digit: string, count: number][] {
@@ -177,6 +191,46 @@ function countsAt(store: Pick<Store, "get">, id: string): [digit: string, count:
 function parseCounts(text: string): [digit: string, count: number][] {
   if (text === "") return [];
   return text.split(",").map((pair) => [pair.slice(0, 2), Number(pair.slice(3))]);
+}
+
+/** The text with another count for one digit. A node may have 256 digits, so the text of all others is copied as it is. */
+function withCount(text: string, digit: string, by: number): string {
+  const start = text.startsWith(digit) ? 0 : text.indexOf(`,${digit}:`) + 1;
+  if (start === 0 && !text.startsWith(digit)) return withDigit(text, digit, by);
+  const end = endOfPair(text, start);
+  const count = countIn(text, start, end) + by;
+  if (count !== 0) return `${text.slice(0, start)}${digit}:${count}${text.slice(end)}`;
+  return start === 0 ? text.slice(end + 1) : text.slice(0, start - 1) + text.slice(end);
+}
+
+/** The text with a new digit at its place. */
+function withDigit(text: string, digit: string, count: number): string {
+  for (let at = 0; at < text.length; at = endOfPair(text, at) + 1) {
+    if (text.slice(at, at + 2) > digit) return `${text.slice(0, at)}${digit}:${count},${text.slice(at)}`;
+  }
+  return text === "" ? `${digit}:${count}` : `${text},${digit}:${count}`;
+}
+
+/** The digit that contains a rank, and the sum of the counts below it. Null beyond the last. */
+function digitOfRank(text: string, rank: number): { digit: string; below: number } | null {
+  let below = 0;
+  for (let at = 0; at < text.length; ) {
+    const end = endOfPair(text, at);
+    const count = countIn(text, at, end);
+    if (rank < below + count) return { digit: text.slice(at, at + 2), below };
+    below += count;
+    at = end + 1;
+  }
+  return null;
+}
+
+function endOfPair(text: string, start: number): number {
+  const comma = text.indexOf(",", start);
+  return comma < 0 ? text.length : comma;
+}
+
+function countIn(text: string, start: number, end: number): number {
+  return Number(text.slice(start + 3, end));
 }
 
 function nodeId(set: string, length: number | null, prefix: string): string {

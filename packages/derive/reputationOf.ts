@@ -43,12 +43,13 @@ function shown(name: FieldName, from: FieldSources): Reputation[FieldName] {
 
 type Leaf = (from: FieldSources) => unknown;
 
-/** In the order of RFC 8785. */
+/** Each name as JSON, in the order of RFC 8785. */
 const leaves: [name: string, value: Leaf][] = fieldNames
   .filter((name) => !OF_CLUSTER.some((it) => it === name))
   .map((name): [string, Leaf] => [name, publishedFieldOf(name).value])
   .concat([["first_clusters", ({ agent }) => [agent.ownershipCluster, agent.fingerprintCluster]]])
-  .sort(([a], [b]) => (a < b ? -1 : 1));
+  .sort(([a], [b]) => (a < b ? -1 : 1))
+  .map(([name, value]) => [JSON.stringify(name), value]);
 
 /**
  * The RFC 8785 text of an agent's leaf in the digest, `[address, fields]`: its exact values, private or not. Instead of id
@@ -57,5 +58,12 @@ const leaves: [name: string, value: Leaf][] = fieldNames
  */
 export function leafText(agent: Row<"agent">, prices: CapabilityPrice[]): string {
   const from = { agent, prices, cluster: null };
-  return JSON.stringify([agent.id, Object.fromEntries(leaves.map(([name, value]) => [name, value(from)]))]);
+  let fields = "";
+  for (const [name, value] of leaves) fields += `${fields === "" ? "" : ","}${name}:${json(value(from))}`;
+  return `[${JSON.stringify(agent.id)},{${fields}}]`;
+}
+
+/** Most values are numbers, and every tick writes those of each agent that changed. */
+function json(value: unknown): string {
+  return Number.isSafeInteger(value) ? String(value) : JSON.stringify(value);
 }

@@ -68,8 +68,11 @@ export function runSchedule(
   const { time: since, scheduleBucket: next } = context.state;
   for (const { at: bucket } of entriesUp(context.store, BUCKETS, next ?? current, current)) {
     forEachRow(itemsOf(context.store, listName(bucket)), (item) => {
-      const [due, kind, ...words] = item.split(" ") as [string, ScheduleKind, ...string[]];
-      if (Number(due) > since && Number(due) <= time) run(kind, words);
+      const space = item.indexOf(" ");
+      const due = Number(item.slice(0, space));
+      if (due <= since || due > time) return;
+      const [kind, ...words] = item.slice(space + 1).split(" ") as [ScheduleKind, ...string[]];
+      run(kind, words);
     });
   }
   context.store.update("state", STATE_ID, { scheduleBucket: current });

@@ -1,4 +1,4 @@
-import { compare, parseRational, roundHalfUp, ZERO } from "./rational.ts";
+import { parseRational, roundHalfUp } from "./rational.ts";
 import type { Row } from "./tables.ts";
 
 /**
@@ -25,9 +25,9 @@ const MAX_DIGITS = 31;
 export function searchRankOf(agent: Figures): SearchRank {
   const isPrivate = agent.privateListings > 0;
   const rated = parseRational(agent.ratedWeight);
-  const successes = parseRational(agent.successWeight);
   let successPercent: number | null = null;
-  if (compare(rated, ZERO) > 0) {
+  if (rated.n > 0n) {
+    const successes = parseRational(agent.successWeight);
     const rate = roundHalfUp({ n: successes.n * rated.d, d: successes.d * rated.n }, 9);
     successPercent = isPrivate ? Number((rate * 10n) / NANO) * 10 : Number((rate * 100n) / NANO);
   }

@@ -1,6 +1,7 @@
+import type { Params } from "tallystick-protocol/records/params";
 import { agentRow, updateAgent } from "./agentRow.ts";
 import type { ApplyContext } from "./applyContext.ts";
-import { compare, multiply, parseRational, rational } from "./rational.ts";
+import { compare, parseRational, rational } from "./rational.ts";
 import type { Row } from "./tables.ts";
 
 /**
@@ -27,11 +28,7 @@ export function settleTier(context: ApplyContext, address: string): void {
 
 function tierOf(context: ApplyContext, agent: Row<"agent">): [tier: number, reason: string] {
   const { params } = context;
-  const rated = parseRational(agent.ratedWeight);
-  const successes = parseRational(agent.successWeight);
   const { numerator, denominator } = params.tier2MinSuccessRate;
-  const needed = multiply(rated, rational(BigInt(numerator), BigInt(denominator)));
-  const rateHolds = compare(successes, needed) >= 0;
 
   // Without Tier 2, a verified human claim gives Tier 1.
   const verified = agent.claimStatus === "verified";
@@ -39,21 +36,32 @@ function tierOf(context: ApplyContext, agent: Row<"agent">): [tier: number, reas
   const barred = params.tier2RequiresClaim && !verified;
 
   if (agent.trustTier === 2) {
-    if (rateHolds && !barred) return [2, ""];
+    const holds = rateHolds(agent, params.tier2MinSuccessRate);
+    if (holds && !barred) return [2, ""];
     return [
       below,
-      rateHolds ? "the human claim was taken back" : `success_rate fell below ${numerator}/${denominator}`,
+      holds ? "the human claim was taken back" : `success_rate fell below ${numerator}/${denominator}`,
     ];
   }
+  // Most agents lack capabilities or buyers, so these are compared first.
   const promoted =
-    rateHolds &&
-    !barred &&
-    compare(successes, rational(BigInt(params.tier2MinSuccesses))) >= 0 &&
     agent.capabilities >= params.tier2MinCapabilities &&
-    agent.distinctBuyers >= params.tier2MinBuyers;
+    agent.distinctBuyers >= params.tier2MinBuyers &&
+    !barred &&
+    compare(parseRational(agent.successWeight), rational(BigInt(params.tier2MinSuccesses))) >= 0 &&
+    rateHolds(agent, params.tier2MinSuccessRate);
   if (!promoted) return [below, verified ? "the human claim was verified" : "the human claim was taken back"];
   return [
     2,
     `${params.tier2MinSuccesses} successes at ${numerator}/${denominator} over ${params.tier2MinCapabilities} capabilities`,
   ];
+}
+
+/** Whether successes / rated ≥ the rate, without a division: nothing has to be brought into lowest terms. */
+function rateHolds(
+  { ratedWeight, successWeight }: Row<"agent">,
+  { numerator, denominator }: Params["tier2MinSuccessRate"],
+): boolean {
+  const [rated, successes] = [parseRational(ratedWeight), parseRational(successWeight)];
+  return successes.n * rated.d * BigInt(denominator) >= rated.n * successes.d * BigInt(numerator);
 }

@@ -22,19 +22,19 @@ const FEW = 24;
  * Notes that `funder` funded an agent.
  *
  * @returns all that it funded, in order of the time and of the block of registration; null for an order in which this agent
- * had the same number before
+ * had the same number before. `others`: at most so many other agents are among them
  */
 export function addFunded(
   store: Store,
   funder: string,
   funded: Funded,
-): { byTime: Order | null; byBlock: Order | null } {
+): { byTime: Order | null; byBlock: Order | null; others: number } {
   const id = `funded/${funder}`;
   const row = store.get("orderIndex", id);
-  if (row?.value === "") return addToIndexes(store, funder, funded);
+  if (row?.value === "") return { ...addToIndexes(store, funder, funded), others: Number.POSITIVE_INFINITY };
   const known = row === null ? [] : parseFunded(row.value);
   const ofAgent = known.filter(({ agent }) => agent === funded.agent);
-  if (ofAgent.some(({ time }) => time === funded.time)) return { byTime: null, byBlock: null };
+  if (ofAgent.some(({ time }) => time === funded.time)) return { byTime: null, byBlock: null, others: 0 };
 
   const all = [...known, funded];
   if (row === null) store.insert("orderIndex", { id, value: formatFunded(funded) });
@@ -45,9 +45,9 @@ export function addFunded(
     for (const it of all) addToIndexes(store, funder, it);
   }
   return {
-    byTime: orderOf(all.map(({ time, agent }) => ({ at: time, member: agent }))),
-    byBlock:
-      ofAgent.length > 0 ? null : orderOf(all.map(({ block, agent }) => ({ at: block, member: agent }))),
+    byTime: orderOf(all, "time"),
+    byBlock: ofAgent.length > 0 ? null : orderOf(all, "block"),
+    others: known.length - ofAgent.length,
   };
 }
 
@@ -65,10 +65,12 @@ function addToIndexes(store: Store, funder: string, { agent, time, block }: Fund
   };
 }
 
-function orderOf(entries: Entry[]): Order {
+function orderOf(all: readonly Funded[], by: "time" | "block"): Order {
+  const between = (low: number, high: number): Entry[] =>
+    all.filter((it) => it[by] >= low && it[by] <= high).map((it) => ({ at: it[by], member: it.agent }));
   return {
-    down: (at, until) => entries.filter((it) => it.at <= at && it.at >= until).sort((a, b) => b.at - a.at),
-    up: (at, until) => entries.filter((it) => it.at >= at && it.at <= until).sort((a, b) => a.at - b.at),
+    down: (at, until) => between(until, at).sort((a, b) => b.at - a.at),
+    up: (at, until) => between(at, until).sort((a, b) => a.at - b.at),
   };
 }
 

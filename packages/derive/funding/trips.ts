@@ -20,8 +20,13 @@ export function recordFunding(
 ): void {
   const { fundingSpanSeconds, deployBatchBlocks } = context.params;
   const { id, registeredBlock: block } = agent;
-  const { byTime, byBlock } = addFunded(context.store, funder, { agent: id, time, block });
-  if (byTime === null && byBlock === null) return;
+  const {
+    byTime,
+    byBlock,
+    others: mostOthers,
+  } = addFunded(context.store, funder, { agent: id, time, block });
+  // Most funders funded so few agents that no span can trip the signal.
+  if (mostOthers < context.params.clusterOthers || (byTime === null && byBlock === null)) return;
   // The money that a hub sent before it was published as a hub stays stored, but no longer joins agents.
   if (isHubOrEscrow(context, funder)) return;
   const wasHub = listLength(context.store, takenBack(funder)) > 0;

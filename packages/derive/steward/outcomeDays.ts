@@ -1,5 +1,6 @@
 import { parseDecimal } from "tallystick-protocol/records/decimalSchema";
 import type { ApplyContext } from "../applyContext.ts";
+import { flat } from "../flat.ts";
 import {
   add,
   compare,
@@ -30,7 +31,7 @@ export function noteSale(context: ApplyContext, hire: Row<"hire">): void {
   const part = partOf(context, hire);
   const outcomes = changed(context, row.outcomes, hire, part);
   const hardSales = changedHard(context, row.hardSales, hire, part, takeDifficulty(context, hire));
-  context.store.update("steward", row.id, { sales: row.sales + 1, outcomes, hardSales });
+  context.store.put("steward", { ...row, sales: row.sales + 1, outcomes, hardSales });
   noteForSla(context, null, heardOf(context, hire));
   takePaymentBack(context, hire.id);
 }
@@ -141,15 +142,29 @@ function changed(
 ): string {
   const first = dayOf(context.at.time) - KEPT_DAYS + 1;
   const day = dayOf(time);
+  const lastAt = text.lastIndexOf(";") + 1;
+  // Nearly every hire is of the last day or of a later one. Then the text of the days before is kept as it is.
+  if (text !== "" && Number.parseInt(text, 10) >= first) {
+    const [last] = parseOutcomeDays(text.slice(lastAt));
+    if (last !== undefined && last.day < day) return flat(`${text};${formatDay({ day, ...by })}`);
+    if (last?.day === day) return flat(text.slice(0, lastAt) + formatDay(sumOf(last, by)));
+  }
   const days = parseOutcomeDays(text).filter((it) => it.day >= first);
   if (day >= first) {
     const at = days.findIndex((it) => it.day >= day);
     const known = days[at];
-    if (known?.day === day)
-      days[at] = { day, ok: add(known.ok, by.ok), failed: add(known.failed, by.failed) };
+    if (known?.day === day) days[at] = sumOf(known, by);
     else days.splice(at < 0 ? days.length : at, 0, { day, ...by });
   }
-  return days.map((it) => `${it.day}:${formatRational(it.ok)}:${formatRational(it.failed)}`).join(";");
+  return days.map(formatDay).join(";");
+}
+
+function sumOf({ day, ok, failed }: OutcomeDay, by: Omit<OutcomeDay, "day">): OutcomeDay {
+  return { day, ok: add(ok, by.ok), failed: add(failed, by.failed) };
+}
+
+function formatDay({ day, ok, failed }: OutcomeDay): string {
+  return `${day}:${formatRational(ok)}:${formatRational(failed)}`;
 }
 
 /**
