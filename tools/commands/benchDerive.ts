@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { wholeNumber } from "../../scripts/cli/parseOption.ts";
 import { createProgress } from "../../scripts/cli/progress.ts";
+import type { DeriveCost } from "../bench/derive/benchDerive.ts";
 
 const MIN_EVENTS_A_SECOND = 100_000;
 const MAX_OF_READING = 2;
@@ -40,13 +41,13 @@ export function registerBenchDerive(program: Command): void {
           `(≥ ${MIN_EVENTS_A_SECOND}: ${isMet(eventsPerSecond >= MIN_EVENTS_A_SECOND)})\n` +
           `${ofReading.toFixed(2)} × reading and parsing (≤ ${MAX_OF_READING}: ${isMet(ofReading <= MAX_OF_READING)})\n` +
           `${Math.round(peakMegabytes)} MB at most, digest ${digest}\n\n` +
-          `What an event takes in the middle (µs):\n${kinds.map(kindLine).join("")}`,
+          `What an event takes in the middle (µs), and all of its kind together (s):\n${kinds.map(kindLine).join("")}`,
       );
     });
 }
 
-function kindLine({ kind, events, microseconds }: { kind: string; events: number; microseconds: number }) {
-  return `  ${microseconds.toFixed(1).padStart(10)}  ${kind} (${events})\n`;
+function kindLine({ kind, events, microseconds, seconds }: DeriveCost["kinds"][number]): string {
+  return `  ${microseconds.toFixed(1).padStart(10)} ${seconds.toFixed(2).padStart(7)}  ${kind} (${events})\n`;
 }
 
 type Options = { transfers: number; agents: number; runs: number; json?: boolean };

@@ -23,8 +23,11 @@ export type DeriveCost = {
   ofReading: number;
   peakMegabytes: number;
   digest: string | null;
-  /** What an event of each kind takes in the middle, without what it leaves to the garbage collector. */
-  kinds: { kind: string; events: number; microseconds: number }[];
+  /**
+   * What an event of each kind takes in the middle, without what it leaves to the garbage collector, and what all of them
+   * take together, with the pauses in which it works and with all other work of the machine.
+   */
+  kinds: { kind: string; events: number; microseconds: number; seconds: number }[];
 };
 
 /** Derives a generated log with trusted signatures, and reads the same file without deriving it, in turn. */

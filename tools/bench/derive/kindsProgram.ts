@@ -7,7 +7,7 @@ import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
 import { readWholeLines } from "../../../scripts/eventLog/readWholeLines.ts";
 
 // Derives a log with trusted signatures and times each event by itself, so that the whole takes longer than it would. Prints what
-// the events of each kind cost in the middle, where other work of the machine does not show. Argument: FILE.
+// the events of each kind cost in the middle, where other work of the machine does not show, and together. Argument: FILE.
 const [file = "-"] = process.argv.slice(2);
 const store = new MemoryStore();
 const notes = openNotes(store);
@@ -42,7 +42,8 @@ function kindOf(event: DeriveEvent): string {
   return concerns ? "transfer of an agent" : "transfer of others";
 }
 
-function summaryOf(all: number[]): { events: number; microseconds: number } {
+function summaryOf(all: number[]): { events: number; microseconds: number; seconds: number } {
   const sorted = all.toSorted((a, b) => a - b);
-  return { events: all.length, microseconds: sorted[Math.floor(all.length / 2)] ?? 0 };
+  const microseconds = sorted[Math.floor(all.length / 2)] ?? 0;
+  return { events: all.length, microseconds, seconds: all.reduce((sum, it) => sum + it, 0) / 1_000_000 };
 }
