@@ -94,7 +94,10 @@ function collectMerged(context: ApplyContext, buyerGroup: string, into: Set<stri
     const level = new Set(found.filter((it) => !into.has(it)));
     for (const it of level) into.add(it);
     found = [];
-    forEachRow(level, (it) => found.push(...itemsOf(context.store, mergedInto(it))));
+    // One by one: a call takes some 120,000 arguments at most, and a group may have more members.
+    forEachRow(level, (it) => {
+      for (const merged of itemsOf(context.store, mergedInto(it))) found.push(merged);
+    });
   }
 }
 

@@ -163,7 +163,8 @@ export function dropTrips(
     const group = membersOf(trip);
     if (group.includes(trip.funder) && !joined.has(trip.funder)) {
       joined.add(trip.funder);
-      group.push(...trippedBefore(context, trip.funder, ordinal));
+      // One by one: a call takes some 120,000 arguments at most, and a funder may have tripped more signals.
+      for (const member of trippedBefore(context, trip.funder, ordinal)) group.push(member);
     }
     unite(context, group, trip.signal as ClusterSignal, { id: () => trip.cluster, ordinal });
   }
@@ -208,11 +209,11 @@ function contentsOf(
  */
 function trippedBefore(context: ApplyContext, funder: string, ordinal: number): string[] {
   const members: string[] = [];
-  for (const id of itemsOf(context.store, tripsBy(funder))) {
-    if (Number(id) >= ordinal) break;
+  const before = [...itemsOf(context.store, tripsBy(funder))].filter((id) => Number(id) < ordinal);
+  forEachRow(before, (id) => {
     const trip = tripRow(context, id);
     if (!trip.dropped && trip.signal === "funding_origin") members.push(...membersOf(trip).slice(0, 1));
-  }
+  });
   return members;
 }
 

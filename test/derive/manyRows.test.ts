@@ -1,5 +1,8 @@
 import { expect } from "chai";
 import { apply } from "tallystick-derive/apply";
+import type { ApplyContext } from "tallystick-derive/applyContext";
+import { splitBuyerGroups } from "tallystick-derive/buyerGroups";
+import { append } from "tallystick-derive/lists";
 import { MemoryStore } from "tallystick-derive/memoryStore";
 import { EventLog, wallet } from "./eventLog.ts";
 import { applyLater } from "./laterRows.ts";
@@ -18,6 +21,19 @@ async function waits({ events }: EventLog): Promise<number> {
   for (const event of events.slice(0, -1)) apply(store, event, { trustSignatures: true });
   return applyLater(store, last);
 }
+
+describe("a group of buyers", () => {
+  it("splits also when it has more members than a call takes arguments", () => {
+    const store = new MemoryStore();
+    for (let n = 0; n < 130_000; n++) append(store, `mergedGroups/${seller}`, `member ${n}`);
+    let asked = 0;
+    splitBuyerGroups({ store } as unknown as ApplyContext, [seller], () => {
+      asked++;
+      return [];
+    });
+    expect(asked).to.equal(130_001);
+  });
+});
 
 describe("an event that concerns many rows waits for them together", () => {
   it("when an agent sold many capabilities, once or now", async () => {

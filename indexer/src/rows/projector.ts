@@ -88,11 +88,13 @@ export class Projector {
     const run = <T>(work: () => T) => rows.run(work);
     const transaction = new Transaction(rows);
     const each: (readonly RowChange[])[] = [];
+    // One by one: a call takes some 120,000 arguments at most, and an event may need more lines of the past.
     const logged: DeriveEvent[] = [];
     for (const event of events) {
       let own = new Transaction(transaction);
-      if (read !== null) logged.push(...(await applyRelevant(own, event, read, options, run)));
-      else {
+      if (read !== null) {
+        for (const line of await applyRelevant(own, event, read, options, run)) logged.push(line);
+      } else {
         await run(() => {
           own = new Transaction(transaction);
           apply(own, event, options);
@@ -101,7 +103,7 @@ export class Projector {
       each.push(own.changes());
       own.commitTo(transaction);
     }
-    if (read === null) logged.push(...events);
+    if (read === null) for (const event of events) logged.push(event);
     // Transfers that concern no agent.
     if (logged.length === 0) return NOTHING;
     const together = transaction.changes();

@@ -18,7 +18,7 @@ describe("the prices of agents", () => {
     const row = (agent: string, n: number, medianPrice: string | null = "500000"): Row<"capability"> => {
       const capability = `text.task${String(n).padStart(5, "0")}`;
       const counts = { windowHires: 1, windowSuccesses: 0 };
-      return { id: `${agent}/${capability}`, agent, capability, ...counts, medianPrice, before: null };
+      return { id: `${agent}/${capability}`, agent, capability, ...counts, medianPrice, place: 0 };
     };
     const rows = Array.from({ length: 3_000 }, (_, n) => row(many, n));
     await api.database.database.insert(schema.capability).values([...rows, row(one, 7), row(one, 8, null)]);
