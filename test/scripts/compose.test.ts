@@ -36,6 +36,7 @@ describe("docs/operators.md", () => {
     const measured = [
       read("node_modules/ponder/dist/esm/internal/metrics.js"),
       read("indexer/api/metrics.ts"),
+      read("indexer/relevant/transferMetrics.ts"),
       read("services/settlement/metrics.ts"),
       read("services/probing/metrics.ts"),
       read("services/auditing/metrics.ts"),
