@@ -1,3 +1,4 @@
+import { hostOf } from "tallystick-protocol/net/publicAddress";
 import { type Rounds, repeatRounds } from "tallystick-runtime/repeatRounds";
 import type { Log } from "tallystick-runtime/stderrLog";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
@@ -9,6 +10,9 @@ import { type Post, reasonOf } from "./post.ts";
 
 /** The most notices to one host in a round. */
 const MAX_PER_HOST = 50;
+
+/** For this long after a failure a host comes after the others, in milliseconds. */
+const LAST_MS = 3_600_000;
 
 /** Milliseconds between two deletions of old notices. */
 const FORGET_MS = 3_600_000;
@@ -53,6 +57,8 @@ export function createNotifier(parameters: NotifierParameters): Notifier {
   let forgotAt = 0;
   /** Subscriptions that settlement may not know to be confirmed. */
   let untold: Subscription[] = [];
+  /** The hosts that failed, and when. */
+  const failed = new Map<string, number>();
 
   /** Asks the node what happened, writes the new notices down, and sends what is due. */
   async function work(signal: AbortSignal): Promise<void> {
@@ -68,7 +74,7 @@ export function createNotifier(parameters: NotifierParameters): Notifier {
         () => null,
         (error: unknown) => ({ error }),
       );
-      await deliver(parameters, state, subscriptions, signal);
+      await deliver(parameters, { state, failed }, subscriptions, signal);
       if (now() - forgotAt > FORGET_MS) {
         forgotAt = now();
         await outbox.forget();
@@ -114,13 +120,17 @@ async function collect(
   if (state.nextBlock !== place?.block) await store.put(PLACE, { block: state.nextBlock });
 }
 
+type Delivery = { state: NotifierState; failed: Map<string, number> };
+
 async function deliver(
   parameters: NotifierParameters,
-  state: NotifierState,
+  delivery: Delivery,
   subscriptions: readonly Subscription[],
   signal: AbortSignal,
 ): Promise<void> {
   const { outbox, now, log } = parameters;
+  const { state, failed } = delivery;
+  for (const [host, at] of failed) if (now() - at > LAST_MS) failed.delete(host);
   const byId = new Map(subscriptions.map((it) => [it.id, it]));
   const due: (WaitingNotice & { url: string })[] = [];
   const waiting = await outbox.waiting();
@@ -134,17 +144,23 @@ async function deliver(
       await outbox.end(notice, "given_up");
     } else if (notice.nextAt <= now() / 1_000) due.push({ ...notice, url: to.url });
   }
-  // Receivers that hang do not delay receivers that answer.
-  due.sort((a, b) => a.attempts - b.attempts);
-  await forEachHost(due, MAX_PER_HOST, ({ url, ...notice }) =>
-    attempt(parameters, state, notice, url, signal),
+  // Receivers that hang do not delay receivers that answer, also not with notices that were never tried.
+  const rank = (it: { url: string; attempts: number }) =>
+    failed.has(hostOf(new URL(it.url))) ? Number.POSITIVE_INFINITY : it.attempts;
+  const ranked = due
+    .map((it) => ({ it, rank: rank(it) }))
+    .sort((a, b) => (a.rank < b.rank ? -1 : Number(a.rank > b.rank)));
+  await forEachHost(
+    ranked.map(({ it }) => it),
+    MAX_PER_HOST,
+    ({ url, ...notice }) => attempt(parameters, delivery, notice, url, signal),
   );
 }
 
 /** @returns whether the receiver accepted it */
 async function attempt(
-  { outbox, post, log }: NotifierParameters,
-  state: NotifierState,
+  { outbox, post, now, log }: NotifierParameters,
+  { state, failed }: Delivery,
   notice: WaitingNotice,
   url: string,
   signal: AbortSignal,
@@ -155,12 +171,15 @@ async function attempt(
     ({ status }) => (status >= 200 && status <= 299 ? null : `HTTP ${status}`),
     reasonOf,
   );
+  const host = hostOf(new URL(url));
   if (failure === null) {
+    failed.delete(host);
     await outbox.end(begun, "delivered");
     state.delivered++;
     state.waiting--;
     return true;
   }
+  failed.set(host, now());
   state.failed++;
   log("A notice was not accepted. It will be sent again.", { notice: notice.id, reason: failure });
   return false;

@@ -242,6 +242,33 @@ describe("a sender of notices", () => {
     expect(order.indexOf("https://good.example/")).to.be.below(41);
   });
 
+  it("reaches receivers that answer before those that failed lately, also with a notice that was never tried", async () => {
+    const order: string[] = [];
+    const hanging = Array.from({ length: 40 }, (_, n) => subscription(`https://h${n}.example/`, n + 1));
+    const post: Post = async ({ text, isRead, url }) => {
+      if (isRead) return { status: 200, text: JSON.parse(text).body.challenge };
+      order.push(url);
+      if (url !== "https://good.example/") throw new Error("late");
+      return { status: 200, text: "" };
+    };
+    const told = { steps: [step()], subscriptions: hanging };
+    const node: NotifierNode = {
+      stepsFrom: async () => ({ steps: told.steps, finalBlock: 10 }),
+      subscriptions: async () => told.subscriptions,
+    };
+    const clock = { ms: NOW * 1_000 };
+    const notifier = open({ node, post, clock });
+    await notifier.round();
+    expect(order).to.have.length(40);
+    order.length = 0;
+    clock.ms += 10_000;
+    told.steps = [step({ breach: `brch_${"C".repeat(26)}` })];
+    told.subscriptions = [...hanging, subscription("https://good.example/", 99)];
+    await notifier.round();
+    expect(order[0]).to.equal("https://good.example/");
+    expect(order).to.have.length(41);
+  });
+
   it("tells settlement which addresses want notices, until settlement knows", async () => {
     const told: string[][] = [];
     const kept = { ...subscription("https://a.example/n"), isConfirmed: false };
