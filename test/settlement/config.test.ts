@@ -35,7 +35,7 @@ describe("the settlement service's configuration", () => {
       devMode: false,
       mode: "production",
       keysFile: ".tallystick/ledger/keys.json",
-      rateLimits: { perKey: 6000, perAddress: 600, trustedProxies: 0 },
+      rateLimits: { perKey: 6000, perAddress: 600, reads: 6_000, trustedProxies: 0 },
       pulseIntervalSeconds: 300,
       verification: { share: 0.5, beforeWrites: true },
     });
