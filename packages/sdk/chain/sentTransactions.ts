@@ -164,7 +164,7 @@ export class SentTransactions {
 
   /** The present price. */
   #feesNow(): Promise<TransactionFees> {
-    return this.#parameters.client.estimateFeesPerGas({ type: "eip1559" });
+    return this.#parameters.client.estimateFeesPerGas({ chain: null, type: "eip1559" });
   }
 
   /** The next nonce that none of these transactions has, and no other that the node knows. */

@@ -24,7 +24,7 @@ export type KeeperBatches = {
  */
 export function createKeeperBatches(calls: EscrowCalls): KeeperBatches {
   /** How many batches have an item of this key. */
-  const onTheirWay = new Map<Hex, number>();
+  const onTheirWay = new Map<string, number>();
   let opened: Promise<void> | undefined;
 
   async function hold(keys: readonly string[], until: Promise<unknown>): Promise<void> {
