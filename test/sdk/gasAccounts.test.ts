@@ -1,5 +1,11 @@
 import { expect } from "chai";
-import { HIRE_GAS, openGasAccounts, STRANGER_WINDOW_MS, WINDOW_MS } from "tallystick-sdk/escrow/gasAccounts";
+import {
+  advancesOf,
+  HIRE_GAS,
+  openGasAccounts,
+  STRANGER_WINDOW_MS,
+  WINDOW_MS,
+} from "tallystick-sdk/escrow/gasAccounts";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 
 const MAX_GAS = 200_000;
@@ -7,7 +13,7 @@ const MAX_GAS = 200_000;
 describe("the gas that a keeper spends on an account", () => {
   let at: number;
   let store: ReturnType<typeof memoryStore>;
-  const open = () => openGasAccounts(store, () => at);
+  const open = () => openGasAccounts(store, () => at, { expectsFees: true });
   beforeEach(() => {
     at = 1_800_000_000_000;
     store = memoryStore();
@@ -34,6 +40,31 @@ describe("the gas that a keeper spends on an account", () => {
     expect(accounts.roomOf("a", MAX_GAS)).to.equal(HIRE_GAS);
     at += 1;
     expect(accounts.roomOf("a", MAX_GAS)).to.equal(MAX_GAS);
+  });
+
+  it("is remembered for a month and longer when a buyer's deposits never bring a fee, because money that comes back is free", async () => {
+    const buyer = advancesOf(`0x${"b1".repeat(20)}`);
+    for (const windowMs of [STRANGER_WINDOW_MS, 2 * STRANGER_WINDOW_MS]) {
+      const accounts = await open();
+      await accounts.reserve(buyer, MAX_GAS, MAX_GAS)?.lose(MAX_GAS);
+      at += windowMs - 1;
+      expect((await open()).roomOf(buyer, MAX_GAS)).to.equal(0);
+      at += 1;
+      expect((await open()).roomOf(buyer, MAX_GAS)).to.equal(MAX_GAS);
+    }
+    const accounts = await open();
+    await accounts.reserve(buyer, MAX_GAS, MAX_GAS)?.lose(MAX_GAS);
+    await accounts.earn(buyer);
+    at += WINDOW_MS;
+    expect(accounts.roomOf(buyer, MAX_GAS), "the first fee").to.equal(MAX_GAS);
+    await accounts.reserve(buyer, MAX_GAS, MAX_GAS)?.lose(MAX_GAS);
+    at += WINDOW_MS;
+    expect(accounts.roomOf(buyer, MAX_GAS), "a buyer that has paid").to.equal(MAX_GAS);
+    // A keeper that works for nothing gets no fee from anybody.
+    const free = await openGasAccounts(memoryStore(), () => at);
+    await free.reserve(buyer, MAX_GAS, MAX_GAS)?.lose(MAX_GAS);
+    at += WINDOW_MS;
+    expect(free.roomOf(buyer, MAX_GAS)).to.equal(MAX_GAS);
   });
 
   it("is remembered by the next process, and for longer after each failed instruction", async () => {

@@ -8,8 +8,9 @@ import type { KeyValueStore } from "../store/keyValueStore.ts";
 export const HIRE_GAS = 150_000;
 
 /**
- * How long a loss of an account counts, in milliseconds: a day; a month after a failed signature of an account that has
- * never paid. The time doubles with each further failure.
+ * How long a loss of an account counts, in milliseconds: a day; a month for an account that has never paid, if its
+ * signature failed or its deposits brought no fee. The time doubles with each further such window. Otherwise a buyer
+ * whose money always comes back could cost a keeper its whole allowance every day, for nothing.
  */
 export const WINDOW_MS = 86_400_000;
 export const STRANGER_WINDOW_MS = 30 * WINDOW_MS;
@@ -25,7 +26,9 @@ export type GasAccountId = string;
 export const advancesOf = (buyer: Address): GasAccountId => buyer;
 
 /** What failed signatures of a contract wallet cost. */
-export const signaturesOf = (wallet: Address): GasAccountId => `${wallet}.words`;
+export const signaturesOf = (wallet: Address): GasAccountId => `${wallet}${WORDS}`;
+
+const WORDS = ".words";
 
 /** Gas that no fee has paid for. */
 type Account = {
@@ -60,8 +63,14 @@ export type Reservation = {
  * What the keeper has spent on each account, stored on disk. An account may cost a limited amount in a window
  * of a day, and more by what its paid hires were worth. A failure counts longer each time. An account that
  * never cost anything is not stored, so a stranger with many accounts has had costs with each of them.
+ *
+ * @param parameters.expectsFees whether hires pay this keeper a fee. Without fees no buyer ever pays
  */
-export async function openGasAccounts(store: KeyValueStore, now: () => number = Date.now) {
+export async function openGasAccounts(
+  store: KeyValueStore,
+  now: () => number = Date.now,
+  { expectsFees = false }: { expectsFees?: boolean } = {},
+) {
   const accounts = new Map<GasAccountId, Account>();
   const reserved = new Map<GasAccountId, number>();
   for (const key of await store.keys("gas")) {
@@ -69,11 +78,15 @@ export async function openGasAccounts(store: KeyValueStore, now: () => number = 
     if (account) accounts.set(key.slice("gas/".length), account);
   }
   let writes = 0;
+  /** Whether a window has brought nothing: a signature failed, or no deposit of a buyer who never paid brought a fee. */
+  const isInVain = (of: GasAccountId, { lost, paid, failed }: Account): boolean =>
+    failed || (expectsFees && !of.endsWith(WORDS) && !paid && lost > 0);
 
   /** Forgets the accounts that no longer matter. */
   async function sweep(): Promise<void> {
-    for (const [of, { until, failed, strikes }] of accounts) {
-      const counts = failed || strikes > 0 ? STRANGER_WINDOW_MS * 2 ** MAX_DOUBLINGS : 0;
+    for (const [of, account] of accounts) {
+      const { until, strikes } = account;
+      const counts = isInVain(of, account) || strikes > 0 ? STRANGER_WINDOW_MS * 2 ** MAX_DOUBLINGS : 0;
       if (now() < until + counts) continue;
       accounts.delete(of);
       await store.delete(`gas/${of}`);
@@ -85,12 +98,12 @@ export async function openGasAccounts(store: KeyValueStore, now: () => number = 
   function current(of: GasAccountId): Account {
     const kept = accounts.get(of);
     if (kept !== undefined && now() < kept.until) return kept;
-    const strikes = kept?.failed ? kept.strikes + 1 : (kept?.strikes ?? 0);
+    const strikes = (kept?.strikes ?? 0) + Number(kept !== undefined && isInVain(of, kept));
     return { lost: 0, earned: 0, paid: kept?.paid ?? false, failed: false, strikes, until: 0 };
   }
 
   async function write(of: GasAccountId, account: Account, hasJustFailed = false): Promise<void> {
-    const windowMs = hasJustFailed && !account.paid ? STRANGER_WINDOW_MS : WINDOW_MS;
+    const windowMs = isInVain(of, account) && !account.paid ? STRANGER_WINDOW_MS : WINDOW_MS;
     const end = now() + windowMs * 2 ** Math.min(account.strikes, MAX_DOUBLINGS);
     // A window begins with its first change, and a failure makes it longer.
     if (account.until === 0 || hasJustFailed) account.until = Math.max(account.until, end);
@@ -134,6 +147,9 @@ export async function openGasAccounts(store: KeyValueStore, now: () => number = 
     /** Counts a hire that paid the fee. */
     earn: async (of: GasAccountId): Promise<void> => {
       const account = current(of);
+      // A buyer's first fee ends the month of those who never pay.
+      if (!account.paid && !account.failed && account.until > 0)
+        account.until = Math.min(account.until, now() + WINDOW_MS);
       await write(of, { ...account, earned: account.earned + HIRE_GAS, paid: true, strikes: 0 });
     },
     /** Seconds until an account's losses are forgotten. */

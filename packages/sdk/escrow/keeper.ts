@@ -32,7 +32,7 @@ export type KeeperParameters = {
   batchMs?: number;
   /** Items in one transaction. Default 50: about 4 million gas. */
   maxBatch?: number;
-  /** Gas that a buyer's deposits and deliveries may cost in a day before a fee was paid. Default 1,000,000. */
+  /** Gas that a buyer's deposits and deliveries may cost in a day; in a month if it never paid a fee. Default 1,000,000. */
   gasPerBuyer?: number;
   /** Gas that failed signatures of a contract wallet may cost in a day. Default 200,000: one signature of most wallets. */
   gasPerWallet?: number;
@@ -95,7 +95,7 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
 
   async function openBooks() {
     await batches.open();
-    const accounts = await openGasAccounts(store, now);
+    const accounts = await openGasAccounts(store, now, { expectsFees: fee !== undefined });
     const book = await openInstructionBook({ calls, store, accounts, log });
     const limits = { maxBatch, gasPerBuyer, gasPerWallet };
     const isPaid = (): boolean => fee !== undefined;
