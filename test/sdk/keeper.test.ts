@@ -128,6 +128,35 @@ describe("a keeper", () => {
     expect(await relay.state(calls.idOf(hire))).to.include({ status: "held", amount: AMOUNT });
   });
 
+  it("searches the chain for a settlement once, however many ask", async () => {
+    const hire = await held();
+    const id = calls.idOf(hire);
+    let [searches, looks] = [0, 0];
+    const counting: EscrowCalls = {
+      ...calls,
+      state: (of) => {
+        looks++;
+        return calls.state(of);
+      },
+      findEvent: (...given) => {
+        searches++;
+        return calls.findEvent(...given);
+      },
+    };
+    const busy = keeperApp({ calls: counting, keeper });
+    const ask = async () =>
+      (await (await busy.request(`/escrows/${id}`)).json()) as { [name: string]: unknown };
+    expect(await ask()).to.include({ status: "held", tx_hash: null });
+    await calls.release(hire, await release(hire));
+    while ((await ask()).status === "held");
+    [searches, looks] = [0, 0];
+    const answers = await Promise.all(Array.from({ length: 50 }, ask));
+    for (const answer of answers) {
+      expect(answer).to.include({ status: "released", tx_hash: await calls.findEvent(id, "settlement") });
+    }
+    expect([searches, looks]).to.deep.equal([0, 0]);
+  });
+
   it("relays deposits that pay the provider's fee, deliveries and refunds", async () => {
     keeper.start();
     const free = await hireOf({ fee: 0n, feeRecipient: ZERO_ADDRESS });

@@ -31,6 +31,15 @@ const MAX_SIGNATURE_BYTES = 2_048;
 /** The longest pause between two looks at an escrow for a waiting client, in milliseconds. */
 const MAX_PAUSE_MS = 1_000;
 
+/**
+ * How long an answer about an escrow is given again, in milliseconds: one that is held, one that is settled, and one whose
+ * transaction was not found; and how many answers are remembered.
+ */
+const HELD_MS = 40;
+const FOUND_MS = 60_000;
+const MISSING_MS = 5_000;
+const MAX_DESCRIBED = 10_000;
+
 const hexSchema = z
   .string()
   .refine((text) => isHex(text), "must be hex")
@@ -61,6 +70,7 @@ const schemas = {
  */
 export function keeperApp(parameters: KeeperAppParameters): Hono {
   const { calls, keeper, waitMs = 20_000, log = () => {} } = parameters;
+  const described = new Map<Hex, { answer: Promise<Description>; until: number }>();
   const app = new Hono();
   app.use(cors());
   app.use(limitBody(65_536));
@@ -106,11 +116,22 @@ export function keeperApp(parameters: KeeperAppParameters): Hono {
     return (await calls.state(hire)).status === status;
   }
 
-  async function describe(id: Hex) {
-    const { status, delivered, amount } = await calls.state(id);
-    const isOver = status !== "held" && status !== "none";
-    const tx = isOver ? await calls.findEvent(id, "settlement") : undefined;
-    return { escrow_id: id, status, delivered, amount: String(amount), tx_hash: tx ?? null };
+  /** The answers of a moment ago are given again: each costs the chain several questions, and anybody may ask. */
+  function describe(id: Hex): Promise<Description> {
+    const known = described.get(id);
+    if (known !== undefined && performance.now() < known.until) return known.answer;
+    if (described.size >= MAX_DESCRIBED) described.clear();
+    const entry = { answer: describeNow(calls, id), until: Number.POSITIVE_INFINITY };
+    described.set(id, entry);
+    const keepFor = (ms: number): void => {
+      entry.until = performance.now() + ms;
+    };
+    entry.answer.then(
+      ({ status, tx_hash }) =>
+        keepFor(status === "held" || status === "none" ? HELD_MS : tx_hash ? FOUND_MS : MISSING_MS),
+      () => keepFor(0),
+    );
+    return entry.answer;
   }
 
   /** Waits some time for the escrow to be settled. */
@@ -124,6 +145,22 @@ export function keeperApp(parameters: KeeperAppParameters): Hono {
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }
+}
+
+/** An escrow as a client sees it. `tx_hash`: the transaction that settled it, if it is found. */
+type Description = {
+  escrow_id: Hex;
+  status: string;
+  delivered: boolean;
+  amount: string;
+  tx_hash: Hex | null;
+};
+
+async function describeNow(calls: EscrowCalls, id: Hex): Promise<Description> {
+  const { status, delivered, amount } = await calls.state(id);
+  const isOver = status !== "held" && status !== "none";
+  const tx = isOver ? await calls.findEvent(id, "settlement") : undefined;
+  return { escrow_id: id, status, delivered, amount: String(amount), tx_hash: tx ?? null };
 }
 
 async function read<Schema extends z.ZodType>(
