@@ -38,11 +38,11 @@ export function TermsCard({ terms, provider }: { terms: EscrowTerms; provider: s
 /**
  * The terms that people agree on.
  *
- * @param props.isWhole shows whole addresses
+ * @param props.isWhole shows whole addresses, also of the contract
  */
-export function TermsList(props: { terms: Pick<EscrowTerms, "hire">; isWhole?: boolean }) {
+export function TermsList(props: { terms: Pick<EscrowTerms, "hire" | "deployment">; isWhole?: boolean }) {
   const { terms, isWhole = false } = props;
-  const { hire } = terms;
+  const { hire, deployment } = terms;
   const payee = payeeOf(hire);
   return (
     <dl class="facts">
@@ -86,6 +86,14 @@ export function TermsList(props: { terms: Pick<EscrowTerms, "hire">; isWhole?: b
           <span class="soft">nobody</span>
         )}
       </dd>
+      {isWhole && (
+        <>
+          <dt>Contract</dt>
+          <dd>
+            <code>{deployment.escrow}</code>
+          </dd>
+        </>
+      )}
     </dl>
   );
 }

@@ -53,16 +53,16 @@ export function actWords(
   }
 }
 
-/** Sentences about what a deposit means for the buyer. */
-export function depositWords({ hire, deployment }: EscrowTerms, deadline: string): string[] {
-  const payee = payeeOf(hire);
+/** Sentences about what a deposit means for the buyer. The accounts stand below them, written out. */
+export function depositWords({ hire }: Pick<EscrowTerms, "hire">, deadline: string): string[] {
+  const fee = hire.fee > 0n ? `, and ${usdc(hire.fee)} as the fee to the account below` : "";
   return [
-    `You put ${usdc(hire.amount)} into the contract ${deployment.escrow}, for the work of ${hire.seller}.`,
-    `When you release it, ${usdc(hire.amount - hire.fee)} go to ${payee === hire.seller ? "the seller" : payee}${
-      hire.fee > 0n ? `, and ${usdc(hire.fee)} as the fee to ${hire.feeRecipient}` : ""
-    }.`,
+    `You put ${usdc(hire.amount)} into the contract, for the seller's work.`,
+    `When you release it, ${usdc(hire.amount - hire.fee)} go to ${
+      payeeOf(hire) === hire.seller ? "the seller" : "the account that is paid for the seller"
+    }${fee}.`,
     isNamed(hire.arbiter)
-      ? `You, the seller, and ${hire.arbiter} as arbiter can each send all of it back to you.`
+      ? "You, the seller and the arbiter can each send all of it back to you."
       : "You and the seller can each send all of it back to you. There is no arbiter.",
     `If nobody does anything, anyone can send it back to you from ${deadline} on.`,
   ];

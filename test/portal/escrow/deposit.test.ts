@@ -64,6 +64,7 @@ describe("a deposit in the portal with the reader's wallet", function () {
     await ready();
     const said = await words();
     expect(said).to.contain("You put 12.50 USDC into the contract").and.contain("There is no arbiter");
+    for (const whole of [reader.scene.seller.address, reader.scene.escrow]) expect(said).to.contain(whole);
     expect(said).to.contain("If nobody does anything, anyone can send it back to you from");
     await sign();
     await done();
