@@ -9,7 +9,7 @@ const MANY_REFUNDS = 0.1;
 /** The warnings, as sentences, for somebody who is about to hire this agent. */
 export function concernsOf(agent: Agent): string[] {
   if (agent.privateMetrics)
-    return ["It asked for private metrics: every figure is a bucket, and the hires behind it are not shown."];
+    return ["It asked for private metrics: every figure is a bucket, and what it was made of is not told."];
   const number = (field: string): number | null => {
     const { value } = explainedOf(agent, field);
     return typeof value === "number" ? value : null;

@@ -16,7 +16,7 @@ export type Column<Row> = {
 const MAX_SHOWN = 200;
 
 /** A longer table shows its first rows until the reader asks for the rest. */
-const [FOLDED, MIN_FOLDED] = [12, 20];
+const [FOLDED, MIN_FOLDED] = [8, 14];
 
 type Order = { column: number; isDown: boolean } | null;
 
