@@ -11,7 +11,7 @@ import {
 } from "tallystick-protocol/proof/proofBundle";
 import { ProofError } from "tallystick-protocol/proof/provenEntry";
 import { TLOG_PROOF_HEADER } from "tallystick-protocol/proof/tlogProof";
-import { askWallet } from "tallystick-runtime/erc1271/askWallet";
+import { askWallet } from "tallystick-protocol/erc1271/askWallet";
 import { confirmProof } from "tallystick-sdk/proof/confirmProof";
 import { createPublicClient, http } from "viem";
 import { readAddress } from "../cli/readAddress.ts";

@@ -335,7 +335,7 @@ async function isContractSignatureBy({
   if (rpcUrl === undefined) return undefined;
   const [{ createPublicClient, http }, { askWallet }] = await Promise.all([
     import("viem"),
-    import("tallystick-runtime/erc1271/askWallet"),
+    import("tallystick-protocol/erc1271/askWallet"),
   ]);
   const witness = anchoring?.contract;
   const client = createPublicClient({ transport: http(rpcUrl, ASKING) });

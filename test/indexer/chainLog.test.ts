@@ -10,7 +10,7 @@ import { headTypedData } from "tallystick-protocol/ledger/anchor";
 import { headWord } from "tallystick-protocol/ledger/word";
 import { bindBody } from "tallystick-protocol/records/binding";
 import { recordPayload, recordSigningHash, signBody } from "tallystick-protocol/records/record";
-import { askWallet } from "tallystick-runtime/erc1271/askWallet";
+import { askWallet } from "tallystick-protocol/erc1271/askWallet";
 import {
   createPublicClient,
   encodeAbiParameters,

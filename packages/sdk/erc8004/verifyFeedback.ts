@@ -1,4 +1,5 @@
 import type { Address } from "tallystick-protocol/address";
+import { askWallet } from "tallystick-protocol/erc1271/askWallet";
 import {
   type CheckFeedbackParameters,
   checkFeedbackFile,
@@ -137,14 +138,13 @@ async function askWallets(
     ["tallystick.rating_proof.entry.signature", hire.ratingRecord],
   ];
   for (const [field, { body, signer, signature }] of records) {
-    const code = await client.getCode({ address: signer });
-    if (code === undefined || code === "0x") continue;
-    const holds = await client.verifyHash({ address: signer, hash: recordSigningHash(body), signature });
+    const answer = await askWallet(client, { signer, hash: recordSigningHash(body), signature });
+    if (answer === "no_contract") continue;
     into.set(
       field,
       finding(
         field,
-        holds,
+        answer === "yes",
         `the contract ${signer} confirms it`,
         `the contract ${signer} does not confirm it`,
       ),

@@ -3,7 +3,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import type { anchorTypedData, headTypedData } from "tallystick-protocol/ledger/anchor";
 import type { HeadSignature } from "tallystick-protocol/note/headSignature";
-import { askWallet, type CallReader } from "tallystick-runtime/erc1271/askWallet";
+import { askWallet, type CallReader } from "tallystick-protocol/erc1271/askWallet";
 import { hashTypedData, type LocalAccount } from "viem";
 
 /** The terms that a writer signs. */

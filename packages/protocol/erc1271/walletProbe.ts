@@ -1,5 +1,5 @@
-import type { Address } from "tallystick-protocol/address";
 import { concatHex, encodeFunctionData, type Hex, numberToHex, parseAbi, size } from "viem";
+import type { Address } from "../address.ts";
 
 /**
  * The gas that a wallet gets to check a signature. It is always the same, because the answer must not depend

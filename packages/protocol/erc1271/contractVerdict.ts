@@ -1,6 +1,6 @@
-import type { Address } from "tallystick-protocol/address";
-import { isSignedBy, recordSigningHash, type SignedRecord } from "tallystick-protocol/records/record";
-import type { RecoverPublicKey } from "tallystick-protocol/signatures/recoverPublicKey";
+import type { Address } from "../address.ts";
+import { isSignedBy, recordSigningHash, type SignedRecord } from "../records/record.ts";
+import type { RecoverPublicKey } from "../signatures/recoverPublicKey.ts";
 import { askWallet, type CallReader } from "./askWallet.ts";
 
 /**

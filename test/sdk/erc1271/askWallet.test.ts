@@ -1,9 +1,9 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import { askWallet, type CallReader } from "tallystick-protocol/erc1271/askWallet";
+import { MAX_SIGNATURE_BYTES, PROBE_GAS, WALLET_GAS } from "tallystick-protocol/erc1271/walletProbe";
 import type { TallystickError } from "tallystick-protocol/errors";
-import { askWallet, type CallReader } from "tallystick-runtime/erc1271/askWallet";
-import { MAX_SIGNATURE_BYTES, PROBE_GAS, WALLET_GAS } from "tallystick-runtime/erc1271/walletProbe";
 import { createPublicClient, custom, type Hex, http, type PublicClient } from "viem";
 import { type Chain, freshChain } from "../../support/freshChain.ts";
 import { ERROR_ANSWERS } from "./errorAnswers.ts";

@@ -1,7 +1,7 @@
-import type { Address } from "tallystick-protocol/address";
-import { TallystickError } from "tallystick-protocol/errors";
-import { isHex } from "tallystick-protocol/hex";
 import { BaseError, type Hex, RpcRequestError, size } from "viem";
+import type { Address } from "../address.ts";
+import { TallystickError } from "../errors.ts";
+import { isHex } from "../hex.ts";
 import { MAX_SIGNATURE_BYTES, PROBE_GAS, VERDICTS, walletProbe } from "./walletProbe.ts";
 
 /**
