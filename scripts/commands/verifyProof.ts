@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import type { Command } from "commander";
+import { askWallet } from "tallystick-protocol/erc1271/askWallet";
 import { TallystickError } from "tallystick-protocol/errors";
 import { type Hex, toHex } from "tallystick-protocol/hex";
 import { headDigest } from "tallystick-protocol/note/headSignature";
@@ -11,7 +12,6 @@ import {
 } from "tallystick-protocol/proof/proofBundle";
 import { ProofError } from "tallystick-protocol/proof/provenEntry";
 import { TLOG_PROOF_HEADER } from "tallystick-protocol/proof/tlogProof";
-import { askWallet } from "tallystick-protocol/erc1271/askWallet";
 import { confirmProof } from "tallystick-sdk/proof/confirmProof";
 import { createPublicClient, http } from "viem";
 import { readAddress } from "../cli/readAddress.ts";

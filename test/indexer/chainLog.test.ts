@@ -5,12 +5,12 @@ import { expect } from "chai";
 import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
 import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
 import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
+import { askWallet } from "tallystick-protocol/erc1271/askWallet";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { headTypedData } from "tallystick-protocol/ledger/anchor";
 import { headWord } from "tallystick-protocol/ledger/word";
 import { bindBody } from "tallystick-protocol/records/binding";
 import { recordPayload, recordSigningHash, signBody } from "tallystick-protocol/records/record";
-import { askWallet } from "tallystick-protocol/erc1271/askWallet";
 import {
   createPublicClient,
   encodeAbiParameters,

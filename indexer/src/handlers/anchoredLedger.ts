@@ -1,8 +1,8 @@
 import { type Context, type Event, ponder } from "ponder:registry";
 import type { RecordEvent } from "tallystick-derive/events";
+import { contractVerdict } from "tallystick-protocol/erc1271/contractVerdict";
 import type { Hex } from "tallystick-protocol/hex";
 import type { LedgerEntry } from "tallystick-protocol/ledger/entry";
-import { contractVerdict } from "tallystick-protocol/erc1271/contractVerdict";
 import { SignatureThreads } from "tallystick-runtime/signatures/signatureThreads";
 import { config, operations } from "../../environment.ts";
 import {

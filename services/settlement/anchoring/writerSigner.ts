@@ -1,9 +1,9 @@
 import type { Address } from "tallystick-protocol/address";
+import { askWallet, type CallReader } from "tallystick-protocol/erc1271/askWallet";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import type { anchorTypedData, headTypedData } from "tallystick-protocol/ledger/anchor";
 import type { HeadSignature } from "tallystick-protocol/note/headSignature";
-import { askWallet, type CallReader } from "tallystick-protocol/erc1271/askWallet";
 import { hashTypedData, type LocalAccount } from "viem";
 
 /** The terms that a writer signs. */
