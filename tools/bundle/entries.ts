@@ -18,7 +18,7 @@ export const bundleEntries: readonly BundleEntry[] = [
   { name: "escrow", source: 'export * from "tallystick-sdk/escrow";', most: 187_000 },
   { name: "auditor", source: 'export * from "tallystick-sdk/auditor";', most: 76_000 },
   { name: "query", source: 'export * from "tallystick-sdk/query";', most: 4_600 },
-  { name: "derive", source: 'export * from "tallystick-derive";', most: 124_000 },
+  { name: "derive", source: 'export * from "tallystick-derive";', most: 135_000 },
   { name: "openLog", source: 'export * from "tallystick-sdk/openLog";', most: 138_000 },
   {
     name: "inclusion",

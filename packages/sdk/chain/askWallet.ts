@@ -1,4 +1,4 @@
-import { askWallet, type WalletQuestion } from "tallystick-protocol/erc1271/askWallet";
+import type { WalletQuestion } from "tallystick-protocol/erc1271/askWallet";
 import type { PublicClient } from "viem";
 import { within } from "../deadline.ts";
 
@@ -11,6 +11,8 @@ const WALLET_MS = 5_000;
 /** Asks by a chain client, at its latest block. A signer without code is no wallet, so it says no. */
 export function walletAsker(client: Pick<PublicClient, "call">): AskWallet {
   return async (question) => {
+    // Most buyers never meet a contract wallet, so their bundle leaves this out.
+    const { askWallet } = await import("tallystick-protocol/erc1271/askWallet");
     const asked = askWallet(client, question).then(
       (answer) => (answer === "yes" ? "yes" : "no"),
       () => "unknown" as const,
