@@ -49,8 +49,8 @@ const DIGITS = 1_000;
 
 /**
  * A fraction stored as text, `n` or `n/d`. Weights of a ring that had very many sizes have tens of thousands of digits on
- * either side. Of those both sides lose the same number of last digits, which changes the fraction by less than 10⁻⁹⁰⁰:
- * its numerator and denominator differ by a few digits only.
+ * either side. The numerator and the denominator then lose the same number of last digits. Their lengths differ by a few
+ * digits only, so this changes the fraction by less than 10⁻⁹⁰⁰.
  */
 function fraction(column: SQLWrapper): { n: SQL; d: SQL } {
   const n = sql`split_part(${column}, '/', 1)`;

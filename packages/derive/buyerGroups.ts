@@ -40,7 +40,7 @@ export function joinBuyerGroups(context: ApplyContext, a: string, b: string): vo
   const groups = [buyerGroupOf(context, a), buyerGroupOf(context, b)] as const;
   if (groups[0] === groups[1]) return;
   const [first, second] = [membersOf(context, groups[0]), membersOf(context, groups[1])];
-  // What a merge moves and the way from a member to its group: both stay short if the lighter group joins the heavier.
+  // The lighter group joins the heavier one. So a merge moves little, and the way from a member to its group stays short.
   const weights = [
     first + agentRow(context, groups[0]).sellers,
     second + agentRow(context, groups[1]).sellers,

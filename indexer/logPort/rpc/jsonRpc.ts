@@ -48,7 +48,7 @@ export class BatchRefusedError extends SourceRefusedError {
   }
 }
 
-/** JSON-RPC's codes for a request that is no valid request, as a server answers that knows no batches. */
+/** JSON-RPC's codes for an invalid request. A server that knows no batches answers with one of them. */
 const INVALID_REQUEST: ReadonlySet<number> = new Set([-32600, -32700]);
 
 /** A failed attempt that may succeed the next time. */

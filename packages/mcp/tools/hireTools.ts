@@ -158,7 +158,7 @@ function registerCancelHire(server: McpServer, context: McpContext): void {
         running.cancel();
         const ended = await waitFor(running, () => {}, context.handleAfterMs);
         const remaining_budget_usdc = formatUsdc(await spend.budget.remaining());
-        // Nothing ends a hire whose payment is signed but its seller, which can be silent for as long as it may take.
+        // Once its payment is signed, only the seller ends a hire, and it may be silent for a long time.
         if (ended === undefined) {
           const next_step = "Its payment is signed already, so it goes on. get_hire shows how it ends.";
           return { cancelled: false, money: "authorized", next_step, remaining_budget_usdc };
