@@ -78,7 +78,6 @@ export function limitClients(server: Server, limits: ClientLimits): void {
     const budget = budgets.of(clientOf(askerOf(request), trustedProxies));
     if (pipeline.ends) {
       // Parsing a request that is ignored costs work too, and counts as a refusal.
-      pipeline.isIgnored = true;
       budget.refuse();
       return budget.charge(IGNORED_POINTS);
     }

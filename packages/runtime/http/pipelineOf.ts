@@ -7,8 +7,6 @@ export type Pipeline = {
   waiting: number;
   /** An answer said that the connection closes. Requests after it are not answered (RFC 9112 §9.6). */
   ends: boolean;
-  /** It sent a request after that answer. */
-  isIgnored: boolean;
 };
 
 /**
@@ -22,7 +20,7 @@ const pipelines = new WeakMap<Socket, Pipeline>();
 export function pipelineOf({ socket }: Pick<IncomingMessage, "socket">): Pipeline {
   const known = pipelines.get(socket);
   if (known !== undefined) return known;
-  const pipeline = { waiting: 0, ends: false, isIgnored: false };
+  const pipeline = { waiting: 0, ends: false };
   pipelines.set(socket, pipeline);
   return pipeline;
 }

@@ -9,8 +9,8 @@ const PIECE_BYTES = 4 * 1024;
 /**
  * Lets a server parse what one connection sent in pieces, and do other work between them. Node reads up to 64
  * KiB at once, and parses all of it before anything else. 2,000 small requests in one read would hold up all
- * other clients for a tenth of a second. Nothing more is parsed of a connection that has sent a request after the
- * last one that may be answered.
+ * other clients for a tenth of a second. After the last request of a connection that may be answered, only the rest
+ * of its piece is parsed.
  */
 export function readInPieces(server: Server): void {
   server.on("connection", (socket: Socket) => {
@@ -29,7 +29,7 @@ function pushInPieces(socket: Socket): void {
   const next = () => {
     const [first] = rest;
     if (first === undefined || socket.destroyed) return;
-    if (pipelineOf({ socket }).isIgnored) {
+    if (pipelineOf({ socket }).ends) {
       rest.length = 0;
       return;
     }
@@ -40,9 +40,14 @@ function pushInPieces(socket: Socket): void {
       rest.shift();
       push(first);
     }
-    // Reading has stopped while something was left. A paused connection reads again when it continues.
     if (rest.length > 0) setImmediate(next);
-    else if (first !== null && !socket.isPaused()) socket.read(0);
+  };
+
+  // Each piece is the answer to a wish to read. So the connection is read again only when nothing is left, and a request
+  // whose body nobody reads holds no more than before.
+  const read = socket._read.bind(socket);
+  socket._read = (size) => {
+    if (rest.length === 0) read(size);
   };
 
   socket.push = (chunk: Buffer | null) => {

@@ -137,6 +137,20 @@ describe("runtime/http/limitClients", () => {
     expect(lengths).to.deep.equal([...sizes, 0]);
   });
 
+  it("reads next to nothing of a body while nobody reads it", async () => {
+    let read = 0;
+    await open((request, response) => {
+      setTimeout(() => {
+        read = request.socket.bytesRead;
+        response.end();
+      }, 500);
+    });
+    const head = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 20000000\r\n\r\n";
+    const answer = await converse(port(), { parts: [head, "a".repeat(20_000_000)], listenMs: 10_000 });
+    expect(answer.closed).to.equal(true);
+    expect(read).to.be.within(1, 512 * 1024);
+  });
+
   it("serves a client's many requests without a price a second later, and another client at once", async () => {
     const served: number[] = [];
     await open(
