@@ -45,7 +45,7 @@ export async function runAllTests({
       run: (step) => {
         heading(step.name);
         const prefix = lanes > 1 ? `${styleText("dim", step.name.padEnd(width))}  ` : undefined;
-        return runStep(step, stop.signal, prefix);
+        return runStep(step, stop.signal, { ...(prefix !== undefined && { prefix }) });
       },
     });
   };

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { compiledOnce } from "../../scripts/processes/nodeProgram.ts";
@@ -8,20 +8,37 @@ import { prefixLines } from "./prefixLines.ts";
 import type { TestStep } from "./steps.ts";
 import { readTestCounts, type TestCounts } from "./testCounts.ts";
 
+/** How long a runner may take to end after it has counted its tests. */
+const MS_TO_END = 60_000;
+
+/** In place of an exit code: the runner was killed. */
+export const DID_NOT_END = "killed, because it did not end after its last test";
+
 /** How a step went. `note` says what the counts do not. */
 export type StepResult = TestCounts & { ms: number; note?: string };
 
+/** The parts of {@link runStep} that not every caller gives. */
+export type RunStepOptions = {
+  /** What goes before each line of its output, when other steps write at the same time. */
+  prefix?: string;
+  /** How many milliseconds a runner may go on after it has counted. The default is a minute. */
+  msToEnd?: number;
+};
+
 /**
- * Runs one step with its output on ours; a signal to stop is passed on to it.
- *
- * @param prefix what goes before each line of its output, when other steps write at the same time
+ * Runs one step with its output on ours; a signal to stop is passed on to it. A runner that has counted its tests and does
+ * not end, since something keeps it open, is killed and counts as failed. It would hold up the whole run.
  */
-export async function runStep(step: TestStep, signal: AbortSignal, prefix?: string): Promise<StepResult> {
+export async function runStep(
+  step: TestStep,
+  signal: AbortSignal,
+  { prefix, msToEnd = MS_TO_END }: RunStepOptions = {},
+): Promise<StepResult> {
   const folder = mkdtempSync(path.join(tmpdir(), "tallystick-test-"));
   const countsFile = path.join(folder, "counts.json");
   const began = performance.now();
   try {
-    const code = await run(step, countsFile, signal, prefix);
+    const code = await run(step, countsFile, signal, { prefix, msToEnd });
     const ms = performance.now() - began;
     return { ...judge(step, code, readTestCounts(countsFile)), ms };
   } finally {
@@ -32,12 +49,13 @@ export async function runStep(step: TestStep, signal: AbortSignal, prefix?: stri
 /** Turns exit code and counts into counts that never look better than what happened. */
 export function judge(
   step: Pick<TestStep, "counts">,
-  code: number,
+  code: number | typeof DID_NOT_END,
   counts: TestCounts | undefined,
 ): Omit<StepResult, "ms"> {
   if (!step.counts)
     return code === 0 ? { passed: 1, failed: 0, skipped: 0 } : { passed: 0, failed: 1, skipped: 0 };
   if (!counts) return { passed: 0, failed: 1, skipped: 0, note: `ended with ${code} before it could count` };
+  if (code === DID_NOT_END) return { ...counts, failed: counts.failed + 1, note: DID_NOT_END };
   if (counts.failed > 0) return counts;
   if (code !== 0) return { ...counts, failed: 1, note: `ended with ${code}` };
   if (counts.passed === 0) return { ...counts, failed: 1, note: "ran no test" };
@@ -48,8 +66,8 @@ function run(
   step: TestStep,
   countsFile: string,
   signal: AbortSignal,
-  prefix: string | undefined,
-): Promise<number> {
+  { prefix, msToEnd }: { prefix: string | undefined; msToEnd: number },
+): Promise<number | typeof DID_NOT_END> {
   const env: NodeJS.ProcessEnv = {
     ...process.env,
     ...compiledOnce,
@@ -73,14 +91,29 @@ function run(
   });
   const stop = () => child.kill("SIGTERM");
   signal.addEventListener("abort", stop, { once: true });
+  let killed = false;
+  let hasCounted: number | undefined;
+  const watch = setInterval(
+    () => {
+      if (hasCounted === undefined && existsSync(countsFile)) hasCounted = performance.now();
+      if (hasCounted === undefined || performance.now() - hasCounted < msToEnd) return;
+      killed = true;
+      child.kill("SIGKILL");
+    },
+    Math.min(1_000, msToEnd),
+  );
   return new Promise((resolve, reject) => {
-    child.on("error", reject);
+    child.on("error", (error) => {
+      clearInterval(watch);
+      reject(error);
+    });
     // Not "close": something that the step left behind may hold its output open.
     child.on("exit", (code) => {
+      clearInterval(watch);
       signal.removeEventListener("abort", stop);
       setImmediate(() => {
         for (const end of ends) end();
-        resolve(code ?? 1);
+        resolve(killed ? DID_NOT_END : (code ?? 1));
       });
     });
   });

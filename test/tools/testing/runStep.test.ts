@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { judge } from "../../../tools/testing/runStep.ts";
+import { DID_NOT_END, judge, runStep } from "../../../tools/testing/runStep.ts";
 
 describe("tools/testing/runStep", () => {
   const runner = { counts: true };
@@ -34,5 +34,14 @@ describe("tools/testing/runStep", () => {
       note: "ran no test",
     });
     expect(judge(runner, 0, undefined)).to.include({ failed: 1 });
+  });
+
+  it("kills a runner that has counted and does not end, and counts that as a failure", async () => {
+    const counted = JSON.stringify({ passed: 2, failed: 0, skipped: 0 });
+    const program = `require("node:fs").writeFileSync(process.env.TALLYSTICK_TEST_COUNTS, ${JSON.stringify(counted)});
+      process.on("SIGTERM", () => {}); setInterval(() => {}, 1000);`;
+    const step = { name: "hangs", args: ["-e", program], counts: true, needsBuild: false };
+    const result = await runStep(step, new AbortController().signal, { prefix: "", msToEnd: 50 });
+    expect(result).to.include({ passed: 2, failed: 1, note: DID_NOT_END });
   });
 });
