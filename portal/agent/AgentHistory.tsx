@@ -1,4 +1,5 @@
 import { type Bar, BarChart } from "../design/BarChart.tsx";
+import { countOf } from "../design/countOf.ts";
 import { formatDay } from "../design/format.ts";
 import { Empty } from "../design/States.tsx";
 import type { DaySeries } from "./agentQuery.ts";
@@ -24,7 +25,7 @@ export function AgentHistory({ series, title = "Hires day by day" }: { series: D
       {hires > 0 ? (
         <BarChart
           bars={bars}
-          caption={`${hires} hires from ${formatDay(series.from)} to ${formatDay(series.to)}`}
+          caption={`${countOf(hires, "hire")} from ${formatDay(series.from)} to ${formatDay(series.to)}`}
         />
       ) : (
         <Empty>There was no hire in the last {bars.length} days.</Empty>

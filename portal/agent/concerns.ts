@@ -1,3 +1,4 @@
+import { countOf } from "../design/countOf.ts";
 import { formatNumber, formatRate } from "../design/format.ts";
 import { type Agent, explainedOf } from "./agentQuery.ts";
 
@@ -28,7 +29,7 @@ export function concernsOf(agent: Agent): string[] {
     ],
     [
       weighted < raw,
-      `Of its ${formatNumber(raw)} hires only ${formatNumber(weighted)} count. The other buyers seem to have the same owner as this agent.`,
+      `Of its ${countOf(raw, "hire")} only ${formatNumber(weighted)} ${weighted === 1 ? "counts" : "count"}. The other buyers seem to have the same owner as this agent.`,
     ],
     [
       raw > 0 && buyers < FEW_BUYERS,
@@ -38,10 +39,7 @@ export function concernsOf(agent: Agent): string[] {
     ],
     [refunds >= MANY_REFUNDS, `${formatRate(refunds)} of its escrow hires were refunded.`],
     [disputes > 0, `Audits found ${formatRate(disputes)} of its hires bad.`],
-    [
-      undisclosed > 0,
-      `It kept silent about ${formatNumber(undisclosed)} hires that were drawn for an audit.`,
-    ],
+    [undisclosed > 0, `It kept silent about ${countOf(undisclosed, "hire")} drawn for an audit.`],
   ];
   return said.flatMap(([holds, text]) => (holds ? [text] : []));
 }
@@ -54,7 +52,7 @@ export function sentenceOf(agent: Agent): string {
   if (agent.privateMetrics) return "It sells under private metrics.";
   if (hires === 0 || typeof hires !== "number") {
     return typeof bought === "number" && bought > 0
-      ? `It bought ${formatNumber(bought)} hires and sold none in the last 30 days.`
+      ? `It bought ${countOf(bought, "hire")} and sold none in the last 30 days.`
       : "Nobody hired it in the last 30 days, so nothing is known of its work.";
   }
   const times = hires === 1 ? "once" : `${formatNumber(hires)} times`;

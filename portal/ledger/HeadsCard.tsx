@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { ActionButton } from "../design/ActionButton.tsx";
 import { Hash } from "../design/Address.tsx";
+import { entriesOf } from "../design/countOf.ts";
 import { type Column, DataTable } from "../design/DataTable.tsx";
 import { formatNumber, plainText } from "../design/format.ts";
 import { Icon } from "../design/Icon.tsx";
@@ -80,7 +81,7 @@ function Consistency({ ledger, heads }: Pick<Props, "ledger" | "heads">) {
       <select value={value} onChange={({ currentTarget }) => set(Number(currentTarget.value))}>
         {heads.map(({ id, seq, size }, n) => (
           <option key={id} value={n}>
-            {`anchor ${plainText(seq, 20)}: ${formatNumber(Number(size))} entries`}
+            {`anchor ${plainText(seq, 20)}: ${entriesOf(Number(size))}`}
           </option>
         ))}
       </select>
@@ -115,7 +116,7 @@ async function consistencyOf(ledger: string, a: Tree, b: Tree, signal: AbortSign
   const [from, to] = a.size <= b.size ? [a, b] : [b, a];
   const title = "Two heads of one history";
   const isOn = await proves(from, to, (one, other) => askConsistency(ledger, one, other, signal));
-  const numbers = `${formatNumber(from.size)} and ${formatNumber(to.size)} entries`;
+  const numbers = `${formatNumber(from.size)} and ${entriesOf(to.size)}`;
   if (isOn === null)
     return {
       title,

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { Address, Hash } from "../design/Address.tsx";
 import { AsQuery } from "../design/AsQuery.tsx";
+import { entriesOf } from "../design/countOf.ts";
 import { formatNumber, plainText, shortHash } from "../design/format.ts";
 import { Notice } from "../design/Notice.tsx";
 import { Answered } from "../design/States.tsx";
@@ -112,8 +113,8 @@ function Facts({ ledger, anchors }: { ledger: Ledger; anchors: number }) {
     <>
       {equivocation !== null && (
         <Notice kind="bad" title="Its writer signed two histories">
-          The contract marked it in block {equivocation.block}, at {equivocation.size} entries. Nodes load
-          nothing more of it.
+          The contract marked it in block {equivocation.block}, at {entriesOf(Number(equivocation.size))}.
+          Nodes load nothing more of it.
         </Notice>
       )}
       <dl class="tiles">

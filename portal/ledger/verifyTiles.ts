@@ -3,6 +3,7 @@ import { toHex } from "tallystick-protocol/hex";
 import { formatTilePath, type Tile } from "tallystick-protocol/merkle/tilePath";
 import { parseCheckpoint } from "tallystick-protocol/note/checkpoint";
 import { parseSignedNote } from "tallystick-protocol/note/signedNote";
+import { entriesOf } from "../design/countOf.ts";
 import { nodeUrl } from "../node/nodeUrl.ts";
 import { readBytes } from "../node/readBytes.ts";
 import { type Check, type Finding, fails, holds, isOpen } from "../verify/check.ts";
@@ -36,10 +37,9 @@ export async function verifyTiles(
     const checks: Check[] = [];
     const compare = async (what: string, { size: at, root: told }: Tree) => {
       const found = toHex(await rootFromTiles(at, read));
-      const entries = at.toLocaleString("en");
       checks.push(
         found === told
-          ? holds(`The tiles make the root of ${what}, of ${entries} entries`, found)
+          ? holds(`The tiles make the root of ${what}, of ${entriesOf(at)}`, found)
           : fails(`The tiles do not make the root of ${what}`, `They make ${found}, ${what} says ${told}.`),
       );
     };
@@ -49,11 +49,14 @@ export async function verifyTiles(
       checks.push(
         fails(
           "The newest checkpoint is older than the anchored head",
-          `It has ${size.toLocaleString("en")} entries, the head ${ledger.size.toLocaleString("en")}.`,
+          `It has ${entriesOf(size)}, the head ${ledger.size.toLocaleString("en")}.`,
         ),
       );
     checks.push(
-      isOpen(`${kept.size} tiles were read`, "They hold hashes. The checkpoint's key shows who signed it."),
+      isOpen(
+        kept.size === 1 ? "One tile was read" : `${kept.size} tiles were read`,
+        "They hold hashes. The checkpoint's key shows who signed it.",
+      ),
     );
     return { title, checks };
   } catch (error) {

@@ -1,3 +1,4 @@
+import { entriesOf } from "../design/countOf.ts";
 import type { OwnTree } from "./tree.ts";
 
 /**
@@ -40,3 +41,13 @@ export const isOpen = (text: string, detail?: string): Check => ({
   text,
   ...(detail && { detail }),
 });
+
+/** Says that a whole ledger verifies. */
+export function allVerify(size: number): string {
+  return size === 1 ? "The one entry verifies" : `All ${entriesOf(size)} verify`;
+}
+
+/** Says that the entries before a wrong one verify. */
+export function beforeVerifies(size: number): string {
+  return size === 1 ? "The one entry before it verifies" : `The ${entriesOf(size)} before it verify`;
+}

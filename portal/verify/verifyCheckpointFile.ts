@@ -1,6 +1,7 @@
 import { toHex } from "tallystick-protocol/hex";
 import { parseCheckpoint } from "tallystick-protocol/note/checkpoint";
 import { parseSignedNote } from "tallystick-protocol/note/signedNote";
+import { countOf, entriesOf } from "../design/countOf.ts";
 import { type Finding, holds } from "./check.ts";
 import { type BelievedKeys, signatureChecks, unreadable } from "./verifyKeys.ts";
 
@@ -16,8 +17,8 @@ export function verifyCheckpointFile(text: string, keys: BelievedKeys): Finding 
     return {
       title,
       checks: [
-        holds("It has the form of a checkpoint", `${note.signatures.length} signatures`),
-        holds(`It is of ${origin} at ${size.toLocaleString("en")} entries`, `root ${toHex(root)}`),
+        holds("It has the form of a checkpoint", countOf(note.signatures.length, "signature")),
+        holds(`It is of ${origin} at ${entriesOf(size)}`, `root ${toHex(root)}`),
         ...signatureChecks(note, origin, keys),
       ],
       tree: { what: "the checkpoint", size, root: toHex(root), isWhole: false },

@@ -5,6 +5,7 @@ import { lineLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
 import { verifyInclusion } from "tallystick-protocol/merkle/verifyInclusion";
 import { readProvenEntry } from "tallystick-protocol/proof/provenEntry";
 import { signerOf } from "tallystick-protocol/records/record";
+import { entriesOf } from "../design/countOf.ts";
 import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
 
 /** A node's description of a ledger entry with a signed record. */
@@ -105,7 +106,10 @@ function inclusionChecks(line: string, { seq, inclusionProof }: ToldEntry): Chec
     index === seq && verifyInclusion({ leafHash, index, size, root: bytes(root), proof: hashes.map(bytes) });
   if (!isIn)
     return [
-      fails("It is not in the tree of that root", `leaf ${toHex(leafHash)}, root ${root}, ${size} entries`),
+      fails(
+        "It is not in the tree of that root",
+        `leaf ${toHex(leafHash)}, root ${root}, ${entriesOf(size)}`,
+      ),
     ];
   return [
     holds(

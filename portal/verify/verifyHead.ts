@@ -3,6 +3,7 @@ import { fromHex, type Hex } from "tallystick-protocol/hex";
 import { ledgerId } from "tallystick-protocol/ledger/anchor";
 import { verifyConsistency } from "tallystick-protocol/merkle/verifyConsistency";
 import type { ChainHead, LedgerPlace, Reading, Readings } from "../chain/readHeads.ts";
+import { entriesOf } from "../design/countOf.ts";
 import { type Check, fails, holds, isOpen } from "./check.ts";
 import type { OwnTree, Tree } from "./tree.ts";
 
@@ -84,7 +85,7 @@ export function sourceChecks({ block, readings }: Readings): { checks: Check[]; 
 function sentenceOf({ source, head }: Extract<Reading, { head: ChainHead }>): string {
   const { size, root, blockHash, isForked } = head;
   const mark = isForked ? ", marked as forked" : "";
-  return `${source} says: ${size.toLocaleString("en")} entries, root ${root}${mark}, block ${blockHash}.`;
+  return `${source} says: ${entriesOf(size)}, root ${root}${mark}, block ${blockHash}.`;
 }
 
 /** A node that has not read so many blocks is not just a little late. On Base they take half an hour. */
@@ -122,10 +123,10 @@ export async function nodeHeadChecks(
   if (told.size === head.size)
     return [
       told.root === head.root
-        ? holds("The node's head is the chain's", `${count(told.size)} entries, root ${told.root}`)
+        ? holds("The node's head is the chain's", `${entriesOf(told.size)}, root ${told.root}`)
         : fails(
             "The node tells the head of another ledger",
-            `At ${count(told.size)} entries it says root ${told.root}, the chain ${head.root}.`,
+            `At ${entriesOf(told.size)} it says root ${told.root}, the chain ${head.root}.`,
           ),
     ];
   if (told.size > head.size)
@@ -157,10 +158,10 @@ export async function treeChecks(tree: OwnTree, head: ChainHead, prove: Prove): 
   if (tree.size === head.size)
     return [
       tree.root === head.root
-        ? holds(`The chain has the root of ${what}`, `${count(tree.size)} entries, root ${tree.root}`)
+        ? holds(`The chain has the root of ${what}`, `${entriesOf(tree.size)}, root ${tree.root}`)
         : fails(
             `The chain has another root than ${what}`,
-            `At ${count(tree.size)} entries ${what} comes to ${tree.root}, the chain has ${head.root}.`,
+            `At ${entriesOf(tree.size)} ${what} comes to ${tree.root}, the chain has ${head.root}.`,
           ),
     ];
   if (tree.size > head.size) {
@@ -172,14 +173,19 @@ export async function treeChecks(tree: OwnTree, head: ChainHead, prove: Prove): 
       ];
     return [
       isOn === null ? noProof() : holds(`What the chain has is the beginning of ${what}`),
-      isOpen(`The last ${count(missing)} entries are not anchored yet`),
+      isOpen(
+        missing === 1
+          ? "The last entry is not anchored yet"
+          : `The last ${count(missing)} entries are not anchored yet`,
+      ),
     ];
   }
   const checks = await beginningChecks(`The root of ${what}`, tree, head, prove);
   if (!isWhole || checks.every(({ state }) => state !== "yes")) return checks;
-  const missing = count(head.size - tree.size);
-  const detail = `The chain has ${count(head.size)} entries, ${what} ${count(tree.size)}.`;
-  return [fails(`The last ${missing} entries are missing in ${what}`, detail), ...checks];
+  const missing = head.size - tree.size;
+  const detail = `The chain has ${entriesOf(head.size)}, ${what} ${count(tree.size)}.`;
+  const last = missing === 1 ? "entry is" : `${count(missing)} entries are`;
+  return [fails(`The last ${last} missing in ${what}`, detail), ...checks];
 }
 
 async function beginningChecks(what: string, tree: Tree, head: ChainHead, prove: Prove): Promise<Check[]> {

@@ -1,7 +1,7 @@
 import { toHex } from "tallystick-protocol/hex";
 import { LedgerChain, LedgerLineError, type VerifiedLedger } from "tallystick-protocol/ledger/verifyLedger";
 import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
-import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
+import { allVerify, beforeVerifies, type Check, type Finding, fails, holds, isOpen } from "./check.ts";
 import { linesOf } from "./linesOf.ts";
 import { sha256ByWasm } from "./sha256ByWasm.ts";
 import { verifyLedgerInParts } from "./verifyLedgerInParts.ts";
@@ -53,7 +53,7 @@ async function verifyLineByLine(file: Blob, onProgress: (share: number) => void)
       ? []
       : [
           isOpen(
-            `${count.toLocaleString("en")} lines are in another layout than the canonical one`,
+            `${count === 1 ? "One line is" : `${count.toLocaleString("en")} lines are`} in another layout than the canonical one`,
             `The first is line ${firstLine}. What they say verifies.`,
           ),
         ];
@@ -64,10 +64,7 @@ function verified({ size, head, root }: VerifiedLedger, layout: Check[], more = 
   return {
     title,
     checks: [
-      holds(
-        `All ${size.toLocaleString("en")} entries verify`,
-        `Each hashes to what it says, and names the one before it.${more}`,
-      ),
+      holds(allVerify(size), `Each hashes to what it says, and names the one before it.${more}`),
       holds("They make one tree", `root ${toHex(root)}`),
       holds("The last entry", `hash ${head}`),
       ...layout,
@@ -81,5 +78,5 @@ function verified({ size, head, root }: VerifiedLedger, layout: Check[], more = 
 }
 
 function isBefore(size: number): Check[] {
-  return size === 0 ? [] : [holds(`The ${size.toLocaleString("en")} entries before it verify`)];
+  return size === 0 ? [] : [holds(beforeVerifies(size))];
 }

@@ -1,8 +1,9 @@
 import { bytesEqual, fromHex, toHex } from "tallystick-protocol/hex";
 import { LedgerChain, LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
+import { entriesOf } from "../design/countOf.ts";
 import { readText } from "../node/readBytes.ts";
-import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
+import { allVerify, beforeVerifies, type Check, type Finding, fails, holds, isOpen } from "./check.ts";
 import { sha256ByWasm } from "./sha256ByWasm.ts";
 import type { Tree } from "./verifyHead.ts";
 
@@ -39,7 +40,7 @@ export async function verifyLedgerOfNode(
       if (!isRoot(root, frontier.root()))
         wrong.push(
           fails(
-            `The head at ${size.toLocaleString("en")} entries is not this ledger's`,
+            `The head at ${entriesOf(size)} is not this ledger's`,
             `The node tells root ${root}, its entries make ${toHex(frontier.root())}.`,
           ),
         );
@@ -61,12 +62,12 @@ export async function verifyLedgerOfNode(
     return {
       title,
       checks: [
-        holds(`The ${frontier.size.toLocaleString("en")} entries before it verify`),
+        holds(beforeVerifies(frontier.size)),
         fails(`Entry ${error.line - 1} does not hold`, error.reason),
       ],
     };
   }
-  const all = `${frontier.size.toLocaleString("en")} entries`;
+  const all = entriesOf(frontier.size);
   return {
     title,
     checks: [
@@ -78,13 +79,10 @@ export async function verifyLedgerOfNode(
                   `A tab reads ${MAX_ENTRIES.toLocaleString("en")} entries`,
                   "tallystick verify-ledger reads all.",
                 )
-              : fails(
-                  "The ledger is cut off",
-                  `The node tells ${last.toLocaleString("en")} entries, and gives ${all}.`,
-                ),
+              : fails("The ledger is cut off", `The node tells ${entriesOf(last)}, and gives ${all}.`),
           ]
         : []),
-      holds(`All ${all} verify`, "Each hashes to what it says, and names the one before it."),
+      holds(allVerify(frontier.size), "Each hashes to what it says, and names the one before it."),
       ...(wrong.length === 0 && next > 0
         ? [
             holds(

@@ -2,6 +2,7 @@ import { foldLog } from "tallystick-derive/foldLog";
 import { snapshotOf } from "tallystick-derive/snapshot";
 import { TallystickError } from "tallystick-protocol/errors";
 import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
+import { countOf } from "../design/countOf.ts";
 import { type Finding, fails, holds, isOpen } from "./check.ts";
 import { linesOf } from "./linesOf.ts";
 
@@ -21,11 +22,13 @@ export async function verifyLogFile(file: Blob, onProgress: (share: number) => v
       title,
       checks: [
         holds(
-          `All ${events.toLocaleString("en")} events were derived`,
+          events === 1
+            ? "The one event was derived"
+            : `All ${events.toLocaleString("en")} events were derived`,
           "Each event is in an allowed place, and every signature was checked.",
         ),
         holds(
-          `They give ${Object.keys(agents).length} agents and ${Object.keys(clusters).length} clusters`,
+          `They give ${countOf(Object.keys(agents).length, "agent")} and ${countOf(Object.keys(clusters).length, "cluster")}`,
           `as of block ${asOf.block}`,
         ),
         digest === null
