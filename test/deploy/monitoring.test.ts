@@ -11,6 +11,7 @@ import { registerMetrics } from "../../indexer/api/metrics.ts";
 import { transferMetrics } from "../../indexer/relevant/transferMetrics.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { createMetrics as auditingMetrics } from "../../services/auditing/metrics.ts";
+import { createDispatchApp } from "../../services/dispatch/http/app.ts";
 import { notifierRegistry } from "../../services/notifying/metrics.ts";
 import { createMetrics as proberMetrics } from "../../services/probing/metrics.ts";
 import { createMetrics as settlementMetrics } from "../../services/settlement/metrics.ts";
@@ -109,6 +110,17 @@ async function exposed(): Promise<Map<string, string[]>> {
     auditingMetrics(() => anyState as never),
   ];
   for (const { text } of texts) addText(await text());
+  const dispatcher = {
+    load: () => ({ running: 0, waiting: 0 }),
+    budget: { today: async () => ({ spent: 0n, reserved: 0n }) },
+    onEnd: () => {},
+  };
+  const dispatch = createDispatchApp({
+    dispatcher: dispatcher as never,
+    callers: new Map(),
+    onFault: () => {},
+  });
+  addText(await (await dispatch.request("/metrics")).text());
   addText(await (await createWitnessApp(witness as never, () => {}).request("/metrics")).text());
   const indexer = new Registry();
   const operations = { readBlocked: async () => null, readBlockedTransfers: async () => null };
@@ -158,6 +170,14 @@ describe("alerts and the dashboard", () => {
         [...read].some((name) => name.startsWith(prefix)),
         prefix,
       ).to.equal(true);
+  });
+
+  it("read every metric of our own, so that none is collected for nobody", () => {
+    const bare = (name: string) => name.replace(/_(?:bucket|count|sum)$/, "");
+    const read = new Set(expressions.flatMap(([, expr]) => metricsIn(expr).map(bare)));
+    const ours = new Set([...series.keys()].filter((name) => name.startsWith("tallystick_")).map(bare));
+    expect(ours.size).to.be.above(50);
+    expect([...ours].filter((name) => !read.has(name))).to.deep.equal([]);
   });
 
   it("notice if a process of any scraped job does not answer", () => {
