@@ -2,10 +2,12 @@ import { DirectedGraph } from "graphology";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import Sigma from "sigma";
 import type { NodeLabelDrawingFunction } from "sigma/rendering";
+import { countOf } from "../design/countOf.ts";
 import { shortHash } from "../design/format.ts";
 import { linkTo } from "../router/route.ts";
 import { type PlacedWallet, placeGraph } from "./clusterGraph.ts";
 import type { Cluster } from "./clusterQuery.ts";
+import { type Box, placeLabel } from "./placeLabel.ts";
 
 const COLOURS: { [kind in PlacedWallet["kind"]]: string } = {
   member: "--accent",
@@ -55,7 +57,7 @@ export function GraphView({ graph }: { graph: Cluster["graph"] }) {
         ref={box}
         class="canvas"
         role="img"
-        aria-label={`${wallets.length} wallets and ${links.length} ways of money between them; the table below has the same`}
+        aria-label={`${countOf(wallets.length, "wallet")} and ${countOf(links.length, "way")} of money between them; the table below has the same`}
       />
       <figcaption class="row small">
         {KINDS.filter((it) => wallets.some(({ kind }) => kind === it)).map((it) => (
@@ -85,27 +87,36 @@ function draw(element: HTMLElement, { wallets, links }: ReturnType<typeof placeG
   const line = colourOf("--ink-soft");
   for (const { from, to, count } of links)
     graph.addEdge(from, to, { size: many ? 1 : count > 1 ? 3 : 2, color: line, type: "arrow" });
-  /** Draws an address on a ground of its own, on the outer side of its wallet, so that no line crosses it. */
+  /** The labels of the present frame. */
+  let taken: Box[] = [];
+  /**
+   * Draws an address on a ground of its own, so that no line crosses it. An address without a free place is
+   * left out. The wallet that the reader points at always has its address: it covers the others.
+   */
   const drawLabel =
-    (ground: string, border: string): NodeLabelDrawingFunction =>
+    (ground: string, border: string, isPointedAt: boolean): NodeLabelDrawingFunction =>
     (context, { x, y, size, label }, { labelSize, labelFont }) => {
       const text = String(label ?? "");
       context.font = `${labelSize}px ${labelFont}`;
-      const width = context.measureText(text).width + 10;
-      const beside = x < 0.45 * element.clientWidth ? x - size - 4 - width : x + size + 4;
-      const most = element.clientWidth - width - 4;
-      // Near the edge of the drawing, the address stands below its wallet.
-      const isBelow = beside < 4 || beside > most;
-      const left = isBelow ? Math.min(Math.max(x - width / 2, 4), most) : beside;
-      const middle = isBelow ? y + size + labelSize : y;
+      const labelled = {
+        x,
+        y,
+        radius: size,
+        width: context.measureText(text).width + 10,
+        height: 1.5 * labelSize,
+      };
+      const area = { width: element.clientWidth, height: element.clientHeight };
+      const box = placeLabel(labelled, area, isPointedAt ? [] : taken);
+      if (box === null) return;
+      if (!isPointedAt) taken.push(box);
       context.fillStyle = colourOf(ground);
       context.strokeStyle = colourOf(border);
       context.beginPath();
-      context.roundRect(left, middle - 0.75 * labelSize, width, 1.5 * labelSize, 4);
+      context.roundRect(box.left, box.top, box.width, box.height, 4);
       context.fill();
       context.stroke();
       context.fillStyle = colourOf("--ink");
-      context.fillText(text, left + 5, middle + labelSize / 3);
+      context.fillText(text, box.left + 5, box.top + 0.75 * labelSize + labelSize / 3);
     };
   const sigma = new Sigma(graph, element, {
     allowInvalidContainer: true,
@@ -113,11 +124,14 @@ function draw(element: HTMLElement, { wallets, links }: ReturnType<typeof placeG
     labelFont: "monospace",
     labelSize: 12,
     labelRenderedSizeThreshold: many ? 6 : 4,
-    defaultDrawNodeLabel: drawLabel("--sunk", "--sunk"),
+    defaultDrawNodeLabel: drawLabel("--sunk", "--sunk", false),
     // The library's own function always draws on white, so it is replaced.
-    defaultDrawNodeHover: drawLabel("--paper", "--ink-soft"),
+    defaultDrawNodeHover: drawLabel("--paper", "--ink-soft", true),
     minCameraRatio: 0.02,
     maxCameraRatio: 3,
+  });
+  sigma.on("beforeRender", () => {
+    taken = [];
   });
   sigma.on("clickNode", ({ node }) => {
     location.hash = linkTo.agent(node);

@@ -5,6 +5,7 @@ import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { placeGraph } from "../../portal/cluster/clusterGraph.ts";
 import { type Link, layoutGraph } from "../../portal/cluster/layoutGraph.ts";
+import { type Box, placeLabel } from "../../portal/cluster/placeLabel.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { cast } from "../indexer/support/apiStory.ts";
 import { BROWSER_MS, startBrowser } from "../support/browser.ts";
@@ -62,6 +63,41 @@ describe("a cluster's graph", function () {
     expect(placeGraph({ nodes: nodes.toReversed(), edges: edges.toReversed() })).to.deep.equal(placed);
     expect(new Set(placed.wallets.map(({ x, y }) => `${x} ${y}`)).size).to.equal(300);
     for (const { x, y } of placed.wallets) expect(Number.isFinite(x) && Number.isFinite(y)).to.equal(true);
+  });
+
+  it("has labels inside the drawing that do not overlap, on a phone and with any number of wallets", () => {
+    for (const area of [
+      { width: 320, height: 290 },
+      { width: 1_100, height: 450 },
+    ]) {
+      const edges = linksOf(40).map(([from, to]) => ({ from: addressOf(from), to: addressOf(to) }));
+      const { wallets } = placeGraph({ nodes: [], edges });
+      const extent = Math.max(...wallets.map(({ x, y }) => Math.max(Math.abs(x), Math.abs(y))));
+      const placed: Box[] = [];
+      for (const { x, y } of wallets) {
+        const at = { x: (x / extent + 1) / 2, y: (y / extent + 1) / 2 };
+        const label = { radius: 8, width: 110, height: 18 };
+        const box = placeLabel({ x: at.x * area.width, y: at.y * area.height, ...label }, area, placed);
+        if (box === null) continue;
+        expect(box.left).to.be.at.least(0);
+        expect(box.left + box.width).to.be.at.most(area.width);
+        expect(box.top).to.be.at.least(0);
+        expect(box.top + box.height).to.be.at.most(area.height);
+        for (const it of placed) {
+          const apart =
+            it.left + it.width <= box.left ||
+            box.left + box.width <= it.left ||
+            it.top + it.height <= box.top ||
+            box.top + box.height <= it.top;
+          expect(apart, JSON.stringify([it, box])).to.equal(true);
+        }
+        placed.push(box);
+      }
+      expect(placed.length).to.be.above(5);
+    }
+    const alone = { radius: 8, width: 110, height: 18 };
+    expect(placeLabel({ x: 10, y: 50, ...alone }, { width: 300, height: 100 }, [])).to.include({ left: 22 });
+    expect(placeLabel({ x: 10, y: 50, ...alone }, { width: 60, height: 100 }, [])).to.equal(null);
   });
 
   it("is drawn with 5,000 wallets, and prints the time", async () => {
