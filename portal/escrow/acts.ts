@@ -122,6 +122,17 @@ export function actsOf(hire: Hire, standing: EscrowState, account: string | null
   }
 }
 
+/**
+ * Closes all actions while a transaction for the escrow is pending. A second transaction would spend gas on
+ * money that the first one may have moved.
+ *
+ * @param what the title of that transaction
+ */
+export function closedBy(what: string, acts: readonly Act[]): Act[] {
+  const why = `Not open: your transaction “${what}” is pending. This opens again once it is done, replaced or failed.`;
+  return acts.map((act) => (act.isOpen ? { ...act, isOpen: false, why } : act));
+}
+
 /** The role of an account in a hire. */
 export function roleOf(
   hire: Hire,

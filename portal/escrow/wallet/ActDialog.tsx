@@ -28,7 +28,13 @@ type Props = {
   ground: Ground;
   terms: EscrowTerms;
   standing: EscrowState;
+  /** Whether another transaction for this escrow has not ended: then nothing can be sent. */
+  isPending: boolean;
   onClose: () => void;
+  /** Called with the action's title when the wallet is asked, and with null after its answer. */
+  onAsking: (title: string | null) => void;
+  /** Called when the wallet was asked and gave no usable answer: it may have sent the transaction. */
+  onUnsure: () => void;
   onSent: (pending: Pending) => void;
 };
 
@@ -36,7 +42,8 @@ type Props = {
  * The dialogue of one action. It explains the action, and simulates it on the chain before it asks the
  * wallet.
  */
-export function ActDialog({ act, connected, ground, terms, standing, onClose, onSent }: Props) {
+export function ActDialog(props: Props) {
+  const { act, connected, ground, terms, standing, isPending, onClose } = props;
   const { hire } = terms;
   const [text, setText] = useState(() => beginningOf(act.name, hire));
   const written = readField(act.name, text, hire);
@@ -53,7 +60,9 @@ export function ActDialog({ act, connected, ground, terms, standing, onClose, on
     ground,
     terms,
     wish: isBad ? null : wish,
-    onSent,
+    onAsking: props.onAsking,
+    onUnsure: props.onUnsure,
+    onSent: props.onSent,
   });
   const isAsking = step.step === "asking";
   return (
@@ -87,12 +96,12 @@ export function ActDialog({ act, connected, ground, terms, standing, onClose, on
           isHeld
         />
       )}
-      {!isBad && <StepWords step={step} again={again} />}
+      {!isBad && <StepWords step={step} again={isPending ? null : again} />}
       <div class="row end">
         <button type="button" class="button plain" onClick={onClose}>
           {isAsking ? "Close" : "Cancel"}
         </button>
-        <ActionButton kind="main" isOff={step.step !== "ready" || isBad} onPress={send}>
+        <ActionButton kind="main" isOff={step.step !== "ready" || isBad || isPending} onPress={send}>
           {isAsking ? "Waiting for the wallet…" : act.title}
         </ActionButton>
       </div>
@@ -100,13 +109,15 @@ export function ActDialog({ act, connected, ground, terms, standing, onClose, on
   );
 }
 
-function StepWords({ step, again }: { step: Step; again: () => void }) {
+function StepWords({ step, again }: { step: Step; again: (() => void) | null }) {
   if (step.step === "failed")
     return (
       <WalletFault error={step.error}>
-        <button type="button" class="button" onClick={again}>
-          Try again
-        </button>
+        {again !== null && (
+          <button type="button" class="button" onClick={again}>
+            Try again
+          </button>
+        )}
       </WalletFault>
     );
   if (step.step === "ready")
@@ -136,8 +147,10 @@ function useAct({
   ground,
   terms,
   wish,
+  onAsking,
+  onUnsure,
   onSent,
-}: Pick<Props, "act" | "connected" | "ground" | "terms" | "onSent"> & { wish: Wish | null }) {
+}: Omit<Props, "standing" | "isPending" | "onClose"> & { wish: Wish | null }) {
   const { chain, account, wallet } = connected;
   const [step, setStep] = useState<Step>({ step: "reading" });
   const [round, setRound] = useState(0);
@@ -160,6 +173,7 @@ function useAct({
     if (wish === null) return;
     const { signal } = control.current;
     setStep({ step: "asking" });
+    onAsking(act.title);
     try {
       // The dialogue may have been open for a long time, so everything is checked again.
       const { call } = await prepareAct(chain, { ground, terms, wish, account });
@@ -167,6 +181,9 @@ function useAct({
       onSent(await sendCall({ provider: wallet.provider, chain, signal }, asked));
     } catch (cause) {
       if (!signal.aborted) setStep({ step: "failed", error: asWalletError(cause) });
+      onUnsure();
+    } finally {
+      onAsking(null);
     }
   };
   return { step, send, again: () => setRound((it) => it + 1) };

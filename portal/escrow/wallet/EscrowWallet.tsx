@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../../design/Icon.tsx";
 import { ActRows } from "../ActRows.tsx";
-import { type Act, actsOf, type EscrowState } from "../acts.ts";
+import { type Act, actsOf, closedBy, type EscrowState } from "../acts.ts";
 import type { EscrowTerms } from "../termsOf.ts";
 import { ActDialog } from "./ActDialog.tsx";
 import type { Pending } from "./pendingStore.ts";
@@ -38,7 +38,9 @@ export function EscrowWallet({ ground, terms, onStanding }: EscrowWalletProps) {
             terms={terms}
             onStanding={onStanding}
             changes={wallet.changes + transactions.finished}
+            pending={transactions.pending}
             onSent={transactions.add}
+            onUnsure={transactions.readStored}
           />
         )}
       </WalletGate>
@@ -50,12 +52,20 @@ function Acts(
   props: EscrowWalletProps & {
     connected: Connected;
     changes: number;
+    /** The title of a transaction for this escrow that has not ended; null if there is none. */
+    pending: string | null;
     onSent: (pending: Pending) => void;
+    /** Called when the wallet may have sent a transaction, and did not say so. */
+    onUnsure: () => void;
   },
 ) {
-  const { connected, ground, terms, onStanding, changes, onSent } = props;
+  const { connected, ground, terms, onStanding, changes, pending, onSent, onUnsure } = props;
   const { chain, account } = connected;
-  const [standing, setStanding] = useState<EscrowState | null>(null);
+  const [{ standing, readAt }, setRead] = useState<{ standing: EscrowState | null; readAt: number }>({
+    standing: null,
+    readAt: -1,
+  });
+  const [asked, setAsked] = useState<string | null>(null);
   const [error, setError] = useState<WalletError | null>(null);
   const [chosen, setChosen] = useState<Act | null>(null);
   const [round, setRound] = useState(0);
@@ -65,7 +75,7 @@ function Acts(
       readStanding(chain, { contract: ground.contract, id: terms.id, hire: terms.hire, account }).then(
         (it) => {
           if (isOver) return;
-          setStanding(it);
+          setRead({ standing: it, readAt: changes });
           setError(null);
           onStanding(it);
         },
@@ -94,10 +104,17 @@ function Acts(
       </WalletFault>
     );
   }
+  const acts = actsOf(terms.hire, standing, account);
+  // A transaction has just ended, and the state that was read before does not show what it did.
+  const isOld = readAt !== changes;
+  const waitsFor = pending ?? (chosen === null ? asked : null);
   return (
     <>
       {error !== null && <WalletFault error={error} />}
-      <ActRows acts={actsOf(terms.hire, standing, account)} onChoose={setChosen} />
+      <ActRows
+        acts={waitsFor === null ? acts : closedBy(waitsFor, acts)}
+        {...(!isOld && { onChoose: setChosen })}
+      />
       {chosen !== null && (
         <ActDialog
           key={`${chosen.name} ${account}`}
@@ -107,6 +124,9 @@ function Acts(
           terms={terms}
           standing={standing}
           onClose={() => setChosen(null)}
+          isPending={pending !== null}
+          onAsking={setAsked}
+          onUnsure={onUnsure}
           onSent={(pending) => {
             setChosen(null);
             onSent(pending);

@@ -1,4 +1,5 @@
 import { Hash } from "../../design/Address.tsx";
+import { countOf } from "../../design/countOf.ts";
 import { plainText, shortHash } from "../../design/format.ts";
 import { Icon, type IconName } from "../../design/Icon.tsx";
 import { isFinal, type Progress } from "./followTransaction.ts";
@@ -58,7 +59,7 @@ function wordsOf(progress: Progress, confirmations: number, chainId: number): Wo
   switch (progress.state) {
     case "asked":
       return warn(
-        "The wallet was asked for it, and the page was loaded again before it answered. Look into the wallet: it may have been sent.",
+        "The wallet was asked for it, and this page has no answer. Look into the wallet: it may have been sent.",
       );
     case "unseen":
       return info("Sent. The chain does not show it yet.");
@@ -72,7 +73,7 @@ function wordsOf(progress: Progress, confirmations: number, chainId: number): Wo
       return warn(`Where it is cannot be read now: ${plainText(progress.reason, 200)}`);
     case "confirming":
       return info(
-        `In block ${progress.block.toLocaleString("en")}: ${progress.confirmations} of ${confirmations} blocks.`,
+        `In block ${progress.block.toLocaleString("en")}: ${progress.confirmations} of ${countOf(confirmations, "block")}.`,
       );
     case "done":
       return { kind: "good", icon: "done", text: `Done, in block ${progress.block.toLocaleString("en")}.` };

@@ -12,10 +12,14 @@ export type TransactionsState = {
   isFollowing: boolean;
   /** The number of transactions that have ended. When it grows, data that was read before may be old. */
   finished: number;
+  /** The title of the oldest transaction that has not ended; null if there is none. */
+  pending: string | null;
   confirmations: number;
   setConfirmations: (count: number) => void;
   add: (pending: Pending) => void;
   dismiss: (key: string) => void;
+  /** Reads the stored transactions again, because one may have been stored that {@link add} was not told. */
+  readStored: () => void;
 };
 
 const KEY = "tallystick-confirmations";
@@ -30,14 +34,10 @@ export const MAX_CONFIRMATIONS = 100;
  * @param id only transactions of this escrow; null for all
  */
 export function useTransactions(chain: Chain | null, id: Hex | null): TransactionsState {
-  const [followed, setFollowed] = useState<readonly Followed[]>(() =>
-    pendingOnes()
-      .filter((it) => id === null || it.id === id)
-      .map((pending) => ({ pending, progress: { state: pending.hash === null ? "asked" : "unseen" } })),
-  );
+  const [followed, setFollowed] = useState<readonly Followed[]>(() => storedOnes(id).map(asFollowed));
   const [finished, setFinished] = useState(0);
   const [confirmations, set] = useState(keptConfirmations);
-  const keys = followed.map(({ pending }) => pending.key).join(" ");
+  const keys = followed.map(({ pending }) => `${pending.key} ${pending.hash === null}`).join(" ");
 
   useEffect(() => {
     if (chain === null) return;
@@ -57,8 +57,15 @@ export function useTransactions(chain: Chain | null, id: Hex | null): Transactio
     // `keys` stands for `followed`: the effect must not run again when only the progress changes.
   }, [chain, keys, confirmations]);
 
+  const readStored = useCallback(() => setFollowed((all) => merged(all, storedOnes(id))), [id]);
+  // Another tab of this browser may ask the wallet for the same escrow.
+  useEffect(() => {
+    addEventListener("storage", readStored);
+    return () => removeEventListener("storage", readStored);
+  }, [readStored]);
+
   const add = useCallback((pending: Pending) => {
-    setFollowed((all) => [...all, { pending, progress: { state: "unseen" } }]);
+    setFollowed((all) => [...all.filter((it) => it.pending.key !== pending.key), asFollowed(pending)]);
   }, []);
   const dismiss = useCallback((key: string) => {
     forgetPending(key);
@@ -73,7 +80,38 @@ export function useTransactions(chain: Chain | null, id: Hex | null): Transactio
       // If the browser refuses storage, the setting is lost when the page is closed.
     }
   };
-  return { followed, isFollowing: chain !== null, finished, confirmations, setConfirmations, add, dismiss };
+  return {
+    followed,
+    isFollowing: chain !== null,
+    finished,
+    pending: followed.find(({ progress }) => !isFinal(progress))?.pending.title ?? null,
+    confirmations,
+    setConfirmations,
+    add,
+    dismiss,
+    readStored,
+  };
+}
+
+function storedOnes(id: Hex | null): Pending[] {
+  return pendingOnes().filter((it) => id === null || it.id === id);
+}
+
+function asFollowed(pending: Pending): Followed {
+  return { pending, progress: { state: pending.hash === null ? "asked" : "unseen" } };
+}
+
+/** Adds the stored transactions that are not followed, and drops those that a wallet refused in another tab. */
+function merged(all: readonly Followed[], stored: readonly Pending[]): readonly Followed[] {
+  const byKey = new Map(stored.map((it) => [it.key, it]));
+  const kept = all.flatMap((it) => {
+    const { key, hash } = it.pending;
+    const now = byKey.get(key);
+    byKey.delete(key);
+    if (hash !== null) return [it];
+    return now === undefined ? [] : [now.hash === null ? it : asFollowed(now)];
+  });
+  return [...kept, ...[...byKey.values()].map(asFollowed)];
 }
 
 function keptConfirmations(): number {

@@ -46,6 +46,12 @@ describe("an escrow in the portal with the reader's wallet", function () {
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       );
       expect(over, `${what} at 360`).to.equal(0);
+      await reader.page.setViewportSize({ width: 360, height: 480 });
+      for (const button of await reader.page.locator("dialog > .row.end button").all()) {
+        const box = (await button.boundingBox()) ?? { y: -1, height: 0 };
+        expect(box.y, `a button of ${what} at 360 by 480`).to.be.above(0);
+        expect(box.y + box.height, `a button of ${what} at 360 by 480`).to.be.at.most(480);
+      }
       await reader.page.setViewportSize({ width: 1280, height: 900 });
     };
     await come(reader.scene.buyer);

@@ -92,7 +92,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       await send("Release the money");
       await reader.page.getByText("It may have sent the transaction.").waitFor();
       await reader.page.reload();
-      await reader.page.getByText("the page was loaded again before it answered").waitFor();
+      await reader.page.getByText("this page has no answer").waitFor();
     });
 
     it("sends nothing once the wallet uses another account, with or without an event", async () => {
@@ -131,12 +131,53 @@ describe("an escrow in the portal, when something goes wrong", function () {
       expect((await reader.scene.state(id)).status).to.equal(2);
     });
 
-    it("reports that a transaction was cancelled", async () => {
+    it("offers nothing else for the escrow while it is pending, also after a reload and in another tab, and all again once it is cancelled", async () => {
       const { id, nonce } = await waiting();
-      await reader.wallet.send({ to: reader.scene.buyer.address, nonce, ...dear });
-      await reader.scene.client.mine({ blocks: 1 });
-      await reader.page.getByText("You cancelled it:").waitFor();
-      expect((await reader.scene.state(id)).status).to.equal(1);
+      const { page, context, scene } = reader;
+      const isClosed = async (where: typeof page) => {
+        await where
+          .getByText(/Not open: your transaction “Release the money” is pending/)
+          .first()
+          .waitFor();
+        expect(await where.locator(".acts button").count()).to.equal(0);
+      };
+      await isClosed(page);
+      await page.reload();
+      await isClosed(page);
+      const tab = await context.newPage();
+      await tab.goto(`${scene.url}#/escrow/${id}`);
+      await isClosed(tab);
+      await tab.close();
+      await reader.wallet.send({ to: scene.buyer.address, nonce, ...dear });
+      await scene.client.mine({ blocks: 1 });
+      await page.getByText("You cancelled it:").waitFor();
+      expect((await scene.state(id)).status).to.equal(1);
+      await page.getByRole("button", { name: "Split the money" }).waitFor();
+    });
+
+    it("offers nothing else while the wallet is asked and the dialogue is closed, and while its answer is unknown", async () => {
+      const { id } = await reader.scene.deposit();
+      await open(reader.scene.buyer, id);
+      const { page } = reader;
+      const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<unknown>()];
+      reader.wallet.answers.set("eth_sendTransaction", () => {
+        asked.resolve();
+        return answer.promise;
+      });
+      await begin("Release the money");
+      await worked();
+      await send("Release the money");
+      await asked.promise;
+      await page.keyboard.press("Escape");
+      const closed = page.getByText(/Not open: your transaction “Release the money” is pending/).first();
+      await closed.waitFor();
+      expect(await page.locator(".acts button").count()).to.equal(0);
+      answer.resolve(5);
+      await page.getByText("this page has no answer").waitFor();
+      expect(await closed.isVisible()).to.equal(true);
+      expect(await page.locator(".acts button").count()).to.equal(0);
+      await page.getByRole("button", { name: "Forget it" }).click();
+      await page.getByRole("button", { name: "Release the money" }).waitFor();
     });
 
     it("reports that another transaction took its place", async () => {
