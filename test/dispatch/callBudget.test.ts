@@ -135,6 +135,22 @@ describe("the budget of calls to models", () => {
     expect(error).to.include({ code: "day_budget_spent" });
   });
 
+  it("does not stay on a future day after the clock was wrong, and what that day spent counts today", async () => {
+    const store = memoryStore();
+    let now = 400 * DAY_MS;
+    const budget = callBudget({ store, perTask: 10n, perDay: 10n, now: () => now });
+    await budget.reserve({ id: "a", task: "a", amount: 6n });
+    await budget.settle("a", 6n);
+    await budget.reserve({ id: "b", task: "b", amount: 4n });
+    now = 5 * DAY_MS;
+    expect(await budget.today()).to.deep.equal({ spent: 6n, reserved: 4n });
+    const error = await budget.reserve({ id: "c", task: "c", amount: 1n }).catch((it) => it);
+    expect(error).to.include({ code: "day_budget_spent" });
+    await budget.settle("b", 4n);
+    now += DAY_MS;
+    await budget.reserve({ id: "d", task: "d", amount: 10n });
+  });
+
   it("is written in dollars that read back to the last digit", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), (amount) => {

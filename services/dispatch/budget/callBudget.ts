@@ -64,8 +64,10 @@ export function callBudget(parameters: {
   const read = async (): Promise<Book> => {
     const day = Math.floor(now() / DAY_MS);
     const book = (await store.get<Book>(KEY)) ?? { day, spent: "0", tasks: {}, calls: {} };
-    // Setting the clock back starts no new day.
-    return day > book.day ? { ...book, day, spent: "0" } : book;
+    if (day > book.day) return { ...book, day, spent: "0" };
+    // Setting the clock back starts no new day. A day that is further ahead comes from a clock that was wrong: what it
+    // has spent counts today, and not until that day.
+    return day < book.day - 1 ? { ...book, day } : book;
   };
   const sum = (book: Book, ofThese: (call: Book["calls"][string]) => boolean): Picodollars =>
     Object.values(book.calls).reduce(
@@ -80,7 +82,7 @@ export function callBudget(parameters: {
         if (Object.hasOwn(book.calls, id)) throw new Error(`the call ${id} is under way`);
         const limit = taskLimit !== undefined && taskLimit < perTask ? taskLimit : perTask;
         const ofTask = BigInt(book.tasks[task] ?? "0") + sum(book, (call) => call.task === task);
-        const ofDay = BigInt(book.spent) + sum(book, (call) => call.day === book.day);
+        const ofDay = BigInt(book.spent) + sum(book, (call) => call.day >= book.day);
         if (ofTask + amount > limit) throw spent("task_budget_spent", "this task", amount, limit - ofTask);
         if (ofDay + amount > perDay) throw spent("day_budget_spent", "this day", amount, perDay - ofDay);
         const calls = { ...book.calls, [id]: { task, amount: String(amount), day: book.day } };
@@ -93,7 +95,7 @@ export function callBudget(parameters: {
         if (call === undefined) return;
         const tasks = { ...book.tasks, [call.task]: String(BigInt(book.tasks[call.task] ?? "0") + cost) };
         // A call of yesterday was reserved from yesterday's budget.
-        const today = call.day === book.day ? BigInt(book.spent) + cost : BigInt(book.spent);
+        const today = call.day >= book.day ? BigInt(book.spent) + cost : BigInt(book.spent);
         await store.put(KEY, { ...book, calls, tasks, spent: String(today) });
       }),
     underWay: (task) =>
@@ -111,7 +113,7 @@ export function callBudget(parameters: {
     today: () =>
       inTurn(async () => {
         const book = await read();
-        return { spent: BigInt(book.spent), reserved: sum(book, (call) => call.day === book.day) };
+        return { spent: BigInt(book.spent), reserved: sum(book, (call) => call.day >= book.day) };
       }),
   };
 }
