@@ -193,6 +193,19 @@ describe("the lease of a job", () => {
     expect(await leases.open()).to.deep.equal([]);
   });
 
+  it("does not wait until a date that a wrong clock gave it", async () => {
+    const store = memoryStore();
+    const now = 1_000_000;
+    const wrong = createJobLeases({ store, leaseMs: 60_000, now: () => now + 365 * 86_400_000 });
+    const first = await wrong.take("job_A");
+    const leases = createJobLeases({ store, leaseMs: 60_000, now: () => now });
+    const taken = await leases.take("job_A");
+    await taken?.requireHeld();
+    expect(await rejection(first?.requireHeld() ?? Promise.resolve())).to.be.instanceOf(LeaseLostError);
+    await taken?.end();
+    expect(await leases.open()).to.deep.equal([]);
+  });
+
   it("stays lost when the process that took the job over has ended it meanwhile", async () => {
     const store = memoryStore();
     let now = 1_000_000;

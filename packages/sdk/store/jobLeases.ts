@@ -24,6 +24,12 @@ export type JobLeases = {
 /** The job is another process's now. */
 export class LeaseLostError extends TallystickError {}
 
+/**
+ * The most that a lease can have left, in milliseconds. One with more was dated by a clock that was wrong, and counts as
+ * expired: otherwise its job would wait until that date.
+ */
+const MOST_LEFT_MS = 86_400_000;
+
 type Entry = { holder: string; until: number };
 
 /**
@@ -95,7 +101,7 @@ export function createJobLeases(parameters: {
         if (entry === undefined) {
           const mine: Entry = { holder, until: now() + leaseMs };
           if (await store.putNew(keyOf(jobId, number), mine)) return hold(jobId, number, holder);
-        } else if (entry.until > now()) {
+        } else if (entry.until > now() && entry.until <= now() + MOST_LEFT_MS) {
           if ((await store.get(keyOf(jobId, number + 1))) === undefined) return undefined;
           number++;
         } else number++;
