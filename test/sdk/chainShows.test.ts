@@ -105,6 +105,31 @@ describe("a hire is paid only if the chain shows it", () => {
     expect(await store.keys("outbox")).to.deep.equal([]);
   });
 
+  it("a seller waits for a payment that its facilitator has sent and not yet seen mined", async () => {
+    let asked = 0;
+    const slow: FacilitatorClient = {
+      ...liar,
+      settle: async (payload, requirements) =>
+        asked++ === 0
+          ? {
+              ...{ success: false, errorReason: "settlement_pending", network: "eip155:31337" },
+              transaction: `0x${"ab".repeat(32)}`,
+            }
+          : await chain.facilitator.settle(payload, requirements),
+    };
+    const seller = await market.openSeller({
+      listings: [LISTING],
+      handlers: { [MEAN]: mean },
+      facilitator: slow,
+      client: client(),
+      shownWithinMs: 0,
+    });
+    const buyer = await market.openBuyer();
+    expect(await buyer.hire(ORDER)).to.include({ money: "paid" });
+    expect(asked).to.equal(2);
+    expect(await chain.balanceOf(seller.wallet)).to.equal(PRICE);
+  });
+
   it("a seller finds a payment many block ranges back, and never reports a used one as missing", async () => {
     const seller = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
     const buyer = await market.openBuyer();

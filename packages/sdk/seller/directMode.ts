@@ -38,6 +38,9 @@ export type DirectModeParameters = {
   now?: (() => number) | undefined;
 };
 
+/** What a facilitator answers if it has sent the payment, and has not seen it mined in its time (x402). */
+const PENDING = "settlement_pending";
+
 /** How often the chain is asked for a payment that it does not show yet, in milliseconds. */
 const LOOK_EVERY_MS = 250;
 
@@ -81,8 +84,9 @@ export function directMode(parameters: DirectModeParameters): SettlementMode {
     collect: async ({ payment }) => {
       const { payload, requirements } = payment as NonNullable<Job["payment"]>;
       const settled = await ask("settle", () => facilitator.settle(payload, requirements));
-      const claimed = settled.success && isHex(settled.transaction, 32) ? settled.transaction : undefined;
-      if (claimed !== undefined && !findPayment) return { tx: claimed };
+      const isSent = isHex(settled.transaction, 32) && (settled.success || settled.errorReason === PENDING);
+      const claimed = isSent ? settled.transaction : undefined;
+      if (claimed !== undefined && settled.success && !findPayment) return { tx: claimed as Hex };
       const { from, nonce, validBefore } = authorizationOf(payload);
       const terms = {
         payer: from,
@@ -97,8 +101,7 @@ export function directMode(parameters: DirectModeParameters): SettlementMode {
         throw new HireRefusedError({
           status: 504,
           code: "settlement_unconfirmed",
-          message:
-            "The facilitator says that it has settled the payment, but the chain does not show it yet.",
+          message: "The facilitator says that it has sent the payment, but the chain does not show it yet.",
           hint: "Look the job up again in a moment.",
         });
       }
