@@ -286,6 +286,9 @@ function openWork(
     restMs: 3 * leaseMs,
     receiptWaitMs: parameters.receiptWaitMs ?? 2_000,
     countersignMs: parameters.countersignMs ?? 10_000,
+    beforeEnd: async (job) => {
+      if (job.callbackUrl !== undefined) await callbacks.note(job);
+    },
     onEnd: async (job) => {
       if (job.free && job.stage === "failed") await freeCalls.giveBack(job.buyer, job.capability);
       else if (job.stage === "completed") await freeCalls.see(job.buyer, job.capability);

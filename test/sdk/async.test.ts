@@ -3,6 +3,7 @@ import { parseUsdc } from "tallystick-protocol/amount";
 import { createSeller } from "tallystick-sdk/createSeller";
 import { readCallback } from "tallystick-sdk/readCallback";
 import { fileStore } from "tallystick-sdk/store/fileStore";
+import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { type Market, MEAN, mean, openMarket, PURSE } from "./support/market.ts";
 import { newWallet, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
 import { between, isPaid, killable, rejection } from "./support/tamper.ts";
@@ -145,6 +146,81 @@ describe("an asynchronous hire", () => {
     expect(calls[1].job_id).to.equal(hire.jobId);
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - PRICE);
     await next.close();
+  });
+
+  it("is posted once by the next process if the first one is killed between the end of the job and the call", async () => {
+    const process = killable(fileStore(`${market.folder}/lost`));
+    const seller = await market.openSeller({
+      listings: [LISTING],
+      store: {
+        ...process.store,
+        put: async (key, value) => {
+          await process.store.put(key, value);
+          if (key.includes("job/") && Object(value).stage === "completed") process.kill();
+        },
+      },
+      handlers: { [MEAN]: mean },
+    });
+    const first = market.hosts[seller.host];
+    market.hosts[seller.host] = {
+      request: (input, init) => process.connection(first?.request(input, init) ?? Response.error()),
+    };
+    const buyer = await market.openBuyer();
+    const hiring = buyer.hire(ORDER);
+    const store = fileStore(`${market.folder}/lost`);
+    const isOver = async () => {
+      const [key] = await store.keys("job");
+      return key !== undefined && (await store.get<{ stage: string }>(key))?.stage === "completed";
+    };
+    while (!(await isOver())) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(calls).to.deep.equal([]);
+    const next = await createSeller({ ...seller.parameters, store });
+    market.hosts[seller.host] = {
+      request: (input, init) => next.app.request(input.replace("/v1", ""), init),
+    };
+    await next.resume();
+    const hire = await hiring;
+    await until(() => calls.length > 0);
+    expect(calls[0]).to.include({ job_id: hire.jobId, status: "completed" });
+    await next.resume();
+    await next.close();
+    expect(calls).to.have.length(1);
+    expect(await store.keys("callback")).to.deep.equal([]);
+  });
+
+  it("waits on a full disk, which does not end the process, and goes on when there is space", async () => {
+    const disk = memoryStore();
+    let isFull = false;
+    let runs = 0;
+    const onDisk = <Arguments extends unknown[], Result>(
+      write: (...args: Arguments) => Promise<Result>,
+    ): ((...args: Arguments) => Promise<Result>) => {
+      return async (...args) => {
+        if (isFull) throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+        return await write(...args);
+      };
+    };
+    const seller = await market.openSeller({
+      listings: [LISTING],
+      store: { ...disk, put: onDisk(disk.put), putNew: onDisk(disk.putNew) },
+      leaseMs: 100,
+      handlers: {
+        [MEAN]: async (params) => {
+          isFull = runs++ === 0;
+          return mean(params);
+        },
+      },
+    });
+    await seller.resume();
+    const buyer = await market.openBuyer();
+    const hiring = buyer.hire(ORDER);
+    await until(() => isFull);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    isFull = false;
+    expect(await hiring).to.include({ money: "paid" });
+    await until(() => calls.length > 0);
+    expect(runs).to.equal(2);
+    expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - PRICE);
   });
 
   it("cannot send a seller into its own network", async () => {

@@ -14,7 +14,9 @@ export type CallbacksParameters = {
 };
 
 export type Callbacks = {
-  /** Tells the buyer how its job ended. The message is stored first, so that a crash does not lose it. */
+  /** Notes that the buyer has to be told about a job, before its end is written down. So a crash does not lose it. */
+  note: (job: Job) => Promise<void>;
+  /** Tells the buyer how its job ended. */
   tell: (job: Job) => Promise<void>;
   /** Continues with the stored messages. */
   start: () => Promise<void>;
@@ -45,6 +47,8 @@ export function createCallbacks({
   async function post(id: string, attempt: number): Promise<void> {
     const job = await store.get<Job>(`job/${id}`);
     if (!job?.callbackUrl) return await store.delete(`callback/${id}`);
+    // An earlier process has noted it, and did not write the end down. Who continues the job tells it.
+    if (job.stage !== "completed" && job.stage !== "failed") return;
     const message =
       job.stage === "completed"
         ? { ...job.answer, job_id: id, status: "completed" as const }
@@ -92,9 +96,10 @@ export function createCallbacks({
   }
 
   return {
+    note: async ({ id }) => await store.put(`callback/${id}`, true),
     tell: async ({ id }) => {
-      await store.put(`callback/${id}`, true);
-      void run(id, 1);
+      // Without its note it was told already: by the start of this process, or by another process.
+      if ((await store.get(`callback/${id}`)) !== undefined) void run(id, 1);
     },
     start: async () => {
       for (const key of await store.keys("callback")) void run(key.slice("callback/".length), 1);

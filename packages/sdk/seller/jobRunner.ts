@@ -35,6 +35,8 @@ export type JobRunnerParameters = {
   /** Keeps what an auditor may ask for, before the hire counts as done. */
   disclose: (job: Job) => Promise<void>;
   onEnd: (job: Job) => Promise<void>;
+  /** Notes on the disk what has to be told, before the end of the job is written down. */
+  beforeEnd: (job: Job) => Promise<void>;
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
   /** Milliseconds since 1970. */
   now: () => number;
@@ -42,8 +44,9 @@ export type JobRunnerParameters = {
 
 export type JobRunner = {
   /**
-   * Runs a job to its end. Never rejects: the job says how it ended. A second call for the same job waits for
-   * the first. A job of another process is returned unchanged.
+   * Runs a job to its end: the job says how it ended. Rejects only if the store fails, and then the job is
+   * continued later. A second call for the same job waits for the first. A job of another process is returned
+   * unchanged.
    */
   run: (job: Job) => Promise<Job>;
   /** The jobs that are running now. */
@@ -65,6 +68,8 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
   async function save(job: Job, changes: Partial<Job>): Promise<Job> {
     const next = { ...job, ...changes };
     await held.get(job.id)?.requireHeld();
+    // A process that ends between the two writes leaves a note, and the next process tells the buyer.
+    if (isEnded(next.stage)) await parameters.beforeEnd(next);
     await store.put(`job/${job.id}`, next);
     return next;
   }
@@ -82,6 +87,8 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
       return job;
     } catch (error) {
       if (error instanceof LeaseLostError) return (await store.get<Job>(`job/${start.id}`)) ?? stored;
+      // A held lease is renewed for as long as this process lives, and nobody else could continue the job.
+      await lease.pause(parameters.restMs).catch(() => {});
       throw error;
     } finally {
       held.delete(start.id);
@@ -124,6 +131,10 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
       const known = running.get(job.id);
       if (known) return known;
       const run = runNow(job).finally(() => running.delete(job.id));
+      // Nobody waits for a job with a callback. A full disk must not end the process.
+      run.catch((error) =>
+        log("A job could not go on.", { job: job.id, stage: job.stage, error: String(error) }),
+      );
       running.set(job.id, run);
       return run;
     },
