@@ -1,7 +1,9 @@
 import type { Command } from "commander";
 import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
+import { plainLines } from "tallystick-runtime/plainText";
 import { createDispatchReport, type DispatchReport } from "../../services/dispatch/report/dispatchReport.ts";
 import { readAnyLedger } from "../../services/settlement/ledger/readAnyLedger.ts";
+import { printResult } from "../cli/printResult.ts";
 
 /** `tallystick dispatch-report FILE`: the results of dispatching, computed from a ledger alone. */
 export function registerDispatchReport(program: Command): void {
@@ -22,11 +24,11 @@ export function registerDispatchReport(program: Command): void {
     .action(async (file: string, options: { dispatcher?: string; json?: boolean }) => {
       const found = await reportLedger(file, options.dispatcher);
       if (found instanceof LedgerLineError) {
-        process.stderr.write(`${file} does not verify.\nline ${found.line}: ${found.reason}\n`);
+        process.stderr.write(plainLines(`${file} does not verify.\nline ${found.line}: ${found.reason}\n`));
         process.exitCode = 1;
         return;
       }
-      process.stdout.write(`${options.json ? JSON.stringify(found) : asText(found)}\n`);
+      printResult(options, found, () => asText(found));
       if (found.faults.length > 0) process.exitCode = 1;
     });
 }
@@ -59,8 +61,8 @@ function plainJson(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plainJson(inner)]));
 }
 
-function asText({ total, kinds, clients, entries, calls, closed, ...rest }: DispatchReport): string {
-  const lines = [
+function asText({ total, kinds, clients, entries, calls, closed, ...rest }: DispatchReport): string[] {
+  return [
     `tasks            ${total.tasks} (${total.settled} settled, ${total.escalated} escalated, ${total.shadowed} shadowed, ${total.escrowed} held)`,
     `entries, calls   ${entries}, ${calls}`,
     `spent            $${total.spent_usd}`,
@@ -91,5 +93,4 @@ function asText({ total, kinds, clients, entries, calls, closed, ...rest }: Disp
       ({ line, task_id, fault }) => `line ${line}, task ${JSON.stringify(task_id)}: ${JSON.stringify(fault)}`,
     ),
   ];
-  return lines.join("\n");
 }

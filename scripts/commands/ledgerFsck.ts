@@ -6,6 +6,7 @@ import { checkLog } from "../../services/settlement/fsck/checkLog.ts";
 import type { Findings } from "../../services/settlement/fsck/fault.ts";
 import { isAddress } from "../../services/settlement/staticLog/logSource.ts";
 import { printError } from "../cli/printError.ts";
+import { printResult } from "../cli/printResult.ts";
 import { createProgress } from "../cli/progress.ts";
 import { watchShutdown } from "../cli/shutdown.ts";
 import { readPolicy } from "../verification/readPolicy.ts";
@@ -56,7 +57,7 @@ export function registerLedgerFsck(ledger: Command): void {
         );
         const { faultCount } = findings;
         const shown = { source, whole: faultCount === 0, ...findings };
-        process.stdout.write(`${options.json ? JSON.stringify(shown) : asText(source, findings)}\n`);
+        printResult(options, shown, () => asText(source, findings));
         if (faultCount > 0) process.exitCode = 1;
       } catch (error) {
         if (!(error instanceof TallystickError) && !signal.aborted) throw error;
@@ -71,7 +72,7 @@ export function registerLedgerFsck(ledger: Command): void {
 function asText(
   source: string,
   { faults, faultCount, notes, entries, root, origin, trusted }: Findings,
-): string {
+): string[] {
   const number = (count: number) => count.toLocaleString("en-US");
   const todos = [...new Set(faults.map(({ todo }) => todo))];
   return [
@@ -90,5 +91,5 @@ function asText(
           "No key was given, so this shows only that the log agrees with itself. Give --key or --policy to check who signed it.",
         ]
       : []),
-  ].join("\n");
+  ];
 }

@@ -4,6 +4,7 @@ import { LedgerLineError, type OtherLayouts } from "tallystick-protocol/ledger/v
 import { readAnyLedger, type VerifiedFile } from "../../services/settlement/ledger/readAnyLedger.ts";
 import { isAddress } from "../../services/settlement/staticLog/logSource.ts";
 import { isStaticLog } from "../../services/settlement/staticLog/staticLog.ts";
+import { printResult } from "../cli/printResult.ts";
 import { printStaticLog } from "../verification/printStaticLog.ts";
 
 type Options = { key?: string[]; policy?: string; json?: boolean };
@@ -34,7 +35,7 @@ export function registerVerifyLedger(program: Command): void {
         return;
       }
       const result = await verifyLedgerFile(file);
-      process.stdout.write(`${options.json ? JSON.stringify(asJson(file, result)) : asText(file, result)}\n`);
+      printResult(options, asJson(file, result), () => asText(file, result));
       if (result instanceof LedgerLineError) process.exitCode = 1;
     });
 }
@@ -54,11 +55,17 @@ export async function verifyLedgerFile(file: string): Promise<VerifiedFile | Led
   }
 }
 
-function asText(file: string, result: VerifiedFile | LedgerLineError): string {
+function asText(file: string, result: VerifiedFile | LedgerLineError): string[] {
   if (result instanceof LedgerLineError)
-    return `${file} does not verify.\nline ${result.line}: ${result.reason}`;
+    return [`${file} does not verify.`, `line ${result.line}: ${result.reason}`];
   const { size, head, root, otherLayouts } = result;
-  return `${file} verifies.\nentries ${size}\nhead    ${head}\nroot    ${toHex(root)}\nlayout  ${layoutText(size, otherLayouts)}`;
+  return [
+    `${file} verifies.`,
+    `entries ${size}`,
+    `head    ${head}`,
+    `root    ${toHex(root)}`,
+    `layout  ${layoutText(size, otherLayouts)}`,
+  ];
 }
 
 /** Remarks about the layout of the file, which do not affect the verification. */

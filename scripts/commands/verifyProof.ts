@@ -14,6 +14,7 @@ import { ProofError } from "tallystick-protocol/proof/provenEntry";
 import { TLOG_PROOF_HEADER } from "tallystick-protocol/proof/tlogProof";
 import { confirmProof } from "tallystick-sdk/proof/confirmProof";
 import { createPublicClient, http } from "viem";
+import { printResult } from "../cli/printResult.ts";
 import { readAddress } from "../cli/readAddress.ts";
 import { tlogProofAsText, verifyTlogProofText } from "../verification/verifyTlogProofText.ts";
 
@@ -56,11 +57,11 @@ export function registerVerifyProof(program: Command): void {
       const text = await readText(file);
       if (text.startsWith(TLOG_PROOF_HEADER)) {
         const shown = await verifyTlogProofText(text, options.policy);
-        process.stdout.write(`${options.json ? JSON.stringify(shown) : tlogProofAsText(file, shown)}\n`);
+        printResult(options, shown, () => tlogProofAsText(file, shown));
         return;
       }
       const result = await verifyProofFile(file, options);
-      process.stdout.write(`${options.json ? JSON.stringify(result) : asText(file, result)}\n`);
+      printResult(options, result, () => asText(file, result));
     });
 }
 
@@ -159,7 +160,7 @@ async function confirmsToday(
   return (await askWallet(client, question, ledger.contract)) === "yes";
 }
 
-function asText(file: string, result: ProofResult): string {
+function asText(file: string, result: ProofResult): string[] {
   const { hash, index, type, task_id, size, root, origin, ledger, writer, anchored, key_given } = result;
   const word =
     result.writer_confirms === true
@@ -178,5 +179,5 @@ function asText(file: string, result: ProofResult): string {
       : "anchored not asked (--rpc-url)",
   ];
   if (!key_given) lines.push("The checkpoint's key is the file's own. Give --key to trust another source.");
-  return lines.join("\n");
+  return lines;
 }

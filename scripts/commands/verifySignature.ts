@@ -22,24 +22,28 @@ export function registerVerifySignature(program: Command): void {
 }
 
 async function verify(file: string, options: Options): Promise<void> {
-  const [{ readReportFile }, { verifyTrustReport }, { failed, signed }] = await Promise.all([
-    import("../steward/readReportFile.ts"),
-    import("tallystick-protocol/trustReport/verifyTrustReport"),
-    import("../steward/marks.ts"),
-  ]);
+  const [{ readReportFile }, { verifyTrustReport }, { failed, signed }, { plainStrings }] = await Promise.all(
+    [
+      import("../steward/readReportFile.ts"),
+      import("tallystick-protocol/trustReport/verifyTrustReport"),
+      import("../steward/marks.ts"),
+      import("../steward/plainStrings.ts"),
+    ],
+  );
   const verdict = verifyTrustReport(await readReportFile(file), {
     publicKey: options.key,
     notBefore: options.maxAge === undefined ? undefined : Date.now() / 1_000 - options.maxAge * 3_600,
   });
+  const shown = plainStrings(verdict);
   answer(options, verdict, () =>
-    verdict.isValid
+    shown.isValid
       ? [
-          signed(`SIGNED: the report of ${verdict.agent} is as it was signed.`),
-          `  - Date: ${verdict.reportDate ?? "none"}`,
-          `  - Key: ${verdict.publicKey}${options.key === undefined ? " (nobody said which is the node's: --key)" : ""}`,
+          signed(`SIGNED: the report of ${shown.agent} is as it was signed.`),
+          `  - Date: ${shown.reportDate ?? "none"}`,
+          `  - Key: ${shown.publicKey}${options.key === undefined ? " (nobody said which is the node's: --key)" : ""}`,
         ].join("\n")
       : failed(
-          `${REASONS[verdict.reason ?? "signature"]} (agent ${verdict.agent}, date ${verdict.reportDate ?? "none"}, key ${verdict.publicKey})`,
+          `${REASONS[shown.reason ?? "signature"]} (agent ${shown.agent}, date ${shown.reportDate ?? "none"}, key ${shown.publicKey})`,
         ),
   );
   if (!verdict.isValid) process.exitCode = 1;

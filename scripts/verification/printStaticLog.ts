@@ -3,6 +3,7 @@ import { toHex } from "tallystick-protocol/hex";
 import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import { parseVerifierKey } from "tallystick-protocol/note/signedNote";
 import { verifyStaticLog } from "../../services/settlement/staticLog/verifyStaticLog.ts";
+import { printResult } from "../cli/printResult.ts";
 import { readPolicy } from "./readPolicy.ts";
 
 /**
@@ -31,15 +32,15 @@ export async function printStaticLog(
             "No key was given, so this shows only that the log agrees with itself. Give --key or --policy to check who signed it.",
           ]),
     ];
-    process.stdout.write(`${options.json ? JSON.stringify(shown) : text.join("\n")}\n`);
+    printResult(options, shown, () => text);
   } catch (error) {
     const isBad = error instanceof LedgerLineError || (error as { code?: string }).code === "log_invalid";
     if (!isBad) throw error;
     const line = error instanceof LedgerLineError ? error.line : undefined;
     const reason = error instanceof LedgerLineError ? error.reason : (error as TallystickError).message;
     const shown = { file: source, valid: false, ...(line !== undefined && { line }), reason };
-    const text = `${source} does not verify.\n${line === undefined ? "" : `entry ${line}: `}${reason}`;
-    process.stdout.write(`${options.json ? JSON.stringify(shown) : text}\n`);
+    const text = [`${source} does not verify.`, `${line === undefined ? "" : `entry ${line}: `}${reason}`];
+    printResult(options, shown, () => text);
     process.exitCode = 1;
   }
 }

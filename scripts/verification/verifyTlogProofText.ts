@@ -45,8 +45,8 @@ export async function verifyTlogProofText(text: string, policyFile?: string): Pr
   };
 }
 
-/** The result as text for people. */
-export function tlogProofAsText(file: string, result: TlogProofResult): string {
+/** The result as lines for people. */
+export function tlogProofAsText(file: string, result: TlogProofResult): string[] {
   const { hash, index, type, task_id, size, root, origin } = result;
   const witnesses = Object.entries(result.witnesses).map(
     ([name, time], at) =>
@@ -58,5 +58,5 @@ export function tlogProofAsText(file: string, result: TlogProofResult): string {
     `         number ${index}, type ${String(type)}, task ${task_id}`,
     `in       ${origin}, ${size} entries, root ${root}`,
     ...(witnesses.length > 0 ? witnesses : ["witness  none: the policy asks for none"]),
-  ].join("\n");
+  ];
 }

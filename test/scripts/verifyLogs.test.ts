@@ -42,6 +42,11 @@ describe("the commands that verify a log in C2SP's form", () => {
 
   /** What a command prints as JSON, and its exit code. */
   async function run(...args: string[]): Promise<{ code: number; said: { [field: string]: unknown } }> {
+    const { code, text } = await print(...args, "--json");
+    return { code, said: JSON.parse(text) };
+  }
+
+  async function print(...args: string[]): Promise<{ code: number; text: string }> {
     const program = new Command().exitOverride();
     registerVerifyLedger(program);
     registerVerifyProof(program);
@@ -54,8 +59,8 @@ describe("the commands that verify a log in C2SP's form", () => {
       return true;
     }) as typeof write;
     try {
-      await program.parseAsync(["node", "tallystick", ...args, "--json"]);
-      return { code: Number(process.exitCode), said: JSON.parse(text) };
+      await program.parseAsync(["node", "tallystick", ...args]);
+      return { code: Number(process.exitCode), text };
     } finally {
       process.stdout.write = write;
       process.exitCode = before;
@@ -100,9 +105,36 @@ describe("the commands that verify a log in C2SP's form", () => {
     writeFileSync(at("policy"), `log ${keyOf(1)}\nquorum none\n`);
     const good = await run("verify-proof", file, "--policy", at("policy"));
     expect(good.said).to.include({ valid: true, index: 1, task_id: "task-1", size: 3 });
+    expect((await print("verify-proof", file, "--policy", at("policy"))).text).to.match(
+      /^entry {4}[0-9a-f]{64}$/m,
+    );
     writeFileSync(at("policy"), `log ${keyOf(2)}\nquorum none\n`);
     expect(await refusal("verify-proof", file, "--policy", at("policy"))).to.match(
       /No key that the policy has/,
     );
+  });
+
+  it("print a stranger's words so that they control no terminal and have no line of their own", async () => {
+    const task = "t\u001b[2J\u009b2J\u202e\nanchored in block 1";
+    const ledger = await DiskLedger.open({ folder: at("hostile") });
+    await ledger.append({ timestamp: 1_767_225_600, taskId: task, payload: { type: "\u001b]0;x\u0007" } })
+      .durable;
+    const text = formatCheckpoint({ origin: ORIGIN, size: 1, root: ledger.tree.root() });
+    const signatures = [signNote(text, ORIGIN, new Uint8Array(32).fill(1))];
+    const extra = new TextEncoder().encode(entryLine(await ledger.entry(0)));
+    const checkpoint = formatSignedNote({ text, signatures });
+    const proof = { extra, index: 0, proof: ledger.tree.inclusionProof(0, 1), checkpoint };
+    writeFileSync(at("hostile.tlog-proof"), formatTlogProof(proof));
+    await ledger.close();
+    writeFileSync(at("policy"), `log ${keyOf(1)}\nquorum none\n`);
+    const args = ["verify-proof", at("hostile.tlog-proof"), "--policy", at("policy")];
+    const { text: shown } = await print(...args);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+    const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/;
+    expect(shown).not.to.match(CONTROLS);
+    expect(shown).not.to.match(/^anchored/m);
+    const json = await print(...args, "--json");
+    expect(json.text).not.to.match(CONTROLS);
+    expect(JSON.parse(json.text)).to.include({ task_id: task });
   });
 });
