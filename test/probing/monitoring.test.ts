@@ -72,6 +72,10 @@ describe("an agent's own monitoring", () => {
     expect([rounds, again.reports().map(({ agent }) => agent)]).to.deep.equal([1, agents]);
     expect(sent).to.deep.equal([]);
 
+    // A key that settlement does not know yet is no refusal of the record.
+    refusal = new ServiceError({ code: "unauthorized", message: "no", status: 401 });
+    await again.round();
+
     // Settlement is back: what was found is told once, by whatever process, and no more while it stays so.
     refusal = undefined;
     const third = await open();

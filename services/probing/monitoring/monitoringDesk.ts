@@ -1,6 +1,6 @@
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
-import { ServiceError } from "tallystick-sdk/requestService";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
+import { isRefusal } from "../reports/outbox.ts";
 import { differencesToTell, type ReportedDifferences } from "./differencesToTell.ts";
 import { type MonitoringParameters, type MonitoringReport, monitoringRound } from "./monitoringRound.ts";
 
@@ -71,7 +71,7 @@ export async function openMonitoringDesk(
       try {
         await send(body);
       } catch (error) {
-        const isRefused = error instanceof ServiceError && error.status >= 400 && error.status < 429;
+        const isRefused = isRefusal(error);
         log("The differences in agents' own monitoring could not be reported.", { error, isRefused });
         if (!isRefused) return;
       }

@@ -140,8 +140,8 @@ function isWaiting({ state }: Part): boolean {
   return state === "waiting";
 }
 
-/** Whether settlement checked a part and will never accept it. */
-function isRefusal(error: unknown): boolean {
+/** Whether settlement checked a record and will never accept it. */
+export function isRefusal(error: unknown): boolean {
   return (
     error instanceof ServiceError &&
     error.status >= 400 &&
