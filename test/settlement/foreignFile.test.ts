@@ -30,6 +30,9 @@ describe("a settlement process whose files somebody else changes", () => {
     expect(service.stderr())
       .to.match(/^error: The ledger cannot be written: /m)
       .and.to.match(reason);
+    // Clients get this sentence too: it names the file, and not the operator's folder.
+    const [told = ""] = /^error: The ledger cannot be written: .*$/m.exec(service.stderr()) ?? [];
+    expect(told).not.to.contain(folder.path);
     return service;
   }
 

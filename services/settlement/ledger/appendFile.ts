@@ -273,17 +273,18 @@ async function differenceOf(
   { dev, ino }: Inode,
   isLength: (size: bigint) => boolean,
 ): Promise<string | undefined> {
+  // Clients read it too, and they need not know the folder.
+  const name = path.basename(filePath);
   let found: BigIntStats;
   try {
     found = await stat(filePath, { bigint: true });
   } catch (error) {
-    return `${filePath} is no longer there (${(error as Error).message})`;
+    return `${name} is no longer there (${(error as NodeJS.ErrnoException).code})`;
   }
-  if (found.dev !== dev || found.ino !== ino)
-    return `${filePath} is another file than the one that was opened`;
+  if (found.dev !== dev || found.ino !== ino) return `${name} is another file than the one that was opened`;
   return isLength(found.size)
     ? undefined
-    : `${filePath} has ${found.size} bytes, which are not all this service's own`;
+    : `${name} has ${found.size} bytes, which are not all this service's own`;
 }
 
 function locked(filePath: string): TallystickError {
