@@ -74,7 +74,7 @@ export type ClarificationDesk = {
   /** `POST /clarify`. Mount it with the seller's other routes: `seller.app.route("/", desk.app)`. */
   app: Hono;
   /** For `createSeller({ redeemQuote })`: the price of the quote that a hire presents, or 409. */
-  redeemQuote: (request: HireRequest) => Promise<{ price: bigint }>;
+  redeemQuote: (request: HireRequest) => Promise<{ price: bigint; accept: () => Promise<void> }>;
 };
 
 /** The largest body of a request that is read, in bytes. */
@@ -173,8 +173,8 @@ export function createClarification(parameters: CreateClarificationParameters): 
     redeemQuote: async ({ quote_token: token = "", buyer_id: buyer, capability, params }) => {
       const checked = checkQuote(token, { seller, buyer, capability, params }, seconds());
       if ("problem" in checked) throw refusedQuote(checked.problem);
-      await limits.accept(buyer, checked.quote.round);
-      return { price: checked.quote.price };
+      const { price, round } = checked.quote;
+      return { price, accept: () => limits.accept(buyer, round) };
     },
   };
 }

@@ -72,6 +72,7 @@ export async function answerHire(c: Context, parameters: HireRouteParameters): P
     const id = request.nonce === undefined ? undefined : hireId(request.buyer_id, request.nonce);
     const terms = { payload, requirements, offer, buyer: request.buyer_id, hireId: id };
     const { key } = await mode.check(terms);
+    await accepted.acceptQuote?.();
     const payment = { payload, requirements };
     const job = newJob(accepted, { free: false, payment, paymentKey: key, ...stamp(parameters) });
     return await runJob(job, key, parameters);

@@ -18,12 +18,12 @@ const MAX_AGE_SECONDS = 600;
 const CLOCK_TOLERANCE_SECONDS = 120;
 
 /**
- * Redeems the quote that a hire presents: the price it was given.
+ * Redeems the quote that a hire presents: the price it was given. `accept` is called when its payment is verified.
  *
  * @throws HireRefusedError, or InvalidInputError, when the quote is not valid; any other error is reported as
  * `internal`
  */
-export type RedeemQuote = (request: HireRequest) => Promise<{ price: bigint }>;
+export type RedeemQuote = (request: HireRequest) => Promise<{ price: bigint; accept?: () => Promise<void> }>;
 
 export type IntakeParameters = {
   seller: Address;
@@ -42,6 +42,8 @@ export type Accepted = ReadHireRequest & {
   offer: Offer;
   /** The request as it was sent, as JSON text, if an auditor may ask for it. */
   asSent?: string | undefined;
+  /** Notes that its quote led to a hire. */
+  acceptQuote?: (() => Promise<void>) | undefined;
 };
 
 /**
@@ -57,16 +59,19 @@ export async function acceptRequest(value: unknown, parameters: IntakeParameters
     throw refused(400, "self_hire", "The buyer is the seller itself.", "buyer_id");
   }
   requireFresh(request, now());
+  let acceptQuote: Accepted["acceptQuote"];
   let offer = offers.find(request.capability, request.preferred_payment_mode);
   const mayBeAudited = isAudited(offer.listing);
   if (mayBeAudited) requireProvable(request, signed);
   if (request.quote_token !== undefined) {
     if (!redeemQuote) throw refused(409, "unknown_quote", "This seller gives no quotes.", "quote_token");
-    offer = { ...offer, ...(await redeemQuote(request)) };
+    const { price, accept } = await redeemQuote(request);
+    offer = { ...offer, price };
+    acceptQuote = accept;
   }
   await checkParams(request.capability, request.params);
   requireLimits(request, offer, now());
-  return { request, signed, offer, asSent: mayBeAudited ? JSON.stringify(value) : undefined };
+  return { request, signed, offer, acceptQuote, asSent: mayBeAudited ? JSON.stringify(value) : undefined };
 }
 
 /**

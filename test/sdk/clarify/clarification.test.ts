@@ -19,6 +19,7 @@ import {
   openMarket,
 } from "../support/market.ts";
 import { newWallet, type SdkChain, startSdkChain } from "../support/sdkChain.ts";
+import { between } from "../support/tamper.ts";
 
 const RESEARCH = "custom.acme.research";
 const schemas = {
@@ -216,6 +217,25 @@ describe("clarification", () => {
     expect((await ask({ account: other.wallet.account })).outcome).to.equal("quote");
     clock.ahead += 86_401;
     expect((await ask()).outcome).to.equal("quote");
+  });
+
+  it("counts a round until its quote is paid: to show the quote is not enough", async () => {
+    clock.ahead = 0;
+    const other = await market.openBuyer();
+    const askAgain = () => ask({ account: other.wallet.account });
+    for (let round = 0; round < 9; round++) await askAgain();
+    const given = await askAgain();
+    if (given.outcome !== "quote") throw new Error(given.outcome);
+    const wanted = { ...acceptOffer(listing, given.quote), maxLatencyMs: 20_000 };
+    const honest = market.hosts[seller.host];
+    const { asked: sent } = between(market, seller, (send, input, init) => send(input, init));
+    const hiring = other.hire({ ...wanted, maxPriceUsdc: "2.00" }).catch((error) => error);
+    expect((await hiring).money).to.equal("none");
+    if (honest) market.hosts[seller.host] = honest;
+    expect(sent.filter((it) => it.startsWith("POST"))).not.to.deep.equal([]);
+    expect(await codeOf(askAgain())).to.equal("too_many_clarifications");
+    expect(await other.hire({ ...wanted, maxPriceUsdc: "3.00" })).to.include({ money: "paid" });
+    expect((await askAgain()).outcome).to.equal("quote");
   });
 
   it("does not let anybody use up the rounds of another buyer, or send a request twice", async () => {
