@@ -4,6 +4,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { bytesEqual, type Hex, toHex } from "tallystick-protocol/hex";
 import type { Log } from "tallystick-runtime/stderrLog";
 import { lockFolder, type ReleaseLock } from "../ledger/lockFolder.ts";
+import { hasMoreSignatures } from "../staticLog/hasMoreSignatures.ts";
 import { LogFolder } from "../staticLog/logFolder.ts";
 import {
   CHECKPOINT_FILE,
@@ -244,7 +245,7 @@ export class Mirror {
     const { size, root } = said.checkpoint;
     if (!bytesEqual(await this.#rootAt(size), root))
       throw new SourceContradictsError(this.#parameters.source, `its root at ${size} entries is another`);
-    if (size < this.#position.size || !hasMoreSignatures(said, this.#checkpoint)) return;
+    if (size < this.#position.size || !hasMoreSignatures(said.note, this.#checkpoint?.note)) return;
     await this.#writing.publish(said.text, { from: size, size });
     this.#checkpoint = said;
   }
@@ -374,18 +375,6 @@ async function readKnown({
   // Reading the whole copy finds what is damaged.
   if (recheck) return { checkpoint, position: beginning() };
   return { checkpoint, position: await readPosition(own, checkpoint.checkpoint) };
-}
-
-/**
- * Whether a checkpoint has all signatures of another one, and more. Only the log's own can be checked without a policy, so
- * a source could take the witnesses' signatures away by many worthless ones.
- */
-function hasMoreSignatures({ note }: ReadCheckpoint, known: ReadCheckpoint | undefined): boolean {
-  const before = known?.note.signatures ?? [];
-  const isKept = before.every((one) =>
-    note.signatures.some(({ name, signature }) => name === one.name && bytesEqual(signature, one.signature)),
-  );
-  return isKept && note.signatures.length > before.length;
 }
 
 function forked(

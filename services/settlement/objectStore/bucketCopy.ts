@@ -2,6 +2,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { bytesEqual } from "tallystick-protocol/hex";
 import type { Tile } from "tallystick-protocol/merkle/tilePath";
 import type { Log } from "tallystick-runtime/stderrLog";
+import { hasMoreSignatures } from "../staticLog/hasMoreSignatures.ts";
 import {
   CHECKPOINT_FILE,
   checkpointOf,
@@ -85,7 +86,7 @@ export class BucketCopy {
     this.#size = there?.checkpoint.size ?? 0;
     if (there !== undefined) await this.#requireSameLog(ours, there);
     if (this.#size > size || there?.text === ours.text) return;
-    if (this.#size === size && there !== undefined && !hasMore(ours, there)) return;
+    if (this.#size === size && there !== undefined && !hasMoreSignatures(ours.note, there.note)) return;
     const tiles = newTiles(this.#size, size);
     for (let batch = take(tiles, AT_ONCE); batch.length > 0; batch = take(tiles, AT_ONCE))
       await Promise.all(batch.map((tile) => this.#putTile(tile, size, signal)));
@@ -143,10 +144,6 @@ export class BucketCopy {
       },
     };
   }
-}
-
-function hasMore(ours: ReadCheckpoint, theirs: ReadCheckpoint): boolean {
-  return ours.note.signatures.length > theirs.note.signatures.length;
 }
 
 function take<T>(from: Generator<T>, count: number): T[] {

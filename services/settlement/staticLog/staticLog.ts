@@ -3,12 +3,12 @@ import path from "node:path";
 import { TallystickError } from "tallystick-protocol/errors";
 import { bytesEqual } from "tallystick-protocol/hex";
 import type { Tile } from "tallystick-protocol/merkle/tilePath";
-import type { Checkpoint } from "tallystick-protocol/note/checkpoint";
 import type { DiskLedger } from "../ledger/diskLedger.ts";
 import type { StoredCheckpoint } from "../proofs/checkpoints.ts";
 import { readTile } from "../proofs/tiles.ts";
+import { joinSignatures } from "./joinSignatures.ts";
 import { LogFolder } from "./logFolder.ts";
-import { CHECKPOINT_FILE, checkpointOf, nameOfTile } from "./logSource.ts";
+import { CHECKPOINT_FILE, checkpointOf, nameOfTile, type ReadCheckpoint } from "./logSource.ts";
 import { newTiles } from "./logTiles.ts";
 
 export type StaticLogParameters = {
@@ -26,8 +26,8 @@ export type StaticLogParameters = {
 export class StaticLog {
   readonly #parameters: StaticLogParameters;
   readonly #folder: LogFolder;
-  /** The size in the folder's checkpoint; undefined until it was read. */
-  #size: number | undefined;
+  /** The folder's checkpoint; null without one, undefined until it was read. */
+  #shown: ReadCheckpoint | null | undefined;
 
   constructor(parameters: StaticLogParameters) {
     this.#parameters = parameters;
@@ -36,17 +36,20 @@ export class StaticLog {
 
   /**
    * Brings the folder up to a checkpoint, one call at a time. A checkpoint that is older than the folder's is
-   * ignored. One of the same size replaces the folder's, because it may carry more signatures.
+   * ignored. One of the same size adds its signatures to those that the folder's has.
    *
    * @throws TallystickError `static_log_contradicts` when the folder has another log, or more of this one.
    * Then nothing changes. Errors of the disk are passed on unchanged.
    */
-  async write({ size, note }: StoredCheckpoint): Promise<void> {
+  async write({ size, note: given }: StoredCheckpoint): Promise<void> {
     const from = await this.check();
     if (size < from) return;
+    const shown = this.#shown?.checkpoint.size === size ? this.#shown : undefined;
+    const note = shown ? joinSignatures(checkpointOf(given).note, shown.note) : given;
+    if (note === undefined) return;
     for (const tile of newTiles(from, size)) await this.#writeTile(tile);
     await this.#folder.publish(note, { from, size });
-    this.#size = size;
+    this.#shown = checkpointOf(note);
   }
 
   /**
@@ -56,25 +59,26 @@ export class StaticLog {
    * @throws TallystickError `static_log_contradicts`
    */
   async check(): Promise<number> {
-    this.#size ??= await this.#readSize();
-    return this.#size;
+    if (this.#shown === undefined) this.#shown = await this.#read();
+    return this.#shown?.checkpoint.size ?? 0;
   }
 
-  async #readSize(): Promise<number> {
+  async #read(): Promise<ReadCheckpoint | null> {
     const { folder, ledger, origin } = this.#parameters;
     const file = path.join(folder, CHECKPOINT_FILE);
     const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return undefined;
       throw error;
     });
-    if (text === undefined) return 0;
-    const there = readCheckpoint(text);
+    if (text === undefined) return null;
+    const read = readCheckpoint(text);
+    const there = read?.checkpoint;
     const isOurs =
       there !== undefined &&
       there.origin === origin &&
       there.size <= ledger.size &&
       bytesEqual(there.root, ledger.tree.root(there.size));
-    if (isOurs) return there.size;
+    if (read !== undefined && isOurs) return read;
     throw new TallystickError({
       code: "static_log_contradicts",
       message: `${file} does not belong to this copy of the ledger.`,
@@ -89,9 +93,9 @@ export class StaticLog {
   }
 }
 
-function readCheckpoint(text: string): Checkpoint | undefined {
+function readCheckpoint(text: string): ReadCheckpoint | undefined {
   try {
-    return checkpointOf(text).checkpoint;
+    return checkpointOf(text);
   } catch (error) {
     if (error instanceof TallystickError) return undefined;
     throw error;

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import type { Server } from "node:http";
 import path from "node:path";
 import { ed25519 } from "@noble/curves/ed25519.js";
@@ -312,6 +312,33 @@ describe("a mirror of a ledger", () => {
     expect(await verified()).to.equal(700);
     answer.now = logOf(ledger);
     expect(await mirror.look()).to.equal(true);
+  });
+
+  it("keeps a fork's evidence whole, also after many damaged answers and a write that was interrupted", async () => {
+    const ledger = await ledgerOf(40);
+    const forged = await ledgerOf(40, "forged");
+    const mirror = await open();
+    for (let size = 1; size <= 40; size++) {
+      answer.now = logOf(forged, { size, note: noteOf(ledger, size) });
+      expect(await mirror.look()).to.equal(false);
+    }
+    expect(evidence().filter((name) => name.startsWith("source_contradicts-"))).to.have.length(32);
+    answer.now = logOf(ledger);
+    expect(await mirror.look()).to.equal(true);
+    // What an ended process left.
+    mkdirSync(path.join(folder(), "evidence/unfinished"));
+    writeFileSync(path.join(folder(), "evidence/unfinished/stale"), "");
+    answer.now = logOf(forged);
+    expect(await mirror.look()).to.equal(false);
+    const [kept = ""] = evidence().filter((name) => name.startsWith("ledger_forked-40-"));
+    expect(readdirSync(path.join(folder(), "evidence", kept)).sort()).to.deep.equal([
+      "about.json",
+      "ours.checkpoint",
+      "ours.jsonl",
+      "theirs.checkpoint",
+      "theirs.jsonl",
+    ]);
+    expect(evidence()).to.not.include("unfinished");
   });
 
   it("reports that a source went back in time, and keeps its copy", async () => {

@@ -249,6 +249,17 @@ describe("a copy of a log in an object store", () => {
     expect([copy.state.size, await verified()]).to.deep.equal([5, 5]);
   });
 
+  it("keeps the witnesses' signatures in the store when another copy has more, but other ones", async () => {
+    const ledger = await ledgerOf(3);
+    const shown = () => store.objects.get("bucket/log/checkpoint")?.toString() ?? "";
+    await (await copyOf(await publish(ledger, "witnessed", { witnesses: ["one.test"] }))).round();
+    const worthless = Array.from({ length: 9 }, (_, n) => `nobody-${n}.test`);
+    await (await copyOf(await publish(ledger, "padded", { witnesses: worthless }))).round();
+    expect(shown()).to.contain("— one.test ").and.not.to.contain("nobody");
+    await (await copyOf(await publish(ledger, "both", { witnesses: ["one.test", "two.test"] }))).round();
+    expect(shown()).to.contain("— one.test ").and.to.contain("— two.test ");
+  });
+
   it("keeps the checkpoint with more signatures, and the existing one if both have as many", async () => {
     const ledger = await ledgerOf(3);
     const notes: string[] = [];

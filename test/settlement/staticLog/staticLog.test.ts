@@ -155,6 +155,29 @@ describe("a static log", () => {
     expect(readFileSync(path.join(out(), "checkpoint"), "utf8")).to.match(/— other /);
   });
 
+  it("keeps what its witnesses signed when its service starts again, and takes their newer signatures", async () => {
+    const ledger = await openLedger();
+    await grow(ledger, 9);
+    const own = checkpoint(ledger);
+    const text = own.note.slice(0, own.note.indexOf("\n\n") + 1);
+    const at = path.join(out(), "checkpoint");
+    const by = (name: string, seed: number) => signNote(text, name, new Uint8Array(32).fill(seed));
+    const ours = signNote(text, ORIGIN, SEED);
+    const note = (...signatures: ReturnType<typeof by>[]) => formatSignedNote({ text, signatures });
+    await log(ledger).write({ size: 9, note: note(ours, by("one", 4), by("two", 5)) });
+    const before = readFileSync(at, "utf8");
+    // The next process has no signatures of witnesses yet.
+    const again = log(ledger);
+    await again.write(own);
+    expect(readFileSync(at, "utf8")).to.equal(before);
+    const newer = { ...by("two", 5), signature: new Uint8Array(72).fill(1) };
+    await again.write({ size: 9, note: note(ours, newer, by("three", 6)) });
+    expect(readFileSync(at, "utf8")).to.equal(note(ours, newer, by("three", 6), by("one", 4)));
+    await grow(ledger, 10);
+    await again.write(checkpoint(ledger));
+    expect(readFileSync(at, "utf8")).to.equal(checkpoint(ledger).note);
+  });
+
   for (const [what, make] of [
     ["more of the ledger", async (other: DiskLedger) => grow(other, 30)],
     ["other entries", async (other: DiskLedger) => grow(other, 5, "another")],

@@ -1,0 +1,17 @@
+import { bytesEqual } from "tallystick-protocol/hex";
+import type { SignedNote } from "tallystick-protocol/note/signedNote";
+
+/**
+ * Whether a note has all signatures of another one over the same text, and more. Only the log's own signature can be
+ * checked without a policy. So their number alone says nothing: somebody could take the witnesses' signatures away by
+ * many worthless ones.
+ *
+ * @param known the other note; undefined when there is none
+ */
+export function hasMoreSignatures({ signatures }: SignedNote, known: SignedNote | undefined): boolean {
+  const before = known?.signatures ?? [];
+  const isKept = before.every((one) =>
+    signatures.some(({ name, signature }) => name === one.name && bytesEqual(signature, one.signature)),
+  );
+  return isKept && signatures.length > before.length;
+}
