@@ -5,8 +5,11 @@ import { type ActionRule, type InstitutionalRules, millionths, toPlainJson } fro
 
 type PyObject = { [key: string]: PyJson };
 
-/** The spending of one settled proposal: an amount in millionths, and its time in seconds. */
-type Spent = { time: number; amount: bigint };
+/**
+ * The spending of one settled proposal: an amount in millionths, its time in seconds, and the sum of its list up to here.
+ * So the cost of a check does not grow with the number of spendings.
+ */
+type Spent = { time: number; amount: bigint; total: bigint };
 
 /** After so many spendings of one kind, the ones that are too old for every budget are forgotten. */
 const FORGET_EVERY = 1_024;
@@ -44,7 +47,7 @@ export class RuleBook {
     for (const { key, field, amount } of this.#spendings(action, dataUpdate)) {
       const list = this.#spent.get(key) ?? [];
       if (list.length === 0) this.#spent.set(key, list);
-      list.push({ time, amount });
+      list.push({ time, amount, total: (list.at(-1)?.total ?? 0n) + amount });
       // From time to time, spendings that are too old for every budget are forgotten.
       if (list.length % FORGET_EVERY === 0) this.#forget(list, time - this.#longest(action, field));
     }
@@ -70,8 +73,9 @@ export class RuleBook {
   #spendings(action: string, dataUpdate: PyObject): { key: string; field: string; amount: bigint }[] {
     const fields = new Set(this.#ruleOf(action)?.budget.map((budget) => budget.field));
     return [...fields].flatMap((field) => {
-      const amount = millionths(dataUpdate[field]);
-      return amount === undefined ? [] : [{ key: this.#spentKey(action, field), field, amount }];
+      const amount = millionths(dataUpdate[field]) ?? 0n;
+      // An amount of zero uses no budget, so any number of them takes no memory.
+      return amount === 0n ? [] : [{ key: this.#spentKey(action, field), field, amount }];
     });
   }
 
@@ -152,21 +156,27 @@ export class RuleBook {
   }
 
   #forget(list: Spent[], before: number): void {
-    const first = list.findIndex(({ time }) => time > before);
-    list.splice(0, first === -1 ? list.length : first);
+    list.splice(0, firstAfter(list, before));
   }
 
   #spentSince(key: string, since: number): bigint {
     const list = this.#spent.get(key) ?? [];
     let sum = 0n;
     for (const reserved of this.#underWay) if (reserved.key === key) sum += reserved.amount;
-    for (let i = list.length - 1; i >= 0; i--) {
-      const { time, amount } = list[i] as Spent;
-      if (time <= since) break;
-      sum += amount;
-    }
-    return sum;
+    const first = list[firstAfter(list, since)];
+    return first === undefined ? sum : sum + (list.at(-1) as Spent).total - first.total + first.amount;
   }
+}
+
+/** The place of the first spending after a time. Times never go backwards. */
+function firstAfter(list: readonly Spent[], since: number): number {
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((list[middle] as Spent).time <= since) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function missing(field: string, by: string): string {

@@ -57,6 +57,12 @@ export async function runSigner({
         clearTimeout(timer);
         signal?.removeEventListener("abort", stop);
       };
+      child.on("error", (error) => {
+        settle();
+        reject(failed(error.message));
+      });
+      // A process without free file handles makes no pipes. Then the error above follows, and nothing else.
+      if (child.stdout === undefined) return;
       child.stdout.on("data", (chunk: Buffer) => {
         printed += chunk.length;
         if (printed > MAX_OUTPUT) reject(failed(`it printed more than ${MAX_OUTPUT} bytes`));
@@ -68,10 +74,6 @@ export async function runSigner({
       // The command need not read its input.
       child.stdin.on("error", () => {});
       child.stdin.end(input);
-      child.on("error", (error) => {
-        settle();
-        reject(failed(error.message));
-      });
       child.on("close", (code, by) => {
         settle();
         if (code === 0) resolve(Buffer.concat(output).toString("latin1"));

@@ -209,6 +209,33 @@ describe("institutional rules", () => {
     expect(settled).to.equal(3_334);
   });
 
+  it("add up the payments of a budget exactly, at any time and after any number of them", () => {
+    const budget = (per_seconds: number, max: string) => ({ field: "amount", max, per_seconds });
+    const rules = { version: 1, actions: { "*": { budget: [budget(500, "1400"), budget(86_400, "900000")] } } };
+    const defaults = { minConfidence: 0.85, maxDriftAllowed: 0.15 };
+    const book = new RuleBook(parseRules(parsePythonJson(JSON.stringify(rules)), defaults));
+    const hashes = { parentHash: GENESIS_HASH, currentHash: GENESIS_HASH };
+    let [settled, refused] = [0, 0];
+    const kept: { time: number; amount: number }[] = [];
+    for (let n = 0; n < 6_000; n++) {
+      const [timestamp, amount] = [Math.floor(n / 2), (n * 7) % 4];
+      const data_update = { action: "pay", amount: BigInt(amount) };
+      const isRefused = book.refusal(data_update, timestamp) !== undefined;
+      if (n < 2_500) {
+        const sum = kept.reduce((total, it) => total + (it.time > timestamp - 500 ? it.amount : 0), 0);
+        expect(isRefused, `${n}`).to.equal(amount > 1_400 - sum);
+      }
+      if (isRefused) refused++;
+      else {
+        settled++;
+        if (n < 2_500) kept.push({ time: timestamp, amount });
+        book.add({ ...hashes, taskId: "t", timestamp, payload: { data_update } });
+      }
+    }
+    expect(settled).to.be.above(4_000);
+    expect(refused).to.be.above(100);
+  });
+
   it("are refused with the wrong field in their file", () => {
     const defaults = { minConfidence: 0.85, maxDriftAllowed: 0.15 };
     for (const [text, field] of [

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
@@ -11,6 +12,7 @@ import {
   recoverTypedDataAddress,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { readConfig } from "../../../services/settlement/config.ts";
 import { commandAccount } from "../../../services/settlement/signingKeys/commandAccount.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
@@ -116,6 +118,12 @@ describe("a key behind a signing command", () => {
     // No shell reads it.
     const shell = commandAccount({ address, command: [`${process.execPath} ${SIGNER} ${file}; true`] });
     expect((await refusal(shell.signTypedData(terms))).message).to.contain("ENOENT");
+  });
+
+  it("does not end its service when no file handle is free to run it", () => {
+    const program = nodeProgram("test/settlement/support/signWithoutHandles.ts");
+    const limited = ["-c", 'ulimit -n 96; exec "$@"', "sh", process.execPath, ...program];
+    expect(execFileSync("sh", limited, { encoding: "utf8", stdio: "pipe" }).trim()).to.equal("signer_failed");
   });
 
   it("signs one after the other, and continues after a failure", async () => {
