@@ -114,7 +114,10 @@ class RunningDispatcher implements Dispatcher {
   readonly #atMost: number;
   /** Tasks that are being accepted or resumed: one at a time for each id, so that none starts twice. */
   readonly #locks = new Map<string, Promise<unknown>>();
+  /** When each finished task ended, by its key. So the file of a finished task is read only once. */
+  readonly #over = new Map<string, number>();
   #isClosed = false;
+  #sweeping: Promise<number> | undefined;
   #sweeper: NodeJS.Timeout | undefined;
 
   constructor(parameters: DispatcherParameters) {
@@ -191,12 +194,17 @@ class RunningDispatcher implements Dispatcher {
   }
 
   async resume(): Promise<number> {
-    const sweep = () =>
-      void this.#sweep().catch((error) =>
-        this.#world.log("The unfinished tasks could not be checked.", { error }),
-      );
-    this.#sweeper ??= setInterval(sweep, SWEEP_MS).unref();
-    return await this.#sweep();
+    // With many finished tasks a round may take longer than the time between two.
+    const sweep = (): Promise<number> => {
+      this.#sweeping ??= this.#sweep().finally(() => {
+        this.#sweeping = undefined;
+      });
+      return this.#sweeping;
+    };
+    const sweepLater = () =>
+      void sweep().catch((error) => this.#world.log("The unfinished tasks could not be checked.", { error }));
+    this.#sweeper ??= setInterval(sweepLater, SWEEP_MS).unref();
+    return await sweep();
   }
 
   onEnd(tell: (outcome: Outcome) => void): void {
@@ -241,26 +249,49 @@ class RunningDispatcher implements Dispatcher {
     return entry;
   }
 
-  /** Resumes what is open and not running, and forgets what ended long ago. */
+  /** Resumes what is open and not running, and forgets what ended long ago. A file that cannot be read stops no other. */
   async #sweep(): Promise<number> {
-    const { files, now, log } = this.#world;
+    const { files, log } = this.#world;
     let count = 0;
-    for (const { taskId, phase, overAt = 0 } of await files.all()) {
+    for (const key of await files.keys()) {
       if (this.#isClosed) break;
-      if (phase === "over") {
-        if (overAt + REMEMBER_MS < now()) await files.forget(taskId);
-        continue;
+      try {
+        if (await this.#isOver(key)) continue;
+        const file = await files.at(key);
+        if (file !== undefined && (await this.#continue(file.taskId))) count++;
+      } catch (error) {
+        log("A task cannot be continued.", { file: key, error });
       }
-      await this.#alone(taskId, async () => {
-        // Checked before the file is read: a task that ends in between counts as finished.
-        if (this.#running.has(taskId)) return;
-        const file = await files.get(taskId);
-        if (file === undefined || file.phase === "over") return;
-        this.#start(await readTask(file.given, file.owner), file);
-        count++;
-      }).catch((error) => log("A task cannot be continued.", { task: taskId, error }));
     }
     return count;
+  }
+
+  /** Whether a task has ended. Forgets it if that was long ago. */
+  async #isOver(key: string): Promise<boolean> {
+    const { files, now } = this.#world;
+    let overAt = this.#over.get(key);
+    if (overAt === undefined) {
+      const file = await files.at(key);
+      if (file?.phase !== "over") return file === undefined;
+      overAt = file.overAt ?? 0;
+      this.#over.set(key, overAt);
+    }
+    if (overAt + REMEMBER_MS >= now()) return true;
+    await files.forget(key);
+    this.#over.delete(key);
+    return true;
+  }
+
+  /** Continues a task that is open and does not run. */
+  #continue(taskId: string): Promise<boolean> {
+    return this.#alone(taskId, async () => {
+      // Checked before the file is read: a task that ends in between counts as finished.
+      if (this.#running.has(taskId)) return false;
+      const file = await this.#world.files.get(taskId);
+      if (file === undefined || file.phase === "over") return false;
+      this.#start(await readTask(file.given, file.owner), file);
+      return true;
+    });
   }
 
   #alone<T>(taskId: string, work: () => Promise<T>): Promise<T> {

@@ -1,5 +1,9 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
 import { expect } from "chai";
+import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import { parseDollars } from "../../services/dispatch/models/money.ts";
+import { taskKey } from "../../services/dispatch/tasks/taskFile.ts";
 import { API_KEY } from "../settlement/support/testService.ts";
 import {
   type DispatchScene,
@@ -212,6 +216,38 @@ describe("a task's whole life in a dispatcher", () => {
     const error = await dispatcher.dispatch({ ...TASK, goal: "Something else." }).catch((it) => it);
     expect(error).to.include({ code: "conflicting_task" });
     expect(await dispatcher.state("task-1", "somebody")).to.equal(undefined);
+  });
+
+  it("is read once more after its end, however often the next process looks for open tasks, and no damaged file stops it", async () => {
+    const first = scene.dispatcher();
+    await first.dispatch(TASK);
+    await first.close();
+    const open = { ...TASK, task_id: "task-2", key: "two" };
+    const file = await scene.store.get<object>(`task/${taskKey("task-1")}`);
+    const fresh = {
+      taskId: "task-2",
+      phase: "running",
+      given: open,
+      calls: {},
+      draws: {},
+      proposedOn: [],
+      closedOn: [],
+    };
+    const deadlineAt = Date.now() + 60_000;
+    await scene.store.put(`task/${taskKey("task-2")}`, { ...file, ...fresh, deadlineAt, outcome: undefined });
+    writeFileSync(path.join(scene.folder, "state/task/damaged.json"), "{");
+    let reads = 0;
+    const counting: KeyValueStore = {
+      ...scene.store,
+      get: (key) => {
+        if (key === `task/${taskKey("task-1")}`) reads++;
+        return scene.store.get(key);
+      },
+    };
+    const next = scene.dispatcher({ store: counting });
+    expect(await next.resume()).to.equal(1);
+    expect(await next.outcome("task-2")).to.include({ status: "SETTLED" });
+    expect([await next.resume(), await next.resume(), reads]).to.deep.equal([0, 0, 1]);
   });
 
   it("ends when the client leaves or its time is over, and running calls are booked at full cost", async () => {

@@ -85,16 +85,17 @@ export class TaskFiles {
     return work;
   }
 
-  async all(): Promise<TaskFile[]> {
-    const files: TaskFile[] = [];
-    for (const key of await this.#store.keys("task")) {
-      const file = await this.#store.get<TaskFile>(key);
-      if (file) files.push(file);
-    }
-    return files;
+  /** The keys of all tasks in the store, finished or not: those of {@link taskKey}. */
+  async keys(): Promise<string[]> {
+    return (await this.#store.keys("task")).map((key) => key.slice("task/".length));
   }
 
-  async forget(taskId: string): Promise<void> {
-    await this.#store.delete(`task/${taskKey(taskId)}`);
+  /** Reads a task's file by its key. */
+  at(key: string): Promise<TaskFile | undefined> {
+    return this.#store.get<TaskFile>(`task/${key}`);
+  }
+
+  async forget(key: string): Promise<void> {
+    await this.#store.delete(`task/${key}`);
   }
 }

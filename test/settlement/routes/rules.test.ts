@@ -211,7 +211,10 @@ describe("institutional rules", () => {
 
   it("add up the payments of a budget exactly, at any time and after any number of them", () => {
     const budget = (per_seconds: number, max: string) => ({ field: "amount", max, per_seconds });
-    const rules = { version: 1, actions: { "*": { budget: [budget(500, "1400"), budget(86_400, "900000")] } } };
+    const rules = {
+      version: 1,
+      actions: { "*": { budget: [budget(500, "1400"), budget(86_400, "900000")] } },
+    };
     const defaults = { minConfidence: 0.85, maxDriftAllowed: 0.15 };
     const book = new RuleBook(parseRules(parsePythonJson(JSON.stringify(rules)), defaults));
     const hashes = { parentHash: GENESIS_HASH, currentHash: GENESIS_HASH };

@@ -7,6 +7,8 @@ try {
 } catch {
   // No handle is left.
 }
-const ended = await runSigner({ command: ["/bin/cat"], input: "{}\n", deadlineMs: 5_000 }).catch(({ code }) => code);
+const ended = await runSigner({ command: ["/bin/cat"], input: "{}\n", deadlineMs: 5_000 }).catch(
+  ({ code }) => code,
+);
 await new Promise((resolve) => setTimeout(resolve, 50));
 process.stdout.write(`${ended}\n`);
