@@ -68,7 +68,9 @@ export function createConfirmations(parameters: {
     confirmed: async (subscriptions, signal) => {
       const open: Subscription[] = [];
       for (const it of subscriptions) {
-        const isDue = (asked.get(keyOf(it))?.nextAt ?? 0) <= now();
+        const nextAt = asked.get(keyOf(it))?.nextAt ?? 0;
+        // A time beyond the longest pause was set by a wrong clock.
+        const isDue = nextAt <= now() || nextAt > now() + Math.max(...PAUSES);
         if (!(await isKnown(keyOf(it))) && isDue) open.push(it);
       }
       // The addresses that were asked least often come first, so addresses that never answer block no others.

@@ -142,7 +142,7 @@ async function deliver(
       state.givenUp++;
       log("A notice was given up, because its receiver never accepted it.", { notice: notice.id });
       await outbox.end(notice, "given_up");
-    } else if (notice.nextAt <= now() / 1_000) due.push({ ...notice, url: to.url });
+    } else if (outbox.isDue(notice)) due.push({ ...notice, url: to.url });
   }
   // Receivers that hang do not delay receivers that answer, also not with notices that were never tried.
   const rank = (it: { url: string; attempts: number }) =>

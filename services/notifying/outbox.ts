@@ -38,6 +38,8 @@ export type NoticeEnd = "delivered" | "given_up" | "withdrawn";
 export type Outbox = {
   /** Stores a notice of a step, unless it is stored or was sent already. Returns whether it is new. */
   add: (step: BreachStep, subscription: Subscription) => Promise<boolean>;
+  /** Whether it is time for the next attempt. A time beyond the longest pause was set by a wrong clock. */
+  isDue: (notice: WaitingNotice) => boolean;
   waiting: () => Promise<WaitingNotice[]>;
   /**
    * Call it before an attempt. From then on the notice waits for its next attempt, even if this process ends.
@@ -77,6 +79,7 @@ export function createOutbox(parameters: {
       };
       return await store.putNew(key, waiting);
     },
+    isDue: ({ nextAt }) => nextAt <= now() || nextAt > now() + Math.max(...PAUSES),
     waiting: async () => {
       const found: WaitingNotice[] = [];
       for (const key of await store.keys("waiting")) {

@@ -207,7 +207,8 @@ export class Prober {
         this.#book.note(observation);
         this.#memory.recall(observation);
       }
-    this.#book.skipTo(this.#outbox.lastHour + 1);
+    this.#memory.goBackTo(dayOf(slotOf(now())));
+    this.#book.skipTo(this.#outbox.lastHour(hour) + 1);
     this.#closedTo = hour - HOURS_BACK;
   }
 
@@ -229,6 +230,8 @@ export class Prober {
   tick(): void {
     const { now } = this.#it;
     const slot = slotOf(now());
+    // A clock that goes back by less than a slot is waited for.
+    if (slot < this.#slot - 1) this.#goBackTo(slot);
     if (slot > this.#slot) {
       this.#slot = slot;
       this.#begun.clear();
@@ -243,6 +246,15 @@ export class Prober {
       this.#begin(due.key, slot);
     }
     this.#closeHours();
+  }
+
+  /** The clock was ahead. Without this the prober would look at nothing until that time comes. */
+  #goBackTo(slot: number): void {
+    this.#slot = -1;
+    this.#closedTo = Math.min(this.#closedTo, hourOf(slot) - HOURS_BACK);
+    this.#book.goBackTo(slot);
+    this.#memory.goBackTo(dayOf(slot));
+    this.#it.log("The clock was set back. Looks and reports go on from there.");
   }
 
   #replan(): void {
@@ -309,9 +321,9 @@ export class Prober {
 
   /** The state for `GET /health`. */
   status(): { hosts: number; uplink: "there" | "lost"; last_hour: number; reports_waiting: number } {
-    const { lastHour, waiting } = this.#outbox;
+    const { waiting } = this.#outbox;
     const uplink = this.#uplink.isLost ? "lost" : "there";
-    return { hosts: this.#table.size, uplink, last_hour: lastHour, reports_waiting: waiting };
+    return { hosts: this.#table.size, uplink, last_hour: this.#outbox.lastHour(), reports_waiting: waiting };
   }
 
   /** The size of the observations on the disk. */

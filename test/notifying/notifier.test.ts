@@ -221,6 +221,21 @@ describe("a sender of notices", () => {
     expect(notifier.state()).to.include({ givenUp: 1, delivered: 0 });
   });
 
+  it("tries again soon when its clock was far ahead at an attempt", async () => {
+    const clock = { ms: NOW * 1_000 };
+    const store = memoryStore();
+    const { post, taken } = receiver((attempt) => (attempt === 0 ? "500" : null));
+    const node = nodeOf([step()], [subscription("https://a.example/n")]);
+    await open({ node, post, store, clock }).round();
+    // The next attempt was noted for a time that is a year away.
+    for (const key of await store.keys("waiting")) {
+      const notice = await store.get<object>(key);
+      await store.put(key, { ...notice, nextAt: NOW + 31_536_000, giveUpAt: NOW + 31_795_200 });
+    }
+    await open({ node, post, store, clock }).round();
+    expect(taken).to.have.length(1);
+  });
+
   it("does not delay the notices of others because of receivers that hang", async () => {
     const order: string[] = [];
     const hanging = Array.from({ length: 40 }, (_, n) => subscription(`https://h${n}.example/`, n + 2));

@@ -96,6 +96,12 @@ describe("an agent's own monitoring", () => {
     clock.now += 86_400;
     await third.round();
     expect([rounds, sent.length]).to.deep.equal([2, 1]);
+    // A clock that was years ahead once keeps no later round back.
+    clock.now += 1e9;
+    await third.round();
+    clock.now -= 1e9;
+    await (await open()).round();
+    expect(rounds).to.equal(4);
 
     // It tells the truth now, and says so once; a record that settlement refuses for what it is does not wait for ever.
     endpoints[0] = "honest";

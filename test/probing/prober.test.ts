@@ -226,6 +226,29 @@ describe("a prober among local hosts", () => {
     expect(readFileSync(observationsOf(`${folder.path}/uplink`, HOUR), "utf8")).to.match(/ ours /);
   });
 
+  it("goes on at once when its clock was far ahead, in the same process and in the next one", async () => {
+    hosts.set("127.1.9.1", behaviours.good);
+    const place = `${folder.path}/ahead`;
+    const targets = [listingAt(at("127.1.9.1"), agent(1))];
+    const hours = ({ sent }: TestProber) => sent.map(({ hour }) => Number(hour) - HOUR);
+    const first = await start(place, targets);
+    await first.passSlot(FIRST_SLOT);
+    await first.passSlot(FIRST_SLOT + 400 * 288);
+    await first.reportAt(FIRST_SLOT + 400 * 288 + 12);
+    const before = looksAt("127.1.9.1").length;
+    await first.passSlot(FIRST_SLOT + 12);
+    await first.passSlot(FIRST_SLOT + 13);
+    expect(looksAt("127.1.9.1").length - before).to.equal(2);
+    await first.reportAt(FIRST_SLOT + 24);
+    expect(hours(first)).to.include(1);
+    await first.prober.close();
+    open.splice(0);
+    const next = await start(place, targets);
+    await next.passSlot(FIRST_SLOT + 26);
+    await next.reportAt(FIRST_SLOT + 36);
+    expect(hours(next)).to.include(2);
+  });
+
   it("locks its folder", async () => {
     await start(`${folder.path}/alone`, []);
     const second = await openProberFolder(`${folder.path}/alone`).catch((error: TallystickError) => error);

@@ -136,6 +136,15 @@ export class HostMemory {
     }
   }
 
+  /** What has a later day than this one was noted by a wrong clock. It counts as of this day. */
+  goBackTo(day: number): void {
+    for (const entry of this.#entries.values()) {
+      for (const days of [entry.served, entry.asked])
+        for (const [agent, last] of days) if (last > day) days.set(agent, day);
+      if (entry.robotsDay !== undefined) entry.robotsDay = Math.min(entry.robotsDay, day);
+    }
+  }
+
   toJson(): z.input<typeof kept> {
     return Object.fromEntries(
       [...this.#entries].map(([key, { served, asked, robotsDay, optedOut }]) => [

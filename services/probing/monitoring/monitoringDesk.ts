@@ -51,7 +51,8 @@ export async function openMonitoringDesk(
 
   async function look(): Promise<void> {
     const startedAt = Math.floor(now());
-    if (startedAt < kept.startedAt + DAY) return;
+    // A round in the future was begun by a wrong clock, and is not waited for.
+    if (startedAt >= kept.startedAt && startedAt < kept.startedAt + DAY) return;
     // This is stored first, so that a process that ends in the middle does not ask everybody again.
     await store.put(KEPT, { ...kept, startedAt });
     const reports: MonitoringReport[] = [];

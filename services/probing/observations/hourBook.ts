@@ -61,6 +61,12 @@ export class HourBook {
     return over;
   }
 
+  /** The clock was wrong, and is in this slot again. Observations from then on count as usual. */
+  goBackTo(slot: number): void {
+    this.#first = Math.min(this.#first, hourOf(slot));
+    if (this.#slot > slot) [this.#slot, this.#asked] = [-1, new Set()];
+  }
+
   /** Removes the hours before this one, which were reported before a restart. */
   skipTo(hour: number): void {
     this.#first = Math.max(this.#first, hour);

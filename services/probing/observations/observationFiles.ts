@@ -46,7 +46,11 @@ export class ObservationFiles {
     }
     const line = Buffer.from(writeObservation(observation));
     const written = writeSync(file, line);
-    if (written < line.length) throw new Error(`only ${written} of ${line.length} bytes were written`);
+    if (written === line.length) return;
+    // The next write opens the file again, and ends this line first.
+    this.#open.delete(hour);
+    closeSync(file);
+    throw new Error(`only ${written} of ${line.length} bytes were written`);
   }
 
   /** Reads the observations of an hour, also from a compressed file; none if there is no file. */

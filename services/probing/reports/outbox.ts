@@ -37,16 +37,23 @@ export type OutboxParameters = {
 export class Outbox {
   readonly #parameters: OutboxParameters;
   readonly #waiting = new Map<number, Report>();
-  #last = -1;
+  /** Every hour that was ever stored here. A clock that was wrong may have stored hours of the future. */
+  readonly #stored = new Set<number>();
   #round: Promise<void> | undefined;
 
   constructor(parameters: OutboxParameters) {
     this.#parameters = parameters;
   }
 
-  /** The last hour that was stored; -1 if there is none. */
-  get lastHour(): number {
-    return this.#last;
+  /**
+   * The last hour that was stored; -1 if there is none.
+   *
+   * @param most the last hour that is asked for
+   */
+  lastHour(most = Number.POSITIVE_INFINITY): number {
+    let last = -1;
+    for (const hour of this.#stored) if (hour <= most && hour > last) last = hour;
+    return last;
   }
 
   /** Parts that are not settled yet. */
@@ -61,7 +68,7 @@ export class Outbox {
   /** Restores the reports of an earlier process. */
   async open(): Promise<void> {
     for (const hour of await this.#hours()) {
-      this.#last = Math.max(this.#last, hour);
+      this.#stored.add(hour);
       const report = JSON.parse(await readFile(this.#fileOf(hour), "utf8")) as Report;
       if (report.parts.some(isWaiting)) this.#waiting.set(hour, report);
     }
@@ -74,10 +81,10 @@ export class Outbox {
 
   /** Stores the parts of an hour. An hour that is already stored is not changed. */
   async add(hour: number, bodies: RecordBody[]): Promise<void> {
-    if (hour <= this.#last) return;
+    if (this.#stored.has(hour)) return;
     const report: Report = { hour, parts: bodies.map((body) => ({ body, state: "waiting" })) };
     await writeWhole(this.#fileOf(hour), JSON.stringify(report));
-    this.#last = hour;
+    this.#stored.add(hour);
     this.#waiting.set(hour, report);
   }
 
