@@ -34,6 +34,8 @@ export type AnchorerParameters = {
   watch: Pick<ChainWatch, "seen">;
   /** Asked before anything is signed. */
   history: Pick<SignedHistory, "cover">;
+  /** Called with the reason whenever the chain does not answer. */
+  onSilence?: (reason: string) => void;
   /** Called with every answer of the chain, before it is compared. */
   onAnswer?: (onChain: LedgerOnChain) => void;
   /** Called with every answer of the chain that agrees with the ledger. */
@@ -143,8 +145,11 @@ export class Anchorer {
    * @throws TallystickError as {@link ChainWatch.seen}. Errors of the RPC come through as they are.
    */
   async look(): Promise<LedgerOnChain> {
-    const { contract, watch, onAnswer, onCompared } = this.#parameters;
-    const onChain = await contract.read();
+    const { contract, watch, onSilence, onAnswer, onCompared } = this.#parameters;
+    const onChain = await contract.read().catch((error) => {
+      onSilence?.(reasonOf(error));
+      throw error;
+    });
     onAnswer?.(onChain);
     const head = onChain.ledger?.head;
     this.#state.size = Number(head?.size ?? 0n);

@@ -1,3 +1,4 @@
+import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import { type AnchorDeployment, anchorTypedData } from "tallystick-protocol/ledger/anchor";
 import type { Log } from "tallystick-runtime/stderrLog";
@@ -87,7 +88,11 @@ export function createAnchorer(
     maxEntries,
     log,
     isWaitedFor: () => gate.refusal !== undefined,
-    onAnswer: ({ block }) => clock.seen(block),
+    onSilence: (reason) => gate.noteSilence(chainSilent(reason)),
+    onAnswer: ({ block }) => {
+      gate.noteSilence(undefined);
+      clock.seen(block);
+    },
     onCompared: ({ confirmed }) => signHead(confirmed),
     onAnchored: (anchor) => anchorLog.add(anchor),
   });
@@ -100,4 +105,12 @@ export function createAnchorer(
       log("The writer's word for an anchor could not be given.", { size: held.size, error });
     });
   }
+}
+
+function chainSilent(reason: string): TallystickError {
+  return new TallystickError({
+    code: "chain_silent",
+    message: `The chain does not answer this machine, so nothing is anchored: ${reason}`,
+    hint: "Check RPC_URL. Writes are accepted meanwhile, and are anchored when the chain answers.",
+  });
 }

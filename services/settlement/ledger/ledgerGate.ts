@@ -51,6 +51,7 @@ export class LedgerGate {
   readonly #listeners = new Set<() => void>();
   readonly #looks: (() => void)[] = [];
   #hasSaid = false;
+  #silence: TallystickError | undefined;
 
   constructor(log: Log) {
     this.#log = log;
@@ -109,6 +110,16 @@ export class LedgerGate {
       if (!OF_THIS_MACHINE.includes(part) && code !== "chain_unknown") return undefined;
     }
     return refusal;
+  }
+
+  /** Notes why the chain does not answer this machine, which writes meanwhile; undefined once it answers. */
+  noteSilence(reason: TallystickError | undefined): void {
+    this.#silence = reason;
+  }
+
+  /** Why nothing can be anchored here although it can be written. Another machine may reach the chain. */
+  get silence(): TallystickError | undefined {
+    return this.#silence;
   }
 
   /** @throws TallystickError with status 503 while nothing may be written */

@@ -15,10 +15,16 @@ import {
 /** First and longest wait before the store is asked again, in milliseconds. */
 const [FIRST_MS, LONGEST_MS] = [50, 1_000];
 
+/** Entries without an anchor can wait longer than entries that nobody takes. */
+const SILENT_TIMES = 3;
+
 export type CommitterParameters = {
   store: Pick<SharedStore, "commit" | "lease" | "flushesFrom" | "handOver">;
   leaseMs: number;
-  /** How long this machine keeps the lease although it cannot write and its stand-by can, in milliseconds. */
+  /**
+   * How long this machine keeps the lease although it cannot write and its stand-by can, in milliseconds. It keeps the
+   * lease {@link SILENT_TIMES} as long if it writes and only its chain is silent.
+   */
   handOverMs: number;
   /** The gate. It is closed while the store does not answer. */
   gate: LedgerGate;
@@ -39,7 +45,7 @@ export class Committer {
   readonly #elapsedMs: () => number;
   readonly #end = new AbortController();
   #leasedAt: number;
-  /** Since when this machine cannot write, for a reason of its own. */
+  /** Since when this machine cannot write or anchor, for a reason of its own. */
   #refusesSince: number | undefined;
   #renewing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -109,18 +115,20 @@ export class Committer {
   }
 
   /**
-   * Hands the lease over if this machine has not been able to write for a long time, and another one waits that is. Returns
-   * the reason. The row of a position stays the lock: a flush that is on its way is stored once, or not at all.
+   * Hands the lease over if this machine has not been able to write, or to reach its chain, for a long time, and another one
+   * waits that is. Returns the reason. The row of a position stays the lock: a flush that is on its way is stored once, or not at all.
    */
   async #handOver(): Promise<TallystickError | undefined> {
     const { gate, store, handOverMs } = this.#parameters;
-    const reason = gate.ownRefusal;
+    const canWrite = gate.refusal === undefined;
+    const reason = canWrite ? gate.silence : gate.ownRefusal;
     if (reason === undefined) {
       this.#refusesSince = undefined;
       return undefined;
     }
     this.#refusesSince ??= this.#elapsedMs();
-    if (this.#elapsedMs() - this.#refusesSince < handOverMs) return undefined;
+    const patienceMs = canWrite ? SILENT_TIMES * handOverMs : handOverMs;
+    if (this.#elapsedMs() - this.#refusesSince < patienceMs) return undefined;
     return (await store.handOver()) ? reason : undefined;
   }
 

@@ -18,11 +18,11 @@ export function leaseLost(): TallystickError {
   });
 }
 
-/** This process could not write for a long time, and another one can. */
+/** This process could not write or anchor for a long time, and another one can. */
 export function handedOver(reason: TallystickError): TallystickError {
   return new TallystickError({
     code: "ledger_handed_over",
-    message: `This machine could not write and handed the ledger over to its stand-by: ${reason.message}`,
+    message: `This machine handed the ledger over to its stand-by: ${reason.message}`,
     hint: `This process ends. When it is started again, it waits as the stand-by.${reason.hint ? ` ${reason.hint}` : ""}`,
     cause: reason,
   });

@@ -406,6 +406,7 @@ describe("machines that share a ledger", () => {
   it("hand over from a writer that cannot write to a stand-by that can, and never to one that cannot either", async () => {
     const chain = await startSdkChain();
     const rpc = await openRpcProxy(chain);
+    const other = await openRpcProxy(chain);
     // Nothing listens there.
     const dead = "http://127.0.0.1:9";
     const { client } = chain;
@@ -420,6 +421,7 @@ describe("machines that share a ledger", () => {
     const settings = {
       ...{ CHAIN_ID: String(chain.network.chainId), ANCHORED_LEDGER: String(contractAddress).toLowerCase() },
       ANCHOR_PRIVATE_KEY: `0x${"66".repeat(32)}`,
+      ANCHOR_INTERVAL_SECONDS: "0.5",
     };
     await client.setBalance({
       address: privateKeyToAccount(`0x${"66".repeat(32)}`).address,
@@ -443,9 +445,18 @@ describe("machines that share a ledger", () => {
       const back = await open("a", { ...settings, RPC_URL: dead });
       await untilCode(back, "standby");
       expect((await healthOf(served)).status).to.equal(200);
+      // A writer whose chain falls silent after its start goes on writing, but anchors nothing.
+      rpc.sabotage = ({ id }) => ({ jsonrpc: "2.0", id, error: { code: -32_000, message: "away" } });
+      await sql(`UPDATE ${STORE_SCHEMA}.lease SET handed_over = handed_over - interval '11 minutes'`);
+      const reached = await open("d", { ...settings, RPC_URL: other.url });
+      const ended = (await until(() => healthy.failures[0])) as Error & { cause?: object };
+      expect(ended).to.include({ code: "ledger_handed_over" });
+      expect(ended.cause).to.include({ code: "chain_silent" });
+      expect((await settle(reached)).json).to.include({ status: "SETTLED", index: 1 });
     } finally {
       for (const machine of machines) await machine.close();
       await rpc.close();
+      await other.close();
       await chain.close();
     }
   });
