@@ -7,6 +7,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { ProcessSpec, SupervisorReply, SupervisorRequest } from "./messages.ts";
+import { rotateLog } from "./rotateLog.ts";
 
 type Kept = { spec: ProcessSpec; pid: number; ended: Promise<void> };
 
@@ -44,10 +45,12 @@ async function start(spec: ProcessSpec): Promise<number> {
     child.once("error", reject);
   });
   const pid = child.pid as number;
+  const rotation = keepLogShort(spec);
   const ended = new Promise<void>((resolve) => {
     child.once("exit", (code, signal) => {
       // The leader has ended, so the rest of its group is ended too.
       signalGroup(pid, "SIGKILL");
+      clearInterval(rotation);
       kept.delete(spec.name);
       resolve();
       tell({ kind: "exit", name: spec.name, pid, code, signal });
@@ -55,6 +58,22 @@ async function start(spec: ProcessSpec): Promise<number> {
   });
   kept.set(spec.name, { spec, pid, ended });
   return pid;
+}
+
+/** A log that only grew would fill the disk of a node that runs for months. */
+function keepLogShort({ logFile, logLimit }: ProcessSpec): NodeJS.Timeout | undefined {
+  if (logLimit === undefined) return undefined;
+  let isBusy = false;
+  return setInterval(() => {
+    if (isBusy) return;
+    isBusy = true;
+    // There is nobody to tell: the next look tries again.
+    void rotateLog(logFile, logLimit.bytes)
+      .catch(() => {})
+      .finally(() => {
+        isBusy = false;
+      });
+  }, logLimit.everyMs).unref();
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals): void {

@@ -3,12 +3,16 @@ import path from "node:path";
 import { createProgress } from "../cli/progress.ts";
 import { untilAborted, watchShutdown } from "../cli/shutdown.ts";
 import { openSupervisor } from "../processes/openSupervisor.ts";
+import { rotateLog } from "../processes/rotateLog.ts";
 import { type Service, serviceError, startService } from "../processes/startService.ts";
 import { checkNode } from "./checkNode.ts";
 import type { NodeEnvironment, NodePart } from "./nodeEnvironment.ts";
 import { indexerOf, settlementOf } from "./nodeServices.ts";
 import { type Listening, requireFreePorts } from "./requireFreePorts.ts";
 import { urlOf } from "./urlOf.ts";
+
+/** The most bytes of a log before it is begun anew, and how often that is looked at. Four earlier parts are kept. */
+const LOG_LIMIT = { bytes: 32 << 20, everyMs: 60_000 };
 
 /**
  * Runs a part of a node, or all of it, until a signal. If one of its processes ends, it stops the others too,
@@ -34,7 +38,9 @@ export async function runNode(
   const shutdown = watchShutdown();
   const supervisor = await openSupervisor();
   try {
-    const services = servicesOf(node, part, logs);
+    // Before the services look for the ends of their logs.
+    for (const name of logNames(node, part)) await rotateLog(path.join(logs, `${name}.log`), LOG_LIMIT.bytes);
+    const services = servicesOf(node, part, logs).map((it) => ({ ...it, logLimit: LOG_LIMIT }));
     supervisor.onExit(({ name, code, signal }) => {
       const service = services.find((it) => it.name === name);
       if (service) shutdown.fail(serviceError(service, `${name} ended with ${signal ?? `code ${code}`}`));
@@ -62,9 +68,13 @@ export async function runNode(
   }
 }
 
+function logNames(node: NodeEnvironment, part: NodePart): string[] {
+  return part === "node" ? ["settlement", "indexer"] : [`${part}-${node.indexerPort}`];
+}
+
 function servicesOf(node: NodeEnvironment, part: NodePart, logs: string): Service[] {
   if (part === "node") return [settlementOf(node, logs), indexerOf(node, logs)];
-  const name = `${part}-${node.indexerPort}`;
+  const [name = part] = logNames(node, part);
   return [indexerOf(node, logs, { name, command: part === "replica" ? "serve" : "start" })];
 }
 

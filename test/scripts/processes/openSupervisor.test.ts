@@ -49,6 +49,22 @@ describe("scripts/processes/openSupervisor", () => {
     ]);
   });
 
+  it("begins a log anew when it is long, keeps four earlier parts, and the process goes on writing", async () => {
+    const endless = script("endless", 'let n = 0; setInterval(() => console.log(n++, "x".repeat(2_000)), 1)');
+    await supervisor.start({ ...endless, logLimit: { bytes: 20_000, everyMs: 20 } });
+    const parts = ["", ".1", ".2", ".3", ".4", ".5"].map((end) => `${endless.logFile}${end}`);
+    const numberIn = (file = "") => Number(/^(\d+) x/m.exec(readFileSync(file, "utf8"))?.[1] ?? -1);
+    const end = performance.now() + 60_000;
+    // The oldest part has left, so more was written than is kept.
+    while (!existsSync(parts[4] ?? "") || numberIn(parts[4]) <= 0) {
+      if (performance.now() > end) throw new Error("its log was never begun anew four times");
+      await sleep(20);
+    }
+    await supervisor.stop("endless");
+    expect(parts.map((file) => existsSync(file))).to.deep.equal([true, true, true, true, true, false]);
+    expect(numberIn(parts[3])).to.be.above(numberIn(parts[4]));
+  });
+
   it("leaves nothing of a process that was starting when the supervisor closed", async () => {
     const pidFile = path.join(folder, "pid");
     const late = script(
