@@ -10,13 +10,15 @@ const STATEMENTS = 3;
 
 /**
  * Routes whose first price is not one point: the health of the process, for its supervisor; metrics of the
- * whole process; searches; pages that are made for each request; and the log, whose lines cost more.
+ * whole process; searches; pages that are made for each request; percentiles, which read a thousand hires; and the log, whose lines
+ * cost more.
  */
 const PRICES: [path: RegExp, points: number][] = [
   [/^\/(?:health|ready)$/, 0],
   [/^\/metrics$/, 20],
   [/^\/docs\//, 5],
   [/^\/openapi\.json$/, 5],
+  [/^\/v1\/insights\/.*\/percentiles$/, 5],
   [/^\/v1\/(?:(?:search|events|digests)$|insights\/)/, 2],
   [/^\/v1\/clusters\/[^/]+\/graph$/, 20],
 ];

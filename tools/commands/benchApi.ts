@@ -11,6 +11,8 @@ import { wholeNumber } from "../../scripts/cli/parseOption.ts";
 import { startPostgres } from "../../scripts/postgres/startPostgres.ts";
 import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { openApiDatabase } from "../bench/api/apiDatabase.ts";
+import { measureCosts } from "../bench/api/costs/measureCosts.ts";
+import { costLine, reportCosts } from "../bench/api/costs/reportCosts.ts";
 import { ask, hammer, medianOf, offerRate } from "../bench/api/drive.ts";
 import { type FloodOptions, measureFlood } from "../bench/api/flood/measureFlood.ts";
 import { lineOf, reportFlood } from "../bench/api/flood/reportFlood.ts";
@@ -22,6 +24,7 @@ type Options = FloodOptions & {
   json?: boolean;
   database?: string;
   flood?: boolean;
+  costs?: boolean;
 };
 
 /** The smallest factor by which an answer has to be faster than computing it from the hires. */
@@ -48,7 +51,11 @@ export function registerBenchApi(program: Command): void {
       "measure only what floods by one client cost others: flooded, quiet and control phases in turn",
     )
     .option("--rounds <count>", "of a flood: phases of each sort", wholeNumber("--rounds"), 8)
-    .option("--kind <text>", "of a flood: only kinds with this in their name")
+    .option(
+      "--costs",
+      "measure only the points of each request against its processor time, in Node and Postgres",
+    )
+    .option("--kinds <texts...>", "of a flood or costs: only those with one of these in their name")
     .option("--proxied", "of a flood: clients come through a proxy")
     .option("--unlimited", "of a flood: the server has no limits")
     .option("--json", "print the figures as JSON")
@@ -64,6 +71,13 @@ export function registerBenchApi(program: Command): void {
       try {
         const url = options.database ?? (await postgres?.createDatabase("bench_api")) ?? "";
         if (!(await isFilled(url))) await fill(url, options, say);
+        if (options.costs) {
+          const costs = await measureCosts(url, options, (of) => say(costLine(of)));
+          process.stdout.write(
+            options.json ? `${JSON.stringify(costs, null, 2)}\n` : reportCosts(costs, options),
+          );
+          return;
+        }
         if (options.flood) {
           const flood = await measureFlood(url, options, (of) => say(lineOf(of)));
           process.stdout.write(

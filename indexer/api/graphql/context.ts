@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { admittedOf } from "tallystick-runtime/http/limitClients";
+import { Turns } from "tallystick-runtime/http/turns";
 import type { Operations } from "../../operations.ts";
 import type { Database } from "../database.ts";
 import type { Batches } from "../rows/batched.ts";
@@ -39,6 +40,8 @@ export type QueryContext = ServerContext & {
   batches: Batches;
   /** Takes rows from the request's limit. */
   takeRows: (count: number) => void;
+  /** The turns of the statements that count. */
+  counting: Turns;
   /** Resets the limits and the loaded rows, for the next event of a subscription. */
   renew: () => void;
   /** Stops all further reads of this request. */
@@ -63,6 +66,7 @@ export function queryContext(base: ServerContext, connection: Connection = {}): 
     charge: (points) => budget?.charge(points),
     load: openLoaders(base.db),
     batches: new Map(),
+    counting: new Turns(() => 1),
     takeRows: (count) => {
       rows += count;
       budget?.charge(count / ROWS_PER_POINT);

@@ -172,6 +172,7 @@ async function inboundOf(
   wallets: string[],
   agent: string,
 ): Promise<Edge[]> {
+  takeRows(wallets.length);
   const rows = await Promise.all(
     wallets.map(async (address) => {
       // First the inflows from before the wallet was watched (only in relevant logs), then the later ones.

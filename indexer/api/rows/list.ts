@@ -1,6 +1,7 @@
 import { getTableColumns, type SQL } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { sql } from "ponder";
+import type { Turns } from "tallystick-runtime/http/turns";
 import type { Place, PlaceKind } from "../cursor.ts";
 import type { Database } from "../database.ts";
 import { type Batches, batched } from "./batched.ts";
@@ -63,11 +64,25 @@ export type ListPage<Found> = {
 /** What a request needs to read lists. Lists of one name are read together. */
 export type ListReader = { db: Database; batches: Batches };
 
+/** What a request needs to count lists. */
+export type ListCounter = ListReader & {
+  /** Its statements that count run one after another, so that the limit of rows can stop them. */
+  counting: Turns;
+  /** Takes rows from the request's limit; throws when they are too many. */
+  takeRows: (count: number) => void;
+};
+
 /** How many rows are read for each row that a page may have. */
 const SCAN = 10;
 
 /** The longest list that is counted. Counting a longer one would read all of it. */
 export const MAX_COUNT = 10_000;
+
+/** Rows that a count may look at for one row of the request's limit. They are not sent to anybody. */
+export const LOOKS_PER_ROW = 50;
+
+/** The lists of one name that one statement counts. */
+const COUNTED_TOGETHER = 10;
 
 /**
  * The columns that have a wanted value, each with this value. A list uses the index of the first column; the
@@ -191,29 +206,49 @@ function beyond(order: readonly OrderKey[], key: Place, descending: boolean): SQ
 
 /**
  * The number of rows of a list, up to {@link MAX_COUNT}; null when it may have more. Lists of one name are
- * counted by one statement.
+ * counted together. The request pays for the rows that are looked at.
  */
 export async function countRows<Found>(
-  reader: ListReader,
+  counter: ListCounter,
   { table, where, filter, of }: RowList<Found>,
 ): Promise<number | null> {
   const conditions = [of && sql`${of.column} = parents.parent`, where];
   const kept = sql`SELECT ${filter === undefined ? sql`true` : sql`(${filter}) IS TRUE`} AS keep FROM ${table}${meeting(conditions)}`;
   const counted = sql`(${kept} LIMIT ${sql.raw(String(MAX_COUNT + 1))}) AS counted`;
   const count = sql`SELECT count(*) FILTER (WHERE keep) AS found, count(*) AS looked_at FROM ${counted}`;
-  type Counts = { found: string; looked_at: string };
   const known = (it: Counts) => (Number(it.looked_at) > MAX_COUNT ? null : Number(it.found));
   if (of === undefined) {
-    const { rows } = await reader.db.execute<Counts>(count);
-    return known(rows[0] as Counts);
+    const [row] = await lookAt<Counts>(counter, count);
+    return known(row as Counts);
   }
-  return await batched(reader.batches, `${of.name} count`, of.id, async (parents) => {
-    const { rows } = await reader.db.execute<Counts & { parent: string }>(
-      sql`SELECT parents.parent, counts.* FROM unnest(${sql.param([...parents])}::text[]) AS parents (parent) CROSS JOIN LATERAL (${count}) AS counts`,
-    );
-    const byParent = new Map(rows.map((row) => [row.parent, known(row)]));
+  return await batched(counter.batches, `${of.name} count`, of.id, async (parents) => {
+    const byParent = new Map<string, number | null>();
+    for (let at = 0; at < parents.length; at += COUNTED_TOGETHER) {
+      const some = sql.param(parents.slice(at, at + COUNTED_TOGETHER));
+      const rows = await lookAt<Counts & { parent: string }>(
+        counter,
+        sql`SELECT parents.parent, counts.* FROM unnest(${some}::text[]) AS parents (parent) CROSS JOIN LATERAL (${count}) AS counts`,
+      );
+      for (const row of rows) byParent.set(row.parent, known(row));
+    }
     return parents.map((parent) => byParent.get(parent) ?? null);
   });
+}
+
+type Counts = { found: string; looked_at: string };
+
+/** Runs a statement that counts, at its turn, and takes the rows that it looked at. */
+async function lookAt<Found extends Counts>(
+  { db, counting, takeRows }: ListCounter,
+  statement: SQL,
+): Promise<Found[]> {
+  const { rows } = await counting.run(() => {
+    // The counts before this one may have used up the limit.
+    takeRows(0);
+    return db.execute<Found>(statement);
+  });
+  takeRows(rows.reduce((sum, it) => sum + Number(it.looked_at), 0) / LOOKS_PER_ROW);
+  return rows;
 }
 
 /**

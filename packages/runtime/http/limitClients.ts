@@ -53,6 +53,12 @@ const MAX_REST_BYTES = 1024 * 1024;
  */
 const IGNORED_POINTS = 16;
 
+/** Statements of the database that the price of a request pays for. A small answer needs two or three. */
+const FREE_STATEMENTS = 4;
+
+/** The price of each further statement. Postgres's work for it is about a quarter of that for a small answer. */
+const STATEMENT_POINTS = 0.25;
+
 const admitted = new WeakMap<IncomingMessage, Admitted>();
 
 /** The budget of a request that was let in; undefined if the request is not limited. */
@@ -153,10 +159,14 @@ function admit(
       return true;
     },
   });
+  let statements = 0;
+  const payForStatements = () => {
+    if (++statements > FREE_STATEMENTS) budget.charge(STATEMENT_POINTS);
+  };
   let hasWaited = false;
   const begin = () => {
     // While this request waited, the client's earlier requests may have used up the budget.
-    if (!hasWaited || budget.owed <= price) return inTurnsOf(budget.statements, serveIt);
+    if (!hasWaited || budget.owed <= price) return inTurnsOf(budget.statements, serveIt, payForStatements);
     endsNow();
     const seconds = Math.max(1, budget.secondsToWait);
     if (!response.destroyed) refuseRequest(exchange, { isProxied, seconds, why: USED_UP });

@@ -1,5 +1,5 @@
 import type { Server } from "node:http";
-import type { Socket } from "node:net";
+import { BlockList, type Socket } from "node:net";
 import type { ClientBudgets } from "./clientBudgets.ts";
 import { clientOf } from "./clientOf.ts";
 import { holdMs } from "./holdMs.ts";
@@ -16,6 +16,18 @@ const CONNECTION_POINTS = 0.2;
  * Addresses of this machine. The supervisor asks from here whether the process is healthy, and must not wait.
  */
 const OWN_ADDRESSES = new Set(["127.0.0.1", "0:0:0:0"]);
+
+/**
+ * New connections that an address may open at once, and those that it may open for each second since. A client that
+ * opens one for each request opens at most as many as its points pay for. Above it Node closes a connection before it
+ * makes anything for it. That costs a third of the work, and no more is possible in a process: the kernel has already
+ * accepted the connection.
+ */
+const OPENED_AT_ONCE = 256;
+const OPENED_PER_SECOND = 100;
+
+/** Addresses whose new connections are counted. With more, all counts start again. */
+const MAX_ADDRESSES = 10_000;
 
 type Address = { open: number; held: number; refusals: number };
 
@@ -35,11 +47,20 @@ export function limitSockets(
     perAddress = SOCKETS_PER_ADDRESS,
     inAll = MAX_SOCKETS,
     budgets,
-  }: { trustedProxies: number; perAddress?: number; inAll?: number; budgets?: ClientBudgets },
+    now = () => performance.now() / 1_000,
+  }: {
+    trustedProxies: number;
+    perAddress?: number;
+    inAll?: number;
+    budgets?: ClientBudgets;
+    /** Seconds. */
+    now?: () => number;
+  },
 ): void {
   server.maxConnections = inAll;
   if (trustedProxies > 0 || perAddress === 0) return;
   const addresses = new Map<string, Address>();
+  dropTooMany(server, Math.max(perAddress, OPENED_AT_ONCE), now);
   const emit = server.emit.bind(server) as (event: string | symbol, ...given: unknown[]) => boolean;
   server.emit = (event: string | symbol, ...given: unknown[]): boolean => {
     if (event !== "connection") return emit(event, ...given);
@@ -75,6 +96,27 @@ export function limitSockets(
     });
     return true;
   };
+}
+
+/** A `net.Server` looks at its list before it makes a socket. Node's types have the list as an option only. */
+type WithBlockList = Server & { blockList?: BlockList };
+
+/** Drops connections of addresses that open too many in a short time, before a socket exists. */
+function dropTooMany(server: WithBlockList, atOnce: number, now: () => number): void {
+  /** When the connections of an address are paid for, in seconds: a leaky bucket. */
+  const paidAt = new Map<string, number>();
+  const list = new BlockList();
+  list.check = (remoteAddress) => {
+    const address = clientOf({ remoteAddress: String(remoteAddress), forwardedFor: undefined }, 0);
+    if (OWN_ADDRESSES.has(address)) return false;
+    const at = now();
+    const paid = Math.max(at, paidAt.get(address) ?? 0) + 1 / OPENED_PER_SECOND;
+    if (paid - at > (atOnce + 0.5) / OPENED_PER_SECOND) return true;
+    if (paidAt.size >= MAX_ADDRESSES) paidAt.clear();
+    paidAt.set(address, paid);
+    return false;
+  };
+  server.blockList = list;
 }
 
 function refuseSocket(socket: Socket, seconds: number): void {

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-const scope = new AsyncLocalStorage<Turns>();
+const scope = new AsyncLocalStorage<{ turns: Turns; onWork: () => void }>();
 
 /** Limits how many pieces of work run at the same time. The others wait in the order in which they came. */
 export class Turns {
@@ -35,9 +35,13 @@ export class Turns {
   }
 }
 
-/** Sets the turns for everything that `run` starts. `inItsTurn` uses them. */
-export function inTurnsOf<T>(turns: Turns, run: () => T): T {
-  return scope.run(turns, run);
+/**
+ * Sets the turns for everything that `run` starts. `inItsTurn` uses them.
+ *
+ * @param onWork called before each piece of work; default nothing
+ */
+export function inTurnsOf<T>(turns: Turns, run: () => T, onWork: () => void = () => {}): T {
+  return scope.run({ turns, onWork }, run);
 }
 
 /** Runs work that all clients share outside of the turns of the client that started it. */
@@ -47,5 +51,7 @@ export function outOfTurns<T>(run: () => T): T {
 
 /** Runs work in the turns of its client; without a client it runs at once. */
 export function inItsTurn<T>(work: () => Promise<T>): Promise<T> {
-  return scope.getStore()?.run(work) ?? work();
+  const store = scope.getStore();
+  store?.onWork();
+  return store?.turns.run(work) ?? work();
 }

@@ -369,6 +369,25 @@ describe("GraphQL over many rows", () => {
     }
   });
 
+  it("stops counting when a query has looked at a hundred thousand rows, and reads no list at the same time as another", async () => {
+    const outcomes = ["SUCCESS", "FAILURE", "NEUTRAL"];
+    const counts = Array.from(
+      { length: 30 },
+      (_, n) => `a${n}: hires(first: 0, where: {outcome: ${outcomes[n % 3]}}) { totalCount }`,
+    );
+    database.statements = 0;
+    const response = await app.request("/graphql", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ query: `{ ${counts.join(" ")} }` }),
+    });
+    const { errors } = (await response.json()) as { errors: { extensions: { code: string } }[] };
+    expect(errors[0]?.extensions.code).to.equal("TOO_MANY_ROWS");
+    // Ten lists of 10,000 rows, one more that was begun, and the estimates of their lengths.
+    const counted = [...database.sent].filter(({ query }) => query.includes("looked_at"));
+    expect(counted.length).to.be.within(1, 11);
+  });
+
   it("counts up to ten thousand, and above that gives the database's estimate", async () => {
     const { read, plans } = await measure("{ hires(first: 0) { totalCount } }");
     expect(read, plans).to.be.at.most(10_001);

@@ -5,6 +5,7 @@ import { getTableConfig, PgDialect, type PgTable } from "drizzle-orm/pg-core";
 import pg from "pg";
 import type { MemoryStore } from "tallystick-derive/memoryStore";
 import { type TableName, tables } from "tallystick-derive/tables";
+import { inItsTurn } from "tallystick-runtime/http/turns";
 import type { Database } from "../../../indexer/api/database.ts";
 import * as schema from "../../../indexer/ponder.schema.ts";
 import { PLANNER_SETTINGS } from "../../../indexer/readDatabase.ts";
@@ -19,6 +20,8 @@ export async function openApiDatabase(url: string, { indexes = false } = {}) {
   const pool = new pg.Pool({ connectionString: url, max: 5, onConnect });
   // The server stops right after the pool. A connection that notices this first must not fail the test.
   pool.on("error", () => {});
+  const query = pool.query.bind(pool) as (...given: unknown[]) => Promise<never>;
+  pool.query = (...given: unknown[]) => inItsTurn(() => query(...given));
   const pgTables = Object.values(schema).filter((it) => isTable(it)) as PgTable[];
   const createTables = pgTables.map((table) => {
     const columns = Object.values(getTableColumns(table)).map(

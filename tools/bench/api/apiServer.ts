@@ -8,11 +8,12 @@ import { clientLimits } from "../../../indexer/api/clientLimits.ts";
 import { protectServer } from "../../../indexer/api/protectServer.ts";
 import { createStream } from "../../../indexer/api/stream/createStream.ts";
 import { openReadDatabase } from "../../../indexer/readDatabase.ts";
+import { countPoints } from "./costs/countPoints.ts";
 
 // The API as a separate process over a filled database, with the protection of a real node. argv: the
 // database URL, the limits of one client as JSON (as in the configuration; default: no limits), and the
-// number of trusted proxies. For every line on its input it prints how many seconds of processor time it has
-// used. When its input ends, its parent is gone, and it ends too.
+// number of trusted proxies. For every line on its input it prints how many seconds of processor time it has used
+// and how many points it has charged. When its input ends, its parent is gone, and it ends too.
 
 const [databaseUrl = "", limitsText, proxies = "0"] = process.argv.slice(2);
 const { db } = openReadDatabase({ databaseUrl, databaseSchema: "public" });
@@ -22,8 +23,9 @@ const app = createApi({
   node: { chainId: 31_337, token: `0x${"70".repeat(20)}` },
   settlementUrl: null,
 });
-const { points, streams, sockets } = JSON.parse(limitsText ?? '{"points":0,"streams":0,"sockets":0}');
-const limits = clientLimits({ trustedProxies: Number(proxies), clientLimits: { points, streams } });
+const { sockets, ...perClient } = JSON.parse(limitsText ?? '{"points":0,"streams":0,"sockets":0}');
+const limits = clientLimits({ trustedProxies: Number(proxies), clientLimits: perClient });
+const points = countPoints(limits.budgets);
 const server = createAdaptorServer({ fetch: app.fetch }) as Server;
 protectServer(server, {
   limits,
@@ -39,6 +41,6 @@ server.listen(0, "127.0.0.1", () => {
 createInterface({ input: process.stdin })
   .on("line", () => {
     const { user, system } = process.cpuUsage();
-    process.stdout.write(`${(user + system) / 1e6}\n`);
+    process.stdout.write(`${JSON.stringify({ cpuSeconds: (user + system) / 1e6, points: points() })}\n`);
   })
   .on("close", () => process.exit());

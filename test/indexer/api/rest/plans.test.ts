@@ -1,6 +1,15 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
 import { expect } from "chai";
+import { ClientBudgets } from "tallystick-runtime/http/clientBudgets";
+import { limitClients } from "tallystick-runtime/http/limitClients";
 import { createApi } from "../../../../indexer/api/app.ts";
+import { clientLimits } from "../../../../indexer/api/clientLimits.ts";
+import { graphqlSchema } from "../../../../indexer/api/graphql/schema.ts";
 import { openApiDatabase } from "../../../../tools/bench/api/apiDatabase.ts";
+import { asks } from "../../../../tools/bench/api/costs/asks.ts";
+import { countPoints } from "../../../../tools/bench/api/costs/countPoints.ts";
 import { address, capabilityOf, LARGEST, loadMarket } from "../../../../tools/bench/api/loadMarket.ts";
 import { testDatabase } from "../../../support/testDatabase.ts";
 import { rowsRead } from "../../support/rowsRead.ts";
@@ -99,6 +108,47 @@ describe("REST over many rows", () => {
       expect(read, plans).to.be.at.most((name === "trends" ? 15 : 10) * given + 5);
     });
   }
+
+  it("every route and every field of a query pays for the rows and the statements that it causes", async () => {
+    const budgets = new ClientBudgets(
+      { pointsPerSecond: 1e9, burst: 1e9, atOnce: 2, waiting: 9, streams: 1 },
+      () => 0,
+    );
+    const points = countPoints(budgets);
+    const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+    const { priceOf } = clientLimits({ trustedProxies: 0, clientLimits: { points: 1, streams: 1 } });
+    limitClients(server, { budgets, trustedProxies: 0, ...(priceOf && { priceOf }) });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const unpaid: string[] = [];
+      for (const { name, path, body } of asks(SIZE)) {
+        database.statements = 0;
+        const before = points();
+        const response = await fetch(url + path, {
+          headers: { "content-type": "application/json", connection: "close" },
+          ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
+        });
+        const answer = await response.text();
+        expect(response.status, `${name} ${answer}`).to.be.oneOf([200, 404]);
+        expect(answer, name).not.to.match(/"extensions":\{"code"/);
+        const sent = [...database.sent];
+        // An estimate reads no rows.
+        const counted = sent.filter(({ query }) => !query.startsWith("EXPLAIN"));
+        const looks = await Promise.all(counted.map((it) => rowsRead(database.pool, it)));
+        const read = looks.reduce((sum, it) => sum + it.read, 0);
+        const paid = points() - before;
+        if (read > 3_000 * paid || sent.length > 4 + 4 * paid)
+          unpaid.push(`${name}: ${read} rows, ${sent.length} statements, ${paid.toFixed(2)} points`);
+      }
+      expect(unpaid).to.deep.equal([]);
+      const fields = Object.keys(graphqlSchema.getQueryType()?.getFields() ?? {});
+      const named = asks(SIZE).map(({ name }) => name.split(",")[0]);
+      expect(fields.filter((it) => !named.includes(it))).to.deep.equal([]);
+    } finally {
+      server.close();
+    }
+  });
 
   it("an agent with thousands of hires needs only a few rows", async () => {
     const { read, answer, plans } = await measure(`/v1/agents/${LARGEST}/reputation`);

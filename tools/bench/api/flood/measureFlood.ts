@@ -9,8 +9,8 @@ export type FloodOptions = MarketSize & {
   seconds: number;
   /** Flooded, quiet and control phases, in turn. */
   rounds: number;
-  /** A part of the name of the kinds to measure. Default: all kinds. */
-  kind?: string;
+  /** Parts of the names of the kinds to measure. Default: all kinds. */
+  kinds?: string[];
   /** Clients come through a proxy that the server trusts, not from addresses of their own. */
   proxied?: boolean;
   /** The server has no limits. */
@@ -52,7 +52,7 @@ export async function measureFlood(
   if (query === undefined) throw new Error("the query of the other clients is gone");
   const figures: FloodFigures[] = [];
   for (const [n, kind] of floodKinds(options).entries()) {
-    if (options.kind !== undefined && !kind.name.includes(options.kind)) continue;
+    if (options.kinds?.some((text) => kind.name.includes(text)) === false) continue;
     const of = await measureKind(url, kind, { ...options, query, network: n + 1 });
     onKind(of);
     figures.push(of);
@@ -67,7 +67,8 @@ async function measureKind(
 ): Promise<FloodFigures> {
   const { seconds, rounds, query, network, proxied = false, unlimited = false } = given;
   const isProxied = proxied && !kind.isDirect;
-  const server = await startServer(url, { isProxied, isUnlimited: unlimited });
+  const server = await startServer(url, { isProxied, limits: unlimited ? "none" : "default" });
+  const cpuSeconds = async () => (await server.used()).cpuSeconds;
   const sink = await startSink(kind);
   const addressOf = (host: number) => `${isProxied ? "10" : "127"}.1.${network}.${host}`;
   const others = (duration: number) => askSteadily(server.port, query, { seconds: duration, isProxied });
@@ -91,15 +92,15 @@ async function measureKind(
     const flood: FloodCounts = { answered: 0, refused: 0, closed: 0 };
     const figures: FloodFigures = { kind: kind.name, before, first, rounds: [], flood, cores: 0 };
     for (let round = 0; round < rounds; round++) {
-      const [counts, from, cpu] = [flooder.counts(), performance.now(), await server.cpuSeconds()];
+      const [counts, from, cpu] = [flooder.counts(), performance.now(), await cpuSeconds()];
       const flooded = await others(seconds);
-      const floodedCores = ((await server.cpuSeconds()) - cpu) / ((performance.now() - from) / 1_000);
+      const floodedCores = ((await cpuSeconds()) - cpu) / ((performance.now() - from) / 1_000);
       const rates = ratesOf(counts, flooder.counts(), (performance.now() - from) / 1_000);
       flooder.pause();
       await settle();
-      const [quietFrom, quietCpu] = [performance.now(), await server.cpuSeconds()];
+      const [quietFrom, quietCpu] = [performance.now(), await cpuSeconds()];
       const quiet = await others(seconds);
-      const quietCores = ((await server.cpuSeconds()) - quietCpu) / ((performance.now() - quietFrom) / 1_000);
+      const quietCores = ((await cpuSeconds()) - quietCpu) / ((performance.now() - quietFrom) / 1_000);
       control.run(rateOf(kind, rates));
       await settle();
       const controlled = await others(seconds);

@@ -4,8 +4,12 @@ import { createInterface } from "node:readline";
 import { nodeProgram } from "../../../../scripts/processes/nodeProgram.ts";
 import type { FloodKind } from "./kinds.ts";
 
-/** The default limits of a node. */
-const LIMITS = { points: 6_000, streams: 32, sockets: 256 };
+/** The default limits of a node, no limits, and limits that count points and never end. */
+const LIMITS = {
+  default: { points: 6_000, streams: 32, sockets: 256 },
+  none: { points: 0, streams: 0, sockets: 0 },
+  counted: { points: 1e12, streams: 32, sockets: 0 },
+};
 
 /** The results of a flood's requests since it began. */
 export type FloodCounts = { answered: number; refused: number; closed: number };
@@ -13,20 +17,19 @@ export type FloodCounts = { answered: number; refused: number; closed: number };
 /** Starts the API as a process of its own. */
 export async function startServer(
   url: string,
-  { isProxied, isUnlimited }: { isProxied: boolean; isUnlimited: boolean },
+  { isProxied, limits }: { isProxied: boolean; limits: keyof typeof LIMITS },
 ) {
-  const limits = isUnlimited ? { points: 0, streams: 0, sockets: 0 } : LIMITS;
-  const args = [url, JSON.stringify(limits), isProxied ? "1" : "0"];
+  const args = [url, JSON.stringify(LIMITS[limits]), isProxied ? "1" : "0"];
   const server = start("tools/bench/api/apiServer.ts", args);
   const lines = createInterface({ input: server.stdout });
   const [line] = (await once(lines, "line")) as [string];
   const { port } = JSON.parse(line) as { port: number };
   return {
     port,
-    /** The processor time that it has used. */
-    cpuSeconds: async (): Promise<number> => {
+    /** The processor time that it has used, and the points that it has charged. */
+    used: async (): Promise<{ cpuSeconds: number; points: number }> => {
       server.stdin.write("\n");
-      return Number((await once(lines, "line"))[0]);
+      return JSON.parse((await once(lines, "line"))[0]);
     },
     stop: () => end(server),
   };
