@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { MiddlewareHandler } from "hono";
 import { PROBLEM_MEDIA_TYPE, problem as problemBody } from "tallystick-protocol/problem";
+import { pathOf } from "tallystick-runtime/http/pathOf";
 import type { DatabaseWatch } from "../databaseWatch.ts";
 import { COME_AGAIN, problem } from "./problem.ts";
 
@@ -44,7 +45,7 @@ export function answerProbes(
   const listeners = server.listeners("request") as RequestListener[];
   server.removeAllListeners("request");
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    const path = (request.url ?? "").split("?", 1)[0];
+    const path = pathOf(request.url ?? "");
     const isProbe = path === "/health" || path === "/ready" || path === "/status";
     if (!isProbe || (request.method !== "GET" && request.method !== "HEAD")) {
       for (const listener of listeners) listener.call(server, request, response);

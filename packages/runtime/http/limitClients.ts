@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { IncomingMessage, RequestListener, Server } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { ClientBudget, ClientBudgets } from "./clientBudgets.ts";
 import { askerOf, clientOf } from "./clientOf.ts";
+import { pathOf } from "./pathOf.ts";
 import { MAX_PIPELINED, pipelineOf } from "./pipelineOf.ts";
 import { readInPieces } from "./readInPieces.ts";
 import { announcedBytes, type Exchange, refuseRequest } from "./refuseRequest.ts";
@@ -29,7 +30,7 @@ export type ClientLimits = {
    */
   trustedProxies: number;
   /**
-   * The price of a request by its path, or by anything else, before its answer is known; 0: free, 20 a second; undefined: it
+   * The price of a request by its path (see `pathOf`), or by anything else, before its answer is known; 0: free, 20 a second; undefined: it
    * is not limited here. Default 1.
    */
   priceOf?: (path: string, request: IncomingMessage) => number | undefined;
@@ -79,7 +80,7 @@ export function limitClients(server: Server, limits: ClientLimits): void {
   readInPieces(server);
   const listeners = server.listeners("request") as RequestListener[];
   server.removeAllListeners("request");
-  server.on("request", (request, response) => {
+  const take = (request: IncomingMessage, response: ServerResponse, serve: () => void) => {
     const pipeline = pipelineOf(request);
     const budget = budgets.of(clientOf(askerOf(request), trustedProxies));
     if (pipeline.ends) {
@@ -89,14 +90,14 @@ export function limitClients(server: Server, limits: ClientLimits): void {
     }
     const exchange = { request, response, budget, pipeline };
     watchReading(exchange);
-    const price = priceOf((request.url ?? "").split("?", 1)[0] as string, request);
+    const price = priceOf(pathOf(request.url ?? ""), request);
     if (pipeline.waiting > MAX_PIPELINED) {
       budget.charge(price ?? 0);
       return refuseRequest(exchange, { isProxied: false, seconds: 1, why: "does not wait for answers" });
     }
     const serveIt = () => {
       // The client may have gone while its request waited.
-      if (!response.destroyed) for (const listener of listeners) listener.call(server, request, response);
+      if (!response.destroyed) serve();
     };
     if (price === undefined) return serveIt();
     if (price === 0) return serveFree(exchange, { isProxied, serveIt });
@@ -104,7 +105,24 @@ export function limitClients(server: Server, limits: ClientLimits): void {
     if (secondsToWait > 0)
       return refuseRequest(exchange, { isProxied, seconds: secondsToWait, why: USED_UP });
     admit(exchange, { price, isProxied, serveIt });
-  });
+  };
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
+    for (const listener of listeners) listener.call(server, request, response);
+  };
+  server.on("request", (request, response) => take(request, response, () => serve(request, response)));
+  // Node itself would answer these two kinds before anything is counted.
+  server.on("checkContinue", (request, response) =>
+    take(request, response, () => {
+      response.writeContinue();
+      serve(request, response);
+    }),
+  );
+  server.on("checkExpectation", (request, response) =>
+    take(request, response, () => {
+      response.writeHead(417, { "content-length": 0 });
+      response.end();
+    }),
+  );
 }
 
 /**

@@ -4,6 +4,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { expect } from "chai";
 import { ClientBudgets } from "tallystick-runtime/http/clientBudgets";
 import { admittedOf, type ClientLimits, limitClients } from "tallystick-runtime/http/limitClients";
+import { pathOf } from "tallystick-runtime/http/pathOf";
 import { PROMPT_REFUSALS } from "tallystick-runtime/http/refuseRequest";
 import { converse, statusesOf } from "../../support/rawConnection.ts";
 
@@ -89,6 +90,57 @@ describe("runtime/http/limitClients", () => {
       expect(budgets.of("127.0.0.1").refuse()).to.be.above(PROMPT_REFUSALS);
     });
   }
+
+  it("counts requests with an expectation that nobody meets, which Node would answer by itself", async () => {
+    const budgets = await open((_, response) => void response.end());
+    const requests = "GET / HTTP/1.1\r\nhost: a\r\nexpect: nothing\r\n\r\n".repeat(2_000);
+    const answer = await converse(port(), { parts: [requests], listenMs: 30_000 });
+    const met = statusesOf(answer).filter((it) => it === 417);
+    expect(met.length).to.be.within(1, 2 * 64);
+    expect(answer.closed).to.equal(true);
+    // They have cost more than half of the thousand points.
+    budgets.of("127.0.0.1").charge(500);
+    expect(budgets.of("127.0.0.1").secondsToWait).to.be.above(0);
+  });
+
+  it("asks a client for a body only when it serves the request", async () => {
+    let served = 0;
+    const budgets = await open((request, response) => {
+      served++;
+      request.resume().once("end", () => response.end());
+    });
+    const post =
+      "POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\nexpect: 100-continue\r\ncontent-length: 4\r\n\r\n";
+    expect(statusesOf(await converse(port(), { parts: [post, "body"], listenMs: 30_000 }))).to.deep.equal([
+      100, 200,
+    ]);
+    budgets.of("127.0.0.1").charge(1_000);
+    expect(statusesOf(await converse(port(), { parts: [post], listenMs: 30_000 }))).to.deep.equal([429]);
+    expect(served).to.equal(1);
+  });
+
+  const spellings = [
+    ...["/a/costly", "/a/costly?x", "/a/c%6fstly", "/%61/costly?/..", "/x/../a/costly", "/x/%2e%2e/a/costly"],
+    ...["/./a/costly", "http://other/a/costly", "HTTP://other/a/costl%79", "/a/costly#x", "/%ff/../a/costly"],
+  ];
+  it("asks for the price of the path that a router reads, however a client writes it", async () => {
+    const paths: string[] = [];
+    await open((_, response) => void response.end(), {
+      priceOf: (path) => {
+        paths.push(path);
+        return 1;
+      },
+    });
+    for (const it of spellings)
+      await converse(port(), {
+        parts: [`GET ${it} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`],
+        listenMs: 30_000,
+      });
+    expect(paths).to.deep.equal(spellings.map(() => "/a/costly"));
+    expect(["//a/b", "/a%2fb", "/a%25b", "*", "http://", "/a b?c"].map(pathOf)).to.deep.equal([
+      ...["//a/b", "/a%2fb", "/a%25b", "*", "http://", "/a b"],
+    ]);
+  });
 
   it("parses what a connection sent in pieces, and serves others between them", async () => {
     let served = 0;
