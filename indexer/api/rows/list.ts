@@ -218,34 +218,32 @@ export async function countRows<Found>(
   const count = sql`SELECT count(*) FILTER (WHERE keep) AS found, count(*) AS looked_at FROM ${counted}`;
   const known = (it: Counts) => (Number(it.looked_at) > MAX_COUNT ? null : Number(it.found));
   if (of === undefined) {
-    const [row] = await lookAt<Counts>(counter, count);
+    const [row] = await lookAt(counter, count);
     return known(row as Counts);
   }
   return await batched(counter.batches, `${of.name} count`, of.id, async (parents) => {
     const byParent = new Map<string, number | null>();
     for (let at = 0; at < parents.length; at += COUNTED_TOGETHER) {
       const some = sql.param(parents.slice(at, at + COUNTED_TOGETHER));
-      const rows = await lookAt<Counts & { parent: string }>(
+      const rows = await lookAt(
         counter,
         sql`SELECT parents.parent, counts.* FROM unnest(${some}::text[]) AS parents (parent) CROSS JOIN LATERAL (${count}) AS counts`,
       );
-      for (const row of rows) byParent.set(row.parent, known(row));
+      for (const row of rows) byParent.set(String(row.parent), known(row));
     }
     return parents.map((parent) => byParent.get(parent) ?? null);
   });
 }
 
-type Counts = { found: string; looked_at: string };
+type Counts = { found: string; looked_at: string; parent?: string };
 
 /** Runs a statement that counts, at its turn, and takes the rows that it looked at. */
-async function lookAt<Found extends Counts>(
-  { db, counting, takeRows }: ListCounter,
-  statement: SQL,
-): Promise<Found[]> {
-  const { rows } = await counting.run(() => {
+async function lookAt({ db, counting, takeRows }: ListCounter, statement: SQL): Promise<Counts[]> {
+  const rows = await counting.run(async () => {
     // The counts before this one may have used up the limit.
     takeRows(0);
-    return db.execute<Found>(statement);
+    const result = await db.execute<Counts>(statement);
+    return result.rows;
   });
   takeRows(rows.reduce((sum, it) => sum + Number(it.looked_at), 0) / LOOKS_PER_ROW);
   return rows;
