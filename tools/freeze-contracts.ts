@@ -3,7 +3,7 @@
  * and the compiler's input that gives it. Run after `hardhat build`. A change there changes every address of later
  * deployments. Earlier deployments keep their addresses.
  *
- * Also writes portal/escrow/releases/, by which the portal recognizes the escrow's code on a chain.
+ * Also writes portal/escrow/releases/ and portal/chain/releases/, by which the portal recognizes the contracts' code on a chain.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -50,26 +50,55 @@ export async function compiledContract(
 /** Where the portal has the escrow's code of this version of the contract. */
 export const releaseFile = path.join(repositoryRoot, "portal", "escrow", "releases", "hireEscrow1.json");
 
+/** Where the portal has the hashes of the ledger contract's code. */
+export const ledgerReleaseFile = path.join(
+  repositoryRoot,
+  "portal",
+  "chain",
+  "releases",
+  "anchoredLedger1.json",
+);
+
+/**
+ * The hash of AnchoredLedger's init code, the hash and the length of its runtime code (with zeros for immutables), and the
+ * bytes of the runtime code at which each immutable is.
+ */
+export async function releasedLedger(): Promise<object> {
+  const { bytecode, deployedBytecode, ...artifact } = await readArtifact("AnchoredLedger");
+  return {
+    name: "AnchoredLedger, version 1",
+    initCodeHash: keccak256(bytecode),
+    runtime: { hash: keccak256(deployedBytecode), length: deployedBytecode.length / 2 - 1 },
+    immutables: await immutablesOf(artifact),
+  };
+}
+
 /**
  * The escrow's init code, the place of the runtime code in it (with zeros for immutables), and the bytes of the runtime
  * code at which each immutable is, by its name in the sources.
  */
 export async function releasedEscrow(): Promise<object> {
-  const { bytecode, deployedBytecode, immutableReferences, buildInfoId } = await readArtifact("HireEscrow");
-  const { output } = await readBuild<{ output: object }>(`${buildInfoId}.output.json`);
-  const names = variableNames(output, new Set(Object.keys(immutableReferences).map(Number)));
+  const { bytecode, deployedBytecode, ...artifact } = await readArtifact("HireEscrow");
   const start = bytecode.indexOf(deployedBytecode.slice(2)) / 2 - 1;
   if (!Number.isInteger(start) || start < 0)
     throw new Error("The init code does not contain the runtime code.");
-  const immutables = Object.entries(immutableReferences)
-    .map(([id, places]) => [names.get(Number(id)) ?? id, places.map((it) => it.start)] as const)
-    .sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     name: "HireEscrow, version 1",
     initCode: bytecode,
     runtime: { start, length: deployedBytecode.length / 2 - 1 },
-    immutables: Object.fromEntries(immutables),
+    immutables: await immutablesOf(artifact),
   };
+}
+
+/** The offsets of each immutable in the runtime code, by its name in the sources. */
+async function immutablesOf(artifact: Pick<HardhatArtifact, "immutableReferences" | "buildInfoId">) {
+  const { immutableReferences, buildInfoId } = artifact;
+  const { output } = await readBuild<{ output: object }>(`${buildInfoId}.output.json`);
+  const names = variableNames(output, new Set(Object.keys(immutableReferences).map(Number)));
+  const immutables = Object.entries(immutableReferences)
+    .map(([id, places]) => [names.get(Number(id)) ?? id, places.map((it) => it.start)] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(immutables);
 }
 
 async function readArtifact(name: FrozenName): Promise<HardhatArtifact> {
@@ -99,6 +128,11 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     await writeFile(frozenInputFile(name), `${JSON.stringify(input, null, 2)}\n`);
     console.log(`${name}: init code ${contract.initCodeHash}`);
   }
-  await mkdir(path.dirname(releaseFile), { recursive: true });
-  await writeFile(releaseFile, `${JSON.stringify(await releasedEscrow(), null, 2)}\n`);
+  for (const [file, release] of [
+    [releaseFile, await releasedEscrow()],
+    [ledgerReleaseFile, await releasedLedger()],
+  ] as const) {
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, `${JSON.stringify(release, null, 2)}\n`);
+  }
 }

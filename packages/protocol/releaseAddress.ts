@@ -21,8 +21,13 @@ export const RELEASE_SALT: Hex = toHex(keccak_256(utf8ToBytes("tallystick contra
  * @param salt 32 bytes
  */
 export function releaseAddress(initCode: Uint8Array, salt: Hex = RELEASE_SALT): Address {
+  return releaseAddressOfHash(keccak_256(initCode), salt);
+}
+
+/** The same, of the keccak256 of the init code. */
+export function releaseAddressOfHash(initCodeHash: Uint8Array, salt: Hex = RELEASE_SALT): Address {
   // CreateX hashes a salt that names neither a deployer nor the zero address.
   const guarded = keccak_256(fromHex(salt, 32, "salt"));
-  const parts = concatBytes(Uint8Array.of(0xff), fromHex(CREATEX), guarded, keccak_256(initCode));
+  const parts = concatBytes(Uint8Array.of(0xff), fromHex(CREATEX), guarded, initCodeHash);
   return toHex(keccak_256(parts).slice(12));
 }

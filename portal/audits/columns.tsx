@@ -175,11 +175,13 @@ export const AUDITOR_COLUMNS: Column<AuditorOffer>[] = [
     name: "Bad failed",
     cell: (it) => <Measured of={it} name="badFailed" />,
     value: (it) => sharesOf(it, "badFailed") || null,
+    isNumber: true,
   },
   {
     name: "Good passed",
     cell: (it) => <Measured of={it} name="goodPassed" />,
     value: (it) => sharesOf(it, "goodPassed") || null,
+    isNumber: true,
   },
   {
     name: "Earned",

@@ -1,12 +1,15 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import type { Hex } from "tallystick-protocol/hex";
+import { type Hex, ZERO_HASH } from "tallystick-protocol/hex";
 import { askRpc } from "./askRpc.ts";
+import { type LedgerCode, ledgerCode } from "./ledgerCode.ts";
 import { sourceName } from "./sourceUrl.ts";
 
 /** The head of a ledger in the contract, at one block. */
 export type ChainHead = {
   blockHash: Hex;
+  /** The block's own time, unix seconds. */
+  blockTime: number;
   size: number;
   root: Hex;
   /** When it was anchored, unix seconds. */
@@ -14,6 +17,8 @@ export type ChainHead = {
   /** Number of anchors; 0 for a ledger that nobody opened or anchored. */
   anchors: number;
   isForked: boolean;
+  /** What the contract's code is, compared with the released one. */
+  code: LedgerCode;
 };
 
 /** The answer of one source, or the reason why there is none. */
@@ -24,8 +29,9 @@ export type Readings = {
   block: number;
   /** Whether `block` is the wanted block. */
   isWanted: boolean;
-  /** The newest block that all sources have. */
+  /** The newest block that all sources have, and how many more one of them says it has. */
   tip: number;
+  spread: number;
   readings: Reading[];
 };
 
@@ -49,13 +55,14 @@ export async function readHeads(
   const tips = await Promise.all(urls.map((url) => tipOf(url, place.chainId, signal)));
   const known = tips.flatMap((it) => ("tip" in it ? [it.tip] : []));
   const last = known.length === 0 ? 0 : Math.min(...known);
+  const spread = known.length === 0 ? 0 : Math.max(...known) - last;
   const isReached = wanted !== null && wanted <= last;
   const first = isReached ? await readAll(tips, place, wanted, signal) : null;
   // A source may have deleted the state of older blocks. Then the newest common block is used.
   if (first !== null && wanted !== null && first.every((it) => "head" in it))
-    return { block: wanted, isWanted: true, tip: last, readings: first };
+    return { block: wanted, isWanted: true, tip: last, spread, readings: first };
   const readings = await readAll(tips, place, last, signal);
-  return { block: last, isWanted: wanted === null, tip: last, readings };
+  return { block: last, isWanted: wanted === null, tip: last, spread, readings };
 }
 
 async function tipOf(url: string, chainId: number, signal: AbortSignal): Promise<Tip> {
@@ -93,29 +100,44 @@ async function readAll(
   );
 }
 
+const NO_CONTRACT = {
+  size: 0,
+  root: ZERO_HASH,
+  time: 0,
+  anchors: 0,
+  isForked: false,
+  code: "unknown",
+} as const satisfies Partial<ChainHead>;
+
 async function headAt(
   url: string,
-  { contract, ledger }: LedgerPlace,
-  block: number,
+  { chainId, contract, ledger }: LedgerPlace,
+  number: number,
   signal: AbortSignal,
 ): Promise<ChainHead> {
-  const at = `0x${block.toString(16)}`;
+  const at = `0x${number.toString(16)}`;
   const call = (signature: string) =>
     askRpc(url, "eth_call", [{ to: contract, data: `${selector(signature)}${ledger.slice(2)}` }, at], signal);
-  const [found, head, forked] = await Promise.all([
+  const [found, head, forked, code] = await Promise.all([
     askRpc(url, "eth_getBlockByNumber", [at, false], signal),
     call("head(bytes32)"),
     call("isEquivocated(bytes32)"),
+    askRpc(url, "eth_getCode", [contract, at], signal),
   ]);
+  const { hash, timestamp } = Object(found) as { hash?: unknown; timestamp?: unknown };
+  const block = { blockHash: word(hash), blockTime: count(timestamp) };
+  // Without a contract there is no head. That is an answer: another source may say otherwise.
+  if (code === "0x") return { ...block, ...NO_CONTRACT };
   const [root = "", size = "", time = "", anchors = ""] = words(head, 4);
   const [isForked = ""] = words(forked, 1);
   return {
-    blockHash: word(Object(found).hash),
+    ...block,
     root: `0x${root}`,
     size: count(`0x${size}`),
     time: count(`0x${time}`),
     anchors: count(`0x${anchors}`),
     isForked: BigInt(`0x${isForked}`) !== 0n,
+    code: ledgerCode(bytes(code), { chainId, address: contract as Hex }),
   };
 }
 
@@ -127,6 +149,12 @@ function words(answer: unknown, expected: number): string[] {
   if (typeof answer !== "string" || !new RegExp(`^0x[0-9a-f]{${64 * expected}}$`).test(answer))
     throw new Error("Its answer is not that of an AnchoredLedger. Is the contract's address right?");
   return answer.slice(2).match(/.{64}/g) ?? [];
+}
+
+function bytes(value: unknown): Hex {
+  if (typeof value !== "string" || !/^0x(?:[0-9a-f]{2})*$/.test(value))
+    throw new Error("It answers something that is not a contract's code.");
+  return value as Hex;
 }
 
 function word(value: unknown): Hex {

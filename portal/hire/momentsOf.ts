@@ -21,7 +21,9 @@ export function momentsOf(hire: Hire): Moment[] {
     moments.push({
       time: payment.time,
       what: `The buyer paid ${formatAmount(hire.amountUsdc)} USDC`,
-      detail: payment.authorized ? "by its signature (EIP-3009)" : "by a transfer; it signed the receipt",
+      detail: payment.authorized
+        ? "By its signature (EIP-3009)."
+        : "By a transfer. The buyer signed the receipt.",
     });
   }
   if (escrow !== null) {
@@ -34,7 +36,7 @@ export function momentsOf(hire: Hire): Moment[] {
       moments.push({
         time: escrow.settledTime,
         what: SETTLED[escrow.status] ?? "The escrow was settled",
-        detail: `to the seller ${formatAmount(escrow.toSellerUsdc ?? "0.00")}, to the buyer ${formatAmount(escrow.toBuyerUsdc ?? "0.00")} USDC. ${deliveryOf(escrow)}`,
+        detail: `${formatAmount(escrow.toSellerUsdc ?? "0.00")} USDC to the seller, ${formatAmount(escrow.toBuyerUsdc ?? "0.00")} to the buyer. ${deliveryOf(escrow)}`,
       });
     }
   }
@@ -51,7 +53,7 @@ export function momentsOf(hire: Hire): Moment[] {
     moments.push({
       time: audit.closedTime,
       what: "An audit ended",
-      detail: plainText(audit.status.toLowerCase().replaceAll("_", " "), 60),
+      detail: `Its result: ${plainText(audit.status.toLowerCase().replaceAll("_", " "), 60)}.`,
     });
   }
   return moments.sort((a, b) => a.time - b.time);

@@ -56,7 +56,7 @@ export function LedgerPage({ id, search }: { id: string; search: URLSearchParams
             )}
             {answer.ledger !== null && (
               <>
-                <ChainCard ledger={id} />
+                <ChainCard ledger={id} namedBy="page" />
                 <TileCard ledger={answer.ledger} />
               </>
             )}

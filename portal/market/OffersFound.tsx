@@ -98,7 +98,9 @@ export function OffersFound({ search }: { search: URLSearchParams }) {
               <h2 id="offers" ref={heading} tabIndex={-1}>
                 {countOf(agents.length, next_cursor !== null)}
               </h2>
-              <span class="soft">in the order that every node gives: tier, success, hires, price</span>
+              {agents.length > 0 && (
+                <span class="soft">in the order that every node gives: tier, success, hires, price</span>
+              )}
             </div>
             <DataTable
               caption={`Offers of ${capability}`}

@@ -108,7 +108,7 @@ function Known({ network }: { network: Network }) {
           <dd>{formatNumber(meta.indexedBlock)}</dd>
         </div>
         <div class="tile">
-          <dt>ledgers</dt>
+          <dt>{meta.ledgers.length === 1 ? "ledger" : "ledgers"}</dt>
           <dd>{formatNumber(meta.ledgers.length)}</dd>
         </div>
         <div class="tile">
@@ -241,7 +241,7 @@ export function readable({ path, value }: ParamRow): string {
   const text = number.toLocaleString("en");
   if (/Seconds$/.test(path) && number >= 60) return `${text} (${formatAge(0, number).replace(" ago", "")})`;
   if (/Atomic$/.test(path)) return `${number / 1_000_000} USDC`;
-  if (/Ppm$/.test(path)) return `${number / 10_000}%`;
+  if (/Ppm$/.test(path) || path.startsWith("audit.rates.")) return `${number / 10_000}%`;
   return text;
 }
 

@@ -6,7 +6,7 @@ import { Icon } from "../design/Icon.tsx";
 import { Running } from "./Running.tsx";
 import { readSources } from "./readSources.ts";
 import { useVerification } from "./useVerification.ts";
-import type { OwnTree } from "./verifyHead.ts";
+import type { NamedBy, OwnTree } from "./verifyHead.ts";
 import { verifyOnChain } from "./verifyOnChain.ts";
 
 /** The reader's input, kept until the page is closed. */
@@ -16,27 +16,42 @@ let written: [string, string] = ["", ""];
  * Compares the heads of ledgers with the chain, through the reader's own sources. Nothing is asked before the
  * button is pressed.
  *
- * @param ledger only this one
+ * @param ledger only this one, and who named it. Without it, the reader of a file can give the id
  * @param tree the tree to compare with the chain, in place of the node's head
  */
-export function ChainCard(props: { ledger?: string; tree?: OwnTree; children?: ComponentChildren }) {
-  const { ledger, tree, children } = props;
+export function ChainCard(props: {
+  ledger?: string;
+  namedBy?: NamedBy;
+  tree?: OwnTree;
+  children?: ComponentChildren;
+}) {
+  const { ledger, namedBy = "node", tree, children } = props;
   const id = useId();
+  const [given, setGiven] = useState(tree?.ledger ?? "");
+  const isGivenHere = tree !== undefined && ledger === undefined;
   const [urls, setUrls] = useState(written);
-  const [error, setError] = useState("");
+  const [error, setError] = useState<{ of: "sources" | "ledger"; text: string } | null>(null);
   const { verification, run, stop } = useVerification();
   const write = (now: [string, string]) => {
     written = now;
     setUrls(now);
-    setError("");
+    setError(null);
   };
   const verify = (event: SubmitEvent) => {
     event.preventDefault();
     const asked = readSources(urls);
-    if (typeof asked === "string") return setError(asked);
+    if (typeof asked === "string") return setError({ of: "sources", text: asked });
+    const own = given.trim().toLowerCase();
+    const isId = /^0x[0-9a-f]{64}$/.test(own);
+    if (isGivenHere && own !== "" && !isId)
+      return setError({ of: "ledger", text: "A ledger's id is 0x and 64 hex digits." });
+    const named: { ledger: string | undefined; namedBy: NamedBy } =
+      isGivenHere && isId
+        ? { ledger: own, namedBy: own === tree.ledger ? "file" : "reader" }
+        : { ledger, namedBy };
     run(({ signal, say }) => {
       say("Asking the chain");
-      return verifyOnChain({ urls: asked, ledger, tree, signal });
+      return verifyOnChain({ urls: asked, ...named, tree, signal });
     });
   };
   return (
@@ -66,8 +81,8 @@ export function ChainCard(props: { ledger?: string; tree?: OwnTree; children?: C
                 placeholder="https://"
                 autocomplete="off"
                 spellcheck={false}
-                aria-invalid={error !== ""}
-                aria-describedby={error === "" ? undefined : `${id}-error`}
+                aria-invalid={error?.of === "sources"}
+                aria-describedby={error?.of === "sources" ? `${id}-error` : undefined}
                 onInput={({ currentTarget }) =>
                   write(n === 0 ? [currentTarget.value, urls[1]] : [urls[0], currentTarget.value])
                 }
@@ -75,9 +90,33 @@ export function ChainCard(props: { ledger?: string; tree?: OwnTree; children?: C
             </div>
           ))}
         </div>
-        {error !== "" && (
+        {isGivenHere && (
+          <div class="field">
+            <label for={`${id}-ledger`}>
+              {tree.ledger === undefined
+                ? "The ledger's id, from somebody whom you trust"
+                : `The ledger's id: ${tree.what} names this one`}
+            </label>
+            <input
+              type="text"
+              id={`${id}-ledger`}
+              class="mono"
+              value={given}
+              placeholder="0x"
+              autocomplete="off"
+              spellcheck={false}
+              aria-invalid={error?.of === "ledger"}
+              aria-describedby={error?.of === "ledger" ? `${id}-error` : undefined}
+              onInput={({ currentTarget }) => {
+                setGiven(currentTarget.value);
+                setError(null);
+              }}
+            />
+          </div>
+        )}
+        {error !== null && (
           <p id={`${id}-error`} role="alert" class="small">
-            {error}
+            {error.text}
           </p>
         )}
         <div class="row">

@@ -50,6 +50,7 @@ export function EntryCheck({
       {isDone && (
         <ChainCard
           ledger={entry.ledger}
+          namedBy={isLinked ? "node" : "page"}
           tree={{ what: "the proof", size: inclusionProof.size, root: inclusionProof.root, isWhole: false }}
         >
           <p>The root that the proof leads to is compared with the head that the ledger's contract holds.</p>

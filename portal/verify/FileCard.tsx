@@ -91,8 +91,9 @@ export function FileCard() {
       {tree !== undefined && (
         <ChainCard key={tree.root} tree={tree}>
           <p>
-            The page compares the root of {tree.what} with the present head in the contract of this node's
-            ledgers. The head comes from the chain sources that you choose.
+            The page compares the root of {tree.what} with the present head of its ledger on the chain, which
+            the sources of your choice tell. The contract must have the released code. Anybody can open a
+            ledger in it, so give the id of the one that you mean.
           </p>
         </ChainCard>
       )}

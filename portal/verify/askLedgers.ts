@@ -32,7 +32,7 @@ export type HeadsAnswer = {
 /** The most ledgers that are read. A real node follows only a few. */
 const MAX_LEDGERS = 8;
 
-/** Reads the ledgers that the node follows, all or one, with their present heads. */
+/** Reads the ledgers that the node follows, all or one, with their present heads; none if it does not follow the one. */
 export async function askLedgers(
   only: string | undefined,
   signal: AbortSignal,
@@ -41,8 +41,7 @@ export async function askLedgers(
   const { chainId, indexedBlock, contracts, ledgers, blockedAtSegment } = data.meta;
   const { anchoredLedger: contract } = contracts;
   const found = ledgers.filter(({ id }) => only === undefined || id === only).slice(0, MAX_LEDGERS);
-  if (contract === null || found.length === 0)
-    throw new NodeError({ code: "no_ledger", message: "The node follows no such ledger." });
+  if (contract === null) return [];
   return found.map(({ id, origin, size, root, firstWriter, guardian }) => ({
     place: { chainId, contract, ledger: id },
     named:

@@ -57,8 +57,73 @@ export function idCheck({ place, named }: ToldLedger): Check {
   );
 }
 
+/**
+ * Checks that the contract can only hold heads that a ledger's writer anchored in it, one after the other. A node could name a
+ * contract of its own, whose ids follow from it as well, and which answers any head.
+ *
+ * @param isPublic whether released contracts are deployed on this chain. Elsewhere, such as on a test chain, they may be at other
+ * addresses
+ */
+export function codeCheck({ code }: ChainHead, contract: string, isPublic: boolean): Check {
+  if (code === "released")
+    return holds(
+      "The contract is the released AnchoredLedger, at the address of its release",
+      `${contract}: its code was compared here, byte by byte. No other code has written what it holds.`,
+    );
+  if (code === "unknown")
+    return fails(
+      "The contract's code is not that of a released AnchoredLedger",
+      `${contract} may answer any head. It was made by somebody else, or it is newer than this page.`,
+    );
+  const detail = `Another constructor may have written heads into ${contract} before.`;
+  return isPublic
+    ? fails("The contract is a copy of the released AnchoredLedger at another address", detail)
+    : isOpen("The contract has the released code, at another address than that of its release", detail);
+}
+
+/** Whose word it is which ledger is compared: the reader's, the page's address, the file itself, or only the node's. */
+export type NamedBy = "reader" | "page" | "file" | "node";
+
+const NAMED: { [by in Exclude<NamedBy, "node">]: string } = {
+  reader: "It is the ledger whose id you gave",
+  page: "It is the ledger of this page's address",
+  file: "It is the ledger that the file names",
+};
+
+/** Says which ledger was compared, and on whose word. Anybody can open a ledger of any name in the same contract. */
+export function ledgerCheck({ place, named }: ToldLedger, by: NamedBy): Check {
+  const { origin, firstWriter } = named ?? { origin: "no name", firstWriter: "nobody known" };
+  const whose = `${place.ledger}: ${origin}, first written by ${firstWriter}`;
+  if (by !== "node") return holds(NAMED[by], whose);
+  return isOpen(
+    "Whether it is the ledger that you mean: only the node named it",
+    `${whose}. Compare the id with one that you trust.`,
+  );
+}
+
+/** So many blocks are not just a short delay. On Base they take half an hour. */
+const MANY_BLOCKS = 900;
+
+/** A chain whose newest block is older than this has no new blocks, or its source does not tell them. In seconds. */
+const OLD_SECONDS = 3_600;
+
+/**
+ * Says that the newest block of the sources is an old one: what was anchored since is not seen. A test chain may stand still.
+ *
+ * @param now the reader's clock, unix seconds
+ */
+export function ageCheck({ blockTime }: ChainHead, isPublic: boolean, now: number): Check[] {
+  const age = now - blockTime;
+  if (!isPublic || age <= OLD_SECONDS) return [];
+  const hours = `The block is ${count(Math.floor(age / 3_600))} hours old, by the clock of this device.`;
+  return [fails("The newest block of the sources is an old one", hours)];
+}
+
 /** Checks whether the sources agree, and returns their head; null if there is none to use. */
-export function sourceChecks({ block, readings }: Readings): { checks: Check[]; head: ChainHead | null } {
+export function sourceChecks({ block, spread, readings }: Readings): {
+  checks: Check[];
+  head: ChainHead | null;
+} {
   const problems = readings.flatMap((it) =>
     "problem" in it ? [isOpen(`${it.source} could not be asked`, it.problem)] : [],
   );
@@ -71,7 +136,15 @@ export function sourceChecks({ block, readings }: Readings): { checks: Check[]; 
     const detail = `Only ${one.source} says so, ${at}. Name a second source: then both would have to lie.`;
     return { checks: [...problems, isOpen("One source", detail)], head: one.head };
   }
-  const differing = (["blockHash", "size", "root", "isForked"] as const).find(
+  // Both are asked about the same block. A source that names a block of long ago would make the honest one tell an old head.
+  if (spread > MANY_BLOCKS) {
+    const detail = `${one.source} and ${other.source} are ${count(spread)} blocks apart. One is behind, or lies: ask a third.`;
+    return {
+      checks: [...problems, fails("The two sources do not agree how far the chain is", detail)],
+      head: null,
+    };
+  }
+  const differing = (["blockHash", "size", "root", "isForked", "code"] as const).find(
     (name) => one.head[name] !== other.head[name],
   );
   if (differing === undefined) {
@@ -83,13 +156,10 @@ export function sourceChecks({ block, readings }: Readings): { checks: Check[]; 
 }
 
 function sentenceOf({ source, head }: Extract<Reading, { head: ChainHead }>): string {
-  const { size, root, blockHash, isForked } = head;
-  const mark = isForked ? ", marked as forked" : "";
+  const { size, root, blockHash, isForked, code } = head;
+  const mark = `${isForked ? ", marked as forked" : ""}${code === "unknown" ? ", of unknown code" : ""}`;
   return `${source} says: ${entriesOf(size)}, root ${root}${mark}, block ${blockHash}.`;
 }
-
-/** A node that has not read so many blocks is not just a little late. On Base they take half an hour. */
-const MANY_BLOCKS = 900;
 
 /**
  * Checks that the block up to which a node says it has read the chain is a recent one. Otherwise an old head would be right as

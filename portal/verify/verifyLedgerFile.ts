@@ -2,6 +2,7 @@ import { toHex } from "tallystick-protocol/hex";
 import { LedgerChain, LedgerLineError, type VerifiedLedger } from "tallystick-protocol/ledger/verifyLedger";
 import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
 import { allVerify, beforeVerifies, type Check, type Finding, fails, holds, isOpen } from "./check.ts";
+import { ledgerNamedIn } from "./ledgerNamedIn.ts";
 import { linesOf } from "./linesOf.ts";
 import { sha256ByWasm } from "./sha256ByWasm.ts";
 import { verifyLedgerInParts } from "./verifyLedgerInParts.ts";
@@ -17,8 +18,13 @@ const title = "A ledger";
  */
 export async function verifyLedgerFile(file: Blob, onProgress: (share: number) => void): Promise<Finding> {
   const inParts = await verifyLedgerInParts(file, onProgress);
-  if (inParts === null) return await verifyLineByLine(file, onProgress);
-  return verified(inParts, [], ` ${inParts.workers} workers shared the file.`);
+  const finding =
+    inParts === null
+      ? await verifyLineByLine(file, onProgress)
+      : verified(inParts, [], ` ${inParts.workers} workers shared the file.`);
+  const { tree } = finding;
+  const ledger = tree === undefined ? undefined : await ledgerNamedIn(file);
+  return tree === undefined || ledger === undefined ? finding : { ...finding, tree: { ...tree, ledger } };
 }
 
 async function verifyLineByLine(file: Blob, onProgress: (share: number) => void): Promise<Finding> {

@@ -1,8 +1,13 @@
+import { PUBLIC_SOURCES } from "../chain/publicSources.ts";
 import { readHeads } from "../chain/readHeads.ts";
 import { askConsistency, askLedgers } from "./askLedgers.ts";
-import type { Check, Finding } from "./check.ts";
+import { type Check, type Finding, isOpen } from "./check.ts";
 import {
+  ageCheck,
+  codeCheck,
   idCheck,
+  ledgerCheck,
+  type NamedBy,
   nodeHeadChecks,
   type OwnTree,
   recentCheck,
@@ -15,6 +20,8 @@ type Parameters = {
   urls: readonly string[];
   /** Only this ledger; otherwise all that the node follows. */
   ledger: string | undefined;
+  /** Who named it. */
+  namedBy: NamedBy;
   /** The tree to compare with the chain, in place of the node's head: from a file or a proof. */
   tree: OwnTree | undefined;
   signal: AbortSignal;
@@ -31,38 +38,53 @@ export async function verifyOnChain(parameters: Parameters): Promise<Finding> {
   }
 }
 
-async function verifyOnce({ urls, ledger, tree, signal }: Parameters): Promise<Finding> {
+async function verifyOnce({ urls, ledger, namedBy, tree, signal }: Parameters): Promise<Finding> {
+  const title =
+    namedBy === "node" ? "What the chain says of what the node names" : "What the chain says of this ledger";
   const told = await askLedgers(ledger, signal);
-  const found: Check[][] = [];
-  for (const it of told) {
-    const { place, indexedBlock } = it;
-    const checks: Check[] = [];
-    found.push(checks);
-    const id = idCheck(it);
-    // The id names the contract. Without this, a node could name a contract of its own, with any head.
-    if (id.state !== "yes") {
-      checks.push(id);
-      continue;
-    }
-    const wanted = tree === undefined ? indexedBlock : null;
-    const readings = await readHeads(urls, place, wanted, signal);
-    const sources = sourceChecks(readings);
-    checks.push(...sources.checks);
-    if (sources.head === null) continue;
-    checks.push(id);
-    const prove = (from: number, to: number) => askConsistency(place.ledger, from, to, signal);
-    const { block, isWanted: isSameBlock, tip } = readings;
-    checks.push(
-      ...(tree === undefined
-        ? [
-            ...recentCheck(it, tip),
-            ...(await nodeHeadChecks(it.tree, sources.head, it, { block, isSameBlock, prove })),
-          ]
-        : await treeChecks(tree, sources.head, prove)),
-    );
-  }
-  // A file does not name its ledger. If it fits one of several ledgers, the others do not count.
-  const holding = found.filter((checks) => checks.every(({ state }) => state !== "no"));
-  const counted = tree !== undefined && holding.length > 0 ? holding : found;
-  return { title: "What the chain says", checks: counted.flat() };
+  if (told.length === 0)
+    return {
+      title,
+      checks: [
+        isOpen("This node follows no such ledger, so nothing was compared", ledger ?? "It names none."),
+      ],
+    };
+  const found: { checks: Check[]; fits: boolean }[] = [];
+  for (const it of told) found.push(await verifyLedger(it, { urls, namedBy, tree, signal }));
+  // If a file fits one of several ledgers, the others do not count.
+  const fitting = found.filter(({ fits }) => fits);
+  const counted = tree !== undefined && fitting.length > 0 ? fitting : found;
+  return { title, checks: counted.flatMap(({ checks }) => checks) };
+}
+
+/** The checks of one ledger, and whether the chain has its head, or the reader's tree. */
+async function verifyLedger(
+  it: Awaited<ReturnType<typeof askLedgers>>[number],
+  { urls, namedBy, tree, signal }: Omit<Parameters, "ledger">,
+): Promise<{ checks: Check[]; fits: boolean }> {
+  const { place, indexedBlock } = it;
+  const id = idCheck(it);
+  // The id names the contract. Without this, a node could name a contract of its own, with any head.
+  if (id.state !== "yes") return { checks: [id], fits: false };
+  const wanted = tree === undefined ? indexedBlock : null;
+  const readings = await readHeads(urls, place, wanted, signal);
+  const { checks: sources, head } = sourceChecks(readings);
+  if (head === null) return { checks: sources, fits: false };
+  const isPublic = PUBLIC_SOURCES.some(({ chainId }) => chainId === place.chainId);
+  const code = codeCheck(head, place.contract, isPublic);
+  // What other code says of a ledger is nobody's word.
+  if (code.state === "no") return { checks: [...sources, code], fits: false };
+  const prove = (from: number, to: number) => askConsistency(place.ledger, from, to, signal);
+  const { block, isWanted: isSameBlock, tip } = readings;
+  const isNewest = tree !== undefined || !isSameBlock;
+  const age = isNewest ? ageCheck(head, isPublic, Date.now() / 1_000) : [];
+  const compared =
+    tree === undefined
+      ? [...recentCheck(it, tip), ...(await nodeHeadChecks(it.tree, head, it, { block, isSameBlock, prove }))]
+      : await treeChecks(tree, head, prove);
+  const states = compared.map(({ state }) => state);
+  return {
+    checks: [...sources, ...age, code, id, ledgerCheck(it, namedBy), ...compared],
+    fits: states.includes("yes") && !states.includes("no"),
+  };
 }

@@ -46,7 +46,8 @@ export function verifyProofFile(text: string, { logs }: BelievedKeys): Finding {
         ? isOpen("It names no transaction that anchored it")
         : isOpen("Whether the chain took this root", `Look at transaction ${transaction}.`),
     );
-    return { title, checks, tree: { what: "the proof", size, root: toHex(root), isWhole: false } };
+    const tree = { what: "the proof", size, root: toHex(root), isWhole: false };
+    return { title, checks, tree: ledger === null ? tree : { ...tree, ledger: ledger.id } };
   } catch (error) {
     if (!(error instanceof TallystickError)) throw error;
     return { title, checks: [fails("The proof does not hold", error.message)] };

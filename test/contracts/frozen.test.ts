@@ -6,7 +6,13 @@ import { networks } from "../../scripts/deploy/networks.ts";
 import { deployFrozen } from "../../scripts/ignition/deployFrozen.ts";
 import { frozenAddresses } from "../../scripts/ignition/frozenAddresses.ts";
 import { frozenNames, readFrozen, readFrozenInput } from "../../scripts/ignition/frozenContract.ts";
-import { compiledContract, releasedEscrow, releaseFile } from "../../tools/freeze-contracts.ts";
+import {
+  compiledContract,
+  ledgerReleaseFile,
+  releasedEscrow,
+  releasedLedger,
+  releaseFile,
+} from "../../tools/freeze-contracts.ts";
 import { BUILD_TIMEOUT, freshChain } from "./support/chain.ts";
 import { newWorld, PROVIDER, STATUS } from "./support/world.ts";
 
@@ -24,8 +30,9 @@ describe("The frozen contracts", function () {
         expect(contract.compiler.metadata).to.deep.equal({ bytecodeHash: "none" });
       });
     }
-    it("should be the code by which the portal knows the escrow (else: npm run freeze)", async () => {
+    it("should be the code by which the portal knows the escrow and the ledgers' contract (else: npm run freeze)", async () => {
       expect(JSON.parse(readFileSync(releaseFile, "utf8"))).to.deep.equal(await releasedEscrow());
+      expect(JSON.parse(readFileSync(ledgerReleaseFile, "utf8"))).to.deep.equal(await releasedLedger());
     });
   }
 

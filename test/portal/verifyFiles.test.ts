@@ -27,7 +27,11 @@ import { fileKindOf } from "../../portal/verify/fileKind.ts";
 import { readSources } from "../../portal/verify/readSources.ts";
 import { verifyFile } from "../../portal/verify/verifyFile.ts";
 import {
+  ageCheck,
+  codeCheck,
   idCheck,
+  ledgerCheck,
+  type NamedBy,
   nodeHeadChecks,
   type Prove,
   proves,
@@ -98,6 +102,26 @@ describe("files that the portal verifies", () => {
     expect(found).to.deep.equal({ what: "the proof", size: 7, root: toHex(tree.root(7)), isWhole: false });
   });
 
+  it("name the ledger of which they are by their first bound record, and by no listing, receipt or other word", async () => {
+    const [own, other] = [`0x${"1e".repeat(32)}`, `0x${"2e".repeat(32)}`];
+    const lines: string[] = [];
+    let parentHash = GENESIS_HASH;
+    for (const payload of [
+      { type: "settlement", data_update: { ledger: other } },
+      { type: "listing", body: { ledger: other } },
+      { type: "receipt", body: { ledger: other } },
+      { type: "params", body: { type: "params", ledger: "local" } },
+      { type: "params", body: { type: "params", ledger: own } },
+      { type: "rating", body: { type: "rating", ledger: other } },
+    ]) {
+      const sealed = sealEntry({ timestamp: 1_767_225_600.5, taskId: "task", parentHash, payload });
+      parentHash = sealed.currentHash;
+      lines.push(entryLine(sealed));
+    }
+    expect((await verify(`${lines.join("\n")}\n`)).tree?.ledger).to.equal(own);
+    expect((await verify(`${lines.slice(0, 4).join("\n")}\n`)).tree).to.not.have.property("ledger");
+  });
+
   it("are refused after a change of one byte", async () => {
     expect(said(await verify(proof.replace("index 3", "index 2"), key), "no")).to.deep.equal([
       "It is not entry 2 of the ledger that the checkpoint is of",
@@ -123,11 +147,13 @@ describe("files that the portal verifies", () => {
 describe("heads in the portal", () => {
   const head = (size: number, changed: Partial<ChainHead> = {}): ChainHead => ({
     blockHash: `0x${"b1".repeat(32)}`,
+    blockTime: 1_000,
     size,
     root: toHex(tree.root(size)),
     time: 1,
     anchors: 3,
     isForked: false,
+    code: "released",
     ...changed,
   });
   const told = (size: number) => ({ size, root: toHex(tree.root(size)) });
@@ -233,6 +259,24 @@ describe("heads in the portal", () => {
       expect(check(changed), JSON.stringify(changed)).to.equal("no");
   });
 
+  it("are believed only of a contract with the released code, and on a public chain only at its address", () => {
+    const state = (code: ChainHead["code"], isPublic: boolean) =>
+      codeCheck(head(9, { code }), "0xc0", isPublic).state;
+    expect([state("released", true), state("released", false)]).to.deep.equal(["yes", "yes"]);
+    expect([state("unknown", true), state("unknown", false)]).to.deep.equal(["no", "no"]);
+    expect([state("copied", true), state("copied", false)]).to.deep.equal(["no", "open"]);
+  });
+
+  it("are of the ledger that the reader, the page or the file names; a ledger that only the node names may be any", () => {
+    const named = { firstWriter: "0x11", guardian: "0x22", origin: ORIGIN };
+    const place = { chainId: 1, contract: "0xc0", ledger: "0x1e" };
+    const by = (it: NamedBy) => ledgerCheck({ place, named, ...node }, it);
+    expect((["reader", "page", "file", "node"] as const).map((it) => by(it).state)).to.deep.equal([
+      ...["yes", "yes", "yes", "open"],
+    ]);
+    expect(by("node").detail).to.contain(`0x1e: ${ORIGIN}, first written by 0x11`);
+  });
+
   it("are beyond what the node has read only if a source is behind it, and of no file that is longer", async () => {
     const states = (checks: { state: string }[]) => checks.map(({ state }) => state);
     const behind = { ...at, block: 99, isSameBlock: false };
@@ -269,15 +313,29 @@ describe("heads in the portal", () => {
       head: head(9, changed),
     });
     const of = (...readings: Parameters<typeof sourceChecks>[0]["readings"]) =>
-      sourceChecks({ block: 1, isWanted: true, tip: 1, readings });
+      sourceChecks({ block: 1, isWanted: true, tip: 1, spread: 900, readings });
     expect(of(reading("a"), reading("b")).head?.size).to.equal(9);
     for (const changed of [
       { root: head(8).root },
       { size: 8 },
       { isForked: true },
       { blockHash: head(8).root },
+      { code: "unknown" } as const,
     ])
       expect(of(reading("a"), reading("b", changed))).to.have.property("head", null);
+    const apart = [reading("a"), reading("b")];
+    const old = sourceChecks({ block: 1, isWanted: true, tip: 1, spread: 901, readings: apart });
+    expect([old.head, old.checks[0]?.state]).to.deep.equal([null, "no"]);
+    const ages = (isPublic: boolean) =>
+      [4_600, 4_601, 900].map((now) =>
+        ageCheck(head(9), isPublic, now)
+          .map(({ state }) => state)
+          .join(),
+      );
+    expect([ages(true), ages(false)]).to.deep.equal([
+      ["", "no", ""],
+      ["", "", ""],
+    ]);
     const single = of(reading("a"), { source: "b", problem: "away" });
     expect(single.checks.map((it) => it.text)).to.deep.equal(["b could not be asked", "One source"]);
     const third = of({ source: "c", problem: "away" }, reading("a"), reading("b"));

@@ -1,32 +1,10 @@
-import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
 import { type Browser, chromium } from "playwright-core";
-
-const run = promisify(execFile);
-
-/**
- * Chromium without windows comes first. The other is a whole browser, whose own pages and services take a fifth of the
- * processor time of these tests.
- */
-const WITHOUT_WINDOWS = "chromium-headless-shell";
-const NAMES = [
-  WITHOUT_WINDOWS,
-  "chrome-headless-shell",
-  "chromium",
-  "chromium-browser",
-  "google-chrome",
-  "google-chrome-stable",
-];
-const MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
-
-/** Most time for Debian's mirrors to bring a browser, in milliseconds. */
-const INSTALL_MS = 480_000;
+import { findChromium, INSTALL_MS } from "../../tools/portal/findChromium.ts";
 
 const ATTEMPTS = 10;
 const RETRY_MS = 3_000;
@@ -64,10 +42,10 @@ const QUIET = [
  * installed from Debian's packages. CHROMIUM_PATH names one at another place.
  *
  * @param more arguments of Chromium's
- * @throws Error that says what to install
+ * @throws TallystickError `no_chromium`
  */
 export async function startBrowser(more: readonly string[] = []): Promise<Browser> {
-  const executablePath = installed() ?? (await install());
+  const executablePath = await findChromium();
   const sandbox = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
   for (let attempt = 1; ; attempt++) {
     try {
@@ -95,52 +73,6 @@ after(async () => {
   const browser = await shared?.catch(() => undefined);
   await browser?.close();
 });
-
-function installed(): string | undefined {
-  const named = process.env.CHROMIUM_PATH;
-  if (named !== undefined && named !== "") return named;
-  const folders = (process.env.PATH ?? "").split(path.delimiter);
-  const places = [...NAMES.flatMap((name) => folders.map((folder) => path.join(folder, name))), MAC];
-  return places.find((place) => existsSync(place));
-}
-
-async function install(): Promise<string> {
-  const apt = (...args: string[]) =>
-    run("apt-get", ["-o", "DPkg::Lock::Timeout=300", "-qq", ...args], {
-      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
-      timeout: INSTALL_MS,
-    });
-  try {
-    if (process.getuid?.() !== 0) throw new Error("only root can install packages");
-    await inTurn(async () => {
-      await apt("update");
-      const install = (name: string) => apt("install", "-y", "--no-install-recommends", name);
-      // Ubuntu has only the whole browser.
-      await install(WITHOUT_WINDOWS).catch(() => install("chromium"));
-    });
-  } catch (cause) {
-    throw new Error(
-      "These tests run in a browser, and this machine has none. Install Chromium (Debian: apt-get install " +
-        `${WITHOUT_WINDOWS}), or set CHROMIUM_PATH to the program.`,
-      { cause },
-    );
-  }
-  const found = installed();
-  if (found === undefined) throw new Error("Debian's packages brought no program of a known name.");
-  return found;
-}
-
-/** Another test may be installing it. apt does not wait while another process fetches the lists. */
-async function inTurn(work: () => Promise<void>): Promise<void> {
-  for (let attempt = 1; installed() === undefined; attempt++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (attempt === ATTEMPTS) throw error;
-      await sleep(RETRY_MS);
-    }
-  }
-}
 
 /**
  * The permissions of our pages: they run their own scripts, including WebAssembly, and send requests to servers of this

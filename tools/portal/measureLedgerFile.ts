@@ -7,7 +7,7 @@ import { type Browser, chromium } from "playwright-core";
 import { servePortal } from "../../indexer/api/portal/servePortal.ts";
 import { buildPortal } from "../../portal/build.mjs";
 import { verifyRate, writeLedger } from "../bench/ledger/largeLedger.ts";
-import { CHROMIUM_FLAGS, chromiumPath } from "./chromiumPath.ts";
+import { CHROMIUM_FLAGS, findChromium } from "./findChromium.ts";
 
 /** The longest time for one file in the browser, in milliseconds. */
 const PATIENCE_MS = 600_000;
@@ -48,7 +48,7 @@ export async function measureLedgerFile(
     close = () => server.close();
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     browser = await chromium.launch({
-      executablePath: chromiumPath(),
+      executablePath: await findChromium(),
       args: [...CHROMIUM_FLAGS, "--disable-gpu"],
     });
     const figures: LedgerFileFigures = {

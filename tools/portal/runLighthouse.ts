@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { CHROMIUM_FLAGS, chromiumPath } from "./chromiumPath.ts";
+import { CHROMIUM_FLAGS, findChromium } from "./findChromium.ts";
 import { portalPages } from "./portalPages.ts";
 
 const run = promisify(execFile);
@@ -87,7 +87,7 @@ async function measure(url: string): Promise<Report> {
   const options = ["--output=json", "--quiet", `--chrome-flags=${flags}`];
   const only = `--only-categories=${CATEGORIES.join(",")}`;
   const { stdout } = await run("npx", ["-y", LIGHTHOUSE, url, only, ...options], {
-    env: { ...process.env, CHROME_PATH: chromiumPath() },
+    env: { ...process.env, CHROME_PATH: await findChromium() },
     timeout: RUN_MS,
     maxBuffer: MAX_CHARACTERS,
   });

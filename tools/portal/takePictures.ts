@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { chromium } from "playwright-core";
-import { CHROMIUM_FLAGS, chromiumPath, WEBGL_FLAGS } from "./chromiumPath.ts";
+import { CHROMIUM_FLAGS, findChromium, WEBGL_FLAGS } from "./findChromium.ts";
 import { type PortalPage, portalPages } from "./portalPages.ts";
 
 /** The widths of a phone, a tablet and a desktop screen. */
@@ -44,7 +44,7 @@ export async function takePictures(parameters: {
   const pages = all.filter(({ name }) => only.length === 0 || only.includes(name));
   const files: string[] = [];
   const browser = await chromium.launch({
-    executablePath: chromiumPath(),
+    executablePath: await findChromium(),
     args: [...CHROMIUM_FLAGS, ...WEBGL_FLAGS],
   });
   try {
@@ -52,6 +52,8 @@ export async function takePictures(parameters: {
       const context = await browser.newContext({ colorScheme, deviceScaleFactor: 1 });
       const page = await context.newPage();
       for (const { name, hash, text } of pages) {
+        // A page that follows another one shows the focus of the keyboard around its heading.
+        await page.goto("about:blank");
         await page.goto(`${portal}${hash}`);
         await page.getByText(text).first().waitFor({ timeout: 60_000 });
         await page.locator(".in-turn").first().waitFor({ state: "detached" });
@@ -84,7 +86,7 @@ export async function takeDocumented(parameters: {
   mkdirSync(folder, { recursive: true });
   const pages = await portalPages(node);
   const browser = await chromium.launch({
-    executablePath: chromiumPath(),
+    executablePath: await findChromium(),
     args: [...CHROMIUM_FLAGS, ...WEBGL_FLAGS],
   });
   try {

@@ -1,8 +1,8 @@
-import { keccak_256 } from "@noble/hashes/sha3.js";
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { fromHex, type Hex, toHex } from "tallystick-protocol/hex";
 import { releaseAddress } from "tallystick-protocol/releaseAddress";
 import { abiWord } from "tallystick-protocol/signatures/typedDataHash";
+import { domainImmutables } from "../../chain/domainImmutables.ts";
 import hireEscrow1 from "../releases/hireEscrow1.json" with { type: "json" };
 
 /**
@@ -65,7 +65,9 @@ function sameCode(
   const [token, guardian, provider] = [wordAt("token"), wordAt("guardian"), wordAt("_providerId")];
   const providerId = shortText(provider);
   if (providerId === null) return null;
-  const values = immutablesOf({ chainId, address, token, guardian, provider });
+  // Every immutable by its name in the sources: OpenZeppelin's, and the contract's own.
+  const domain = domainImmutables({ name: "Tallystick HireEscrow", version: "1", chainId, address });
+  const values: { [name: string]: Uint8Array } = { ...domain, token, guardian, _providerId: provider };
   // The template has zeros in place of the immutables.
   const expected = init.slice(runtime.start, runtime.start + runtime.length);
   for (const [name, offsets] of Object.entries(immutables)) {
@@ -82,45 +84,6 @@ function sameCode(
     providerId,
     isAtItsAddress: releaseAddress(concatBytes(init, args)) === address,
   };
-}
-
-/** Every immutable of a HireEscrow, by its name in the sources (OpenZeppelin's EIP712, and its own). */
-function immutablesOf(it: {
-  chainId: number;
-  address: Hex;
-  token: Uint8Array;
-  guardian: Uint8Array;
-  provider: Uint8Array;
-}): { [name: string]: Uint8Array } {
-  const [name, version] = ["Tallystick HireEscrow", "1"];
-  const [hashedName, hashedVersion] = [keccak_256(utf8ToBytes(name)), keccak_256(utf8ToBytes(version))];
-  const [chain, self] = [
-    abiWord("uint256", it.chainId, "chainId"),
-    abiWord("address", it.address, "address"),
-  ];
-  const domainType = "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)";
-  const parts = concatBytes(keccak_256(utf8ToBytes(domainType)), hashedName, hashedVersion, chain, self);
-  return {
-    _cachedDomainSeparator: keccak_256(parts),
-    _cachedChainId: chain,
-    _cachedThis: self,
-    _hashedName: hashedName,
-    _hashedVersion: hashedVersion,
-    _name: shortWord(name),
-    _version: shortWord(version),
-    token: it.token,
-    guardian: it.guardian,
-    _providerId: it.provider,
-  };
-}
-
-/** OpenZeppelin's ShortString: up to 31 bytes at the left, and their number in the last byte. */
-function shortWord(text: string): Uint8Array {
-  const word = new Uint8Array(32);
-  const bytes = utf8ToBytes(text);
-  word.set(bytes);
-  word[31] = bytes.length;
-  return word;
 }
 
 function shortText(word: Uint8Array): string | null {

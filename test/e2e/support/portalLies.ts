@@ -285,7 +285,9 @@ export function portalLies(demoOf: () => DemoResult): void {
       expect(said)
         .to.contain("Two sources say the same")
         .and.contain("The node's head is the chain's")
-        .and.contain("The ledger's id follows from chain, contract, first writer and name");
+        .and.contain("The ledger's id follows from chain, contract, first writer and name")
+        .and.contain("The contract has the released code")
+        .and.contain("It is the ledger of this page's address");
       expect(rpc.asked).to.include("eth_call");
     });
 
@@ -300,6 +302,30 @@ export function portalLies(demoOf: () => DemoResult): void {
           ? `0x${"ab".repeat(32)}${String(result).slice(66)}`
           : result;
       expect(await toldOfHeads(truth, lie)).to.contain("The two sources do not agree");
+    });
+
+    it("believes no head of a contract that has other code", async () => {
+      const lie: RpcLie = (method, _, result) =>
+        method === "eth_getCode" ? String(result).replace(/..$/, "00") : result;
+      const said = await toldOfHeads(truth, lie, [rpc.url]);
+      expect(said).to.contain("The contract's code is not that of a released AnchoredLedger");
+      expect(said).not.to.contain("The node's head is the chain's");
+      expect(await toldOfHeads(truth, lie)).to.contain("The two sources do not agree");
+    });
+
+    it("believes no source of two that says that the chain is still at its beginning", async () => {
+      const lie: RpcLie = (method, _, result) => (method === "eth_blockNumber" ? "0x0" : result);
+      // The honest source is asked about the same block, at which there was no contract yet.
+      expect(await toldOfHeads(truth, lie)).to.match(/code is not that of a released|do not agree/);
+      const forger: RpcLie = (method, [call], result) => {
+        if (method === "eth_blockNumber") return "0x0";
+        if (method === "eth_getCode") return "0x60";
+        const isHead = method === "eth_call" && String(Object(call).data).length === 74;
+        return isHead ? `0x${"ab".repeat(32)}${"0".repeat(63)}1`.padEnd(258, "1") : result;
+      };
+      const said = await toldOfHeads(truth, forger);
+      expect(said).to.contain("The two sources do not agree");
+      expect(said).not.to.contain("One source");
     });
 
     it("names an old head", async () => {
@@ -383,7 +409,16 @@ export function portalLies(demoOf: () => DemoResult): void {
       });
       await page.getByRole("heading", { name: "The chain, and the file" }).waitFor();
       const said = await askChainInPage([demoOf().rpcUrl, rpc.url]);
-      expect(said).to.match(/The last \d+ entries are missing in the file/);
+      expect(said)
+        .to.match(/The last \d+ entries are missing in the file/)
+        .and.contain("It is the ledger that the file names");
+      // A file of another ledger than the node's is compared with nothing.
+      const id = page.getByLabel("The ledger's id: the file names this one");
+      expect(await id.inputValue()).to.equal(demoOf().ledger.id);
+      rpc.asked = [];
+      await id.fill(`0x${"1e".repeat(32)}`);
+      expect(await askChainInPage([demoOf().rpcUrl, rpc.url])).to.contain("This node follows no such ledger");
+      expect(rpc.asked).to.deep.equal([]);
     });
 
     it("finds the held escrow of the demo, with the terms of its id", async () => {

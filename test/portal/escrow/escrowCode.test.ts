@@ -1,8 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { Hire } from "tallystick-protocol/escrow/hire";
-import { ZERO_HASH } from "tallystick-protocol/hex";
+import { fromHex, toHex, ZERO_HASH } from "tallystick-protocol/hex";
 import type { Hex } from "viem";
+import { domainImmutables } from "../../../portal/chain/domainImmutables.ts";
+import { ledgerCode } from "../../../portal/chain/ledgerCode.ts";
 import { type ActName, actsOf, type EscrowState } from "../../../portal/escrow/acts.ts";
 import { type EscrowCode, releasedCode } from "../../../portal/escrow/wallet/escrowCode.ts";
 import { isCirclesUsdc, knownChain } from "../../../portal/escrow/wallet/knownChains.ts";
@@ -15,17 +17,20 @@ describe("code that the portal recognises as a released escrow", function () {
   this.timeout(BUILD_TIMEOUT);
   let world: World;
   let frozen: { address: Hex; code: Hex };
+  let ledgers: { address: Hex; code: Hex };
   const chainId = 31_337;
 
   before(async () => {
     const connection = await freshChain();
     world = await newWorld(connection, "TestUSDC");
     const terms = { token: world.tokenAddress, guardian: world.guardian.address, providerId: PROVIDER };
-    const { hireEscrow } = await deployFrozen({ connection, ...terms });
-    frozen = {
-      address: hireEscrow.toLowerCase() as Hex,
-      code: (await world.ethers.provider.getCode(hireEscrow)) as Hex,
-    };
+    const { hireEscrow, anchoredLedger } = await deployFrozen({ connection, ...terms });
+    const deployed = async (address: string) => ({
+      address: address.toLowerCase() as Hex,
+      code: (await world.ethers.provider.getCode(address)) as Hex,
+    });
+    frozen = await deployed(hireEscrow);
+    ledgers = await deployed(anchoredLedger);
   });
 
   it("is the code of a release, with its constructor arguments", () => {
@@ -58,6 +63,33 @@ describe("code that the portal recognises as a released escrow", function () {
     expect(check(frozen, `${frozen.code}00`)).to.equal(null);
     expect(check(frozen, frozen.code.slice(0, -2) as Hex)).to.equal(null);
     expect(check(frozen, "0x")).to.equal(null);
+  });
+
+  it("is told from that of the ledgers' contract, which is known by each of its bytes and by its address", () => {
+    const { address, code } = ledgers;
+    expect(ledgerCode(code, { chainId, address })).to.equal("released");
+    expect(ledgerCode(code, { chainId: 8_453, address })).to.equal("unknown");
+    for (const other of ["0x", frozen.code, `${code}00`, code.slice(0, -2)] as Hex[])
+      expect(ledgerCode(other, { chainId, address })).to.equal("unknown");
+    fc.assert(
+      fc.property(fc.nat(code.length / 2 - 2), fc.nat(7), (at, bit) => {
+        const bytes = fromHex(code);
+        bytes[at] = (bytes[at] ?? 0) ^ (1 << bit);
+        return ledgerCode(toHex(bytes), { chainId, address }) === "unknown";
+      }),
+      { numRuns: 150 },
+    );
+    // The same code elsewhere names its own address. Whoever put it there may have written heads first.
+    const elsewhere = `0x${"66".repeat(20)}` as const;
+    expect(ledgerCode(code, { chainId, address: elsewhere })).to.equal("unknown");
+    const copy = code.replaceAll(address.slice(2), elsewhere.slice(2)) as Hex;
+    const domain = (at: Hex) =>
+      toHex(
+        domainImmutables({ name: "Tallystick AnchoredLedger", version: "1", chainId, address: at })
+          ._cachedDomainSeparator as Uint8Array,
+      ).slice(2);
+    const ofCopy = copy.replaceAll(domain(address), domain(elsewhere)) as Hex;
+    expect(ledgerCode(ofCopy, { chainId, address: elsewhere })).to.equal("copied");
   });
 
   it("does not include code on another chain or at another address", () => {
