@@ -4,7 +4,7 @@ import type { AuditActuation } from "tallystick-protocol/records/auditActuation"
 import { auditReasonCodes } from "tallystick-protocol/records/auditReasons";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { readAuditingConfig } from "../../services/auditing/config.ts";
-import { watchShutdown } from "../cli/shutdown.ts";
+import { serveUntilStopped } from "../cli/serveUntilStopped.ts";
 
 /**
  * `tallystick audit-operator`: the process of an operator of audits. `decide` settles a person's decision.
@@ -31,16 +31,8 @@ export function registerAuditOperator(program: Command): void {
 async function run(): Promise<void> {
   const config = readAuditingConfig(process.env);
   const { runOperator } = await import("../../services/auditing/runOperator.ts");
-  const shutdown = watchShutdown();
-  const running = await runOperator(config);
-  process.stdout.write(
-    `${JSON.stringify({ listening: running.url, node: config.nodeUrl, folder: config.folder })}\n`,
-  );
-  await new Promise<void>((resolve) => {
-    shutdown.signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-  await running.close();
-  shutdown.release();
+  const about = { node: config.nodeUrl, folder: config.folder };
+  await serveUntilStopped(async () => ({ ...(await runOperator(config)), about }));
 }
 
 async function decideOn(

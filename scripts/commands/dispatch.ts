@@ -1,7 +1,6 @@
 import type { Command } from "commander";
-import { surviveRequests } from "tallystick-runtime/http/requestScope";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
-import { untilAborted, watchShutdown } from "../cli/shutdown.ts";
+import { serveUntilStopped } from "../cli/serveUntilStopped.ts";
 
 /** `tallystick dispatch`: sends tasks to models, and settles their answers, until it is told to stop. */
 export function registerDispatch(program: Command): void {
@@ -17,14 +16,9 @@ export function registerDispatch(program: Command): void {
       const { readDispatchConfig } = await import("../../services/dispatch/config.ts");
       const config = readDispatchConfig(process.env);
       const { runDispatch } = await import("../../services/dispatch/runDispatch.ts");
-      const shutdown = watchShutdown();
-      surviveRequests((error) => log("A request caused an internal error.", { error }));
-      const running = await runDispatch(config, log);
-      process.stdout.write(
-        `${JSON.stringify({ listening: running.url, models: [...config.models.models.keys()] })}\n`,
-      );
-      await untilAborted(shutdown.signal);
-      await running.close();
-      shutdown.release();
+      await serveUntilStopped(async () => {
+        const { url, close } = await runDispatch(config, log);
+        return { url, close, about: { models: [...config.models.models.keys()] } };
+      });
     });
 }

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { watchShutdown } from "../cli/shutdown.ts";
+import { serveUntilStopped } from "../cli/serveUntilStopped.ts";
 import { readKeeperConfig } from "../keeper/config.ts";
 
 /** `tallystick keeper`: relays releases, refunds and timeouts of one escrow, until it is told to stop. */
@@ -15,14 +15,10 @@ export function registerKeeper(program: Command): void {
     .action(async (options: { escrow?: string }) => {
       const config = readKeeperConfig(process.env, options.escrow);
       const { runKeeper } = await import("../keeper/runKeeper.ts");
-      const shutdown = watchShutdown();
-      const keeper = await runKeeper(config);
       const { escrow, chainId, folder } = config;
-      process.stdout.write(`${JSON.stringify({ listening: keeper.url, escrow, chainId, folder })}\n`);
-      await new Promise<void>((resolve) => {
-        shutdown.signal.addEventListener("abort", () => resolve(), { once: true });
-      });
-      await keeper.close();
-      shutdown.release();
+      await serveUntilStopped(async () => ({
+        ...(await runKeeper(config)),
+        about: { escrow, chainId, folder },
+      }));
     });
 }

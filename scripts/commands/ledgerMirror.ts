@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { surviveRequests } from "tallystick-runtime/http/requestScope";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import { createProgress } from "../cli/progress.ts";
-import { untilAborted, watchShutdown } from "../cli/shutdown.ts";
+import { serveUntilStopped } from "../cli/serveUntilStopped.ts";
+import { watchShutdown } from "../cli/shutdown.ts";
 
 type Options = { key?: string; policy?: string; dir?: string; once?: boolean; recheck?: boolean };
 
@@ -36,8 +36,8 @@ export function registerLedgerMirror(ledger: Command): void {
       });
       const { openMirror, runMirror } = await import("../../services/settlement/mirror/runMirror.ts");
       const parameters = { config, source, recheck: options.recheck ?? false, now, log };
-      const shutdown = watchShutdown();
       if (options.once) {
+        const shutdown = watchShutdown();
         await createProgress().step("mirror", async (tell) => {
           const onProgress = (size: number, of: number) => tell(`${size} of ${of} entries`);
           const { mirror, copy, round } = await openMirror({ ...parameters, onProgress });
@@ -53,12 +53,10 @@ export function registerLedgerMirror(ledger: Command): void {
         shutdown.release();
         return;
       }
-      surviveRequests((error) => log("A request caused an internal error.", { error }));
-      const mirror = await runMirror(parameters);
-      process.stdout.write(`${JSON.stringify({ listening: mirror.url, folder: mirror.folder })}\n`);
-      await untilAborted(shutdown.signal);
-      await mirror.close();
-      shutdown.release();
+      await serveUntilStopped(async () => {
+        const { url, folder, close } = await runMirror(parameters);
+        return { url, close, about: { folder } };
+      });
     });
 }
 

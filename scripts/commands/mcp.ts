@@ -1,8 +1,7 @@
 import type { Command } from "commander";
-import { stderrLog } from "tallystick-runtime/stderrLog";
 import { z } from "zod";
 import { parseOption } from "../cli/parseOption.ts";
-import { watchShutdown } from "../cli/shutdown.ts";
+import { serveUntilStopped } from "../cli/serveUntilStopped.ts";
 
 const port = z
   .string()
@@ -46,25 +45,23 @@ export function registerMcp(program: Command): void {
       }
       const { getRequestListener } = await import("@hono/node-server");
       const { createMcpApp } = await import("tallystick-mcp/createMcpApp");
-      const { listenPublicly } = await import("tallystick-runtime/http/listenPublicly");
+      const { limitsPerAddress } = await import("tallystick-runtime/http/limitsPerAddress");
+      const { listen } = await import("tallystick-runtime/http/listen");
       const app = createMcpApp({ context, host, bearerKey: config.mcpKey });
-      const shutdown = watchShutdown();
-      const server = await listenPublicly(getRequestListener(app.fetch), {
-        host,
-        port: http,
-        settings: "--host and --http",
-        requestsPerAddress: REQUESTS_PER_ADDRESS,
-        // A call may take long, because it waits for a hire.
-        atOnce: 0,
-        trustedProxies: 0,
-        now: () => performance.now() / 1_000,
-        onFault: (error) => stderrLog("A request caused an internal error.", { error }),
+      await serveUntilStopped(async (onFault) => {
+        const { url, close } = await listen(getRequestListener(app.fetch), {
+          host,
+          port: http,
+          settings: "--host and --http",
+          limits: limitsPerAddress({
+            requestsPerAddress: REQUESTS_PER_ADDRESS,
+            trustedProxies: 0,
+            // A call may take long, because it waits for a hire.
+            atOnce: 0,
+          }),
+          onFault,
+        });
+        return { url: `${url}/mcp`, close };
       });
-      process.stdout.write(`${JSON.stringify({ listening: `${server.url}/mcp` })}\n`);
-      await new Promise<void>((resolve) => {
-        shutdown.signal.addEventListener("abort", () => resolve(), { once: true });
-      });
-      await server.close();
-      shutdown.release();
     });
 }

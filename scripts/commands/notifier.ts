@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { watchShutdown } from "../cli/shutdown.ts";
+import { serveUntilStopped } from "../cli/serveUntilStopped.ts";
 
 /** `tallystick notifier`: tells buyers what happens to the SLAs of agents that they named. */
 export function registerNotifier(program: Command): void {
@@ -14,15 +14,7 @@ export function registerNotifier(program: Command): void {
       const { readNotifierConfig } = await import("../../services/notifying/config.ts");
       const config = readNotifierConfig(process.env);
       const { runNotifier } = await import("../../services/notifying/runNotifier.ts");
-      const shutdown = watchShutdown();
-      const running = await runNotifier(config);
-      process.stdout.write(
-        `${JSON.stringify({ listening: running.url, node: config.nodeUrl, folder: config.folder })}\n`,
-      );
-      await new Promise<void>((resolve) => {
-        shutdown.signal.addEventListener("abort", () => resolve(), { once: true });
-      });
-      await running.close();
-      shutdown.release();
+      const about = { node: config.nodeUrl, folder: config.folder };
+      await serveUntilStopped(async () => ({ ...(await runNotifier(config)), about }));
     });
 }

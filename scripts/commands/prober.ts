@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { watchShutdown } from "../cli/shutdown.ts";
+import { serveUntilStopped } from "../cli/serveUntilStopped.ts";
 
 /** `tallystick prober`: checks whether the hosts of agents answer, until it is told to stop. */
 export function registerProber(program: Command): void {
@@ -15,14 +15,9 @@ export function registerProber(program: Command): void {
       const { stderrLog } = await import("tallystick-runtime/stderrLog");
       const config = readProberConfig(process.env);
       const { runProber } = await import("../../services/probing/runProber.ts");
-      const shutdown = watchShutdown();
-      const running = await runProber(config, stderrLog);
-      const { url, address } = running;
-      process.stdout.write(`${JSON.stringify({ listening: url, prober: address, folder: config.folder })}\n`);
-      await new Promise<void>((resolve) => {
-        shutdown.signal.addEventListener("abort", () => resolve(), { once: true });
+      await serveUntilStopped(async () => {
+        const { url, address, close } = await runProber(config, stderrLog);
+        return { url, close, about: { prober: address, folder: config.folder } };
       });
-      await running.close();
-      shutdown.release();
     });
 }

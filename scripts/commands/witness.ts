@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { surviveRequests } from "tallystick-runtime/http/requestScope";
-import { untilAborted, watchShutdown } from "../cli/shutdown.ts";
+import { serveUntilStopped } from "../cli/serveUntilStopped.ts";
 
 /** `tallystick witness`: cosigns the checkpoints of logs that only grow, until it is told to stop. */
 export function registerWitness(program: Command): void {
@@ -21,17 +20,10 @@ export function registerWitness(program: Command): void {
       const { readWitnessConfig } = await import("../../services/witness/config.ts");
       const config = readWitnessConfig(process.env);
       const { runWitness } = await import("../../services/witness/runWitness.ts");
-      const shutdown = watchShutdown();
-      const onFault = (error: unknown): void => {
-        const reason = error instanceof Error ? error.message : String(error);
-        process.stderr.write(`${new Date().toISOString()} A request caused an internal error. ${reason}\n`);
-      };
-      surviveRequests(onFault);
-      const witness = await runWitness({ config, now: () => Date.now() / 1000, onFault });
-      const { url, verifierKey, origins } = witness;
-      process.stdout.write(`${JSON.stringify({ listening: url, key: verifierKey, logs: origins })}\n`);
-      await untilAborted(shutdown.signal);
-      await witness.close();
-      shutdown.release();
+      await serveUntilStopped(async (onFault) => {
+        const witness = await runWitness({ config, now: () => Date.now() / 1000, onFault });
+        const { url, verifierKey, origins, close } = witness;
+        return { url, close, about: { key: verifierKey, logs: origins } };
+      });
     });
 }

@@ -1,10 +1,6 @@
-import type { Server } from "node:http";
-import { serve } from "@hono/node-server";
-import { ClientBudgets, pointsAMinute } from "tallystick-runtime/http/clientBudgets";
-import { guardServer } from "tallystick-runtime/http/guardServer";
-import { limitClients } from "tallystick-runtime/http/limitClients";
-import { limitSockets } from "tallystick-runtime/http/limitSockets";
-import { limitTime } from "tallystick-runtime/http/limitTime";
+import { getRequestListener } from "@hono/node-server";
+import { limitsPerAddress } from "tallystick-runtime/http/limitsPerAddress";
+import { listen } from "tallystick-runtime/http/listen";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
 import { within } from "tallystick-sdk/deadline";
@@ -18,7 +14,11 @@ import type { KeeperConfig } from "./config.ts";
 /** A running keeper. */
 export type RunningKeeper = { url: string; close: () => Promise<void> };
 
-/** Opens a keeper on its folder and serves its HTTP API. */
+/**
+ * Opens a keeper on its folder and serves its HTTP API.
+ *
+ * @throws TallystickError `cannot_listen`
+ */
 export async function runKeeper(config: KeeperConfig): Promise<RunningKeeper> {
   const { rpcUrl, chainId, escrow, feeRecipient, startBlock, roundMs } = config;
   const account = privateKeyToAccount(config.privateKey);
@@ -37,20 +37,28 @@ export async function runKeeper(config: KeeperConfig): Promise<RunningKeeper> {
     log,
   });
   const app = keeperApp({ calls, keeper, log });
-  const { promise: listening, resolve, reject } = Promise.withResolvers<number>();
-  const { host: hostname, port } = config;
-  const server = serve({ fetch: app.fetch, hostname, port }, (at) => resolve(at.port)) as Server;
-  server.on("error", reject);
-  guardServer(server, (error) => log("A request caused an internal error.", { error }));
-  limitTime(server);
-  protect(server, config);
-  const url = `http://${hostname}:${await listening}`;
+  const server = await listen(getRequestListener(app.fetch), {
+    ...config,
+    settings: "KEEPER_HOST and KEEPER_PORT",
+    // Each request makes the keeper ask the chain. Requests that run at the same time are not limited, because most of
+    // them only wait for a round.
+    limits: limitsPerAddress({
+      ...config,
+      atOnce: 0,
+      waiting: 0,
+      priceOf: (path) => (path === "/health" ? 0 : 1),
+    }),
+    onFault: (error) => log("A request caused an internal error.", { error }),
+  }).catch(async (error) => {
+    sender.close();
+    await keeper.close();
+    throw error;
+  });
   keeper.start();
   return {
-    url,
+    url: server.url,
     close: async () => {
-      server.closeIdleConnections();
-      await new Promise((done) => server.close(done));
+      await server.close(CLOSE_MS);
       // A transaction that nobody mines does not hold up the end. The next start continues with it.
       await within(keeper.close(), CLOSE_MS);
       sender.close();
@@ -59,14 +67,5 @@ export async function runKeeper(config: KeeperConfig): Promise<RunningKeeper> {
   };
 }
 
-/** How long an end waits for a running round, in milliseconds. */
+/** How long an end waits for running requests, and then for a running round, in milliseconds. */
 const CLOSE_MS = 3_000;
-
-/** Limits the requests of every address, because each request makes the keeper ask the chain. */
-function protect(server: Server, { requestsPerAddress, trustedProxies }: KeeperConfig): void {
-  // Requests that run at the same time are not limited, because most of them only wait for a round.
-  const limits = { ...pointsAMinute(requestsPerAddress), atOnce: 0, waiting: 0, streams: 0 };
-  const budgets = new ClientBudgets(limits, () => performance.now() / 1000);
-  limitSockets(server, { trustedProxies, budgets });
-  limitClients(server, { budgets, trustedProxies, priceOf: (path) => (path === "/health" ? 0 : 1) });
-}

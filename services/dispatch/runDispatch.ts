@@ -1,14 +1,10 @@
 import { mkdir, open } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
 import path from "node:path";
 import { getRequestListener } from "@hono/node-server";
 import { tryLock } from "fs-native-extensions";
 import { TallystickError } from "tallystick-protocol/errors";
-import { ClientBudgets, pointsAMinute } from "tallystick-runtime/http/clientBudgets";
-import { guardServer } from "tallystick-runtime/http/guardServer";
-import { limitClients } from "tallystick-runtime/http/limitClients";
-import { limitSockets } from "tallystick-runtime/http/limitSockets";
-import { limitTime } from "tallystick-runtime/http/limitTime";
+import { limitsPerAddress } from "tallystick-runtime/http/limitsPerAddress";
+import { listen } from "tallystick-runtime/http/listen";
 import type { Log } from "tallystick-runtime/stderrLog";
 import { fileStore } from "tallystick-sdk/store/fileStore";
 import type { DispatchConfig } from "./config.ts";
@@ -29,7 +25,7 @@ export type RunningDispatch = { url: string; dispatcher: Dispatcher; close: () =
  * @throws TallystickError `dispatch_folder`, `cannot_listen`; InvalidInputError `missing_key`
  */
 export async function runDispatch(config: DispatchConfig, log: Log): Promise<RunningDispatch> {
-  const { models, settlementUrl, settlementKey, callers, name, host, perTask, perDay } = config;
+  const { models, settlementUrl, settlementKey, callers, name, perTask, perDay } = config;
   const release = await lockFolder(path.resolve(config.folder));
   try {
     const dispatcher = createDispatcher({
@@ -46,21 +42,20 @@ export async function runDispatch(config: DispatchConfig, log: Log): Promise<Run
     });
     const onFault = (error: unknown): void => log("A request caused an internal error.", { error });
     const app = createDispatchApp({ dispatcher, callers, onFault });
-    const server = createServer(getRequestListener(app.fetch));
-    limit(server, config, onFault);
-    await listen(server, config);
+    const server = await listen(getRequestListener(app.fetch), {
+      ...config,
+      settings: "DISPATCH_HOST and DISPATCH_PORT",
+      limits: limitsPerAddress({ ...config, atOnce: AT_ONCE, waiting: WAITING }),
+      onFault,
+    });
     const left = await dispatcher.resume();
     if (left > 0) log("Tasks of an earlier process are continued.", { tasks: left });
-    const { port } = server.address() as { port: number };
     return {
-      url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
+      url: server.url,
       dispatcher,
       close: async () => {
         await dispatcher.close();
-        await new Promise((resolve) => {
-          server.close(resolve);
-          server.closeAllConnections();
-        });
+        await server.close();
         await release();
       },
     };
@@ -68,19 +63,6 @@ export async function runDispatch(config: DispatchConfig, log: Log): Promise<Run
     await release();
     throw error;
   }
-}
-
-function limit(server: Server, config: DispatchConfig, onFault: (error: unknown) => void): void {
-  const { trustedProxies, requestsPerAddress } = config;
-  const limits = { atOnce: AT_ONCE, waiting: WAITING, streams: 0 };
-  const budgets = new ClientBudgets(
-    { ...pointsAMinute(requestsPerAddress), ...limits },
-    () => Date.now() / 1_000,
-  );
-  guardServer(server, onFault);
-  limitTime(server);
-  limitSockets(server, { budgets, trustedProxies });
-  limitClients(server, { budgets, trustedProxies });
 }
 
 /**
@@ -104,20 +86,4 @@ async function lockFolder(folder: string): Promise<() => Promise<void>> {
   if (tryLock(file.fd)) return () => file.close();
   await file.close();
   throw refuse(`Another dispatcher writes ${folder}.`);
-}
-
-function listen(server: Server, { host, port }: DispatchConfig): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (cause) =>
-      reject(
-        new TallystickError({
-          code: "cannot_listen",
-          message: `Nothing can listen at ${host}, port ${port}: ${cause.message}.`,
-          hint: "Stop what listens there, or set DISPATCH_HOST and DISPATCH_PORT.",
-          cause,
-        }),
-      ),
-    );
-    server.listen(port, host, resolve);
-  });
 }

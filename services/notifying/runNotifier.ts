@@ -1,7 +1,6 @@
-import type { Server } from "node:http";
-import { serve } from "@hono/node-server";
+import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
-import { protectListener } from "tallystick-runtime/http/protectListener";
+import { listen } from "tallystick-runtime/http/listen";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import type { NotifierConfig } from "./config.ts";
 import { notifierRegistry } from "./metrics.ts";
@@ -13,12 +12,16 @@ const STALE_ROUNDS = 10;
 /** A running sender of notices, and the URL of its metrics. */
 export type RunningNotifier = { url: string; close: () => Promise<void> };
 
-/** Opens a sender of notices, serves its state (`GET /health`, `GET /metrics`), and starts it. */
+/**
+ * Opens a sender of notices, serves its state (`GET /health`, `GET /metrics`), and starts it.
+ *
+ * @throws TallystickError `cannot_listen`
+ */
 export async function runNotifier(config: NotifierConfig): Promise<RunningNotifier> {
   const now = Date.now;
   const startedAt = now();
   const notifier = openNotifier({ config, log, now });
-  const { host: hostname, port, roundMs } = config;
+  const { host, port, roundMs } = config;
   const registry = notifierRegistry(notifier.state);
   const app = new Hono();
   app.get("/health", (c) => {
@@ -29,18 +32,19 @@ export async function runNotifier(config: NotifierConfig): Promise<RunningNotifi
   app.get("/metrics", async () => {
     return new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } });
   });
-  const { promise: listening, resolve, reject } = Promise.withResolvers<number>();
-  const server = serve({ fetch: app.fetch, hostname, port }, (at) => resolve(at.port)) as Server;
-  server.on("error", reject);
   const onFault = (error: unknown) => log("A request caused an internal error.", { error });
-  protectListener(server, { trustedProxies: 0, onFault });
-  const url = `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${await listening}`;
+  const settings = "NOTIFIER_HOST and NOTIFIER_PORT";
+  const server = await listen(getRequestListener(app.fetch), { host, port, settings, onFault }).catch(
+    async (error) => {
+      await notifier.close();
+      throw error;
+    },
+  );
   notifier.start();
   return {
-    url,
+    url: server.url,
     close: async () => {
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
+      await server.close();
       await notifier.close();
     },
   };

@@ -1,15 +1,13 @@
-import type { Server } from "node:http";
 import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { serve } from "@hono/node-server";
+import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import type { Address } from "tallystick-protocol/address";
-import { TallystickError } from "tallystick-protocol/errors";
 import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { signRecord } from "tallystick-protocol/records/record";
 import type { RecordType } from "tallystick-protocol/records/recordTypes";
-import { protectListener } from "tallystick-runtime/http/protectListener";
+import { type Listening, listen } from "tallystick-runtime/http/listen";
 import type { Log } from "tallystick-runtime/stderrLog";
 import { knownLedger } from "tallystick-sdk/knownLedger";
 import { resolveHost } from "tallystick-sdk/net/resolveHost";
@@ -96,7 +94,11 @@ export async function runProber(
     send: (body) => settle("monitoring", body),
     now: now ?? (() => Date.now() / 1_000),
   });
-  const server = await listen(prober, monitoring, config, log);
+  const server = await serve(prober, monitoring, config, log).catch(async (error) => {
+    await prober.close();
+    await release();
+    throw error;
+  });
   const every = (ms: number, work: () => unknown): NodeJS.Timeout => setInterval(work, ms);
   let refreshing: Promise<void> | undefined;
   const refresh = (): void => {
@@ -132,9 +134,8 @@ export async function runProber(
   ];
   refresh();
   report();
-  const { port } = server.address() as { port: number };
   return {
-    url: `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`,
+    url: server.url,
     address,
     prober,
     close: async () => {
@@ -142,8 +143,7 @@ export async function runProber(
       stop.abort(new Error("the prober was stopped"));
       await Promise.allSettled([refreshing, reporting, monitored]);
       await prober.close();
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
+      await server.close();
       await release();
     },
   };
@@ -153,12 +153,12 @@ export async function runProber(
  * Serves `GET /metrics` for Prometheus, `GET /health`, and `GET /monitoring`: the figures that agents give
  * about themselves, next to the measured ones.
  */
-async function listen(
+function serve(
   prober: Prober,
   monitoring: MonitoringDesk,
   { host, port }: ProberConfig,
   log: Log,
-): Promise<Server> {
+): Promise<Listening> {
   const app = new Hono();
   app.get("/health", (c) => c.json({ status: "ok", ...prober.status() }));
   app.get("/metrics", async () => {
@@ -166,25 +166,7 @@ async function listen(
     return new Response(await metrics.text(), { headers: { "content-type": metrics.contentType } });
   });
   app.get("/monitoring", (c) => c.json({ agents: monitoring.reports() }));
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const server = serve({ fetch: app.fetch, hostname: host, port }, () => resolve()) as Server;
   const onFault = (error: unknown) => log("A request caused an internal error.", { error });
-  protectListener(server, { trustedProxies: 0, onFault });
-  server.on("error", (cause) =>
-    reject(
-      new TallystickError({
-        code: "cannot_listen",
-        message: `Nothing can listen at ${host}, port ${port}: ${cause.message}.`,
-        hint: "Stop what listens there, or set PROBER_HOST and PROBER_PORT.",
-        cause,
-      }),
-    ),
-  );
-  try {
-    await promise;
-    return server;
-  } catch (error) {
-    await prober.close();
-    throw error;
-  }
+  const settings = "PROBER_HOST and PROBER_PORT";
+  return listen(getRequestListener(app.fetch), { host, port, settings, onFault });
 }

@@ -1,10 +1,8 @@
 // The settlement process: `node services/settlement/main.ts`. Environment variables configure it (config.ts).
-import type { Server } from "node:http";
-import { serve } from "@hono/node-server";
+import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
-import { TallystickError } from "tallystick-protocol/errors";
 import { toHex } from "tallystick-protocol/hex";
-import { protectListener } from "tallystick-runtime/http/protectListener";
+import { listen } from "tallystick-runtime/http/listen";
 import { surviveRequests } from "tallystick-runtime/http/requestScope";
 import { endWithError } from "tallystick-runtime/processes/endWithError";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
@@ -19,15 +17,6 @@ const STOP_GRACE_MS = 5_000;
 /** How long answers may take to leave when the ledger has failed, in milliseconds. */
 const FAIL_GRACE_MS = 250;
 
-function cannotListen({ host, port }: SettlementConfig, cause: Error): TallystickError {
-  return new TallystickError({
-    code: "cannot_listen",
-    message: `Nothing can listen at ${host}, port ${port}: ${cause.message}.`,
-    hint: "Stop what listens there, or set SETTLEMENT_HOST and SETTLEMENT_PORT.",
-    cause,
-  });
-}
-
 /** Ends the process because the ledger cannot be trusted. Before that, waiting clients get their 503. */
 function fail(error: Error): void {
   log("The ledger can no longer be written; the service ends.", { error });
@@ -38,46 +27,49 @@ function fail(error: Error): void {
 type Served = { app: Hono; ledger: DiskLedger; standby?: true };
 
 /** Says where it listens and what it serves, as one line of JSON. */
-function say(config: SettlementConfig, { ledger, standby }: Served, port: number): void {
-  const listening = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
+function say(config: SettlementConfig, { ledger, standby }: Served, listening: string): void {
   const about = { ledger: config.ledger, file: ledger.path, size: ledger.size, head: ledger.head };
   const line = { listening, ...about, root: toHex(ledger.tree.root()), ...(standby && { standby }) };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
 /**
- * Listens, and answers with the app that was set last.
+ * Listens, and answers with the app that was shown last.
  *
  * @param close closes everything before the process ends
  */
-function listen(config: SettlementConfig, first: Served, close: () => Promise<void>) {
+function show(config: SettlementConfig, first: Served, close: () => Promise<void>) {
   let served = first;
-  const fetch: Hono["fetch"] = (...request) => served.app.fetch(...request);
-  const server = serve({ fetch, hostname: config.host, port: config.port }, ({ port }) =>
-    say(config, served, port),
-  ) as Server;
   const onFault = (error: unknown) => log("A request caused an internal error.", { error });
-  const { trustedProxies } = config.rateLimits;
-  protectListener(server, { trustedProxies, onFault, limits: readLimits(config.rateLimits) });
   surviveRequests(onFault, endWithError);
+  const { host, port } = config;
+  const listening = listen(
+    getRequestListener((...request: Parameters<Hono["fetch"]>) => served.app.fetch(...request)),
+    {
+      ...{ host, port, onFault },
+      settings: "SETTLEMENT_HOST and SETTLEMENT_PORT",
+      limits: readLimits(config.rateLimits),
+    },
+  );
   // For example, the port is taken. Then everything is closed as at a normal stop.
-  server.on("error", (error) => {
-    void close()
+  listening.catch((error) =>
+    close()
       .catch((closing) => log("The service did not close.", { error: closing }))
-      .finally(() => endWithError(cannotListen(config, error)));
-  });
-
+      .finally(() => endWithError(error)),
+  );
+  const saySo = (): void => {
+    listening.then(
+      ({ url }) => say(config, served, url),
+      () => {},
+    );
+  };
+  saySo();
   let stopping = false;
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
     if (stopping) return;
     stopping = true;
     log("Stopping.", { signal });
-    const timer = setTimeout(() => server.closeAllConnections(), STOP_GRACE_MS);
-    await new Promise((resolve) => {
-      server.close(resolve);
-      server.closeIdleConnections();
-    });
-    clearTimeout(timer);
+    await (await listening).close(STOP_GRACE_MS);
     await close();
     process.exit(0);
   };
@@ -86,15 +78,14 @@ function listen(config: SettlementConfig, first: Served, close: () => Promise<vo
   }
   return (next: Served): void => {
     served = next;
-    const address = server.address();
-    if (address !== null && typeof address === "object") say(config, next, address.port);
+    saySo();
   };
 }
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const stop = new AbortController();
-  let show = undefined as ((next: Served) => void) | undefined;
+  let showNext = undefined as ((next: Served) => void) | undefined;
   const opening = openService({
     config,
     now: () => Date.now() / 1000,
@@ -102,7 +93,7 @@ async function main(): Promise<void> {
     onFailure: fail,
     signal: stop.signal,
     onStandby: (app, ledger) => {
-      show = listen(config, { app, ledger, standby: true }, close);
+      showNext = show(config, { app, ledger, standby: true }, close);
     },
   });
   async function close(): Promise<void> {
@@ -117,8 +108,8 @@ async function main(): Promise<void> {
   if (service === undefined) return;
   if (await service.isClosed())
     log("POST /v1/settle is closed: nobody has a key (tallystick keys add NAME).");
-  if (show) show(service);
-  else listen(config, service, close);
+  if (showNext) showNext(service);
+  else show(config, service, close);
 }
 
 main().catch(endWithError);

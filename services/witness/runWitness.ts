@@ -1,7 +1,8 @@
 import path from "node:path";
 import { getRequestListener } from "@hono/node-server";
 import { fromHex } from "tallystick-protocol/hex";
-import { listenPublicly } from "tallystick-runtime/http/listenPublicly";
+import { limitsPerAddress } from "tallystick-runtime/http/limitsPerAddress";
+import { listen } from "tallystick-runtime/http/listen";
 import { createWitnessApp } from "./app.ts";
 import type { WitnessConfig } from "./config.ts";
 import { Witness } from "./witness.ts";
@@ -34,10 +35,10 @@ export async function runWitness({ config, now, onFault }: RunWitnessParameters)
   const witness = new Witness({ name, seed, logs, store, now });
   const app = createWitnessApp(witness, onFault);
   const settings = "WITNESS_HOST and WITNESS_PORT";
-  const server = await listenPublicly(getRequestListener(app.fetch), {
+  const server = await listen(getRequestListener(app.fetch), {
     ...config,
     settings,
-    now,
+    limits: limitsPerAddress(config),
     onFault,
   }).catch((error) => {
     store.close();

@@ -131,7 +131,7 @@ describe("imports between the rooms", () => {
     ].join("\n");
     expect(specifiersOf(text).sort()).to.deep.equal(["../b.ts", "./a.ts", "./c.ts", "./d.ts", "./e.ts"]);
     expect(imports.size).to.be.above(700);
-    expect(imports.get("services/settlement/main.ts")).to.include("tallystick-runtime/http/protectListener");
+    expect(imports.get("services/settlement/main.ts")).to.include("tallystick-runtime/http/listen");
   });
 
   it("point one way", () => {

@@ -11,7 +11,7 @@ export type RunningService = {
   /** Where it listens. */
   url: string;
   /** Further fields of its first line. */
-  about?: { [name: string]: string };
+  about?: { [name: string]: unknown };
   close: () => Promise<void>;
 };
 

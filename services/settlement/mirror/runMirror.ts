@@ -1,7 +1,8 @@
 import path from "node:path";
 import { getRequestListener } from "@hono/node-server";
 import type { Hex } from "tallystick-protocol/hex";
-import { listenPublicly } from "tallystick-runtime/http/listenPublicly";
+import { limitsPerAddress } from "tallystick-runtime/http/limitsPerAddress";
+import { listen } from "tallystick-runtime/http/listen";
 import { repeatRounds } from "tallystick-runtime/repeatRounds";
 import type { Log } from "tallystick-runtime/stderrLog";
 import { openBucket } from "../objectStore/bucket.ts";
@@ -58,16 +59,16 @@ export async function openMirror({ config, source, recheck, now, log, onProgress
  * @throws as {@link openMirror}; TallystickError `cannot_listen`
  */
 export async function runMirror(parameters: RunMirrorParameters): Promise<RunningMirror> {
-  const { config, now, log } = parameters;
+  const { config, log } = parameters;
   const { mirror, copy, round } = await openMirror(parameters);
   const onFault = (error: unknown) => log("A request caused an internal error.", { error });
   const { ledgerId } = config;
   const app = createMirrorApp({ mirror, ledgerId, bucket: copy && (() => copy.state), onFault });
   const settings = "MIRROR_HOST and MIRROR_PORT";
-  const server = await listenPublicly(getRequestListener(app.fetch), {
+  const server = await listen(getRequestListener(app.fetch), {
     ...config,
     settings,
-    now,
+    limits: limitsPerAddress(config),
     onFault,
   }).catch(async (error) => {
     await mirror.close();

@@ -1,0 +1,21 @@
+import { type OnFault, surviveRequests } from "tallystick-runtime/http/requestScope";
+import type { RunningService } from "tallystick-runtime/processes/runService";
+import { stderrLog as log } from "tallystick-runtime/stderrLog";
+import { untilAborted, watchShutdown } from "./shutdown.ts";
+
+/**
+ * Runs a service in the process of a command until the command is told to stop. It prints where the service listens as one
+ * line of JSON. A fault of a request ends only the connection of that request.
+ *
+ * @param start gets what reports the fault of a request
+ */
+export async function serveUntilStopped(start: (onFault: OnFault) => Promise<RunningService>): Promise<void> {
+  const onFault: OnFault = (error) => log("A request caused an internal error.", { error });
+  const shutdown = watchShutdown();
+  surviveRequests(onFault);
+  const { url, about, close } = await start(onFault);
+  process.stdout.write(`${JSON.stringify({ listening: url, ...about })}\n`);
+  await untilAborted(shutdown.signal);
+  await close();
+  shutdown.release();
+}
