@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { styleText } from "node:util";
 import { closeOf, type Results } from "./testing/closeOf.ts";
+import { processorTime } from "./testing/processorTime.ts";
 import { runInLanes } from "./testing/runInLanes.ts";
 import { runStep } from "./testing/runStep.ts";
 import { allSteps, buildStep, chosenTests, type TestStep } from "./testing/steps.ts";
@@ -58,7 +59,9 @@ export async function runAllTests({
     return 130;
   }
   heading("all");
-  process.stdout.write(closeOf(results));
+  process.stdout.write(
+    closeOf(results, { allFiles: process.env.TEST_COSTS !== undefined, processorMs: processorTime() }),
+  );
   return results.some(({ result }) => result.failed > 0) ? 1 : 0;
 }
 

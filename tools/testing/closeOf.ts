@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import type { StepResult } from "./runStep.ts";
 import type { TestStep } from "./steps.ts";
+import { LOADING } from "./testCounts.ts";
 
 /** The steps in the order in which they ended. */
 export type Results = { step: Pick<TestStep, "name" | "counts" | "needsBuild">; result: StepResult }[];
@@ -8,11 +9,14 @@ export type Results = { step: Pick<TestStep, "name" | "counts" | "needsBuild">; 
 /** The number of slow files that the summary names. It names none if there are few files. */
 const SLOWEST_SHOWN = 12;
 
+/** `allFiles` names every file, `processorMs` is the processor time of the whole run in milliseconds. */
+export type CloseOptions = { allFiles?: boolean; processorMs?: number };
+
 /**
  * The last lines of a test run: how each step went, the files that took longest, what failed and with what words, and the
  * sum. Nobody should search a long output for them.
  */
-export function closeOf(results: Results): string {
+export function closeOf(results: Results, { allFiles = false, processorMs }: CloseOptions = {}): string {
   const total = { passed: 0, failed: 0, skipped: 0 };
   for (const { result } of results) {
     total.passed += result.passed;
@@ -25,16 +29,29 @@ export function closeOf(results: Results): string {
     const note = result.note ? `  ${result.note}` : "";
     return `${mark} ${step.name}${counts}  ${(result.ms / 1000).toFixed(1)} s${note}\n`;
   });
-  return [...steps, longestFiles(results), whatFailed(results), `\n${summary(total)}\n`].join("");
+  const used = processorMs === undefined ? "" : `\nprocessor time: ${(processorMs / 1000).toFixed(0)} s\n`;
+  return [...steps, longestFiles(results, allFiles), used, whatFailed(results), `\n${summary(total)}\n`].join(
+    "",
+  );
 }
 
-function longestFiles(results: Results): string {
-  const files = results.flatMap(({ result }) => result.files ?? []).sort((a, b) => b.ms - a.ms);
-  if (files.length < 2 * SLOWEST_SHOWN) return "";
-  const lines = files
-    .slice(0, SLOWEST_SHOWN)
-    .map(({ file, ms }) => `${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`);
-  return `\nthe longest:\n${lines.join("\n")}\n`;
+function longestFiles(results: Results, all: boolean): string {
+  const files = results.flatMap(({ step, result }) =>
+    (result.files ?? []).map(({ file, ...times }) => ({
+      ...times,
+      file: file === LOADING ? `${LOADING} of ${step.name}` : file,
+    })),
+  );
+  if (files.length < 2 * SLOWEST_SHOWN && !all) return "";
+  const list = (title: string, by: "ms" | "processorMs") => {
+    const sorted = files.toSorted((a, b) => b[by] - a[by]).slice(0, all ? undefined : SLOWEST_SHOWN);
+    const lines = sorted.map((time) => `${(time[by] / 1000).toFixed(1).padStart(6)} s  ${time.file}\n`);
+    return `\n${title}:\n${lines.join("")}`;
+  };
+  return (
+    list("the longest", "ms") +
+    list("the most processor time, with the processes that a file starts", "processorMs")
+  );
 }
 
 function whatFailed(results: Results): string {

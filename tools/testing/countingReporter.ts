@@ -1,30 +1,40 @@
 import path from "node:path";
 import Mocha from "mocha";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
-import { type FailedTest, type FileTime, writeTestCounts } from "./testCounts.ts";
+import { processorTime } from "./processorTime.ts";
+import { type FailedTest, type FileTime, LOADING, writeTestCounts } from "./testCounts.ts";
 
-const { EVENT_TEST_FAIL, EVENT_SUITE_BEGIN, EVENT_SUITE_END } = Mocha.Runner.constants;
+const { EVENT_TEST_FAIL, EVENT_SUITE_BEGIN, EVENT_SUITE_END, EVENT_RUN_BEGIN } = Mocha.Runner.constants;
 
 /** mocha's usual output. It also writes the counts, the failures and the time of each file for the end of `npm test`. */
 export default class CountingReporter extends Mocha.reporters.Spec {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);
     const failures: FailedTest[] = [];
-    const times = new Map<string, number>();
+    const times = new Map<string, FileTime>();
+    const add = (file: string, ms: number, processorMs: number) => {
+      const before = times.get(file) ?? { ms: 0, processorMs: 0 };
+      times.set(file, { file, ms: before.ms + ms, processorMs: before.processorMs + processorMs });
+    };
     let began = 0;
+    let used = 0;
+    runner.once(EVENT_RUN_BEGIN, () => {
+      used = processorTime();
+      add(LOADING, performance.now(), used);
+    });
     runner.on(EVENT_TEST_FAIL, (test, error) => failures.push(failedTest(test, error)));
     runner.on(EVENT_SUITE_BEGIN, (suite) => {
       if (isOfFile(suite)) began = performance.now();
     });
     runner.on(EVENT_SUITE_END, (suite) => {
       if (!isOfFile(suite)) return;
-      const file = path.relative(repositoryRoot, suite.file ?? "");
-      times.set(file, (times.get(file) ?? 0) + performance.now() - began);
+      const now = processorTime();
+      add(path.relative(repositoryRoot, suite.file ?? ""), performance.now() - began, now - used);
+      used = now;
     });
     runner.once("end", () => {
       const { passes, failures: failed, pending } = runner.stats ?? { passes: 0, failures: 1, pending: 0 };
-      const files: FileTime[] = [...times].map(([file, ms]) => ({ file, ms }));
-      writeTestCounts({ passed: passes, failed, skipped: pending, failures, files });
+      writeTestCounts({ passed: passes, failed, skipped: pending, failures, files: [...times.values()] });
     });
   }
 }

@@ -12,8 +12,11 @@ export type TestCounts = {
 /** A test or a hook that failed: where it stands and the first line of its error. */
 export type FailedTest = { file: string; title: string; message: string };
 
-/** How long the tests of one file took. */
-export type FileTime = { file: string; ms: number };
+/** How long the tests of one file took, by the clock and in processor time of all processes, both in milliseconds. */
+export type FileTime = { file: string; ms: number; processorMs: number };
+
+/** In place of a file: what it took to load all files, before the first test. */
+export const LOADING = "loading the files";
 
 /** Leaves the counts where the test run looks for them; does nothing when a runner is started by hand. */
 export function writeTestCounts(counts: TestCounts): void {

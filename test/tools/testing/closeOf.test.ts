@@ -1,11 +1,16 @@
 import { stripVTControlCharacters } from "node:util";
 import { expect } from "chai";
 import { closeOf, type Results } from "../../../tools/testing/closeOf.ts";
+import { LOADING } from "../../../tools/testing/testCounts.ts";
 
 const stepOf = (name: string, counts = true) => ({ name, counts, needsBuild: false });
 const close = (results: Results) => stripVTControlCharacters(closeOf(results)).split("\n");
 const files = (count: number) =>
-  Array.from({ length: count }, (_, n) => ({ file: `test/${n}.test.ts`, ms: n * 1_000 }));
+  Array.from({ length: count }, (_, n) => ({
+    file: `test/${n}.test.ts`,
+    ms: n * 1_000,
+    processorMs: (count - n) * 1_000,
+  }));
 
 describe("the summary of a test run", () => {
   it("counts every step and their sum, in the last line", () => {
@@ -50,5 +55,19 @@ describe("the summary of a test run", () => {
     expect(many[at + 1]).to.match(/^ 500.0 s {2}test\/[0-3]\.test\.ts$/);
     expect(many[at + 5]).to.equal("  19.0 s  test/19.test.ts");
     expect(many[at + 13]).to.equal("");
+    const costs = many.indexOf("the most processor time, with the processes that a file starts:");
+    expect(many[costs + 1]).to.equal("  20.0 s  test/0.test.ts");
+    expect(many[costs + 13]).to.equal("");
+  });
+
+  it("names all files if that is wished, and what it takes to load them", () => {
+    const loading = { file: LOADING, ms: 700, processorMs: 1_500 };
+    const result = { passed: 1, failed: 0, skipped: 0, ms: 1, files: [...files(3), loading] };
+    const lines = stripVTControlCharacters(
+      closeOf([{ step: stepOf("test/a"), result }], { allFiles: true, processorMs: 61_400 }),
+    ).split("\n");
+    expect(lines).to.include("processor time: 61 s");
+    expect(lines).to.include("   1.5 s  loading the files of test/a");
+    expect(lines.filter((line) => line.endsWith(".test.ts"))).to.have.length(6);
   });
 });

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import { readTypeScript } from "../../../scripts/processes/nodeProgram.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
-import { readTestCounts } from "../../../tools/testing/testCounts.ts";
+import { LOADING, readTestCounts } from "../../../tools/testing/testCounts.ts";
 
 describe("tools/testing/countingReporter", () => {
   let folder: string;
@@ -44,7 +44,17 @@ describe("tools/testing/countingReporter", () => {
     expect(left?.failures).to.deep.equal([
       { file: relative, title: "a room does not", message: "first line" },
     ]);
-    expect(left?.files?.map(({ file }) => file)).to.deep.equal([relative]);
+    expect(left?.files?.map(({ file }) => file)).to.deep.equal([LOADING, relative]);
+  });
+
+  it("counts the processor time of what a file starts, too", async () => {
+    const { left } = await countsOf(`
+      import { spawnSync } from "node:child_process";
+      const busy = "const end = process.cpuUsage().user + 400_000; while (process.cpuUsage().user < end) for (let n = 0; n < 1e6; n++);";
+      describe("a room", () => it("starts a program", () => {
+        spawnSync(process.execPath, ["-e", busy]);
+      }));`);
+    expect(left?.files?.[1]?.processorMs).to.be.at.least(400);
   });
 
   it("names a hook that failed", async () => {
