@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { styleText } from "node:util";
 import { closeOf, type Results } from "./testing/closeOf.ts";
 import { processorTime } from "./testing/processorTime.ts";
+import { roomOnMachine } from "./testing/roomOnMachine.ts";
 import { runInLanes } from "./testing/runInLanes.ts";
 import { runStep } from "./testing/runStep.ts";
 import { allSteps, buildStep, chosenTests, type TestStep } from "./testing/steps.ts";
@@ -22,7 +23,7 @@ const LANES = Math.min(4, availableParallelism() + 2);
 
 /**
  * Runs every check and test of the repository, each with its output visible, and ends with one line that counts them:
- * `N passed, N failed`. A check (lint, build, types) counts as one. Up to four run at a time.
+ * `N passed, N failed`. A check (lint, build, types) counts as one. Up to four run at a time, and more while cores are idle.
  *
  * @returns the exit code: 0 only when nothing failed and every runner ran at least one test
  */
@@ -41,6 +42,7 @@ export async function runAllTests({
     const width = Math.max(...steps.map(({ name }) => name.length));
     return runInLanes(steps, {
       lanes,
+      ...(lanes > 1 && { hasRoom: roomOnMachine() }),
       signal: stop.signal,
       results,
       run: (step) => {

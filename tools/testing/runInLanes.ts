@@ -5,6 +5,10 @@ import { BUILD, type TestStep } from "./steps.ts";
 export type RunInLanesParameters = {
   /** How many run at one time. */
   lanes: number;
+  /** Whether the machine has room for one step more than that. It is asked again and again; the default is never. */
+  hasRoom?: () => boolean;
+  /** How often it is asked, in milliseconds. The default is {@link ASK_MS}. */
+  askMs?: number;
   /** No further step begins once it is aborted. */
   signal: AbortSignal;
   /** Receives the results, in the order in which the steps end. */
@@ -20,13 +24,16 @@ const NOT_BUILT: StepResult = {
   note: "not run: the contracts do not build",
 };
 
+/** Long enough to see what the last step takes. */
+const ASK_MS = 3_000;
+
 /**
  * Runs steps side by side, in their order. A step that needs the contracts waits for the step {@link BUILD},
  * if there is one, and later steps without that need go first. If the build fails, the step fails too.
  */
 export async function runInLanes(
   steps: readonly TestStep[],
-  { lanes, signal, results, run }: RunInLanesParameters,
+  { lanes, hasRoom = () => false, askMs = ASK_MS, signal, results, run }: RunInLanesParameters,
 ): Promise<void> {
   const waiting = [...steps];
   const built = Promise.withResolvers<void>();
@@ -36,14 +43,26 @@ export async function runInLanes(
     const at = waiting.findIndex(({ needsBuild }) => isBuilt !== undefined || !needsBuild);
     return waiting.splice(at, 1)[0];
   };
-  const lane = async () => {
-    for (let step = await next(); step && !signal.aborted; step = await next()) {
-      const result = step.needsBuild && isBuilt === false ? NOT_BUILT : await run(step);
-      results.push({ step, result });
-      if (step.name !== BUILD) continue;
-      isBuilt = result.failed === 0;
-      built.resolve();
-    }
+  const play = async (step: TestStep) => {
+    const result = step.needsBuild && isBuilt === false ? NOT_BUILT : await run(step);
+    results.push({ step, result });
+    if (step.name !== BUILD) return;
+    isBuilt = result.failed === 0;
+    built.resolve();
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  const lane = async () => {
+    for (let step = await next(); step && !signal.aborted; step = await next()) await play(step);
+  };
+  const more: Promise<void>[] = [];
+  const asking = setInterval(() => {
+    const isReady = isBuilt !== undefined || waiting.some(({ needsBuild }) => !needsBuild);
+    if (waiting.length === 0 || !isReady || signal.aborted || !hasRoom()) return;
+    more.push(next().then((step) => step && play(step)));
+  }, askMs);
+  try {
+    await Promise.all(Array.from({ length: lanes }, lane));
+  } finally {
+    clearInterval(asking);
+  }
+  await Promise.all(more);
 }

@@ -10,13 +10,15 @@ const failed: StepResult = { passed: 0, failed: 1, skipped: 0, ms: 1 };
 
 describe("tools/testing/runInLanes", () => {
   /** Steps that end when they are told to. */
-  function open(steps: TestStep[], lanes: number) {
+  function open(steps: TestStep[], lanes: number, hasRoom?: () => boolean) {
     const running = new Map<string, (result: StepResult) => void>();
     const begun: string[] = [];
     const results: Results = [];
     const stop = new AbortController();
     const all = runInLanes(steps, {
       lanes,
+      askMs: 1,
+      ...(hasRoom && { hasRoom }),
       signal: stop.signal,
       results,
       run: ({ name }) => {
@@ -47,6 +49,33 @@ describe("tools/testing/runInLanes", () => {
     await end("a");
     await all;
     expect(ended().map(([name]) => name)).to.deep.equal(["free", BUILD, "b", "types", "a"]);
+  });
+
+  it("runs one step more whenever the machine has room, and waits for it", async () => {
+    let room = 1;
+    const { begun, end, ended, all } = open([step("a"), step("b"), step("c")], 1, () => room-- > 0);
+    while (begun.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+    await end("a");
+    expect(begun, "a lane for one step only").to.deep.equal(["a", "b", "c"]);
+    await end("c");
+    await end("b");
+    await all;
+    expect(ended().map(([name]) => name)).to.deep.equal(["a", "c", "b"]);
+  });
+
+  it("begins nothing early because the machine has room", async () => {
+    let asked = 0;
+    const hasRoom = () => ++asked > 0;
+    const { begun, end, all, settle } = open([step(BUILD, false), step("a"), step("b")], 2, hasRoom);
+    await settle();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(begun).to.deep.equal([BUILD]);
+    await end(BUILD);
+    while (begun.length < 3) await new Promise((resolve) => setTimeout(resolve, 1));
+    await end("a");
+    await end("b");
+    await all;
+    expect(asked, "nothing could have begun").to.equal(0);
   });
 
   it("fails only the steps that need the contracts if they do not build", async () => {
