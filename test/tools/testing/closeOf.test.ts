@@ -49,7 +49,7 @@ describe("the summary of a test run", () => {
     const result = { passed: 1, failed: 0, skipped: 0, ms: 1 };
     const few = close([{ step: stepOf("a"), result: { ...result, files: files(23) } }]);
     expect(few).not.to.include("the longest:");
-    const parts = [files(20), files(4).map(({ file }) => ({ file, ms: 500_000 }))];
+    const parts = [files(20), files(4).map(({ file }) => ({ file, ms: 500_000, processorMs: 0 }))];
     const many = close(parts.map((its) => ({ step: stepOf("a"), result: { ...result, files: its } })));
     const at = many.indexOf("the longest:");
     expect(many[at + 1]).to.match(/^ 500.0 s {2}test\/[0-3]\.test\.ts$/);
