@@ -106,7 +106,9 @@ async function check(world: MatrixWorld, cell: Cell, broken: Fault[]): Promise<v
   const signature = bySignature ? world.signatureOf(speaker, word, way === "wrapped") : "0x";
   const sender: Role = bySignature ? "relayer" : speaker;
   const data = world.encode(verb, hire, world.cast[named].address, signature);
-  const undo = await world.enter(speaker, word, staged.situation, bySignature);
+  // A refused cell is asked by a call, unless a batch reports it.
+  const hasEffects = broken.length === 0 || way === "batched";
+  const undo = await world.enter(speaker, word, staged.situation, { bySignature, hasEffects });
   try {
     if (broken.length > 0) {
       const reason = await world.refusal(sender, data, way === "batched");

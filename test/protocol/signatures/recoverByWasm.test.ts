@@ -25,6 +25,10 @@ describe("key recovery by WebAssembly", () => {
     }
   };
 
+  it("is compiled once in a process, whoever asks", async () => {
+    expect(await recoverByWasm()).to.equal(recoverFast);
+  });
+
   it("finds the key of every signature by a key", () => {
     fc.assert(
       fc.property(bytes32, bytes32, (secret, hash) => {

@@ -102,9 +102,15 @@ export async function newMatrixWorld(chain: Chain, kind: AccountKind) {
 
     /**
      * Prepares everything else that a cell needs. Returns a function that undoes the preparation and the cell's
-     * effects.
+     * effects. A cell without effects that needs nothing else takes no snapshot of the chain.
      */
-    async enter(speaker: Role, word: Word, { paused }: Situation, bySignature: boolean) {
+    async enter(
+      speaker: Role,
+      word: Word,
+      { paused }: Situation,
+      { bySignature, hasEffects }: { bySignature: boolean; hasEffects: boolean },
+    ) {
+      if (!hasEffects && !paused && !(kind === "stored" && bySignature)) return async () => {};
       const before = await provider.send("evm_snapshot", []);
       if (paused) await send(cast.guardian.address, escrowAddress, abi.encodeFunctionData("pause", [PAUSE]));
       if (kind === "stored" && bySignature) {
