@@ -1,6 +1,7 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { expect } from "chai";
 import { toHex } from "tallystick-protocol/hex";
+import type { PyJson } from "tallystick-protocol/json/pythonJson";
 import { ledgerId } from "tallystick-protocol/ledger/anchor";
 import { entryLine, GENESIS_HASH, sealEntry } from "tallystick-protocol/ledger/entry";
 import { lineLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
@@ -106,14 +107,15 @@ describe("files that the portal verifies", () => {
     const [own, other] = [`0x${"1e".repeat(32)}`, `0x${"2e".repeat(32)}`];
     const lines: string[] = [];
     let parentHash = GENESIS_HASH;
-    for (const payload of [
+    const payloads: { [key: string]: PyJson }[] = [
       { type: "settlement", data_update: { ledger: other } },
       { type: "listing", body: { ledger: other } },
       { type: "receipt", body: { ledger: other } },
       { type: "params", body: { type: "params", ledger: "local" } },
       { type: "params", body: { type: "params", ledger: own } },
       { type: "rating", body: { type: "rating", ledger: other } },
-    ]) {
+    ];
+    for (const payload of payloads) {
       const sealed = sealEntry({ timestamp: 1_767_225_600.5, taskId: "task", parentHash, payload });
       parentHash = sealed.currentHash;
       lines.push(entryLine(sealed));
