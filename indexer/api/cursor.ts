@@ -14,11 +14,14 @@ const KINDS = {
 /** The type of a value in a place. */
 export type PlaceKind = keyof typeof KINDS;
 
-/** Longer than any id of ours. */
-const MAX_LENGTH = 600;
+/** The longest text in a place. An id is in an index of Postgres, which takes at most 2,704 bytes. */
+const MAX_LENGTH = 2_704;
 
-/** Longer than any cursor of ours. */
-const MAX_CURSOR = 2 * MAX_LENGTH;
+/**
+ * The longest cursor, in characters. JSON writes each quotation mark and backslash of an id as two characters, base64 writes
+ * three bytes as four characters, and the other values of a place have at most a few hundred bytes.
+ */
+export const MAX_CURSOR = 8_192;
 
 /**
  * Encodes a place as a cursor. A client returns it unchanged and does not need to understand it.

@@ -6,6 +6,7 @@ import { addressSchema } from "tallystick-protocol/address";
 import { priceUsdcSchema } from "tallystick-protocol/amount";
 import { capabilitySchema } from "tallystick-protocol/capabilitySchema";
 import { paymentModeSchema } from "tallystick-protocol/records/paymentMode";
+import { MAX_CURSOR } from "../cursor.ts";
 import { ANY_PLATFORM_ESCROW } from "../rows/listings.ts";
 
 // The inputs and outputs of the REST routes, in the shapes of SHP. Requests are checked against these
@@ -36,7 +37,7 @@ export const agentParams = z.object({
     }),
 });
 
-const cursor = z.string().max(600).openapi({ description: "`next_cursor` of the page before" });
+const cursor = z.string().max(MAX_CURSOR).openapi({ description: "`next_cursor` of the page before" });
 
 /** The parameters of a page. */
 export const pageQuery = z.object({

@@ -253,7 +253,9 @@ function prepare(db: Database, name: string, { limit, hasCursor, orderBy }: Want
     kept_usdc: publishedFigures.kept(agent),
     receipt_coverage: sql`${publishedFigures.coverage(agent)} * 1000000000`,
   };
-  const figure = sql`trunc(${isFigured ? figures[orderBy] : sql`0`})::bigint`;
+  // Numbers of JavaScript are exact up to here. Figures above it are equal in this order.
+  const most = sql.raw(String(Number.MAX_SAFE_INTEGER));
+  const figure = sql`least(trunc(${isFigured ? figures[orderBy] : sql`0`}), ${most})::bigint`;
   // Negative, so that the highest figure comes first while all columns are ordered in one direction.
   const place = sql`-${figure}`;
   const ranked = sql`${listing.rank}, ${listing.price}, ${listing.id}`;

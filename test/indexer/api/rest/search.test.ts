@@ -2,11 +2,15 @@ import { expect } from "chai";
 import type { Snapshot } from "tallystick-derive/snapshot";
 import { parseListing } from "tallystick-protocol/records/listing";
 import type { SearchResponse } from "../../../../indexer/api/rest/schemas.ts";
-import { EventLog, wallet } from "../../../derive/eventLog.ts";
+import { EventLog, NOBODY, wallet } from "../../../derive/eventLog.ts";
 import { openRestApi, type RestApi } from "../../support/openRestApi.ts";
 
 const CAPABILITY = "text.translate.en.it";
 const OTHER = "code.review";
+
+/** The longest ids: a capability of 128 characters, and an escrow whose address JSON writes with twice as many. */
+const LONG = `a.${"b".repeat(126)}`;
+const LONGEST_MODE = `custom_escrow:https://e.example/${'"'.repeat(2048 - 32)}`;
 
 /** Sellers, named by their difference from the others. */
 const seller = {
@@ -21,6 +25,15 @@ const seller = {
   ring: [11, 12, 13, 14].map(wallet),
 };
 const attestor = wallet(90);
+
+/** Sellers that kept more than any column of whole numbers holds, and one that kept one dollar. */
+const RICH = "rich.task";
+const rich: [`0x${string}`, bigint][] = [
+  [wallet(0xa1), 1_000_000n],
+  [wallet(0xa2), 2n ** 90n],
+  [wallet(0xa3), 2n ** 62n],
+  [wallet(0xa4), 2n ** 62n + 1n],
+];
 
 function market(): EventLog {
   const log = new EventLog({ claimAttestors: [attestor] });
@@ -40,6 +53,9 @@ function market(): EventLog {
   list(seller.secret, { private_metrics: true, price_usdc: "0.6" });
   list(seller.claimed, { price_usdc: "0.04", verification_version: "beta" });
   log.after(1).listing(seller.good, OTHER);
+  list(seller.good, { capability: LONG, price_usdc: "3" });
+  list(seller.fair, { capability: LONG, price_usdc: "2" });
+  list(seller.tier2, { capability: LONG, price_usdc: "1", payment_mode: LONGEST_MODE });
   for (const member of seller.ring) log.after(1).transfer(wallet(99), member, 5_000_000);
   for (const member of seller.ring) log.after(1).listing(member, "ring.task");
 
@@ -58,6 +74,12 @@ function market(): EventLog {
   hires(seller.secret, 37, 2, 4, 2);
   const handle = { x_handle: "someone", verification_hash: "ab".repeat(32), state: "verified" };
   log.after(1).record("claim", attestor, { agent_id: seller.claimed, ...handle });
+  for (const [seller, atomic] of rich) {
+    log.after(1).listing(seller, RICH);
+    const payer = wallet(buyer++);
+    log.after(1).transfer(NOBODY, payer, atomic);
+    log.after(1).hire(seller, payer, { amount: atomic });
+  }
   return log.after(60).tick();
 }
 
@@ -238,6 +260,45 @@ describe("POST /v1/search", () => {
     expect(await found({ min_success_rate: 0.755 })).to.not.include(seller.fair);
     const { agents, next_cursor } = await search({ min_success_rate: 0.755, max_price_usdc: "0.30" });
     expect({ agents, next_cursor }).to.deep.equal({ agents: [], next_cursor: null });
+  });
+
+  it("pages past a listing with the longest id that a listing can have", async () => {
+    const page = async (cursor: string | null): Promise<SearchResponse> =>
+      search({ capability: LONG, limit: 1, cursor });
+    const agents: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const answer: SearchResponse = await page(cursor);
+      agents.push(...answer.agents.map((it) => it.agent_id));
+      cursor = answer.next_cursor;
+    } while (cursor !== null && agents.length < 5);
+    expect(agents).to.deep.equal([seller.tier2, seller.good, seller.fair]);
+
+    const listings: string[] = [];
+    for (let after = ""; ; ) {
+      const path = `/v1/agents/${seller.tier2}/listings?limit=1${after && `&cursor=${after}`}`;
+      const answer: { listings: { payment_mode: string }[]; next_cursor: string | null } =
+        await api.get(path);
+      listings.push(...answer.listings.map((it) => it.payment_mode));
+      if (answer.next_cursor === null) break;
+      after = answer.next_cursor;
+    }
+    expect(new Set(listings)).to.deep.equal(new Set(["direct", "platform_escrow:swarmwage-partnered", LONGEST_MODE]));
+  });
+
+  it("orders and pages by kept money of any size", async () => {
+    const request = { capability: RICH, order_by: "kept_usdc" };
+    const whole = await found(request);
+    expect(whole).to.have.members(rich.map(([agent]) => agent));
+    expect(whole.at(-1)).to.equal(wallet(0xa1));
+    const paged: string[] = [];
+    for (let cursor: string | null = null, n = 0; n < 6; n++) {
+      const answer: SearchResponse = await search({ ...request, limit: 1, cursor });
+      paged.push(...answer.agents.map((it) => it.agent_id));
+      cursor = answer.next_cursor;
+      if (cursor === null) break;
+    }
+    expect(paged).to.deep.equal(whole);
   });
 
   it("names every field at fault", async () => {
