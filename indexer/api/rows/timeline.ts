@@ -1,6 +1,7 @@
-import { asc, desc, gt } from "ponder";
+import { asc, desc, eq, gt, sql } from "ponder";
 import { timeline } from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
+import { FINAL_END } from "./checkpoint.ts";
 import type { RowOf } from "./rowsById.ts";
 
 /** One event of the timeline, with the table and the row that describe it. */
@@ -20,4 +21,22 @@ export async function momentsAfter(db: Database, position: string, limit: number
     .where(gt(timeline.position, position))
     .orderBy(asc(timeline.position))
     .limit(limit);
+}
+
+/** Whether there is a moment at this position. */
+export async function isMoment(db: Database, position: string): Promise<boolean> {
+  const found = await db.select().from(timeline).where(eq(timeline.position, position)).limit(1);
+  return found.length > 0;
+}
+
+/**
+ * The last moment up to a position that no reorganization can remove; null if there is none. A position in a final block
+ * is given back unchanged.
+ */
+export async function lastFinalMoment(db: Database, position: string): Promise<string | null> {
+  const { rows } = await db.execute<{ last: string | null }>(sql`
+    SELECT CASE WHEN ${position}::text < bound THEN ${position}::text
+      ELSE (SELECT max(position) FROM timeline WHERE position < bound) END AS last
+    FROM (SELECT ${FINAL_END} AS bound FROM _ponder_checkpoint LIMIT 1) AS final`);
+  return rows[0]?.last ?? null;
 }

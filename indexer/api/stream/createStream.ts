@@ -17,7 +17,7 @@ import { guardSocket } from "./guardSocket.ts";
 import { type StreamMessage, topicOf } from "./messages.ts";
 import { type StreamQuery, streamQuery } from "./streamRequest.ts";
 import { carrySubscriber, type Outlet } from "./subscriber.ts";
-import { createTimelineFeed, type TimelineFeed } from "./timelineFeed.ts";
+import { createTimelineFeed } from "./timelineFeed.ts";
 
 export const STREAM_PATH = "/v1/stream";
 
@@ -76,6 +76,8 @@ export function createStream(options: StreamOptions): Stream {
   const feed = createTimelineFeed({ db, everyMs: pollMs });
   const server = new WebSocketServer(SOCKETS);
   const alive = new WeakSet<WebSocket>();
+  /** The position from which each client can continue. */
+  const positions = new WeakMap<WebSocket, () => string>();
   let heartbeats: NodeJS.Timeout | undefined;
 
   function welcome(socket: WebSocket, { connection, query, budget, endTurn }: Newcomer): void {
@@ -86,12 +88,13 @@ export function createStream(options: StreamOptions): Stream {
     const outlet = outletOf(socket);
     const begin = async () => {
       await feed.poll();
-      const from = query.from === undefined ? feed.head() : query.from === "0" ? "" : query.from;
+      const from = query.from ?? feed.head();
       if (socket.readyState !== socket.OPEN) return;
       socket.send(JSON.stringify({ type: "hello", position: from, head: feed.head() }));
-      socket.send(await heartbeat(db, feed.head()));
-      const wants = wanted(query);
-      const stop = carrySubscriber({ feed, outlet, from, wants, maxBuffered, patienceMs, budget });
+      socket.send(heartbeatAt(from, await stateNow(db)));
+      const client = { outlet, from, wants: wanted(query), budget };
+      const { position, stop } = carrySubscriber({ ...client, feed, maxBuffered, patienceMs });
+      positions.set(socket, position);
       socket.on("close", stop);
       if (socket.readyState !== socket.OPEN) stop();
     };
@@ -103,7 +106,7 @@ export function createStream(options: StreamOptions): Stream {
       .finally(endTurn);
     heartbeats ??= outOfTurns(() =>
       setInterval(() => {
-        beat(server.clients, alive, { db, feed, maxBuffered }).catch((error) =>
+        beat(server.clients, alive, { db, positions, maxBuffered }).catch((error) =>
           logWarning({ msg: "Could not read the heartbeat", cause: String(error) }),
         );
       }, heartbeatMs).unref(),
@@ -211,9 +214,13 @@ function wanted({ topics, agent }: StreamQuery): (message: StreamMessage) => boo
 async function beat(
   clients: Set<WebSocket>,
   alive: WeakSet<WebSocket>,
-  { db, feed, maxBuffered }: { db: Database; feed: TimelineFeed; maxBuffered: number },
+  {
+    db,
+    positions,
+    maxBuffered,
+  }: { db: Database; positions: WeakMap<WebSocket, () => string>; maxBuffered: number },
 ): Promise<void> {
-  const text = await heartbeat(db, feed.head());
+  const state = await stateNow(db);
   for (const socket of clients) {
     // There was no pong since the last heartbeat, so the client is gone.
     if (!alive.has(socket)) {
@@ -222,24 +229,27 @@ async function beat(
     }
     alive.delete(socket);
     socket.ping();
-    if (socket.bufferedAmount <= maxBuffered) socket.send(text);
+    const position = positions.get(socket);
+    if (position !== undefined && socket.bufferedAmount <= maxBuffered) {
+      socket.send(heartbeatAt(position(), state));
+    }
   }
 }
 
-/**
- * A heartbeat with the node's state, so that a client can distinguish a quiet market from a node that is
- * stuck.
- */
-async function heartbeat(db: Database, position: string): Promise<string> {
+/** The node's state, so that a client can distinguish a quiet market from a node that is stuck. */
+async function stateNow(db: Database) {
   const row = await stateRow(db);
-  return JSON.stringify({
-    type: "heartbeat",
-    position,
+  return {
     indexed_block: await indexedBlock(db),
     block: row?.block ?? 0,
     time: row?.time ?? 0,
     digest: row?.digest ?? null,
-  });
+  };
+}
+
+/** A heartbeat for a client that can continue from a position. */
+function heartbeatAt(position: string, state: Awaited<ReturnType<typeof stateNow>>): string {
+  return JSON.stringify({ type: "heartbeat", position, ...state });
 }
 
 function tooMany(why: string, seconds: number): Response {

@@ -15,7 +15,7 @@ export type Outlet = {
 export type SubscriberOptions = {
   feed: TimelineFeed;
   outlet: Outlet;
-  /** The position after which to begin. */
+  /** The position up to which the client has heard everything. */
   from: string;
   wants: (message: StreamMessage) => boolean;
   /** The most bytes in the buffer. Above it nothing more is read for this client. */
@@ -24,6 +24,13 @@ export type SubscriberOptions = {
   patienceMs: number;
   /** The client's budget. Messages take points from it, and an empty budget makes the client wait. */
   budget?: ClientBudget | undefined;
+};
+
+/** A client that the timeline is sent to. */
+export type Subscriber = {
+  /** The position from which the client can continue: it has everything up to here. */
+  position: () => string;
+  stop: () => void;
 };
 
 /** Close code "try again later" (RFC 6455, IANA registry). */
@@ -39,9 +46,8 @@ const MESSAGES_PER_POINT = 20;
  * so a slow client costs at most `maxBuffered` bytes. A client that accepts no data for `patienceMs` is
  * disconnected, with the position to resume from.
  *
- * @returns a function that stops it
  */
-export function carrySubscriber(options: SubscriberOptions): () => void {
+export function carrySubscriber(options: SubscriberOptions): Subscriber {
   const { feed, outlet, wants, maxBuffered, patienceMs, budget } = options;
   let position = options.from;
   const news = new News();
@@ -91,6 +97,8 @@ export function carrySubscriber(options: SubscriberOptions): () => void {
 
   async function run(): Promise<void> {
     try {
+      const from = await feed.resumeFrom(position);
+      if (from !== position) news.tell(from);
       while (!isDone()) {
         await tellReorg();
         await turn();
@@ -116,5 +124,5 @@ export function carrySubscriber(options: SubscriberOptions): () => void {
   }
 
   void run();
-  return stop;
+  return { position: () => position, stop };
 }

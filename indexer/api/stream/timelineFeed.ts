@@ -1,7 +1,7 @@
 import { outOfTurns } from "tallystick-runtime/http/turns";
 import { logWarning } from "../../ponderProcess.ts";
 import type { Database } from "../database.ts";
-import { latestMoments, momentsAfter } from "../rows/timeline.ts";
+import { isMoment, lastFinalMoment, latestMoments, momentsAfter } from "../rows/timeline.ts";
 import { messagesOf, type StreamMessage } from "./messages.ts";
 
 /** A reorg: blocks up to `position` stay, and everything after it was taken back. */
@@ -16,6 +16,11 @@ export type TimelineFeed = {
   head: () => string;
   /** The events after a position, the oldest first. Recent ones come from memory. */
   after: (position: string, limit: number) => Promise<StreamMessage[]>;
+  /**
+   * The position from which a client continues that has heard everything up to `position`. It is a lower one if a
+   * reorg took that event back while the client was away.
+   */
+  resumeFrom: (position: string) => Promise<string>;
   /** Calls back when there are new events, or events were taken back. */
   subscribe: (listener: (reorg: Reorg | null) => void) => () => void;
   /** Checks for news now instead of at the next interval. */
@@ -27,7 +32,9 @@ export type TimelineFeed = {
  */
 const REMEMBERED = 256;
 const BATCH = 500;
-const BEGINNING = "";
+
+/** The position before the first event. It sorts before all others, and a client may begin from it. */
+export const BEGINNING = "0";
 
 /**
  * How long the timeline is still followed without listeners, in milliseconds. So clients that come and go read
@@ -69,6 +76,13 @@ export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: num
         (it, n) => it.position !== rows[n]?.position || it.subject !== rows[n]?.subject,
       );
       const same = changed < 0 ? known.length : changed;
+      if (same === 0 && known.length > 0) {
+        // The reorg went back further than the memory.
+        floor = await lastFinal(db, floor);
+        recent = [];
+        tell({ position: floor });
+        continue;
+      }
       const news = await messagesOf(db, rows.slice(same));
       recent = [...known.slice(0, same), ...news];
       if (same < known.length) tell({ position: recent[same - 1]?.position ?? floor });
@@ -81,9 +95,7 @@ export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: num
     }
   }
 
-  function tell(reorg: Reorg | null): void {
-    for (const listener of listeners) listener(reorg);
-  }
+  const tell = (reorg: Reorg | null) => listeners.forEach((listener) => void listener(reorg));
 
   function read(): Promise<void> {
     turn ??= outOfTurns(look).finally(() => {
@@ -121,6 +133,7 @@ export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: num
       }
       return messagesOf(db, await momentsAfter(db, position, limit));
     },
+    resumeFrom: async (position) => ((await isMoment(db, position)) ? position : lastFinal(db, position)),
     subscribe: (listener) => {
       listeners.add(listener);
       follow();
@@ -130,4 +143,9 @@ export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: num
       };
     },
   };
+}
+
+/** The last event up to a position that no reorg can take back. */
+async function lastFinal(db: Database, position: string): Promise<string> {
+  return (await lastFinalMoment(db, position)) ?? BEGINNING;
 }

@@ -195,6 +195,74 @@ describe("the WebSocket stream", () => {
     expect(heard.slice(7).map((it) => it.position)).to.deep.equal(rows.slice(4).map((it) => it.position));
   });
 
+  /** One hire told many times, each at a place of its own in a block. */
+  const crowd = (block: number, count: number) => {
+    const hire = rows.find(({ kind }) => kind === "hire") as (typeof rows)[number];
+    const at = `${String(block).padStart(12, "0")}/${"0".repeat(8)}/${"0".repeat(16)}`;
+    return Array.from({ length: count }, (_, n) => ({ ...hire, position: timelineKey(at, n) }));
+  };
+  const finalAt = (block: number) =>
+    database.pool.query(
+      "UPDATE _ponder_checkpoint SET finalized_checkpoint = repeat('0', 26) || lpad($1, 16, '0') || repeat('9', 33)",
+      [String(block)],
+    );
+
+  it("takes back all of a block with more events than it keeps in memory", async () => {
+    const [final, before] = [crowd(100, 2), crowd(101, 300)];
+    await finalAt(100);
+    try {
+      await insert([...final, ...before]);
+      const { url } = await open();
+      const client = listen(`${url}?from=0`);
+      await client.until(302);
+      const after = crowd(102, 300);
+      await database.pool.query("DELETE FROM timeline WHERE position > $1", [final[1]?.position]);
+      await insert(after);
+      const heard = await client.until(302 + 1 + 300);
+      expect(heard[302]).to.deep.equal({ type: "reorg", position: final[1]?.position });
+      expect(heard.slice(303).map((it) => it.position)).to.deep.equal(after.map((it) => it.position));
+    } finally {
+      await database.pool.query("UPDATE _ponder_checkpoint SET finalized_checkpoint = NULL");
+    }
+  });
+
+  it("tells a client that comes back what was taken back while it was away", async () => {
+    const [final, orphaned, valid] = [crowd(100, 2), crowd(102, 2), crowd(101, 3)];
+    await finalAt(100);
+    try {
+      await insert([...final, ...valid]);
+      const { url } = await open();
+      const heard = await listen(`${url}?from=${orphaned[1]?.position}`).until(4);
+      expect(heard[0]).to.deep.equal({ type: "reorg", position: final[1]?.position });
+      expect(heard.slice(1).map((it) => it.position)).to.deep.equal(valid.map((it) => it.position));
+      // Blocks that are final are not taken back, so their positions are places to begin at.
+      const between = `${"99".padStart(12, "0")}/00000000/${"0".repeat(16)}/000000`;
+      expect((await listen(`${url}?from=${between}`).until(5))[0]).to.deep.include({ type: "hire" });
+      await database.database.delete(schema.timeline);
+      const cancelled = await listen(`${url}?from=${valid[0]?.position}`).until(1);
+      expect(cancelled).to.deep.equal([{ type: "reorg", position: "0" }]);
+    } finally {
+      await database.pool.query("UPDATE _ponder_checkpoint SET finalized_checkpoint = NULL");
+    }
+  });
+
+  it("names in a heartbeat only a position up to which its client has everything", async () => {
+    await insert(crowd(101, 600));
+    const { url } = await open({ heartbeatMs: 1_000, maxBuffered: 1_000_000 });
+    const client = listen(`${url}?from=0`);
+    await client.greeted();
+    expect(client.heard[0]).to.deep.include({ type: "hello", position: "0" });
+    expect(client.heard[1]).to.deep.include({ type: "heartbeat", position: "0" });
+    await client.until(600);
+    let last = "0";
+    for (const { type, position } of client.heard) {
+      if (type === "heartbeat") expect(position <= last, position).to.equal(true);
+      else if (type !== "hello") last = position;
+    }
+    // A client may give back any position that it was given.
+    expect(await listen(`${url}?from=0`).until(600)).to.have.length(600);
+  });
+
   it("sends heartbeats, and closes connections of clients that do not answer", async () => {
     // Longer than any pause of this process, which runs both sides. Otherwise a client with an unread answer would be
     // disconnected.

@@ -16,6 +16,7 @@ function openFeed() {
   const feed: TimelineFeed = {
     head: () => key(1_000),
     poll: async () => {},
+    resumeFrom: async (position) => position,
     subscribe: () => () => {},
     after: async (position, limit) => {
       const page = messages.filter((it) => it.position > position).slice(0, limit);
@@ -59,7 +60,7 @@ describe("a client that reads slowly", () => {
   it("gets everything at its own pace, and the server reads only what fits into the client's buffer", async () => {
     const { feed, read } = openFeed();
     const client = openOutlet();
-    const stop = carrySubscriber({ feed, outlet: client.outlet, ...everything, patienceMs: 60_000 });
+    const { stop } = carrySubscriber({ feed, outlet: client.outlet, ...everything, patienceMs: 60_000 });
     await waitUntil(async () => client.sent.length >= 21, {
       what: "room to be used up",
       withinMs: 120_000,
@@ -116,7 +117,7 @@ describe("a client that reads slowly", () => {
         return () => {};
       };
       const client = openOutlet();
-      const stop = carrySubscriber({
+      const { stop } = carrySubscriber({
         feed: { ...feed, subscribe },
         outlet: client.outlet,
         ...everything,
