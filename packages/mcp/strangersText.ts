@@ -49,6 +49,17 @@ export function plainName(text: string): string {
   return text.replace(/[^\x21-\x7e]+/g, " ").slice(0, 128);
 }
 
+/** The longest cursor that is passed on. A node makes none above it. */
+const MAX_CURSOR = 8_192;
+
+/**
+ * A node's cursor, whole, because a part of it continues no list. It is base64url. A text of any other form is no cursor, and
+ * gives null.
+ */
+export function plainCursor(cursor: string | null): string | null {
+  return cursor !== null && cursor.length <= MAX_CURSOR && /^[A-Za-z0-9_-]+$/.test(cursor) ? cursor : null;
+}
+
 /** Copies figures of a node: numbers, booleans and names, with every name made plain by {@link plainName}. */
 export function plainFigures(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return plainName(value);

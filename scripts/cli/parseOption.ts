@@ -30,3 +30,13 @@ const port = z
 export function portNumber(name: string): (text: string) => number {
   return parseOption(name, port);
 }
+
+const decimal = z
+  .string()
+  .regex(/^\d{1,15}(\.\d{1,15})?$/, 'must be a number like "0.95"')
+  .transform(Number);
+
+/** The parser of an option that is a number, possibly with a decimal point. */
+export function decimalNumber(name: string): (text: string) => number {
+  return parseOption(name, decimal);
+}

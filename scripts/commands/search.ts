@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { plainText } from "tallystick-runtime/plainText";
 import type { SearchAnswer, SearchRequest } from "tallystick-sdk/query/answers";
-import { wholeNumber } from "../cli/parseOption.ts";
+import { decimalNumber, wholeNumber } from "../cli/parseOption.ts";
 import {
   addQueryOptions,
   answer,
@@ -16,11 +16,11 @@ import {
 type Options = QueryOptions & {
   maxPrice?: string;
   maxLatency?: number;
-  minSuccessRate?: string;
-  minStars?: string;
+  minSuccessRate?: number;
+  minStars?: number;
   minTier?: number;
   minIndependent?: number;
-  minCoverage?: string;
+  minCoverage?: number;
   minKept?: string;
   mode?: string;
   minVersion?: string;
@@ -28,7 +28,7 @@ type Options = QueryOptions & {
   audited?: boolean;
   erc8004?: boolean;
   stewardTier?: NonNullable<SearchRequest["steward_tier"]>;
-  minStewardScore?: string;
+  minStewardScore?: number;
   includeSuspended?: boolean;
   orderBy?: NonNullable<SearchRequest["order_by"]>;
   limit?: number;
@@ -48,15 +48,23 @@ export function registerSearch(program: Command): void {
         "the longest latency that a listing may promise",
         wholeNumber("--max-latency"),
       )
-      .option("--min-success-rate <rate>", "from 0 to 1; agents without hires pass none")
-      .option("--min-stars <stars>", "from 0 to 5")
+      .option(
+        "--min-success-rate <rate>",
+        "from 0 to 1; agents without hires pass none",
+        decimalNumber("--min-success-rate"),
+      )
+      .option("--min-stars <stars>", "from 0 to 5", decimalNumber("--min-stars"))
       .option("--min-tier <tier>", "0, 1 or 2", wholeNumber("--min-tier"))
       .option(
         "--min-independent <buyers>",
         "the lowest number of independent families of wallets that bought",
         wholeNumber("--min-independent"),
       )
-      .option("--min-coverage <rate>", "from 0 to 1: the share of direct payments with a receipt")
+      .option(
+        "--min-coverage <rate>",
+        "from 0 to 1: the share of direct payments with a receipt",
+        decimalNumber("--min-coverage"),
+      )
       .option("--min-kept <usdc>", "what buyers paid and did not get back")
       .option("--mode <mode>", 'direct, platform_escrow:<id>, or "platform_escrow:*" for any')
       .option("--min-version <version>", "lowest verification version, like v1")
@@ -68,7 +76,11 @@ export function registerSearch(program: Command): void {
           ...["UNVERIFIED", "VERIFIED", "TRUSTED", "HIGHLY_TRUSTED"],
         ]),
       )
-      .option("--min-steward-score <score>", "the lowest trust score, from 0 to 1")
+      .option(
+        "--min-steward-score <score>",
+        "the lowest trust score, from 0 to 1",
+        decimalNumber("--min-steward-score"),
+      )
       .option("--include-suspended", "also agents that take no new hires now because they broke their SLA")
       .addOption(
         new Option("--order-by <order>", "the order; all but ranking put the highest value first").choices([
@@ -88,11 +100,11 @@ function requestOf(capability: string, options: Options): SearchRequest {
     capability,
     max_price_usdc: options.maxPrice ?? null,
     max_latency_ms: options.maxLatency ?? null,
-    min_success_rate: options.minSuccessRate === undefined ? null : Number(options.minSuccessRate),
-    min_avg_stars: options.minStars === undefined ? null : Number(options.minStars),
+    min_success_rate: options.minSuccessRate ?? null,
+    min_avg_stars: options.minStars ?? null,
     min_trust_tier: options.minTier ?? null,
     min_independent_buyers: options.minIndependent ?? null,
-    min_receipt_coverage: options.minCoverage === undefined ? null : Number(options.minCoverage),
+    min_receipt_coverage: options.minCoverage ?? null,
     min_kept_usdc: options.minKept ?? null,
     payment_mode: options.mode ?? null,
     min_verification_version: options.minVersion ?? null,
@@ -100,7 +112,7 @@ function requestOf(capability: string, options: Options): SearchRequest {
     audited: options.audited ?? null,
     erc8004: options.erc8004 ?? null,
     steward_tier: options.stewardTier ?? null,
-    min_steward_score: options.minStewardScore === undefined ? null : Number(options.minStewardScore),
+    min_steward_score: options.minStewardScore ?? null,
     include_suspended: options.includeSuspended ?? null,
     order_by: options.orderBy ?? null,
     cursor: options.cursor ?? null,

@@ -37,11 +37,19 @@ export function facts(rows: [name: string, value: string | number | null | undef
   return known.map(([name, value]) => `${bold(name.padEnd(width))}  ${cell(value ?? "")}`).join("\n");
 }
 
-/** Formats a table, or gives the sentence `empty` if there are no rows. */
+/** The most characters of a cell of a table. A row of one stranger must not make all rows wider than any terminal. */
+const MAX_CELL = 80;
+
+const shortCell = (value: string | number): string => {
+  const text = cell(value);
+  return text.length <= MAX_CELL ? text : `${text.slice(0, MAX_CELL - 1)}…`;
+};
+
+/** Formats a table, or gives the sentence `empty` if there are no rows. Long cells are cut; `--json` gives them whole. */
 export function table(head: string[], rows: (string | number)[][], empty: string): string {
   if (rows.length === 0) return empty;
   const lines = new Table({ head: head.map(bold), style: { head: [], border: [] } });
-  lines.push(...rows.map((row) => row.map(cell)));
+  lines.push(...rows.map((row) => row.map(shortCell)));
   return lines.toString();
 }
 

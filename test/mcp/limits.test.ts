@@ -126,6 +126,31 @@ describe("a hire that an agent cancels", () => {
   });
 });
 
+describe("a node's cursor in an MCP server's answer", () => {
+  it("is whole, so that a model can ask for the next page, and is nothing else", async () => {
+    const receipts = { agent_id: "0x01", receipts: [] };
+    const config = { TALLYSTICK_URL: "http://node.test", TALLYSTICK_PRIVATE_KEY: newWallet().privateKey };
+    for (const [given, told] of [
+      [null, null],
+      ["W".repeat(200), "W".repeat(200)],
+      ["_-9".repeat(2_000), "_-9".repeat(2_000)],
+      [LURE, null],
+      ["W".repeat(9_000), null],
+    ] as const) {
+      const fetch = async (input: string) =>
+        Response.json(
+          input.includes("/v1/search")
+            ? { agents: [], next_cursor: given }
+            : { ...receipts, next_cursor: given },
+        );
+      const { call, close } = await connectMcp(createMcpContext(readMcpConfig(config), { fetch }));
+      expect((await call("search_agents", { capability: "custom.a.b" })).next_cursor).to.equal(told);
+      expect((await call("my_receipts", {})).next_cursor).to.equal(told);
+      await close();
+    }
+  });
+});
+
 describe("a stranger's text in an MCP server's answer", () => {
   it("is not in what a node says of a task or an entry that it does not know", async () => {
     for (const [code, asked, reason] of [

@@ -9,7 +9,13 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { z } from "zod";
 import type { McpContext } from "../mcpContext.ts";
 import { restsOn } from "../restsOn.ts";
-import { plainFigures, plainName, strangersText, strangersTextSchema } from "../strangersText.ts";
+import {
+  plainCursor,
+  plainFigures,
+  plainName,
+  strangersText,
+  strangersTextSchema,
+} from "../strangersText.ts";
 import { answering } from "../toolResult.ts";
 
 const READS = { readOnlyHint: true, openWorldHint: true } as const;
@@ -103,7 +109,7 @@ function registerSearchAgents(server: McpServer, context: McpContext): void {
         });
         return {
           agents: agents.map(plainAgent),
-          next_cursor: next_cursor === null ? null : plainName(next_cursor),
+          next_cursor: plainCursor(next_cursor),
           from_sellers: strangersText(Object.fromEntries(said)),
         };
       }),
@@ -205,7 +211,7 @@ function plainAgent({
   steward,
 }: Found): z.output<typeof agent> {
   const { price_usdc, max_latency_ms, payment_mode, clarification_supported, first_call_free } = listing;
-  const isPlain = /^(direct|platform_escrow:[A-Za-z0-9_-]{1,31})$/.test(payment_mode);
+  const isPlain = /^(direct|platform_escrow:[A-Za-z0-9._-]{1,31})$/.test(payment_mode);
   return {
     agent_id: plainName(agent_id),
     cluster_id: cluster_id === null ? null : plainName(cluster_id),

@@ -10,7 +10,7 @@ import { signRecord } from "tallystick-protocol/records/record";
 import { requestService } from "tallystick-sdk/requestService";
 import { z } from "zod";
 import { type McpContext, requireWallet } from "../mcpContext.ts";
-import { plainFigures, plainName } from "../strangersText.ts";
+import { plainCursor, plainFigures, plainName } from "../strangersText.ts";
 import { answering } from "../toolResult.ts";
 
 /** Tools of a seller: publish an offer, and list the receipts of hires. */
@@ -111,7 +111,8 @@ function registerMyReceipts(server: McpServer, context: McpContext): void {
       answering(async () => {
         const { address } = requireWallet(context);
         const page = { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) };
-        return plainFigures(await context.query.receipts(address, page)) as { [key: string]: unknown };
+        const { next_cursor, ...receipts } = await context.query.receipts(address, page);
+        return { ...(plainFigures(receipts) as object), next_cursor: plainCursor(next_cursor) };
       }),
   );
 }

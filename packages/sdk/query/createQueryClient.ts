@@ -1,3 +1,4 @@
+import { InvalidInputError } from "tallystick-protocol/errors";
 import { readForeignJson } from "tallystick-protocol/json/foreignJson";
 import { type Fetch, requestService } from "../requestService.ts";
 import type {
@@ -55,7 +56,10 @@ export function createQueryClient({ baseUrl, fetch }: { baseUrl: string; fetch?:
     ask<Answer>(`/v1/agents/${encodeURIComponent(agent)}/${part}${queryOf(page)}`);
   const graphql = createGraphqlClient((query, variables) => askGraphql({ baseUrl, query, variables, fetch }));
   return {
-    search: (request, { signal } = {}) => ask("/v1/search", request, signal),
+    search: async (request, { signal } = {}) => {
+      requireNumbers(request);
+      return await ask("/v1/search", request, signal);
+    },
     reputation: (agent) => ofAgent(agent, "reputation"),
     cluster: (agent, page) => ofAgent(agent, "cluster", page),
     listings: (agent, page) => ofAgent(agent, "listings", page),
@@ -65,6 +69,19 @@ export function createQueryClient({ baseUrl, fetch }: { baseUrl: string; fetch?:
     agent: async (address) => (await graphql.agent({ address })).agent,
     graphql,
   };
+}
+
+/**
+ * JSON writes NaN and infinity as null, which a search takes for a filter that is absent. So a limit that could not be read
+ * would let everything pass.
+ *
+ * @throws InvalidInputError
+ */
+function requireNumbers(request: SearchRequest): void {
+  const issues = Object.entries(request)
+    .filter(([, value]) => typeof value === "number" && !Number.isFinite(value))
+    .map(([field]) => ({ field, message: "must be a finite number" }));
+  if (issues.length > 0) throw new InvalidInputError({ issues });
 }
 
 function queryOf({ limit, cursor }: Page): string {

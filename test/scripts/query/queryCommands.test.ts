@@ -38,6 +38,9 @@ describe("the commands that query a node", function () {
       ...{ price_usdc: "0.5", endpoint: `https://x.test/${CONTROL}`, issued_at: 1 },
       ...{ payment_mode: "custom_escrow:https://x.test/", verification_version: CONTROL },
     });
+    log.after(1).listing(wallet(4), "text.translate", {
+      ...{ price_usdc: "0.7", payment_mode: `custom_escrow:https://x.test/${"a".repeat(2_000)}` },
+    });
     const { store } = await log.after(60).tick().derive();
     hireId = [...store.rows("hire").keys()][0] ?? "";
     await database.fill(store);
@@ -106,6 +109,23 @@ describe("the commands that query a node", function () {
     ]);
     expect(JSON.parse(json.out).agents[0].agent_id).to.equal(seller);
     expect(none.out).to.contain("Nobody offers this");
+  });
+
+  it("refuse a limit that is no number, and do not search without it", async () => {
+    for (const option of ["--min-success-rate", "--min-stars", "--min-coverage", "--min-steward-score"]) {
+      for (const value of ["0,9", "abc", "", "NaN", "1e999"]) {
+        const { code, out, err } = await run("search", "text.translate", option, value);
+        expect([code, out], `${option} ${value}`).to.deep.equal([2, ""]);
+        expect(err).to.contain(option).and.to.contain("must be a number");
+      }
+      expect((await run("search", "text.translate", option, "0.25")).code).to.equal(0);
+    }
+  });
+
+  it("keep a table readable whatever one seller writes", async () => {
+    const { out } = await run("search", "text.translate");
+    expect(out).to.contain(wallet(4)).and.to.contain("custom_escrow:https://x.test/aaa");
+    for (const line of stripVTControlCharacters(out).split("\n")) expect(line.length).to.be.below(280);
   });
 
   it("fail with a sentence and a code", async () => {

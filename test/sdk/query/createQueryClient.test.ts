@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { Hono } from "hono";
+import type { InvalidInputError } from "tallystick-protocol/errors";
 import type * as answers from "tallystick-sdk/query/answers";
 import { createQueryClient, type QueryClient } from "tallystick-sdk/query/createQueryClient";
 import type { ServiceError } from "tallystick-sdk/requestService";
@@ -52,6 +53,18 @@ describe("createQueryClient", () => {
   });
   after(async () => {
     await database?.close();
+  });
+
+  it("sends no search with a limit that is no number", async () => {
+    for (const limit of [Number.NaN, Number.POSITIVE_INFINITY]) {
+      const answer = client.search({ capability: "text.task0", min_success_rate: limit, limit: 5 });
+      const error = await answer.then(
+        () => null,
+        (reason: InvalidInputError) => reason,
+      );
+      expect(error?.code).to.equal("invalid_input");
+      expect(error?.issues.map(({ field }) => field)).to.deep.equal(["min_success_rate"]);
+    }
   });
 
   it("has the types of the node's schemas", () => {
