@@ -1,3 +1,4 @@
+import { seededRandom } from "tallystick-runtime/seededRandom";
 import type { Chance, Market, Word } from "./market.ts";
 
 /**
@@ -5,7 +6,7 @@ import type { Chance, Market, Word } from "./market.ts";
  * decisions.
  */
 export function seededChance(market: Market, garbage: number, seed: number): Chance {
-  const random = mulberry32(seed);
+  const random = seededRandom(seed);
   const wordOf = (isColluder: boolean, isGarbage: boolean): Word => {
     if (isColluder) return isGarbage ? "pass" : "fail";
     const spoken = random();
@@ -19,17 +20,6 @@ export function seededChance(market: Market, garbage: number, seed: number): Cha
     place: (_, size) => Math.floor(random() * size),
     isGarbage: () => random() < garbage,
     word: ({ isColluder }, isGarbage) => wordOf(isColluder, isGarbage),
-  };
-}
-
-/** Numbers from 0 to below 1. */
-function mulberry32(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
 

@@ -2,6 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
+import { seededRandom } from "tallystick-runtime/seededRandom";
 import { addKey, revokeKey } from "../../services/settlement/keys/keyFile.ts";
 import { type CrashFlow, crashAtEveryWrite, sample } from "../../tools/bench/crash/crashAtEveryWrite.ts";
 import { crashChain } from "../../tools/bench/crash/crashChain.ts";
@@ -9,7 +10,6 @@ import { anchoredFlow, heldFlow, outcomesFlow, verdictFlow } from "../../tools/b
 import { recordEndings } from "../../tools/bench/crash/recordEndings.ts";
 import { NOW } from "../../tools/bench/crash/settlementClient.ts";
 import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../tools/bench/ledger/ledgerChain.ts";
-import { seededRandom } from "../../tools/bench/seededRandom.ts";
 import { BUILD_TIMEOUT } from "../support/freshChain.ts";
 
 /** Of some hundred endings each; `npm run soak:crash` sees all of them through, and those of random flows. */

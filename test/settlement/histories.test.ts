@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import { seededRandom } from "tallystick-runtime/seededRandom";
 import { playHistory } from "../../tools/bench/ledger/histories.ts";
-import { seededRandom } from "../../tools/bench/seededRandom.ts";
 
 /** More by `npm run soak:ledger -- --histories 5000`. */
 const HISTORIES = Number(process.env.LEDGER_HISTORIES ?? 40);

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Command } from "commander";
+import { seededRandom } from "tallystick-runtime/seededRandom";
 import { crashTest } from "../bench/ledger/crashTest.ts";
 import { playHistory } from "../bench/ledger/histories.ts";
-import { seededRandom } from "../bench/seededRandom.ts";
 
 /** `npm run soak:ledger`: the long form of the crash test that runs with the others. */
 export function registerSoakLedger(program: Command): void {

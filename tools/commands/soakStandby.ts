@@ -18,7 +18,7 @@ export function registerSoakStandby(program: Command): void {
     .action(
       async (options: { runs: string; lease: string; clients: string; seed: string; seconds: string }) => {
         const { soakStandby } = await import("../bench/standby/soakStandby.ts");
-        const { seededRandom } = await import("../bench/seededRandom.ts");
+        const { seededRandom } = await import("tallystick-runtime/seededRandom");
         const end = performance.now() + 1_000 * Number(options.seconds);
         const { takeoverSeconds: took, ...counts } = await soakStandby({
           runs: Number(options.runs),

@@ -6,17 +6,6 @@ export type Colour = readonly [red: number, green: number, blue: number];
 /** A shape: positive inside, negative outside, in pixels from its edge. */
 export type Shape = (x: number, y: number) => number;
 
-/** Random numbers that are the same in every run, so that samples can be made again. */
-export function randomNumbers(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** `"#3366cc"` as a colour. */
 export function hex(text: string): Colour {
   const at = (from: number): number => Number.parseInt(text.slice(from, from + 2), 16) / 255;

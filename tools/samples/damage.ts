@@ -1,4 +1,5 @@
-import { Canvas, encodeRgb, hex, randomNumbers } from "./canvas.ts";
+import { seededRandom } from "tallystick-runtime/seededRandom";
+import { Canvas, encodeRgb, hex } from "./canvas.ts";
 
 /** Keeps only the first `share` of a file, like a broken download. */
 export function cut(file: Uint8Array, share: number): Uint8Array {
@@ -20,7 +21,7 @@ export function blank(width: number, height: number, colour: string): Uint8Array
 
 /** A picture of random pixels. */
 export function noise(width: number, height: number, seed: number): Uint8Array {
-  const random = randomNumbers(seed);
+  const random = seededRandom(seed);
   return encodeRgb(
     width,
     height,

@@ -1,15 +1,5 @@
-import {
-  Canvas,
-  type Colour,
-  circle,
-  hex,
-  line,
-  mix,
-  polygon,
-  randomNumbers,
-  rectangle,
-  wedge,
-} from "./canvas.ts";
+import { seededRandom } from "tallystick-runtime/seededRandom";
+import { Canvas, type Colour, circle, hex, line, mix, polygon, rectangle, wedge } from "./canvas.ts";
 import { blank, cut, flipBit, noise, stopped } from "./damage.ts";
 import { enlarge, mirror } from "./enlarge.ts";
 import { renderScene } from "./scenes.ts";
@@ -144,7 +134,7 @@ function fish(): Canvas {
   canvas.paint(wedge(76, 48, 34, 0, 1), hex("#ff8a50"));
   for (const x of [62, 78]) canvas.paint(rectangle(x, 18, x + 6, 78), hex("#fff3e0"));
   canvas.paint(circle(94, 40, 6), hex("#ffffff")).paint(circle(95, 40, 3), hex("#1a1a1a"));
-  const random = randomNumbers(4);
+  const random = seededRandom(4);
   for (let bubble = 0; bubble < 7; bubble++) {
     canvas.paint(circle(112 + random() * 12, 10 + random() * 60, 1.5 + random() * 2), hex("#e1f5fe"));
   }

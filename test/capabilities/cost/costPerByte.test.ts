@@ -3,14 +3,14 @@ import { loadCatalogue } from "tallystick-capabilities/catalogue";
 import { checkInput } from "tallystick-capabilities/checkInput";
 import { verifyOutput } from "tallystick-capabilities/verifyOutput";
 import { InvalidInputError } from "tallystick-protocol/errors";
-import { randomNumbers } from "../../../tools/samples/canvas.ts";
+import { seededRandom } from "tallystick-runtime/seededRandom";
 import { readSamples } from "../../../tools/samples/readSamples.ts";
 import { FRAGMENTS, placesIn, withHostile } from "./hostileValues.ts";
 
 /** `COST_RUNS=1` tries every fragment everywhere; otherwise each place gets a few, by the seed. */
 const isLong = process.env.COST_RUNS !== undefined;
 const seed = Number(process.env.COST_SEED ?? 20261122);
-const random = randomNumbers(seed);
+const random = seededRandom(seed);
 
 const LETTERS = 64_000;
 /** Costs below this are ignored, in milliseconds of processor time. */

@@ -1,4 +1,5 @@
-import { Canvas, circle, hex, line, mix, randomNumbers, rectangle } from "../../../tools/samples/canvas.ts";
+import { seededRandom } from "tallystick-runtime/seededRandom";
+import { Canvas, circle, hex, line, mix, rectangle } from "../../../tools/samples/canvas.ts";
 import { type ChartRequest, drawChart } from "../../../tools/samples/charts.ts";
 import { blank, noise } from "../../../tools/samples/damage.ts";
 import type { Fake } from "./fake.ts";
@@ -57,7 +58,7 @@ function photo(name: string, png: Uint8Array, verdict: Fake["verdict"] = "refuse
   const params = { prompt: "a house by the sea", width: 128, height: 128 };
   return { name, id: "image.generate.photorealistic.png", params, output, verdict };
 }
-const random = randomNumbers(11);
+const random = seededRandom(11);
 const blotches = new Canvas(128, 128, (x, y) => [
   0.5 + 0.4 * Math.sin(x / 9 + y / 30),
   0.5 + 0.4 * Math.cos(y / 7),

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { seededRandom } from "tallystick-runtime/seededRandom";
 import { halves, measureDispatch } from "../../../tools/bench/dispatch/measureDispatch.ts";
 import {
   apgr,
@@ -11,7 +12,6 @@ import {
 } from "../../../tools/bench/dispatch/metrics.ts";
 import { printDispatch } from "../../../tools/bench/dispatch/printDispatch.ts";
 import { readTable } from "../../../tools/bench/dispatch/table.ts";
-import { seededRandom } from "../../../tools/bench/seededRandom.ts";
 
 const scored: fc.Arbitrary<Scored[]> = fc.array(
   fc.record({

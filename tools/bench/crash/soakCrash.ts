@@ -1,5 +1,5 @@
+import { seededRandom } from "tallystick-runtime/seededRandom";
 import { ledgerChain, WRITER_KEY } from "../ledger/ledgerChain.ts";
-import { seededRandom } from "../seededRandom.ts";
 import { type CrashChain, type CrashFlow, crashAtEveryWrite } from "./crashAtEveryWrite.ts";
 import { crashChain } from "./crashChain.ts";
 import { anchoredFlow, heldFlow, outcomesFlow, randomFlow, verdictFlow } from "./crashFlows.ts";

@@ -1,4 +1,4 @@
-import { seededRandom } from "../seededRandom.ts";
+import { seededRandom } from "tallystick-runtime/seededRandom";
 import { PRICES } from "./costs.ts";
 import { measureSuite, type RoutingOptions, type SuiteFigures } from "./measureRouting.ts";
 import { measureShadow, type ShadowFigures } from "./measureShadow.ts";

@@ -3,7 +3,7 @@ import type { Address } from "tallystick-protocol/address";
 import { type Hex, ZERO_HASH } from "tallystick-protocol/hex";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { defineParams, type Params } from "tallystick-protocol/records/params";
-import { seededRandom } from "../seededRandom.ts";
+import { seededRandom } from "tallystick-runtime/seededRandom";
 
 export type IdentitySize = { identities: number; feedback: number };
 

@@ -6,8 +6,8 @@ import { runInNewContext } from "node:vm";
 import type { DeriveEvent } from "tallystick-derive/events";
 import { STATE_ID } from "tallystick-derive/stateId";
 import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
+import { seededRandom } from "tallystick-runtime/seededRandom";
 import { Projector } from "../../../indexer/src/rows/projector.ts";
-import { seededRandom } from "../seededRandom.ts";
 import { type IdentitySize, identityEvents } from "./identityEvents.ts";
 import { SqliteRows } from "./sqliteRows.ts";
 
