@@ -76,7 +76,10 @@ export function countedHires(
  */
 export type SampledHire = Pick<Row<"hire">, "price" | "outcome" | "latencyMs"> & { tier: number | null };
 
-/** The latest `limit` hires in the window from a seller, or for a capability. */
+/**
+ * The latest `limit` hires in the window from a seller, or for a capability. Canaries are left out, because they are in no
+ * figure.
+ */
 export async function latestHires(
   db: Database,
   of: { seller: string } | { capability: string },
@@ -92,6 +95,7 @@ export async function latestHires(
       and(
         "seller" in of ? eq(hire.seller, of.seller) : eq(hire.capability, of.capability),
         gt(hire.time, windowStart),
+        eq(hire.isCanary, false),
       ),
     )
     .orderBy(desc(hire.time), desc(hire.id))

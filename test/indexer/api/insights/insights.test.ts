@@ -123,6 +123,24 @@ describe("insights", () => {
     ]);
   });
 
+  it("leave canaries out of the percentiles, as out of every figure", async () => {
+    const mark = (isCanary: boolean) =>
+      api.database.pool.query(
+        "UPDATE hire SET is_canary = $1 WHERE id IN (SELECT id FROM hire WHERE seller = $2 ORDER BY time DESC LIMIT 3)",
+        [isCanary, busy],
+      );
+    await mark(true);
+    try {
+      for (const [path, sample] of [
+        [`agents/${busy}/percentiles`, 17],
+        ["capabilities/code.review/percentiles", 7],
+      ] as const)
+        expect((await get<Percentiles>(path)).sample, path).to.equal(sample);
+    } finally {
+      await mark(false);
+    }
+  });
+
   it("show only buckets of an agent with private metrics, and nothing about strangers", async () => {
     for (const part of ["series", "percentiles"]) {
       const refused = await api.app.request(`/v1/insights/agents/${secret}/${part}`);
