@@ -283,7 +283,9 @@ describe("POST /v1/search", () => {
       if (answer.next_cursor === null) break;
       after = answer.next_cursor;
     }
-    expect(new Set(listings)).to.deep.equal(new Set(["direct", "platform_escrow:swarmwage-partnered", LONGEST_MODE]));
+    expect(new Set(listings)).to.deep.equal(
+      new Set(["direct", "platform_escrow:swarmwage-partnered", LONGEST_MODE]),
+    );
   });
 
   it("orders and pages by kept money of any size", async () => {
