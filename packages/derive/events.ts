@@ -65,8 +65,8 @@ export type TransferEvent = OnChain<"transfer"> &
 export type HistoryEvent = OnChain<"history"> & Transfer & { authorized?: boolean };
 
 /**
- * In a relevant log: the position of the transfer that was number `transfers` of all that left a wallet (`out`), or reached
- * it (`in`), or of those of some value that left it (`spent`).
+ * In a relevant log: the position of one transfer of a wallet, by its number. `out` counts the transfers that left the
+ * wallet, `in` those that reached it, and `spent` those that left it and moved more than zero.
  */
 export type CountEvent = OnChain<"count"> & {
   wallet: Address;

@@ -82,7 +82,7 @@ export function hireOf(
   };
 }
 
-/** Whether the capital letters of an address are those of EIP-55. One of one case has no such checksum. */
+/** Whether the capital letters of an address are those of EIP-55. An address that is all in one case has no such checksum. */
 function hasRightLetters(address: string): boolean {
   const digits = address.slice(2);
   return digits === digits.toLowerCase() || digits === digits.toUpperCase() || isAddress(address);

@@ -12,15 +12,16 @@ library LinkedSignatures {
 }
 
 /// @title A token that costs what Circle's FiatToken 2.2 costs
-/// @notice Written for the gas bench, from what the chain charges: which slots a payment reads and writes, a library call
-/// for every signature, and the proxy in front. `npm run bench:gas` compares it with the real one when that is given.
+/// @notice Made for the gas bench. A payment reads and writes as many slots as the real token's, checks its signature in a
+/// library, and goes through a proxy. `npm run bench:gas` compares it with the real token if that is given.
 contract LikeFiatToken is TestUSDC {
-    /// @dev Beside the pauser's address, so that one read is one slot.
+    /// @dev Read at every payment, as in the real token.
     bool private _paused;
-    /// @dev Stands for the name, which the real one hashes into its domain for every signature.
+    /// @dev The slot of the name. The real token reads its name for every signature, to make its domain.
     bytes32 private constant NAME = keccak256("like fiat token: name");
 
-    /// @dev What the code of an older compiler takes more than this one's, measured: for a payment, for a signature.
+    /// @dev The real token was compiled by an older compiler and needs more gas. The difference, as measured: for a payment, and
+    /// for a signature.
     uint256 private constant PAYMENT_GAS = 2_260;
     uint256 private constant SIGNATURE_GAS = 1_100;
 
@@ -60,8 +61,8 @@ contract LikeFiatToken is TestUSDC {
     }
 }
 
-/// @title The proxy in front of it
-/// @notice Looks up its admin, who may not use the token, and its code on every call.
+/// @title The proxy in front of the token
+/// @notice On every call it reads its admin, who may not use the token, and the address of its code.
 contract LikeFiatTokenProxy {
     bytes32 private constant ADMIN = keccak256("like fiat token: admin");
     bytes32 private constant CODE = keccak256("like fiat token: code");

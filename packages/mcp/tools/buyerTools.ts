@@ -47,7 +47,7 @@ export function registerBuyerTools(server: McpServer, context: McpContext): void
     {
       title: "Get the remaining budget",
       description:
-        "How much this server may still spend. Money that may still be taken counts as spent until it is known to be back.",
+        "How much this server may still spend. A payment that was signed counts as spent. If the money comes back, it can be spent again.",
       inputSchema: z.object({}),
       outputSchema: z.object({
         spend_cap_usdc: z.string(),

@@ -22,8 +22,8 @@ const NONCE = /^(?:0x[0-9a-f]{32,64}|[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab]
 
 /**
  * The body of `POST {endpoint}/hire` (SHP §7.1). Prices are decimal USDC, latencies milliseconds. `seller_id` binds the
- * request to one seller, `nonce` to one hire, `issued_at` (unix seconds) to a time; keys it does not know are kept and
- * signed. Addresses are read in any spelling; a signature covers them as they were sent.
+ * request to one seller, `nonce` to one hire, and `issued_at` (unix seconds) to a time. Keys that are not in this schema are
+ * kept and signed. Addresses are read in upper and lower case; a signature covers them as they were sent.
  */
 export const hireRequestSchema = z.looseObject({
   protocol: z.string(),

@@ -33,7 +33,7 @@ export function executorPrompt({ task, schema, slice, coreLogic }: PromptParts):
       ? []
       : ["The rules of the house, which your answer keeps:", onOneLine(coreLogic), ""];
   const instructions = [
-    "You do one task for a program, and answer once. Nobody can be asked back, and you have no tools.",
+    "You do one task for a program, and answer once. You cannot ask questions, and you have no tools.",
     ...(task.capability === undefined ? [] : [`The task is of the kind ${task.capability}.`]),
     "",
     ...house,
