@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { parseUsdc } from "tallystick-protocol/amount";
+import { jobId } from "tallystick-protocol/hire/hireIds";
 import { memoryBudget } from "tallystick-sdk/budget/budget";
 import { createBuyer } from "tallystick-sdk/createBuyer";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
@@ -178,6 +179,28 @@ describe("a hire with an idempotency key", function () {
       expect((await processWith().hire({ ...ORDER, idempotencyKey })).money).to.equal("paid");
     }
     expect(await paid()).to.equal(3n * PRICE);
+  });
+
+  it("is hired of another seller when one says of a fresh nonce that it was used, unless notes may be lost", async () => {
+    const second = await market.openSeller({
+      listings: [{ capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 }],
+      handlers: { [MEAN]: mean },
+    });
+    market.hosts["seller0.test"] = {
+      request: (_, init) => {
+        const { buyer_id, nonce } = JSON.parse(String(init?.body ?? "{}"));
+        if (nonce === undefined) return new Response("", { status: 404 });
+        return Response.json({ code: "duplicate_nonce", job_id: jobId(buyer_id, nonce) }, { status: 409 });
+      },
+    };
+    const store = memoryStore();
+    expect(await rejection(processWith(store).hire(KEY))).to.include({ code: "hired_before" });
+    expect(await paid()).to.equal(0n);
+    await store.put("journal/began", 0);
+    const hired = await processWith(store).hire({ ...ORDER, idempotencyKey: "order-18" });
+    expect(hired).to.deep.include({ money: "paid", result: { result: 3 } });
+    expect(hired.listing.agent_id).to.equal(second.address);
+    expect(await paid()).to.equal(PRICE);
   });
 
   it("asks nobody about earlier hires once its notes are older than the key", async () => {

@@ -3,6 +3,7 @@ import type { HireRequest } from "tallystick-protocol/hire/hireRequest";
 import type { Listing } from "tallystick-protocol/records/listing";
 import { signBody } from "tallystick-protocol/records/record";
 import type { BuyerContext, BuyerMode, Conclusion } from "tallystick-sdk/buyer/buyerContext";
+import { book } from "tallystick-sdk/buyer/concludeHire";
 import { askedOf, findByKey, hireByKey } from "tallystick-sdk/buyer/hireByKey";
 import type { JournalEntry } from "tallystick-sdk/buyer/journal";
 import { type KeptHire, keptHires } from "tallystick-sdk/buyer/keptHires";
@@ -358,6 +359,37 @@ describe("the money of a hire that is resumed", () => {
       expect(await again(context, goodOf), money).to.deep.include({ money, result: 5, amount: 700n });
       expect(did, money).to.deep.equal([]);
     }
+  });
+
+  it("does not take the result away that came before: a seller that forgot the job makes no failure of it", async () => {
+    for (const money of ["paid", "none"] as const) {
+      const ending = { money, book: money === "paid" ? "spend" : "giveBack" } as const;
+      const { context, kept } = await openNext({ mode: { isOver: async () => ending } });
+      await kept.put(doneWith("authorized"));
+      const [outcome] = await resumeHires(context, goodOf);
+      expect(outcome).to.include({ isOver: true, money });
+      expect(await again(context, goodOf)).to.deep.include({ money, result: 5 });
+      expect((await findByKey(context, KEY))?.hire).to.deep.include({ money, result: 5 });
+    }
+  });
+
+  it("is known under the hire's key when it is settled after the result, or just before the result is kept", async () => {
+    const tx = `0x${"7a".repeat(32)}` as const;
+    const of = { hireId: "0x01", jobId: "job_1", key: KEY } as const;
+    const end = { money: "released", tx, book: "spend" } as const;
+    const after = await openNext({});
+    await after.kept.put(doneWith("held"));
+    await book({ context: after.context, ...of }, end);
+    const before = await openNext({});
+    await before.kept.put(signed);
+    await book({ context: before.context, ...of }, end);
+    await before.kept.done(KEY, { ...result, amount: 700n, money: "held", receiptHash: "" } as never);
+    for (const { context } of [after, before])
+      expect(await again(context, goodOf)).to.deep.include({
+        money: "released",
+        settlementTx: tx,
+        result: 5,
+      });
   });
 
   it("can be found by its key in every state, and an unknown key gives nothing", async () => {

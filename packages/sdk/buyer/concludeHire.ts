@@ -166,12 +166,13 @@ async function settle(hiring: Hiring, payment: SignedPayment, judged: Judged): P
 
 /** The budget comes first: a hire is forgotten only when its money is in the books. */
 export async function book(
-  { context, hireId, jobId }: Pick<Hiring, "context" | "hireId" | "jobId">,
-  { book: how }: Pick<Conclusion, "book">,
+  { context, hireId, jobId, key }: Pick<Hiring, "context" | "hireId" | "jobId" | "key">,
+  { book: how, ...end }: Conclusion,
 ): Promise<void> {
   if (how === "open") return;
   if (how === "spend") await context.budget?.spend(hireId);
   else await context.budget?.giveBack(hireId);
+  if (key !== undefined) await context.kept.settled(key, end);
   await context.journal.delete(`hire/${jobId}`);
   context.verifiers.delete(jobId);
 }

@@ -10,6 +10,7 @@ import type { HireResult } from "./hireResult.ts";
 import type { KeyedOrder } from "./hiring.ts";
 import type { JournalEntry } from "./journal.ts";
 import {
+  isMoneyOpen,
   type KeptHire,
   type KeptHires,
   type KeptState,
@@ -242,7 +243,7 @@ async function withItsMoney(
   verify: Verify | undefined,
 ): Promise<HireResult> {
   const hire = revive(kept);
-  if (hire.money !== "held" && hire.money !== "authorized") return hire;
+  if (!isMoneyOpen(hire)) return hire;
   const resumed = await resumeHire(context, hire.jobId, verify);
   if (resumed === undefined) return hire;
   if ("hire" in resumed) return resumed.hire;

@@ -85,7 +85,12 @@ async function obtain(hiring: Hiring): Promise<SellerResponse> {
   if (terms.status === 200) return terms;
   if (order.keyed && isUsedNonce(terms, hiring.jobId)) {
     const { hireId, jobId } = hiring;
-    throw hiredBefore({ seller: listing.agent_id, hireId, jobId, money: "authorized" });
+    const isPaid = listing.payment_mode === "direct" && (await isShownPaid(hiring));
+    // Any seller can say this of a fresh nonce. It is believed only where notes may be lost, or where the chain shows it.
+    if (isPaid || order.earlier) {
+      const money = isPaid ? "paid" : "authorized";
+      throw hiredBefore({ seller: listing.agent_id, hireId, jobId, money });
+    }
   }
   const asked = terms.status === 402 ? readRequired(terms.headers, terms.body) : undefined;
   if (!asked) throw refusedBy(hiring, terms, "none");
@@ -241,6 +246,12 @@ function unanswered(hiring: Hiring, cause: UnreachableError | undefined, money: 
 function isUsedNonce({ status, body }: SellerResponse, jobId: string): boolean {
   const { code, job_id } = Object(body) as { code?: unknown; job_id?: unknown };
   return status === 409 && code === "duplicate_nonce" && job_id === jobId;
+}
+
+/** Whether the chain shows a direct payment of this hire. A chain that does not answer shows none. */
+async function isShownPaid({ context, hireId, left }: Hiring): Promise<boolean> {
+  const asked = (async () => context.isPaid?.(hireId))().catch(() => false);
+  return (await within(asked, Math.min(TERMS_MS, left()))) === true;
 }
 
 /** Whether the answer came too late, or from a proxy in front of the seller: a seller gives its refusals a code. */

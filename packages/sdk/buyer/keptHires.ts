@@ -21,8 +21,8 @@ export const MAX_KEPT_CHARACTERS = 128 * 1024 * 1024;
 
 const SWEEP_MS = 3_600_000;
 
-/** The most entries of receipts that wait for the result of their hire. The oldest go first. */
-const MAX_RECEIPTS = 1_000;
+/** The most hires of which something is known before their result is kept. The oldest go first. */
+const MAX_EARLY = 1_000;
 
 /** How long a silent process keeps the right to run a hire, in milliseconds. */
 const TURN_MS = 60_000;
@@ -42,6 +42,9 @@ type KeptFailure = SignedHire & {
   escrow?: EscrowOfHire;
   words?: SellerWords;
 };
+
+/** Where the money of a hire is, and the transaction that put it there. */
+type SettledMoney = { money: HireResult["money"]; tx?: Hex };
 
 /** The state of the hire with an idempotency key. Times are milliseconds since 1970. */
 export type KeptHire = {
@@ -76,7 +79,9 @@ export type KeptHires = {
   done: (key: string, hire: HireResult) => Promise<void>;
   /** The entry of a hire's receipt, if it came after the result. */
   receipt: (key: string, receiptHash: string) => Promise<void>;
-  /** The failure of a hire whose money is settled. Does nothing when its key is not kept. */
+  /** Where the money of a hire ended, if that is known only after the result. */
+  settled: (key: string, end: SettledMoney) => Promise<void>;
+  /** The failure of a hire whose money is settled. A result that is kept stays. Does nothing when its key is not kept. */
   failed: (key: string, error: HireFailedError) => Promise<void>;
   nonce: KeyNonce;
 };
@@ -98,8 +103,12 @@ export function keptHires(
   /** The results that this process keeps, the oldest first. */
   const sizes = new Map<string, number>();
   let characters = 0;
-  /** The entries of receipts that came before the result was kept. */
-  const receipts = new Map<string, string>();
+  /** What became known of hires before their result was kept. */
+  const early = new Map<string, { receiptHash?: string; end?: SettledMoney }>();
+  const noteEarly = (key: string, known: { receiptHash?: string; end?: SettledMoney }): void => {
+    early.set(key, { ...early.get(key), ...known });
+    for (const oldest of early.keys()) if (early.size > MAX_EARLY) early.delete(oldest);
+  };
   const get = async (key: string): Promise<KeptHire | undefined> => {
     const kept = await store.get<KeptHire>(nameOf(key));
     return kept && kept.startedAt + KEPT_MS > now() ? kept : undefined;
@@ -160,8 +169,9 @@ export function keptHires(
       const kept = await get(key);
       if (!kept) return;
       const { asked, startedAt, attempts } = kept;
-      const known = withReceipt(hire, hire.receiptHash ?? receipts.get(key) ?? null);
-      receipts.delete(key);
+      const { receiptHash = null, end } = early.get(key) ?? {};
+      const known = withEnd(withReceipt(hire, receiptHash), end);
+      early.delete(key);
       await put({
         key,
         asked,
@@ -175,12 +185,18 @@ export function keptHires(
     receipt: async (key, receiptHash) => {
       const kept = await get(key);
       if (kept?.state === "done") return await put({ ...kept, hire: withReceipt(kept.hire, receiptHash) });
-      receipts.set(key, receiptHash);
-      for (const oldest of receipts.keys()) if (receipts.size > MAX_RECEIPTS) receipts.delete(oldest);
+      noteEarly(key, { receiptHash });
+    },
+    settled: async (key, end) => {
+      const kept = await get(key);
+      if (kept?.state === "done") return await put({ ...kept, hire: withEnd(kept.hire, end) });
+      if (kept?.state === "signed") noteEarly(key, { end });
     },
     failed: async (key, error) => {
       const kept = await get(key);
       if (!kept) return;
+      // Its seller does not know the job any more. The buyer has the result.
+      if (kept.state === "done") return await put({ ...kept, hire: withEnd(kept.hire, error) });
       const { asked, startedAt, attempts } = kept;
       await put({ key, asked, startedAt, attempts, state: "failed", error: asJson(error) });
     },
@@ -211,6 +227,21 @@ function withReceipt<Hire extends Pick<HireResult, "receiptHash" | "ratingToken"
 ): Hire {
   if (receiptHash === null || hire.receiptHash !== null) return hire;
   return { ...hire, receiptHash, ratingToken: ratingToken(receiptHash, "buyer") };
+}
+
+/** A hire whose money was open, with the end of its money. */
+function withEnd<Hire extends Pick<HireResult, "money" | "settlementTx">>(
+  hire: Hire,
+  end: SettledMoney | undefined,
+): Hire {
+  if (end === undefined || !isMoneyOpen(hire)) return hire;
+  const { money, tx = hire.settlementTx } = end;
+  return { ...hire, money, settlementTx: tx };
+}
+
+/** Whether the money of a hire with a result may still move. */
+export function isMoneyOpen({ money }: Pick<HireResult, "money">): boolean {
+  return money === "held" || money === "authorized";
 }
 
 /** The failure of a hire that was kept. */

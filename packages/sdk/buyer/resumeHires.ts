@@ -69,7 +69,8 @@ async function resumeEntry(
   const { hireId, jobId, signed } = entry;
   if (!signed) {
     // A process that was about to sign has not sent anything, and will not.
-    if (context.now() > entry.signsUntil) await book({ context, hireId, jobId }, { book: "giveBack" });
+    if (context.now() > entry.signsUntil)
+      await book({ context, hireId, jobId }, { money: "none", book: "giveBack" });
     return undefined;
   }
   const payment = { ...signed, amount: BigInt(signed.amount) };
