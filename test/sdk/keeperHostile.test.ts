@@ -2,8 +2,11 @@ import { expect } from "chai";
 import type { Hono } from "hono";
 import { ZERO_ADDRESS } from "tallystick-protocol/address";
 import { toHireJson } from "tallystick-protocol/escrow/hireJson";
+import { ChainError } from "tallystick-sdk/errors";
+import { HIRE_GAS } from "tallystick-sdk/escrow/gasAccounts";
 import { createKeeper, type Keeper, type KeeperParameters } from "tallystick-sdk/escrow/keeper";
 import { keeperApp } from "tallystick-sdk/escrow/keeperApp";
+import { SURE_MS } from "tallystick-sdk/escrow/keeperInstructions";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { MOODS, ONLY_ON_CHAIN } from "../../tools/bench/keeper/hostileWallet.ts";
 import { type KeeperWorld, openKeeperWorld, WORD } from "../../tools/bench/keeper/keeperWorld.ts";
@@ -210,6 +213,68 @@ describe("a keeper among hostile wallets", () => {
     await keeper.refund(hire, liar.address, WORD);
     expect(await keeper.round()).to.include({ refunded: 1 });
     expect(await world.statusOf(hire)).to.equal("refunded");
+  });
+
+  it("gives no honest request the refusal of a stranger's wrong signature that came just before it", async () => {
+    const person = await world.person();
+    const hire = await world.hireOf(person.address);
+    const right = await world.signerOf(person).authorizeDeposit(hire);
+    const wrong = {
+      ...right,
+      signature: await world.signerOf(await world.person()).release(world.calls.idOf(hire)),
+    };
+    const [refused, deposited, same] = await Promise.allSettled([
+      keeper.deposit(hire, wrong),
+      keeper.deposit(hire, right),
+      keeper.deposit(hire, right),
+    ]);
+    expect(refused).to.have.property("reason").that.includes({ code: "call_refused" });
+    expect(deposited).to.have.property("value").that.is.a("string");
+    expect(same).to.deep.equal(deposited);
+    expect(batches).to.have.length(1);
+  });
+
+  it("charges no buyer for a deposit that could not be sent", async () => {
+    const person = await world.person();
+    const hire = await world.hireOf(person.address);
+    const never = { code: "chain_unreachable", message: "away", neverSent: true };
+    const { batch } = world.calls;
+    world.calls.batch = () => Promise.reject(new ChainError(never));
+    const authorization = await world.signerOf(person).authorizeDeposit(hire);
+    try {
+      for (let n = 0; n < 20; n++)
+        expect(await rejection(keeper.deposit(hire, authorization))).to.include({
+          code: "chain_unreachable",
+        });
+    } finally {
+      world.calls.batch = batch;
+    }
+    expect(await store.keys("gas")).to.deep.equal([]);
+    await keeper.deposit(hire, authorization);
+    expect(await world.statusOf(hire)).to.equal("held");
+  });
+
+  it("sends a release again that a reorganisation undid, and counts its fee once", async () => {
+    const person = await world.person();
+    const { hire, signature } = await releaseOf(person);
+    await keeper.release(hire, signature);
+    const fork = await chain.client.snapshot();
+    expect(await keeper.round()).to.include({ released: 1, waiting: 0 });
+    await chain.client.revert({ id: fork });
+    expect(await world.statusOf(hire)).to.equal("held");
+    // The next process finds it too.
+    await keeper.close();
+    keeper = open();
+    expect(await keeper.round(), "a provider may only be behind").to.include({ released: 0 });
+    at += SURE_MS;
+    expect(await keeper.round()).to.include({ released: 1 });
+    expect(await world.statusOf(hire)).to.equal("released");
+    expect(await store.get(`gas/${person.address}`)).to.include({ earned: HIRE_GAS });
+    expect(await store.keys("release")).to.have.length(1);
+    at += SURE_MS;
+    expect(await keeper.round()).to.include({ released: 0 });
+    expect(await store.keys("release")).to.deep.equal([]);
+    expect(await store.get(`gas/${person.address}`)).to.include({ earned: HIRE_GAS });
   });
 
   it("stops paying gas for a buyer's deposits that come back unpaid", async () => {

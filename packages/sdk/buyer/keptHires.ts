@@ -99,41 +99,17 @@ export function keptHires(
   now: () => number,
   maxCharacters = MAX_KEPT_CHARACTERS,
 ): KeptHires {
-  let sweptAt = 0;
   /** The results that this process keeps, the oldest first. */
   const sizes = new Map<string, number>();
   let characters = 0;
-  /** What became known of hires before their result was kept. */
-  const early = new Map<string, { receiptHash?: string; end?: SettledMoney }>();
-  const noteEarly = (key: string, known: { receiptHash?: string; end?: SettledMoney }): void => {
-    early.set(key, { ...early.get(key), ...known });
-    for (const oldest of early.keys()) if (early.size > MAX_EARLY) early.delete(oldest);
-  };
+  const early = earlyNotes();
   const get = async (key: string): Promise<KeptHire | undefined> => {
     const kept = await store.get<KeptHire>(nameOf(key));
     return kept && kept.startedAt + KEPT_MS > now() ? kept : undefined;
   };
   const put = (kept: KeptHire): Promise<void> => store.put(nameOf(kept.key), kept);
   const turns = createJobLeases({ store, leaseMs: TURN_MS, now, folder: TURNS });
-
-  /** Forgets old hires, at most once an hour. */
-  async function sweep(): Promise<void> {
-    if (now() - sweptAt < SWEEP_MS) return;
-    sweptAt = now();
-    const kept: { name: string; startedAt: number }[] = [];
-    for (const name of await store.keys(FOLDER)) {
-      const one = await store.get<KeptHire>(name);
-      if (one) kept.push({ name, startedAt: one.startedAt });
-    }
-    kept.sort((a, b) => b.startedAt - a.startedAt);
-    for (const [at, { name, startedAt }] of kept.entries()) {
-      if (at >= MAX_KEPT || startedAt + KEPT_MS <= now()) await store.delete(name);
-    }
-    for (const name of await store.keys(TURNS)) {
-      const turn = await store.get<{ until: number }>(name);
-      if (turn && turn.until + KEPT_TURN_MS <= now()) await store.delete(name);
-    }
-  }
+  const sweep = sweeper(store, now);
 
   /** Drops the oldest results when all results together are too large. */
   async function makeRoom(key: string, size: number): Promise<void> {
@@ -169,9 +145,8 @@ export function keptHires(
       const kept = await get(key);
       if (!kept) return;
       const { asked, startedAt, attempts } = kept;
-      const { receiptHash = null, end } = early.get(key) ?? {};
+      const { receiptHash = null, end } = early.take(key);
       const known = withEnd(withReceipt(hire, receiptHash), end);
-      early.delete(key);
       await put({
         key,
         asked,
@@ -185,12 +160,12 @@ export function keptHires(
     receipt: async (key, receiptHash) => {
       const kept = await get(key);
       if (kept?.state === "done") return await put({ ...kept, hire: withReceipt(kept.hire, receiptHash) });
-      noteEarly(key, { receiptHash });
+      early.note(key, { receiptHash });
     },
     settled: async (key, end) => {
       const kept = await get(key);
       if (kept?.state === "done") return await put({ ...kept, hire: withEnd(kept.hire, end) });
-      if (kept?.state === "signed") noteEarly(key, { end });
+      if (kept?.state === "signed") early.note(key, { end });
     },
     failed: async (key, error) => {
       const kept = await get(key);
@@ -206,6 +181,46 @@ export function keptHires(
 
 const FOLDER = "call";
 const TURNS = "turn";
+
+/** Forgets old hires and old turns, at most once an hour. */
+function sweeper(store: KeyValueStore, now: () => number): () => Promise<void> {
+  let sweptAt = 0;
+  return async () => {
+    if (now() - sweptAt < SWEEP_MS) return;
+    sweptAt = now();
+    const kept: { name: string; startedAt: number }[] = [];
+    for (const name of await store.keys(FOLDER)) {
+      const one = await store.get<KeptHire>(name);
+      if (one) kept.push({ name, startedAt: one.startedAt });
+    }
+    kept.sort((a, b) => b.startedAt - a.startedAt);
+    for (const [at, { name, startedAt }] of kept.entries()) {
+      if (at >= MAX_KEPT || startedAt + KEPT_MS <= now()) await store.delete(name);
+    }
+    for (const name of await store.keys(TURNS)) {
+      const turn = await store.get<{ until: number }>(name);
+      if (turn && turn.until + KEPT_TURN_MS <= now()) await store.delete(name);
+    }
+  };
+}
+
+type EarlyNote = { receiptHash?: string; end?: SettledMoney };
+
+/** What becomes known of hires before their result is kept. */
+function earlyNotes() {
+  const notes = new Map<string, EarlyNote>();
+  return {
+    note: (key: string, known: EarlyNote): void => {
+      notes.set(key, { ...notes.get(key), ...known });
+      for (const oldest of notes.keys()) if (notes.size > MAX_EARLY) notes.delete(oldest);
+    },
+    take: (key: string): EarlyNote => {
+      const known = notes.get(key) ?? {};
+      notes.delete(key);
+      return known;
+    },
+  };
+}
 
 /** @throws InvalidInputError naming `idempotencyKey` */
 export function checkKey(key: string): string {

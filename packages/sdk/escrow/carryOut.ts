@@ -116,7 +116,7 @@ export function createCarrier(parameters: CarryOutParameters) {
 
 /** Which instructions would be carried out now, by the chain's state. The others are handled too. */
 function createScreening(calls: EscrowCalls, outcomes: ReturnType<typeof createOutcomes>) {
-  const { setAside, finish, sayDropped, lookLater, onRefused } = outcomes;
+  const { setAside, seeHeld, seeSettled, lookLater, onRefused } = outcomes;
 
   /** The items whose escrows are still held. The others are already settled by somebody. */
   async function heldOf(items: readonly Instruction[], signal: AbortSignal): Promise<Instruction[]> {
@@ -126,13 +126,13 @@ function createScreening(calls: EscrowCalls, outcomes: ReturnType<typeof createO
       const states = await Promise.all(chunk.map(({ id }) => calls.state(id)));
       for (const [at, it] of chunk.entries()) {
         const status = states[at]?.status ?? "none";
-        if (status === "held") held.push(it);
+        if (status === "held") {
+          seeHeld(it);
+          held.push(it);
+        }
         // A provider that is behind may not have this escrow yet.
         else if (status === "none") await lookLater(it, "The escrow is not there.");
-        else {
-          sayDropped(it, `the escrow is ${status}`);
-          await finish(it, status);
-        }
+        else await seeSettled(it, status);
       }
     }
     return held;
@@ -168,7 +168,9 @@ async function take(
 ): Promise<void> {
   const it = book.read(kind, hire, signer, signature);
   const earlier = book.find(it.key);
-  if (earlier && (earlier.byKey || earlier.signature === signature)) return;
+  // An instruction that was settled and is sent again was undone, or the contract refuses it below.
+  const isWaiting = earlier !== undefined && earlier.settledAt === undefined;
+  if (isWaiting && (earlier.byKey || earlier.signature === signature)) return;
   const tried = await calls.tryItem(it.call, it.byKey ? GAS_EACH : GAS_EACH_CONTRACT);
   if (!tried.done) throw refusal(kind, tried);
   if (!it.byKey) requireRoom(Number(gasFor(tried)));
@@ -177,6 +179,7 @@ async function take(
     tries: earlier?.tries ?? 0,
     reservation: earlier?.reservation,
     owed: earlier?.owed ?? 0,
+    hasPaid: earlier?.hasPaid ?? false,
   });
 
   /** Refuses an instruction at once if no gas will be left for it, so that the client can send it itself. */

@@ -1,6 +1,6 @@
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import { advancesOf, type GasAccounts, signaturesOf } from "./gasAccounts.ts";
-import type { Instruction, InstructionBook } from "./keeperInstructions.ts";
+import { type Instruction, type InstructionBook, SURE_MS } from "./keeperInstructions.ts";
 import type { EscrowState } from "./readEscrowState.ts";
 
 /** Gas for an item in which a usual contract wallet verifies. A signature of an unknown wallet may cost no more. */
@@ -50,14 +50,33 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
     log("An instruction is dropped.", { key, signer, reason });
   }
 
+  /** Books the end of an instruction. It stays in the book until {@link seeSettled} finds the end again. */
   async function finish(it: Instruction, status: EscrowState["status"]): Promise<void> {
-    // A hire pays for itself once, also if two rounds see its end.
     if (book.find(it.key) === undefined) return;
-    await book.remove(it);
     it.reservation?.giveBack();
-    if (status !== "released" || it.kind !== "release" || !isPaid(it.hire)) return;
+    it.reservation = undefined;
+    const pays = status === "released" && it.kind === "release" && isPaid(it.hire) && !it.hasPaid;
+    it.hasPaid ||= pays;
+    it.settledAt = now();
+    it.notBefore = it.settledAt + SURE_MS;
+    await book.put(it);
+    if (!pays) return;
     await accounts.earn(advancesOf(it.hire.buyer));
     if (!it.byKey) await accounts.earn(signaturesOf(it.hire.buyer));
+  }
+
+  /** The chain shows that the escrow is settled. The second time is sure. */
+  async function seeSettled(it: Instruction, status: EscrowState["status"]): Promise<void> {
+    if (it.settledAt !== undefined) return await book.remove(it);
+    sayDropped(it, `the escrow is ${status}`);
+    await finish(it, status);
+  }
+
+  /** The chain shows that the escrow is held. If it was settled, a reorganisation has undone that. */
+  function seeHeld(it: Instruction): void {
+    if (it.settledAt === undefined) return;
+    log("A reorganisation has undone an instruction, which is sent again.", { key: it.key });
+    it.settledAt = undefined;
   }
 
   async function drop(it: Instruction, reason: string | undefined): Promise<void> {
@@ -99,5 +118,5 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
     if (it.looks >= MAX_LOOKS) await drop(it, reason);
   }
 
-  return { setAside, deleteNote, finish, sayDropped, onFailure, onRefused, lookLater };
+  return { setAside, deleteNote, finish, seeSettled, seeHeld, onFailure, onRefused, lookLater };
 }

@@ -77,8 +77,9 @@ export type Keeper = {
 
 /**
  * Relays for a provider: releases and refunds in batches, and timeouts of all deposits. Anybody may do this, and somebody
- * must. Instructions are on disk before they are acknowledged, and leave it when the contract says that the escrow is
- * settled. So a keeper that is killed continues where it was.
+ * must. Instructions are on disk before they are acknowledged, and leave it when the contract has said twice, two minutes
+ * apart, that the escrow is settled. So a keeper that is killed continues where it was, and one whose transaction a
+ * reorganisation undid sends it again.
  *
  * What strangers can make it spend is limited: by what a hire is worth, and by a gas account for every buyer and every
  * contract wallet, which is on disk too.
@@ -128,7 +129,7 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
       phase("timeouts", timeouts.round),
     ]);
     const waiting = await books().then(
-      ({ book }) => book.all().length,
+      ({ book }) => book.all().filter(({ settledAt }) => settledAt === undefined).length,
       () => 0,
     );
     if (released + refunded + timedOut > 0) log("A round was carried out.", { released, refunded, timedOut });

@@ -16,12 +16,10 @@ const TRY_GAS = 1_000_000n;
 /** The gas that an item costs besides its own call: the transaction, the batch, and the call's bytes. */
 const AROUND_GAS = 50_000;
 
-/**
- * What a keeper pays before it gets a fee: deposits and marks of delivery. Each counts against the hire's
- * buyer until a release of it brings the fee. If a contract wallet checks the signature, it may burn the gas.
- * Then it counts against that wallet, which has a smaller allowance.
- */
-export function createAdvances(parameters: {
+/** What is sent: `key` says what it does to which escrow, and `call` has the signature in it. */
+type Advance = { key: string; what: string; call: Hex; hire: Hire; signer: Address };
+
+export type AdvancesParameters = {
   calls: EscrowCalls;
   batches: KeeperBatches;
   accounts: GasAccounts;
@@ -31,71 +29,46 @@ export function createAdvances(parameters: {
   gasPerWallet: number;
   /** Milliseconds that a request waits until it is mined. */
   batchMs: number;
-}): Pick<EscrowRelay, "deposit" | "markDelivered"> {
-  const { calls, batches, accounts, gasPerBuyer, gasPerWallet, batchMs } = parameters;
-  const underWay = new Map<string, Promise<Hex>>();
+};
 
-  async function send(it: {
-    key: string;
-    what: string;
-    call: Hex;
-    hire: Hire;
-    signer: Address;
-  }): Promise<Hex> {
-    const { key, what, call, hire, signer } = it;
+/**
+ * What a keeper pays before it gets a fee: deposits and marks of delivery. Each counts against the hire's
+ * buyer until a release of it brings the fee. If a contract wallet checks the signature, it may burn the gas.
+ * Then it counts against that wallet, which has a smaller allowance.
+ */
+export function createAdvances(
+  parameters: AdvancesParameters,
+): Pick<EscrowRelay, "deposit" | "markDelivered"> {
+  const { calls, batches, batchMs } = parameters;
+  /** Requests, by their call: the signature is a part of it. */
+  const underWay = new Map<Hex, Promise<Hex>>();
+  /** What passed its trial and is being sent, by what it does to which escrow. */
+  const sending = new Map<string, Promise<Hex>>();
+
+  /** Tries a call, and sends it, unless the same thing is being sent by another signature. */
+  async function tryAndSend(it: Advance): Promise<Hex> {
+    const { key, what, call, signer } = it;
     const tried = await calls.tryItem(call, TRY_GAS);
     if (!tried.done) throw refusal(what, tried);
     const hasCode = await calls.hasCode(signer);
-    const gasEach = (tried.gasUsed * 5n) / 4n;
-    const gas = Number(gasEach) + AROUND_GAS;
-    const advance = accounts.reserve(advancesOf(hire.buyer), gas, gasPerBuyer);
-    if (!advance) throw gasLimit("hire.buyer", hire.buyer, advancesOf(hire.buyer));
-    const signatureGas = hasCode ? accounts.reserve(signaturesOf(signer), gas, gasPerWallet) : undefined;
-    if (hasCode && !signatureGas) {
-      advance.giveBack();
-      throw gasLimit(signer === hire.buyer ? "hire.buyer" : "hire.seller", signer, signaturesOf(signer));
-    }
-    const outcome = await batches.send([{ key, call }], gasEach).catch(async (error: unknown) => {
-      // Nobody knows whether it was sent.
-      await advance.lose(gas);
-      signatureGas?.giveBack();
-      throw error;
-    });
-    const [failure] = outcome.failed;
-    if (failure && signatureGas) {
-      advance.giveBack();
-      await signatureGas.lose(Number(outcome.gasUsed), true);
-    } else {
-      await advance.lose(Number(outcome.gasUsed));
-      signatureGas?.giveBack();
-    }
-    if (!failure) return outcome.transactionHash;
-    throw new ChainError({
-      code: "call_refused",
-      message: `${what}: ${failure.error ?? "it failed on the chain"}`,
-      hint: "It was valid when it came. Read the state again.",
-      reason: failure.error,
-    });
-  }
-
-  function gasLimit(field: string, account: Address, id: GasAccountId): RelayRefusedError {
-    return new RelayRefusedError({
-      code: "gas_limit",
-      message: `${account} may cost this keeper no more gas now.`,
-      field,
-      secondsToWait: accounts.secondsToWait(id),
-    });
+    const running = sending.get(key);
+    if (running) return await running;
+    if (batches.isOnItsWay(key)) throw notMined(what);
+    const sent = send(parameters, it, (tried.gasUsed * 5n) / 4n, hasCode).finally(() => sending.delete(key));
+    sending.set(key, sent);
+    return await sent;
   }
 
   /**
-   * Does the same thing only once: a second request during the first gets the result of the first. A request does not
-   * wait for ever, and what it asked for continues without it.
+   * Does the same thing only once: a second request during the first gets the result of the first. One with another
+   * signature is tried for itself, so a stranger's wrong signature is the answer of nobody else. A request does not wait
+   * for ever, and what it asked for continues without it.
    */
-  const once = async (it: Parameters<typeof send>[0]): Promise<Hex> => {
+  const once = async (it: Advance): Promise<Hex> => {
     // Sent by a process before this one.
-    if (!underWay.has(it.key) && batches.isOnItsWay(it.key)) throw notMined(it.what);
-    const running = underWay.get(it.key) ?? send(it).finally(() => underWay.delete(it.key));
-    underWay.set(it.key, running);
+    if (!sending.has(it.key) && batches.isOnItsWay(it.key)) throw notMined(it.what);
+    const running = underWay.get(it.call) ?? tryAndSend(it).finally(() => underWay.delete(it.call));
+    underWay.set(it.call, running);
     // If it fails after the request has ended, nobody is told.
     running.catch(() => {});
     const hash = await within(running, batchMs);
@@ -123,6 +96,64 @@ export function createAdvances(parameters: {
         signer: hire.seller,
       }),
   };
+}
+
+/** Sends one call that passed its trial, and books what it cost. */
+async function send(
+  { batches, accounts, gasPerBuyer, gasPerWallet }: AdvancesParameters,
+  { key, what, call, hire, signer }: Advance,
+  gasEach: bigint,
+  hasCode: boolean,
+): Promise<Hex> {
+  const gas = Number(gasEach) + AROUND_GAS;
+  const advance = accounts.reserve(advancesOf(hire.buyer), gas, gasPerBuyer);
+  if (!advance) throw gasLimit(accounts, "hire.buyer", hire.buyer, advancesOf(hire.buyer));
+  const signatureGas = hasCode ? accounts.reserve(signaturesOf(signer), gas, gasPerWallet) : undefined;
+  if (hasCode && !signatureGas) {
+    advance.giveBack();
+    throw gasLimit(
+      accounts,
+      signer === hire.buyer ? "hire.buyer" : "hire.seller",
+      signer,
+      signaturesOf(signer),
+    );
+  }
+  const outcome = await batches.send([{ key, call }], gasEach).catch(async (error: unknown) => {
+    // Without this nobody knows whether it was sent.
+    if (error instanceof ChainError && error.neverSent) advance.giveBack();
+    else await advance.lose(gas);
+    signatureGas?.giveBack();
+    throw error;
+  });
+  const [failure] = outcome.failed;
+  if (failure && signatureGas) {
+    advance.giveBack();
+    await signatureGas.lose(Number(outcome.gasUsed), true);
+  } else {
+    await advance.lose(Number(outcome.gasUsed));
+    signatureGas?.giveBack();
+  }
+  if (!failure) return outcome.transactionHash;
+  throw new ChainError({
+    code: "call_refused",
+    message: `${what}: ${failure.error ?? "it failed on the chain"}`,
+    hint: "It was valid when it came. Read the state again.",
+    reason: failure.error,
+  });
+}
+
+function gasLimit(
+  accounts: GasAccounts,
+  field: string,
+  account: Address,
+  id: GasAccountId,
+): RelayRefusedError {
+  return new RelayRefusedError({
+    code: "gas_limit",
+    message: `${account} may cost this keeper no more gas now.`,
+    field,
+    secondsToWait: accounts.secondsToWait(id),
+  });
 }
 
 function notMined(what: string): ChainError {

@@ -35,7 +35,14 @@ export type Instruction = {
   reservation: Reservation | undefined;
   /** Gas of attempts whose result nobody knows. Its wallet pays for them only when its signature fails. */
   owed: number;
+  /** When the chain showed its end, in unix milliseconds. It is looked at once more, because a reorganisation may undo it. */
+  settledAt: number | undefined;
+  /** Whether its hire has paid for itself. It does so once. */
+  hasPaid: boolean;
 };
+
+/** How long a settled instruction is kept until the chain is asked again, in milliseconds. */
+export const SURE_MS = 120_000;
 
 /** As it is on disk. `atRisk` is the gas of a running attempt. */
 type Stored = {
@@ -45,6 +52,8 @@ type Stored = {
   tries?: number;
   atRisk?: number;
   owed?: number;
+  settledAt?: number;
+  hasPaid?: boolean;
 };
 
 export type InstructionBook = {
@@ -94,6 +103,8 @@ export async function openInstructionBook(parameters: {
       notBefore: 0,
       reservation: undefined,
       owed: 0,
+      settledAt: undefined,
+      hasPaid: false,
     };
   }
 
@@ -106,6 +117,8 @@ export async function openInstructionBook(parameters: {
       tries: it.tries,
       ...(it.reservation !== undefined && { atRisk: it.reservation.gas }),
       ...(it.owed > 0 && { owed: it.owed }),
+      ...(it.settledAt !== undefined && { settledAt: it.settledAt }),
+      ...(it.hasPaid && { hasPaid: true }),
     };
     await store.put(it.key, stored);
   }
@@ -118,6 +131,9 @@ export async function openInstructionBook(parameters: {
         const hire = readHireJson(stored.hire);
         const it = { ...read(kind, hire, stored.signer ?? hire.buyer, stored.signature), key };
         it.tries = stored.tries ?? 0;
+        it.settledAt = stored.settledAt;
+        it.hasPaid = stored.hasPaid ?? false;
+        it.notBefore = stored.settledAt === undefined ? 0 : stored.settledAt + SURE_MS;
         it.owed = (stored.owed ?? 0) + (stored.atRisk ?? 0);
         if (stored.atRisk !== undefined) {
           it.reservation = accounts.reserve(signaturesOf(it.signer), stored.atRisk, Number.POSITIVE_INFINITY);
