@@ -92,7 +92,7 @@ async function compareWithChain(
   });
   const left = hubs.length === 0 ? "" : `; ${hubs.length} with too many transfers were left out`;
   process.stderr.write(
-    `checked: ${checked.length - gaps.length} of ${checked.length} wallets have the balance that their transfers give, at block ${at.block}${left}\n`,
+    `checked: ${checked.length - gaps.length} of ${checked.length} wallets have the balance of ${transfers.token} that their transfers give, at block ${at.block}${left}\n`,
   );
   for (const gap of gaps) {
     process.stderr.write(`differs: the transfers of ${gap.wallet} lack ${missingOf(gap)}, by its balance\n`);

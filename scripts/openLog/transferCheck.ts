@@ -39,6 +39,11 @@ export class TransferCheck {
   /** The transfers since the last tick. Only at a tick does a log have the whole block. */
   readonly #late = new Map<string, { to: Address; value: bigint }>();
 
+  /** The token that the log is about, by its first line: whoever made the log chose it. */
+  get token(): Address | undefined {
+    return this.#token?.address;
+  }
+
   /** Takes note of an event that was applied. All events of the log are needed, in their order. */
   note(event: DeriveEvent): void {
     if (event.kind === "params") {

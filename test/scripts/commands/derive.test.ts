@@ -86,7 +86,7 @@ describe("tallystick derive", function () {
     const lines = linesOf(log.after(2, 2).tick());
     const { code, err } = await derive(lines, ["--trust-signatures", "--rpc", server.url]);
     await server.close();
-    expect(err).to.contain("checked: 0 of 1 wallets").and.contain("at block 4");
+    expect(err).to.contain(`checked: 0 of 1 wallets have the balance of ${TOKEN}`).and.contain("at block 4");
     expect(err).to.contain(`the transfers of ${seller} lack 700 atomic units that it received`);
     expect(code).to.equal(1);
   });
