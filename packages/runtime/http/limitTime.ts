@@ -1,4 +1,4 @@
-import type { Server } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 
 /** The time limit for sending the head of a request, and the whole request, in milliseconds. */
 const REQUEST_MS = 30_000;
@@ -11,10 +11,24 @@ const STILL_MS = 60_000;
  */
 const LOOK_MS = 1_000;
 
+/** Bytes of an answer that may wait for their client without this limit. */
+const SMALL_BYTES = 64 * 1024;
+
+/**
+ * The time for reading what is left of an answer when all of it is made, in milliseconds, and the bytes for each further
+ * second. A client that reads a byte now and then is never still, and would keep megabytes in memory for years.
+ */
+const READ_MS = 60_000;
+const READ_BYTES_PER_SECOND = 16 * 1024;
+
 /**
  * Disconnects clients that send a request or receive an answer too slowly. Call it before the server listens.
  */
-export function limitTime(server: Server, requestMs = REQUEST_MS): void {
+export function limitTime(
+  server: Server,
+  requestMs = REQUEST_MS,
+  { readMs = READ_MS, bytesPerSecond = READ_BYTES_PER_SECOND } = {},
+): void {
   server.headersTimeout = requestMs;
   server.requestTimeout = requestMs;
   server.timeout = STILL_MS;
@@ -23,4 +37,13 @@ export function limitTime(server: Server, requestMs = REQUEST_MS): void {
     LOOK_MS,
     requestMs,
   );
+  // Before the listener that may answer at once.
+  server.prependListener("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
+    response.once("prefinish", () => {
+      const bytes = response.writableLength;
+      if (bytes <= SMALL_BYTES) return;
+      const timer = setTimeout(() => socket.destroy(), readMs + (bytes / bytesPerSecond) * 1_000);
+      response.once("close", () => clearTimeout(timer));
+    });
+  });
 }

@@ -1,5 +1,6 @@
+import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { expect } from "chai";
 import { limitTime } from "tallystick-runtime/http/limitTime";
 import { converse, statusesOf } from "../../support/rawConnection.ts";
@@ -30,6 +31,38 @@ describe("a server with a slow client", () => {
     }
     const whole = await converse(port, { parts: ["GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"] });
     expect(statusesOf(whole)).to.deep.equal([200]);
+  });
+
+  it("disconnects a client that reads a large answer byte by byte, and gives all of it to one that reads", async () => {
+    const bytes = 32 * 1024 * 1024;
+    const servers: Server[] = [];
+    const open = async (limits: Parameters<typeof limitTime>[2]) => {
+      const large = createServer((_, response) => response.end(Buffer.alloc(bytes)));
+      servers.push(large);
+      limitTime(large, 10_000, limits);
+      await new Promise<void>((resolve) => large.listen(0, "127.0.0.1", resolve));
+      const accepted = once(large, "connection");
+      const socket = connect((large.address() as AddressInfo).port, "127.0.0.1");
+      socket.on("error", () => {});
+      socket.write("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+      return { socket, served: ((await accepted) as [Socket])[0] };
+    };
+    try {
+      const { socket: slow, served } = await open({ readMs: 200, bytesPerSecond: bytes });
+      const reading = setInterval(() => slow.read(1), 20);
+      slow.on("readable", () => {});
+      await once(served, "close");
+      clearInterval(reading);
+      slow.destroy();
+      let read = 0;
+      for await (const chunk of (await open({})).socket) read += chunk.length;
+      expect(read).to.be.above(bytes);
+    } finally {
+      for (const it of servers) {
+        it.closeAllConnections();
+        it.close();
+      }
+    }
   });
 
   it("allows half a minute by default, and checks every second", () => {
