@@ -10,9 +10,11 @@ import {
   entryLine,
   GENESIS_HASH,
   hashOfEntryLine,
+  isLedgerHash,
   LedgerCorruptError,
   parseEntryLine,
   sealEntry,
+  sealLine,
 } from "tallystick-protocol/ledger/entry";
 import { LedgerLineError, verifyLedgerLines } from "tallystick-protocol/ledger/verifyLedger";
 import { entryLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
@@ -87,14 +89,45 @@ describe("ledger entries", () => {
 
   it("name every field that is missing, unknown or of the wrong type", () => {
     const text = '{"timestamp": "now", "task_id": 1, "parent_hash": "00", "payload": [], "extra": 1}';
-    const fields = ["extra", "timestamp", "task_id", "parent_hash", "payload", "current_hash"];
+    const hash = "must be 64 lower-case hex digits";
     expect(() => parseEntryLine(text))
       .to.throw(InvalidInputError)
       .with.property("issues")
-      .satisfies(
-        (issues: { field: string }[]) => fields.join() === issues.map((issue) => issue.field).join(),
-      );
-    expect(() => parseEntryLine("[]")).to.throw(InvalidInputError, "must be a JSON object");
+      .that.deep.equals([
+        { field: "extra", message: "is not a field of a ledger entry" },
+        { field: "timestamp", message: "must be a number of seconds" },
+        { field: "task_id", message: "must be a string" },
+        { field: "parent_hash", message: hash },
+        { field: "payload", message: "must be an object" },
+        { field: "current_hash", message: hash },
+      ]);
+    for (const text of ["[]", "null", "1", '"a"'])
+      expect(() => parseEntryLine(text), text)
+        .to.throw(InvalidInputError, "must be a JSON object")
+        .with.property("field", "");
+    // What every object inherits is no field.
+    expect(() => parseEntryLine('{"toString": 1}')).to.throw("toString: is not a field");
+  });
+
+  it("are read only with whole hashes, and with an object as payload", () => {
+    const line = ledger(1)[0]!;
+    expect(parseEntryLine(line).taskId).to.equal("task-0");
+    const { currentHash } = parseEntryLine(line);
+    for (const bad of [`${currentHash}0`, `0${currentHash}`, currentHash.slice(1), currentHash.toUpperCase()])
+      expect(() => parseEntryLine(line.replace(currentHash, bad)), bad).to.throw(/^current_hash: must be 64/);
+    for (const bad of ["null", "1", '"a"', "[]"])
+      expect(
+        () => parseEntryLine(line.replace(/"payload": \{.*?\}, "t/, `"payload": ${bad}, "t`)),
+        bad,
+      ).to.throw(/^payload: must be an object|offset/);
+    expect(isLedgerHash(currentHash)).to.equal(true);
+    expect(isLedgerHash([currentHash])).to.equal(false);
+  });
+
+  it("are sealed and printed at once as they are one after the other", () => {
+    const entry = { timestamp: 1n, taskId: "t", parentHash: GENESIS_HASH, payload: { a: "caf\u00e9" } };
+    const sealed = sealEntry(entry);
+    expect(sealLine(entry)).to.deep.equal({ entry: sealed, line: entryLine(sealed) });
   });
 
   it("are refused with another parent or another hash", () => {
@@ -104,6 +137,15 @@ describe("ledger entries", () => {
     expect(() => checkEntry(second!, GENESIS_HASH)).to.throw(LedgerCorruptError, /^parent_hash is /);
     const forged = { ...first!, payload: { a: 1n } as { [key: string]: PyJson } };
     expect(() => checkEntry(forged, GENESIS_HASH)).to.throw(LedgerCorruptError, /^current_hash is /);
+    const { currentHash } = first!;
+    expect(() => checkEntry({ ...forged, parentHash: currentHash }, GENESIS_HASH))
+      .to.throw(
+        LedgerCorruptError,
+        new RegExp(
+          `^parent_hash is ${currentHash}, but the entry before has 0{64}; current_hash is ${currentHash}, but the entry hashes to (?!${currentHash})[0-9a-f]{64}$`,
+        ),
+      )
+      .with.property("code", "ledger_corrupt");
   });
 });
 
@@ -129,9 +171,18 @@ describe("verifying a ledger", () => {
     async function* stream() {
       yield* lines;
     }
-    const seen: string[] = [];
-    await verifyLedgerLines(stream(), { onEntry: (entry) => seen.push(entry.taskId) });
-    expect(seen).to.deep.equal(["task-0", "task-1", "task-2"]);
+    const seen: unknown[] = [];
+    const onEntry = (...args: unknown[]) => seen.push(args);
+    const result = await verifyLedgerLines(stream(), { onEntry });
+    expect(seen).to.deep.equal(
+      lines.map((line) => [parseEntryLine(line), line, entryLeafHash(parseEntryLine(line))]),
+    );
+    expect(result).to.deep.equal(await verifyLedgerLines(lines));
+    // Also of lines that only the slower reader can judge.
+    const escaped = lines.map((line) => line.replace('"text"', '"t\\u0065xt"'));
+    const others = await verifyLedgerLines(escaped, { layout: "any", onEntry });
+    expect(others).to.deep.equal(result);
+    expect(seen.slice(3)).to.deep.equal(seen.slice(0, 3));
   });
 
   it("accepts a segment, whose errors count the lines of the whole ledger", async () => {
@@ -145,6 +196,16 @@ describe("verifying a ledger", () => {
     });
     expect(error.line).to.equal(5);
     expect((await lineErrorOf(segment, { firstIndex: 3 })).reason).to.match(/^parent_hash is /);
+    const onEntry = () => {};
+    const read = await lineErrorOf(segment.with(1, segment[0]!), { parentHash, firstIndex: 3, onEntry });
+    expect([read.line, read.code, read.details, read.message]).to.deep.equal([
+      5,
+      "ledger_line",
+      { line: 5 },
+      `line 5: ${read.reason}`,
+    ]);
+    expect(read.hint).to.match(/^The ledger was changed after it was written, or damaged\. Restore it/);
+    expect(read.cause).to.be.instanceOf(LedgerCorruptError);
   });
 
   it("accepts a ledger that Python wrote, byte for byte", async () => {
@@ -190,6 +251,24 @@ describe("verifying a ledger", () => {
     expect((await lineErrorOf(lines.toSpliced(2, 0, lines[1]!))).line).to.equal(3);
     expect((await lineErrorOf(lines.with(1, lines[2]!).with(2, lines[1]!))).line).to.equal(2);
     expect((await lineErrorOf(lines.with(3, ""))).reason).to.match(/the text ends/);
+  });
+
+  it("names five faults of a line at most, and counts the others", async () => {
+    const reason = async (line: string) => (await lineErrorOf([line])).reason;
+    const fields = (count: number) => Array.from({ length: count }, (_, n) => `"${"abcdefgh"[n]}": 1`).join();
+    const rest = '"timestamp": 1, "task_id": "t", "parent_hash": "", "payload": {}';
+    expect(await reason(`{${fields(3)}, ${rest}}`)).to.equal(
+      "a is not a field of a ledger entry; b is not a field of a ledger entry; c is not a field of a ledger entry; " +
+        "parent_hash must be 64 lower-case hex digits; current_hash must be 64 lower-case hex digits",
+    );
+    expect(await reason(`{${fields(5)}, ${rest}}`)).to.match(
+      /; e is not a field of a ledger entry; and 2 more$/,
+    );
+    expect(await reason("[]")).to.equal("the line must be a JSON object");
+    const long = "x".repeat(65);
+    expect(await reason(`{"${long}": 1}`)).to.match(/^"x{64}\.\.\." is not a field/);
+    expect(await reason(`{"${long.slice(1)}": 1}`)).to.match(/^x{64} is not a field/);
+    expect(await reason('{"x y": 1}')).to.match(/^"x y" is not a field/);
   });
 
   if (hasPython) {

@@ -6,7 +6,7 @@ import { fromHex, toBareHex } from "tallystick-protocol/hex";
 import { EMPTY_ROOT, leafHash, nodeHash } from "tallystick-protocol/merkle/hash";
 import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
 import { MerkleRange } from "tallystick-protocol/merkle/merkleRange";
-import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
+import { keptHashes, MerkleTree } from "tallystick-protocol/merkle/merkleTree";
 import { verifyConsistency } from "tallystick-protocol/merkle/verifyConsistency";
 import { verifyInclusion } from "tallystick-protocol/merkle/verifyInclusion";
 import { readVectors } from "../../vectors/vectors.ts";
@@ -104,17 +104,66 @@ describe("Merkle trees (RFC 6962)", () => {
     }
   });
 
-  it("have the same root when only the frontier is kept, also after copying it", () => {
-    let frontier = new MerkleFrontier();
+  it("have the same root when only the frontier is kept", () => {
+    const frontier = new MerkleFrontier();
     for (let size = 0; size <= MAX_SIZE; size++) {
       expect(frontier.size).to.equal(size);
       expect(toBareHex(frontier.root())).to.equal(toBareHex(rootAt(size)));
-      if (size === MAX_SIZE) break;
-      const copy = frontier.clone();
-      frontier.append(EMPTY_ROOT);
-      copy.append(tree.leaf(size));
-      frontier = copy;
+      if (size < MAX_SIZE) frontier.append(tree.leaf(size));
     }
+    expect(() => frontier.append(new Uint8Array(33)))
+      .to.throw("a leaf hash has 32 bytes, not 33")
+      .with.property("code", "not_a_hash");
+  });
+
+  it("keep thousands of leaves, and the root of every complete subtree among them", () => {
+    const [large, frontier] = [new MerkleTree(), new MerkleFrontier()];
+    for (let n = 0; n < 4_400; n++) {
+      const leaf = Uint8Array.from({ length: 32 }, (_, at) => (n >> (at % 13)) & 255);
+      large.append(leaf);
+      frontier.append(leaf);
+    }
+    expect(toBareHex(large.root())).to.equal(toBareHex(frontier.root()));
+    for (const index of [0, 255, 256, 4_399]) {
+      const claim = { leafHash: large.leaf(index), index, size: 4_400, root: large.root() };
+      expect(verifyInclusion({ ...claim, proof: large.inclusionProof(index) }), `${index}`).to.equal(true);
+    }
+    const leaves = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, n) => large.leaf(from + n));
+    for (const [height, index] of [
+      [0, 4_399],
+      [1, 2_199],
+      [3, 549],
+      [4, 0],
+      [4, 274],
+      [8, 16],
+      [12, 0],
+    ] as const) {
+      const [from, to] = [index * 2 ** height, (index + 1) * 2 ** height];
+      expect(toBareHex(large.node(height, index)), `${height}/${index}`).to.equal(
+        toBareHex(definedRoot(leaves(from, to))),
+      );
+      const none = Math.floor(4_400 / 2 ** height);
+      for (const bad of [none, -1, 0.5])
+        expect(() => large.node(height, bad)).to.throw(`index: must be an integer below ${none}`);
+    }
+  });
+
+  it("say how many hashes they keep at each level, and continue with hashes that are kept elsewhere", () => {
+    const levels: Uint8Array[][] = [];
+    const level = (at: number) => {
+      levels[at] ??= [];
+      const hashes = levels[at];
+      return { push: (hash: Uint8Array) => void hashes.push(hash), at: (n: number) => hashes[n]! };
+    };
+    const first = new MerkleTree(undefined, { size: 0, level });
+    for (let n = 0; n < 69; n++) first.append(tree.leaf(n));
+    expect(levels.map(({ length }) => length)).to.deep.equal([69, 4, 2, 1]);
+    for (const [at, { length }] of levels.entries()) expect(keptHashes(69, at)).to.equal(length);
+    const next = new MerkleTree(undefined, { size: 69, level });
+    for (let n = 69; n < MAX_SIZE; n++) next.append(tree.leaf(n));
+    expect(next.size).to.equal(MAX_SIZE);
+    expect(toBareHex(next.root())).to.equal(toBareHex(rootAt(MAX_SIZE)));
   });
 
   it("continue from a stored frontier, and refuse one that does not fit its size", () => {
@@ -124,9 +173,10 @@ describe("Merkle trees (RFC 6962)", () => {
       const restored = MerkleFrontier.restore(size, frontier.roots);
       restored.append(tree.leaf(size));
       expect(toBareHex(restored.root())).to.equal(toBareHex(rootAt(size + 1)));
-      expect(() => MerkleFrontier.restore(size, [...frontier.roots, EMPTY_ROOT])).to.throw(
-        "cannot make up a tree",
-      );
+      for (const roots of [[...frontier.roots, EMPTY_ROOT], frontier.roots.slice(1)].slice(0, size + 1))
+        expect(() => MerkleFrontier.restore(size, roots))
+          .to.throw(`${roots.length} subtrees cannot make up a tree of ${size} leaves`)
+          .with.property("code", "not_a_frontier");
     }
   });
 
@@ -148,8 +198,13 @@ describe("Merkle trees (RFC 6962)", () => {
     );
     const later = new MerkleRange(3);
     later.append(tree.leaf(3));
-    expect(() => new MerkleRange().join(later)).to.throw("leaves from 3 on do not follow those up to 0");
-    expect(() => later.root()).to.throw("the leaves before 3 are unknown");
+    expect(() => new MerkleRange().join(later))
+      .to.throw("leaves from 3 on do not follow those up to 0")
+      .with.property("code", "not_a_range");
+    expect(() => later.root())
+      .to.throw("the leaves before 3 are unknown")
+      .with.property("code", "not_a_range");
+    expect([later.from, later.to]).to.deep.equal([3, 4]);
   });
 
   it("prove every leaf at every size", () => {
@@ -258,17 +313,42 @@ describe("Merkle trees (RFC 6962)", () => {
     expect(verifyInclusion({ leafHash: EMPTY_ROOT, index: 0n, size: size + 1n, proof, root })).to.equal(
       false,
     );
-    expect(
-      verifyInclusion({ leafHash: EMPTY_ROOT, index: 0.5, size: 2, proof: [EMPTY_ROOT], root }),
-    ).to.equal(false);
+    const pair = { leafHash: EMPTY_ROOT, proof: [EMPTY_ROOT], root: nodeHash(EMPTY_ROOT, EMPTY_ROOT) };
+    expect(verifyInclusion({ ...pair, index: 0, size: 2 })).to.equal(true);
+    for (const [index, size] of [
+      [0.5, 2],
+      [-1n, 2],
+      [0, 1.5],
+      [0, 2 ** 53],
+      [0n, -2n],
+      [Number.NaN, 2],
+    ] as const)
+      expect(verifyInclusion({ ...pair, index, size }), `${index} in ${size}`).to.equal(false);
+    const empty = { fromRoot: EMPTY_ROOT, toRoot: rootAt(5), proof: [] };
+    expect(verifyConsistency({ ...empty, from: 0n, to: 5n })).to.equal(true);
+    expect(verifyConsistency({ ...empty, from: 0n, to: 2n ** 63n })).to.equal(true);
+    expect(verifyConsistency({ ...empty, from: 0n, to: 2n ** 63n + 1n })).to.equal(false);
+    expect(verifyConsistency({ ...empty, from: -1n, to: 5n })).to.equal(false);
+    expect(verifyConsistency({ ...empty, from: 0, to: 5, proof: [EMPTY_ROOT] })).to.equal(false);
   });
 
   it("refuse impossible sizes and leaves, and name them", () => {
-    expect(() => tree.root(MAX_SIZE + 1)).to.throw(InvalidInputError, /^size: /);
-    expect(() => tree.inclusionProof(5, 5)).to.throw(InvalidInputError, /^index: /);
-    expect(() => tree.inclusionProof(0, 0)).to.throw(InvalidInputError, /^index: /);
-    expect(() => tree.consistencyProof(6, 5)).to.throw(InvalidInputError, /^from: /);
-    expect(() => tree.consistencyProof(0, -1)).to.throw(InvalidInputError, /^to: /);
-    expect(() => tree.append(new Uint8Array(31))).to.throw("32 bytes");
+    const refused = (action: () => unknown, message: string) =>
+      expect(action, message).to.throw(InvalidInputError, message).with.property("code", "not_in_tree");
+    for (const bad of [MAX_SIZE + 1, -1, 0.5]) {
+      refused(() => tree.root(bad), `size: must be an integer from 0 to ${MAX_SIZE}`);
+      refused(() => tree.inclusionProof(0, bad), `size: must be an integer from 0 to ${MAX_SIZE}`);
+      refused(() => tree.consistencyProof(0, bad), `to: must be an integer from 0 to ${MAX_SIZE}`);
+    }
+    for (const bad of [5, -1, 0.5])
+      refused(() => tree.inclusionProof(bad, 5), "index: must be an integer from 0 to 4");
+    for (const bad of [MAX_SIZE, -1, 0.5])
+      refused(() => tree.leaf(bad), `index: must be an integer from 0 to ${MAX_SIZE - 1}`);
+    for (const bad of [6, -1, 0.5])
+      refused(() => tree.consistencyProof(bad, 5), "from: must be an integer from 0 to 5");
+    refused(() => tree.inclusionProof(0, 0), "index: there is no leaf in an empty tree");
+    expect(() => tree.append(new Uint8Array(31)))
+      .to.throw("a leaf hash has 32 bytes, not 31")
+      .with.property("code", "not_a_hash");
   });
 });

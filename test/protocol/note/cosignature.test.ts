@@ -1,7 +1,9 @@
 import { createPublicKey, verify } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { expect } from "chai";
 import fc from "fast-check";
+import { toBase64 } from "tallystick-protocol/base64";
 import {
   cosign,
   cosignedAt,
@@ -9,7 +11,12 @@ import {
   formatCosignerKey,
   parseCosignerKey,
 } from "tallystick-protocol/note/cosignature";
-import { formatSignedNote, noteVerifierKey, parseSignedNote } from "tallystick-protocol/note/signedNote";
+import {
+  formatSignedNote,
+  noteKeyId,
+  noteVerifierKey,
+  parseSignedNote,
+} from "tallystick-protocol/note/signedNote";
 
 const SEED = new Uint8Array(32).fill(9);
 const NAME = "witness.example.com/w1";
@@ -78,10 +85,29 @@ describe("the key of a witness", () => {
     expect(parseCosignerKey(text)).to.deep.equal(key);
     const log = noteVerifierKey(NAME, key.publicKey);
     expect(log.keyId).to.not.deep.equal(key.keyId);
-    for (const bad of ["", "a+b+c", text.replace("w1", "w2"), text.slice(0, -4), text.replace("+B", "+A")]) {
+    /** A key with the right hash of whatever it has. */
+    const withHash = (name: string, bytes: Uint8Array) =>
+      `${name}+${bytesToHex(noteKeyId(name, bytes))}+${toBase64(bytes)}`;
+    const ours = Uint8Array.of(4, ...key.publicKey);
+    expect(withHash(NAME, ours)).to.equal(text);
+    for (const bad of [
+      "",
+      "a+b+c",
+      text.replace("w1", "w2"),
+      ` ${text}`,
+      withHash("a name", ours),
+      withHash(NAME, Uint8Array.of(1, ...key.publicKey)),
+      withHash(NAME, Uint8Array.of(...ours, 0)),
+      withHash(NAME, ours.subarray(0, 32)),
+    ]) {
+      expect(() => parseCosignerKey(bad, "witness"), bad)
+        .to.throw("must be the verifier key of a witness, name+hash+base64, of an Ed25519 key")
+        .with.property("field", "witness");
+    }
+    for (const bad of [text.slice(0, -4), text.replace("+B", "+A")])
       expect(() => parseCosignerKey(bad, "witness"), bad)
         .to.throw()
         .with.property("field", "witness");
-    }
+    expect(() => parseCosignerKey("a")).to.throw(/^key: /);
   });
 });

@@ -1,9 +1,11 @@
 import { expect } from "chai";
+import { InvalidInputError } from "tallystick-protocol/errors";
 import { toHex } from "tallystick-protocol/hex";
 import {
   type HeadSignature,
   headNoteSignature,
   headSignatureOf,
+  isHeadSignedBy,
   MAX_CONTRACT_SIGNATURE_BYTES,
 } from "tallystick-protocol/note/headSignature";
 import { formatSignedNote, type NoteSignature, parseSignedNote } from "tallystick-protocol/note/signedNote";
@@ -40,27 +42,42 @@ describe("the writer's signature", () => {
   });
 
   it("is not written with an impossible length", () => {
-    for (const word of [
-      { by: "key", signature: ofLength(64) },
-      { by: "contract", signature: "0x" },
-      { by: "contract", signature: ofLength(MAX_CONTRACT_SIGNATURE_BYTES + 1) },
+    for (const [word, words] of [
+      [{ by: "key", signature: ofLength(64) }, "of 64 bytes, where a key's has 65 bytes"],
+      [{ by: "contract", signature: "0x" }, "of 0 bytes, where a contract's has 1 to 40000 bytes"],
+      [
+        { by: "contract", signature: ofLength(MAX_CONTRACT_SIGNATURE_BYTES + 1) },
+        "of 40001 bytes, where a contract's has 1 to 40000 bytes",
+      ],
     ] as const)
-      expect(() => line(word))
-        .to.throw()
-        .with.property("code", "invalid_input");
+      expect(() => line(word)).to.throw(`signature: has a writer's word ${words}`);
+    expect(line({ by: "contract", signature: "0x07" }).signature).to.deep.equal(Uint8Array.of(7));
   });
 
-  for (const [what, lines] of [
-    ["twice of one kind", [line(key), line(key)]],
-    ["twice, the first of them wrong", [withBytes(key, 65), line(key)]],
-    ["as a key's and as a contract's", [line(key), line(contract)]],
-    ["in a length that no key's has", [withBytes(key, 66)]],
-    ["longer than a contract is asked about", [withBytes(contract, MAX_CONTRACT_SIGNATURE_BYTES + 1)]],
+  it("is not the writer's if no key can have made it, which is no error", () => {
+    const head = { ledgerId: ofLength(32), size: 1n, root: ofLength(32) };
+    const deployment = { chainId: 1, contract: OTHER };
+    for (const signature of ["0x", ofLength(64), ofLength(65)] as const)
+      expect(isHeadSignedBy(WRITER, head, deployment, signature), signature).to.equal(false);
+  });
+
+  const TWO = "carries two words of one writer, where one is enough";
+  for (const [what, lines, words] of [
+    ["twice of one kind", [line(key), line(key)], TWO],
+    ["twice, the first of them wrong", [withBytes(key, 65), line(key)], TWO],
+    ["as a key's and as a contract's", [line(key), line(contract)], TWO],
+    ["in a length that no key's has", [withBytes(key, 66)], "a writer's word of 66 bytes"],
+    [
+      "longer than a contract is asked about",
+      [withBytes(contract, MAX_CONTRACT_SIGNATURE_BYTES + 1)],
+      "a writer's word of 40001 bytes",
+    ],
   ] as const) {
     it(`is refused in this place: ${what}`, () => {
       expect(() => headSignatureOf(noteWith(...lines), NAME, WRITER))
-        .to.throw()
-        .with.property("code", "invalid_input");
+        .to.throw(InvalidInputError, words)
+        .with.property("field", "checkpoint");
+      expect(() => headSignatureOf(noteWith(...lines), NAME, WRITER, "head")).to.throw(/^head: /);
     });
   }
 });

@@ -1,9 +1,14 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { expect } from "chai";
+import { toBase64 } from "tallystick-protocol/base64";
+import { InvalidInputError } from "tallystick-protocol/errors";
 import {
   formatSignedNote,
   formatVerifierKey,
+  isNoteKeyName,
   isNoteSignedBy,
+  noteKeyId,
   noteVerifierKey,
   parseSignedNote,
   parseVerifierKey,
@@ -53,6 +58,9 @@ describe("a signed note", () => {
     const key = noteVerifierKey("me", ed25519.getPublicKey(secretKey));
     const of = (signature: Uint8Array) => ({ text, signatures: [{ ...mine, signature }] });
     expect(isNoteSignedBy(of(mine.signature), key)).to.equal(true);
+    const other = (change: object) => ({ text, signatures: [{ ...mine, ...change }] });
+    expect(isNoteSignedBy(other({ name: "you" }), key)).to.equal(false);
+    expect(isNoteSignedBy(other({ keyId: Uint8Array.of(1, 2, 3, 4) }), key)).to.equal(false);
     for (const length of [1, 63, 65, 128]) {
       const other = new Uint8Array(length);
       other.set(mine.signature.subarray(0, length));
@@ -65,20 +73,74 @@ describe("a signed note", () => {
     expect(parseSignedNote(`text\n\n${lines}`).signatures).to.have.length(100);
   });
 
-  for (const [what, note] of [
-    ["no signatures", "text\n"],
-    ["no newline at its end", NOTE.trimEnd()],
-    ["a hyphen for the dash", NOTE.replace("— ", "- ")],
-    ["bad base 64", NOTE.replace("x08go", "x08g!")],
-    ["a tab", NOTE.replace("If you", "If\tyou")],
-    ["four bytes for a signature", "text\n\n— a AAAAAA==\n"],
-    ["a fourth word in a line of its signatures", "text\n\n— a AAAAAAA= b\n"],
-    ["101 signatures", `text\n\n${"— a AAAAAAA=\n".repeat(101)}`],
-  ]) {
+  it("has its signatures behind the last empty line: its text may have empty lines too", () => {
+    const note = parseSignedNote("one\n\ntwo\n\n— a AAAAAAA=\n");
+    expect(note.text).to.equal("one\n\ntwo\n");
+    expect(note.signatures).to.deep.equal([
+      { name: "a", keyId: new Uint8Array(4), signature: new Uint8Array(1) },
+    ]);
+  });
+
+  it("may have a million characters", () => {
+    const longest = `${"x".repeat(1_000_000 - 15)}\n\n— a AAAAAAA=\n`;
+    expect(longest).to.have.length(1_000_000);
+    expect(parseSignedNote(longest).signatures).to.have.length(1);
+    expect(() => parseSignedNote(`x${longest}`)).to.throw("note: must have at most 1000000 characters");
+  });
+
+  const NONE = "has a line among its signatures that is none";
+  for (const [what, note, words] of [
+    ["no signatures", "text\n", "has no signatures behind an empty line"],
+    ["an empty line at its end", "text\n\n", NONE],
+    ["no newline at its end", NOTE.trimEnd(), "has no signatures behind an empty line"],
+    ["a hyphen for the dash", NOTE.replace("— ", "- "), NONE],
+    ["no base 64 behind a name", "text\n\n— a\n", NONE],
+    ["bad base 64", NOTE.replace("x08go", "x08g!"), "base 64"],
+    ["a tab", NOTE.replace("If you", "If\tyou"), "has a control character"],
+    ["half a character", NOTE.replace("If you", "If\ud800you"), "has a control character"],
+    ["four bytes for a signature", "text\n\n— a AAAAAA==\n", "has a signature without bytes"],
+    ["a fourth word in a line of its signatures", "text\n\n— a AAAAAAA= b\n", NONE],
+    ["a plus sign in a name", "text\n\n— a+b AAAAAAA=\n", NONE],
+    ["no name", "text\n\n—  AAAAAAA=\n", NONE],
+    ["101 signatures", `text\n\n${"— a AAAAAAA=\n".repeat(101)}`, "must have at most 100 signatures"],
+  ] as const) {
     it(`is refused with ${what}`, () => {
-      expect(() => parseSignedNote(note as string))
-        .to.throw()
-        .with.property("code", "invalid_input");
+      expect(() => parseSignedNote(note, "checkpoint"))
+        .to.throw(InvalidInputError, words)
+        .with.property("field", "checkpoint");
     });
   }
+});
+
+describe("the verifier key of a note", () => {
+  const { publicKey } = parseVerifierKey(VKEY);
+
+  it("has a name without spaces, plus signs and control characters", () => {
+    for (const name of ["a", "log.example/1", "Käufer"]) expect(isNoteKeyName(name), name).to.equal(true);
+    for (const name of ["", " a", "a b", "a ", "a\u00a0b", "a+b", "a\u0000", "a\u009f"])
+      expect(isNoteKeyName(name), JSON.stringify(name)).to.equal(false);
+  });
+
+  it("is refused when its hash, its type, its length or its name is another", () => {
+    /** A key with the right hash of whatever it has. */
+    const text = (name: string, key: Uint8Array) =>
+      `${name}+${bytesToHex(noteKeyId(name, key))}+${toBase64(key)}`;
+    const right = text("PeterNeumann", Uint8Array.of(1, ...publicKey));
+    expect(right).to.equal(VKEY);
+    for (const bad of [
+      "",
+      VKEY.replace("c74f20a3", "c74f20a4"),
+      VKEY.replace("c74f20a3", "C74F20A3"),
+      ` ${VKEY}`,
+      text("PeterNeumann", Uint8Array.of(4, ...publicKey)),
+      text("PeterNeumann", Uint8Array.of(1, ...publicKey, 0)),
+      text("PeterNeumann", Uint8Array.of(1, ...publicKey.subarray(1))),
+      text("Peter Neumann", Uint8Array.of(1, ...publicKey)),
+    ])
+      expect(() => parseVerifierKey(bad, "keys.0"), bad)
+        .to.throw(InvalidInputError, "must be a verifier key, name+hash+base64, of an Ed25519 key")
+        .with.property("field", "keys.0");
+    expect(() => parseVerifierKey(VKEY.replace("ARpc", "AR!c"), "keys.0")).to.throw(/^keys\.0: .*base 64/);
+    expect(() => parseVerifierKey("a")).to.throw(/^key: /);
+  });
 });

@@ -36,6 +36,7 @@ describe("a policy of logs and witnesses", () => {
   it("is read with its names, keys and addresses", () => {
     const { logs, witnesses, groups, quorum } = parseTrustPolicy(POLICY);
     expect(logs.map(({ url }) => url)).to.deep.equal(["https://log.example"]);
+    expect(witnesses[1]).to.have.all.keys("name", "key");
     expect(witnesses.map(({ name, url }) => [name, url])).to.deep.equal([
       ["X1", "https://one.example/"],
       ["X2", undefined],
@@ -86,11 +87,56 @@ describe("a policy of logs and witnesses", () => {
     expect(objection([signNote(text, "log.example", seed(102)), by(1), by(3), by(5)])).to.match(/No key/);
     // The same witness twice is one.
     expect(objection([log, by(1), by(1), by(5)])).to.match(/has not cosigned/);
-    expect(policyObjection({ text, signatures: [log] }, "other.example", policy)).to.match(/has no log/);
+    expect(objection([log])).to.match(/of its witnesses: none\.$/);
+    expect(policyObjection({ text, signatures: [log] }, "other.example", policy)).to.equal(
+      "The policy has no log other.example.",
+    );
+    // Two keys of one log: either is enough.
+    const two = parseTrustPolicy(`log ${logKey(2)}\nlog ${logKey(1)}\nquorum none`);
+    expect(policyObjection({ text, signatures: [log] }, "log.example", two)).to.equal(undefined);
   });
 
   for (const [what, policy, words] of [
-    ["no quorum", `log ${logKey(1)}`, /policy: must have a quorum/],
+    ["no quorum", `log ${logKey(1)}`, /policy: must have a quorum line/],
+    ["a log without a key", "log\nquorum none", /line 1: must be `log <vkey> \[<url>\]`/],
+    [
+      "a witness without a key",
+      "witness W\nquorum none",
+      /line 1: must be `witness <name> <vkey> \[<url>\]`/,
+    ],
+    ["a witness without a name", "witness\nquorum none", /line 1: must be `witness/],
+    [
+      "more words than a witness takes",
+      `witness W ${witnessKey(1)} https://a b\nquorum W`,
+      /line 1: must be `witness/,
+    ],
+    [
+      "a group without a number",
+      "group G\nquorum none",
+      /line 1: must be `group <name> all\|any\|<k> <name>…`/,
+    ],
+    ["a quorum without a name", "quorum", /line 1: must be `quorum <name>`/],
+    ["two names for a quorum", "quorum none none", /line 1: must be `quorum <name>`/],
+    [
+      "a group with the name of a witness",
+      `witness W ${witnessKey(1)}\ngroup W any W\nquorum W`,
+      /line 2: defines W again/,
+    ],
+    [
+      "one log's key twice",
+      `log ${logKey(1)}\nlog ${logKey(1)}\nquorum none`,
+      /line 2: has the key of another line/,
+    ],
+    [
+      "a member twice in one group",
+      `witness W ${witnessKey(1)}\ngroup G 2 W W\nquorum G`,
+      /line 2: names W, which is a member already/,
+    ],
+    [
+      "a number that is none",
+      `witness W ${witnessKey(1)}\ngroup G 1x W\nquorum G`,
+      /line 2: must ask for 1 to 1 of its 1/,
+    ],
     ["two quorums", "quorum none\nquorum none", /line 2: is a second quorum/],
     ["a word that none knows", "quorom none", /line 1: must begin with/],
     ["a quorum that nothing defines", "quorum X", /line 1: names X/],
@@ -140,7 +186,10 @@ describe("a policy of logs and witnesses", () => {
     ["more than it may hold", `${"# \n".repeat(70_000)}quorum none`, /at most 200000 characters/],
   ] as const) {
     it(`is refused with ${what}, and the line is named`, () => {
-      expect(() => parseTrustPolicy(policy)).to.throw(words);
+      expect(() => parseTrustPolicy(policy))
+        .to.throw(words)
+        .with.property("code", "invalid_input");
+      expect(() => parseTrustPolicy(policy, "trusted")).to.throw(/^trusted(, line \d+)?: .*\(C2SP /);
     });
   }
 
@@ -152,6 +201,16 @@ describe("a policy of logs and witnesses", () => {
     expect(parseTrustPolicy(witnesses(64)).witnesses).to.have.length(64);
     expect(() => parseTrustPolicy(witnesses(65))).to.throw(/line 65: is one more than 64/);
     const groups = `witness w ${witnessKey(1)}\n${lines((n) => `group g${n} any ${n === 1 ? "w" : `g${n - 1}`}`, 65)}\nquorum g1`;
-    expect(() => parseTrustPolicy(groups)).to.throw(/line 66: is one group more/);
+    expect(() => parseTrustPolicy(groups)).to.throw(/line 66: is one group more than 64/);
+    expect(parseTrustPolicy(groups.replace(/^group g65 .*$/m, "")).groups.size).to.equal(64);
+    const logs = (count: number) => `${lines((n) => `log ${logKey(n)}`, count)}\nquorum none`;
+    expect(parseTrustPolicy(logs(64)).logs).to.have.length(64);
+    expect(() => parseTrustPolicy(logs(65))).to.throw(/line 65: is one more than 64 of its kind/);
+  });
+
+  it("may have 200,000 characters, and tabs between its words", () => {
+    const text = "quorum\tnone\n".padEnd(200_000, "#");
+    expect(parseTrustPolicy(text).quorum).to.equal("none");
+    expect(() => parseTrustPolicy(`${text}#`)).to.throw("policy: must have at most 200000 characters");
   });
 });

@@ -1,5 +1,6 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { expect } from "chai";
+import { InvalidInputError } from "tallystick-protocol/errors";
 import { formatVerifierKey, noteVerifierKey } from "tallystick-protocol/note/signedNote";
 import { formatVerifierKeys, parseVerifierKeys } from "tallystick-protocol/note/verifierKeys";
 
@@ -28,19 +29,42 @@ describe("a ledger's verifier keys", () => {
     expect(parseVerifierKeys(text)).to.deep.equal(keys);
   });
 
-  for (const [what, text] of [
-    ["nothing", ""],
-    ["three keys", formatVerifierKeys([old, next, keyOf(3)])],
-    ["keys of two names", formatVerifierKeys([old, keyOf(2, "tallystick.test/other")])],
-    ["more than is known here", `${formatVerifierKey(old)} by=somebody`],
-    ["an invalid time", `${formatVerifierKey(old)} until=2026-13-31T00:00:00Z`],
-    ["a time in another form", `${formatVerifierKey(old)} until=1767225600`],
-    ["a line without an end", `${formatVerifierKey(old)}${"A".repeat(1 << 20)}`],
-  ]) {
+  const ONE_A_LINE = "must be a verifier key a line, with from= and until= behind it";
+  const TIMES = "must have its times as 2026-01-31T00:00:00Z";
+  for (const [what, text, words] of [
+    ["nothing", "", ONE_A_LINE],
+    ["three keys", formatVerifierKeys([old, next, keyOf(3)]), "must be at most 2 verifier keys, one a line"],
+    [
+      "keys of two names",
+      formatVerifierKeys([old, keyOf(2, "tallystick.test/other")]),
+      "must be keys of one name",
+    ],
+    ["more than is known here", `${formatVerifierKey(old)} by=somebody`, ONE_A_LINE],
+    ["a word before a key", `by ${formatVerifierKey(old)}`, ONE_A_LINE],
+    ["its times in another order", `${formatVerifierKey(old)} until=x from=x`, ONE_A_LINE],
+    ["no key", "from=2026-01-31T00:00:00Z", "must be a verifier key, name+hash+base64"],
+    ["an invalid time", `${formatVerifierKey(old)} until=2026-13-31T00:00:00Z`, TIMES],
+    ["a time in another form", `${formatVerifierKey(old)} until=1767225600`, TIMES],
+    ["a time with a word before it", `${formatVerifierKey(old)} from=on-2026-01-31T00:00:00Z`, TIMES],
+    ["a time with a word behind it", `${formatVerifierKey(old)} from=2026-01-31T00:00:00Z+1`, TIMES],
+    [
+      "a line without an end",
+      `${formatVerifierKey(old)}${"A".repeat(1 << 20)}`,
+      /must be at most 2 verifier keys$/,
+    ],
+  ] as const) {
     it(`are refused with ${what}`, () => {
-      expect(() => parseVerifierKeys(text as string))
-        .to.throw()
-        .with.property("code", "invalid_input");
+      expect(() => parseVerifierKeys(text, "keys"))
+        .to.throw(InvalidInputError, words)
+        .with.property("field", "keys");
+      expect(() => parseVerifierKeys(text)).to.throw(/^key: /);
     });
   }
+
+  it("may be two lines of a thousand characters each", () => {
+    const longest = 2 * 1_001;
+    const padded = (length: number) => formatVerifierKeys([old, next]).padEnd(length, "\n");
+    expect(parseVerifierKeys(padded(longest))).to.deep.equal([old, next]);
+    expect(() => parseVerifierKeys(padded(longest + 1))).to.throw(/^key: must be at most 2 verifier keys$/);
+  });
 });

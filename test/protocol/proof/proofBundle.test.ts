@@ -1,6 +1,7 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { expect } from "chai";
 import type { Address } from "tallystick-protocol/address";
+import { InvalidInputError } from "tallystick-protocol/errors";
 import { type Hex, toHex } from "tallystick-protocol/hex";
 import { headTypedData, ledgerId } from "tallystick-protocol/ledger/anchor";
 import { entryLine, GENESIS_HASH, sealEntry } from "tallystick-protocol/ledger/entry";
@@ -13,7 +14,7 @@ import {
   noteVerifierKey,
   signNote,
 } from "tallystick-protocol/note/signedNote";
-import { type ProofBundle, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
+import { type ProofBundle, parseProofBundle, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
 import { ProofError } from "tallystick-protocol/proof/provenEntry";
 import { privateKeyToAccount } from "viem/accounts";
 
@@ -150,5 +151,142 @@ describe("a proof bundle", () => {
       expect(verifyProofBundle(bundle, { keys: keys.map(keyOf) }).index).to.equal(0);
     expect(refusal(() => verifyProofBundle(bundle, { keys: [keyOf(3)] }))).to.equal("proof_invalid");
     expect(refusal(() => verifyProofBundle(bundle, { keys: [] }))).to.equal("proof_invalid");
+    // A known key of another log counts for nothing, even beside the right one's name.
+    const stranger = noteVerifierKey("tallystick.test/other", keyOf(1).publicKey);
+    expect(() => verifyProofBundle(bundle, { keys: [stranger] })).to.throw(
+      ProofError,
+      "The checkpoint's origin is not the key's name.",
+    );
+    expect(() => verifyProofBundle(bundle, { keys: [stranger, keyOf(3)] })).to.throw(
+      ProofError,
+      "The checkpoint is not signed by the key.",
+    );
+  });
+
+  it("shows what it is about", async () => {
+    const word = await keyWord("11");
+    const bundle = await bundleOf({ writer: first, word });
+    expect(verifyProofBundle(bundle)).to.deep.equal({
+      entry,
+      index: 0,
+      leafHash: toHex(root),
+      checkpoint: { origin: ORIGIN, size: 1, root },
+      verifierKey: formatVerifierKey(keyOf(1)),
+      ledger: {
+        id: idOf(first),
+        ...deployment,
+        firstWriter: first,
+        guardian,
+        writer: first,
+        word,
+        rests: "id",
+      },
+      transaction: `0x${"ab".repeat(32)}`,
+    });
+  });
+
+  it("without an anchor and without the writer's signature shows no ledger; with only one of them it is refused", async () => {
+    const bare = await bundleOf({ writer: first });
+    const { ledger, transaction } = verifyProofBundle({ ...bare, anchor: null });
+    expect([ledger, transaction]).to.deep.equal([null, null]);
+    expect(() => verifyProofBundle(bare)).to.throw(
+      ProofError,
+      "The checkpoint carries no signature of the ledger's writer.",
+    );
+    const signed = await bundleOf({ writer: first, word: await keyWord("11") });
+    expect(verifyProofBundle({ ...signed, anchor: null }).ledger?.rests).to.equal("id");
+    expect(verifyProofBundle({ ...signed, ledger: null }).ledger).to.equal(null);
+  });
+
+  it("says which part does not hold, and what to do next", async () => {
+    const bundle = await bundleOf({ writer: first, word: await keyWord("11") });
+    const later = await bundleOf({ writer: next, word: await keyWord("22") });
+    const contract = await bundleOf({ writer: first, word: { by: "contract", signature: "0x00" } });
+    const [hint, file] = [/--rpc-url.*--writer/, "The file was changed, or it proves something else."];
+    for (const [action, message, advice] of [
+      [
+        () => verifyProofBundle({ ...bundle, index: 1 }),
+        "The entry is not entry 1 of the ledger that the checkpoint is of.",
+        file,
+      ],
+      [
+        () => verifyProofBundle(bundle, { writer: next }),
+        `The proof is by the writer ${first}, not by ${next}.`,
+        file,
+      ],
+      [
+        () => verifyProofBundle(later),
+        `The writer ${next} is not the first one of the ledger, and only the chain says that it followed.`,
+        hint,
+      ],
+      [
+        () => verifyProofBundle(contract),
+        `The writer ${first} is a contract, and only the chain says what it signed.`,
+        hint,
+      ],
+      [
+        () => verifyProofBundle({ ...bundle, entry: `${bundle.entry} ` }),
+        "The entry is not a canonical ledger line.",
+        file,
+      ],
+      [
+        () => verifyProofBundle({ ...bundle, entry: bundle.entry.replace('"one"', '"two"') }),
+        "The entry's current_hash is not its hash.",
+        file,
+      ],
+    ] as const)
+      expect(action, message)
+        .to.throw(message)
+        .with.property("hint")
+        .that.satisfies((said: string) => (typeof advice === "string" ? said === advice : advice.test(said)));
+  });
+
+  it("names the field of its entry that cannot be read", async () => {
+    const bundle = await bundleOf({ writer: first });
+    const fields = (text: string) => {
+      try {
+        verifyProofBundle({ ...bundle, entry: text });
+      } catch (error) {
+        return (error as InvalidInputError).issues.map(({ field, message }) => `${field}: ${message}`);
+      }
+      return [];
+    };
+    expect(fields("[]")).to.deep.equal(["entry: must be a JSON object"]);
+    expect(fields("{")[0]).to.match(/^entry: is no JSON: /);
+    expect(fields(bundle.entry.replace('"one"', "1"))).to.deep.equal(["entry.task_id: must be a string"]);
+  });
+});
+
+describe("the file of a proof bundle", () => {
+  const refused = (text: string, words: string) =>
+    expect(() => parseProofBundle(text)).to.throw(InvalidInputError, words);
+
+  it("is read as it is written", async () => {
+    const bundle = await bundleOf({ writer: first, word: await keyWord("11") });
+    for (const it of [bundle, { ...bundle, ledger: null, anchor: null }])
+      expect(parseProofBundle(JSON.stringify(it))).to.deep.equal(it);
+  });
+
+  it("is refused if it is too long, no JSON, or has a field of another form, which is named", async () => {
+    const bundle = await bundleOf({ writer: first });
+    const withField = (change: object) => JSON.stringify({ ...bundle, ...change });
+    const hash = `0x${"ab".repeat(32)}`;
+    refused("{".padEnd(2 ** 27 + 1), `The input: must have at most ${2 ** 27} characters`);
+    refused("{", "The input: is no JSON");
+    refused(withField({ format: "tallystick/proof/v2" }), 'format: must be "tallystick/proof/v1"');
+    refused(withField({ index: -1 }), "index: ");
+    refused(withField({ index: 0.5 }), "index: ");
+    refused(withField({ more: 1 }), "more");
+    refused(withField({ inclusion_proof: new Array(65).fill(hash) }), "inclusion_proof: ");
+    for (const bad of [`${hash}0`, `1${hash}`, hash.toUpperCase(), hash.slice(0, -1)])
+      refused(
+        withField({ anchor: { transaction: bad } }),
+        "anchor.transaction: must be 0x and 64 lower-case hex digits",
+      );
+    refused(withField({ checkpoint: "x".repeat(1_000_001) }), "checkpoint: ");
+    refused(withField({ verifier_key: "x".repeat(1_001) }), "verifier_key: ");
+    refused(withField({ ledger: { ...bundle.ledger, chain_id: -1 } }), "ledger.chain_id: ");
+    const most = { ...bundle, inclusion_proof: new Array(64).fill(hash), checkpoint: "x".repeat(1_000_000) };
+    expect(parseProofBundle(JSON.stringify(most))).to.deep.equal(most);
   });
 });
