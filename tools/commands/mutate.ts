@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { MutateOptions } from "../mutation/mutate.ts";
 import { subjects } from "../mutation/subjects.ts";
-import type { MutateRoomOptions } from "../mutation/typescript/mutateRoom.ts";
+import type { MutateRoomOptions } from "../mutation/typescript/mutateRooms.ts";
 import { rooms } from "../mutation/typescript/rooms.ts";
 
 /** `npm run mutate`: makes small changes of the source, one at a time, and checks whether a test notices each. */
@@ -11,7 +11,7 @@ export function registerMutate(program: Command): void {
     .description(
       "Change the contracts, or a room of the TypeScript, in every small way, one at a time, and see whether a test notices.",
     )
-    .option("--room <name>", `a room of the TypeScript in place of the contracts: ${names()}`)
+    .option("--room <name>", `a room of the TypeScript in place of the contracts, or a part: ${names()}`)
     .option("--file <name>", "only this source file, such as EscrowBook.sol or tiers.ts")
     .option("--sample <n>", "contracts: only n mutants of each file, spread evenly over it", Number)
     .option("--match <text>", "contracts: only mutants whose id contains the text")
@@ -20,10 +20,11 @@ export function registerMutate(program: Command): void {
     .option("--json", "print the outcome of every mutant as JSON")
     .action(async (options: MutateOptions & MutateRoomOptions & { room?: string }, command: Command) => {
       if (options.room !== undefined) {
-        const room = rooms.find(({ name }) => name === options.room);
-        if (room === undefined) command.error(`--room: there are ${names()}`);
-        const { mutateRoom } = await import("../mutation/typescript/mutateRoom.ts");
-        process.exitCode = await mutateRoom(room, options);
+        const { room } = options;
+        const chosen = rooms.filter(({ name }) => name === room || name.startsWith(`${room}/`));
+        if (chosen.length === 0) command.error(`--room: there are ${names()}`);
+        const { mutateRooms } = await import("../mutation/typescript/mutateRooms.ts");
+        process.exitCode = await mutateRooms(chosen, options);
         return;
       }
       const chosen = subjects.filter(({ file }) => options.file === undefined || file.endsWith(options.file));
@@ -34,6 +35,10 @@ export function registerMutate(program: Command): void {
     });
 }
 
+/** Each room, with its parts behind it: `protocol (protocol/ledgers, …)`. */
 function names(): string {
-  return rooms.map(({ name }) => name).join(", ");
+  const wholes = Map.groupBy(rooms, ({ name }) => name.split("/")[0]);
+  return [...wholes]
+    .map(([whole, parts]) => `${whole} (${parts.map(({ name }) => name).join(", ")})`)
+    .join("; ");
 }

@@ -8,11 +8,13 @@ describe("a room of the TypeScript that was mutated", () => {
   const argument = (id: string, file = "a.ts") => ({ file, id, reason: "it makes no difference" });
   const nine: MutantStatus[] = new Array(9).fill("Killed");
 
-  it("passes from nine of ten on; endless mutants count as killed, mutants without a test do not", () => {
+  it("passes from nine of ten on; endless and crashing mutants count as noticed, mutants without a test do not", () => {
     const good = judgeRoom(runs([...nine, "Survived"]), []);
     expect([good.isGood, good.percent]).to.deep.equal([true, 90]);
     expect(judgeRoom(runs([...nine, "Survived", "NoCoverage"]), []).isGood).to.equal(false);
-    expect(judgeRoom(runs(["Timeout", "Ignored", "CompileError", "RuntimeError"]), []).percent).to.equal(100);
+    const stopped = judgeRoom(runs(["Timeout", "Ignored", "CompileError", "RuntimeError"]), []);
+    expect([stopped.noticed, stopped.percent, stopped.leftOut]).to.deep.equal([2, 100, 1]);
+    expect(stopped.files).to.deep.equal([["a.ts", 2, 2, 0, 0, 0, "100.0"]]);
     expect(judgeRoom([], []).isGood).to.equal(true);
   });
 
@@ -20,7 +22,7 @@ describe("a room of the TypeScript that was mutated", () => {
     const all = runs([...nine, "Survived", "NoCoverage"]);
     const { isGood, survivors, files } = judgeRoom(all, [argument("m10")]);
     expect([isGood, survivors.map(({ id }) => id)]).to.deep.equal([true, ["m9"]]);
-    expect(files).to.deep.equal([["a.ts", 9, 1, 0, 1, "90.0"]]);
+    expect(files).to.deep.equal([["a.ts", 9, 0, 1, 0, 1, "90.0"]]);
     for (const stale of [argument("m0"), argument("gone")]) {
       const verdict = judgeRoom(all, [argument("m10"), stale]);
       expect([verdict.isGood, verdict.stale]).to.deep.equal([false, [stale]]);

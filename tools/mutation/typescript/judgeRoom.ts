@@ -2,12 +2,24 @@ import { type Argument, same } from "../verdicts.ts";
 import type { MutantStatus, RoomMutant } from "./mutantsOf.ts";
 
 /**
- * `percent`: the share of noticed mutants, without those that have an argument. `files`: a table row for each
- * file.
+ * `noticed`, `argued`, `leftOut`: numbers of mutants. `percent`: the share of noticed mutants, without those that have an
+ * argument. `files`: a table row for each file. `stopped` counts the noticed mutants that no test failed for: their
+ * tests came to no end, or their process crashed twice.
  */
 export type RoomVerdict = {
+  noticed: number;
+  argued: number;
+  leftOut: number;
   percent: number;
-  files: [file: string, killed: number, survived: number, noTest: number, argued: number, percent: string][];
+  files: [
+    file: string,
+    noticed: number,
+    stopped: number,
+    survived: number,
+    noTest: number,
+    argued: number,
+    percent: string,
+  ][];
   survivors: RoomMutant[];
   stale: Argument[];
   isGood: boolean;
@@ -16,7 +28,9 @@ export type RoomVerdict = {
 /** The lowest share of mutants that must be noticed, in percent. */
 export const MIN_PERCENT = 90;
 
-const NOTICED: MutantStatus[] = ["Killed", "Timeout"];
+/** Stryker says `RuntimeError` when a mutant ends the process of its tests, and a second process too. */
+const STOPPED: MutantStatus[] = ["Timeout", "RuntimeError"];
+const NOTICED: MutantStatus[] = ["Killed", ...STOPPED];
 const UNNOTICED: MutantStatus[] = ["Survived", "NoCoverage"];
 
 /**
@@ -38,14 +52,24 @@ export function judgeRoom(runs: readonly RoomMutant[], argued: readonly Argument
     .map((file): RoomVerdict["files"][number] => {
       const own = (all: readonly RoomMutant[]) => all.filter((one) => one.file === file);
       const noTest = own(survivors).filter(({ status }) => status === "NoCoverage").length;
+      const stopped = own(noticed).filter(({ status }) => STOPPED.includes(status)).length;
       const left = own(survivors).length;
       const killed = own(noticed).length;
       const spoken = own(unnoticed).length - left;
-      return [file, killed, left - noTest, noTest, spoken, share(killed, left).toFixed(1)];
+      return [file, killed, stopped, left - noTest, noTest, spoken, share(killed, left).toFixed(1)];
     });
-  return { percent, files, survivors, stale, isGood: percent >= MIN_PERCENT && stale.length === 0 };
+  return {
+    noticed: noticed.length,
+    argued: unnoticed.length - survivors.length,
+    leftOut: runs.filter(({ status }) => status === "Ignored").length,
+    percent,
+    files,
+    survivors,
+    stale,
+    isGood: percent >= MIN_PERCENT && stale.length === 0,
+  };
 }
 
-function share(killed: number, left: number): number {
-  return killed + left === 0 ? 100 : (100 * killed) / (killed + left);
+function share(noticed: number, left: number): number {
+  return noticed + left === 0 ? 100 : (100 * noticed) / (noticed + left);
 }

@@ -22,11 +22,22 @@ export const strykerValidationSchema = {
   },
 };
 
+/** Tests up to this time, in milliseconds, run before the others. */
+const QUICK_MS = 100;
+
+/** How many of the tests that noticed the last mutants run first: neighbouring mutants fail the same tests. */
+const MAX_LAST_NOTICED = 6;
+
 class MochaRunner {
   static inject = tokens(commonTokens.options);
   #files;
   #timeoutMs;
   #mocha;
+  /** How long each test took when it last passed, in milliseconds. */
+  #tookMs = new Map();
+  #lastNoticed = [];
+  #ranMutant = false;
+  #isSpoiled = false;
 
   constructor({ tallystickTests, tallystickTestMs }) {
     this.#files = tallystickTests;
@@ -44,15 +55,61 @@ class MochaRunner {
     return coverageAnalysis === "off" ? result : { ...result, mutantCoverage };
   }
 
+  /**
+   * A test notices a mutant only if it passes without the mutant right after. If it does not, an earlier mutant left
+   * something wrong in this process, for example in a cache. Then Stryker starts another process, and asks again.
+   */
   async mutantRun({ activeMutant, mutantActivation, hitLimit, disableBail, testFilter }) {
+    if (this.#isSpoiled) throw new Error("An earlier mutant left this process spoiled.");
     const own = context();
     own.hitCount = hitLimit === undefined ? undefined : 0;
     own.hitLimit = hitLimit;
     if (mutantActivation === "static") own.activeMutant = activeMutant.id;
     await this.#load();
     own.activeMutant = activeMutant.id;
-    const result = await this.#run({ isBailing: !disableBail, testFilter });
-    return toMutantRunResult(determineHitLimitReached(own.hitCount, hitLimit) ?? result);
+    const result = await this.#runInRounds(testFilter, !disableBail);
+    own.activeMutant = undefined;
+    const endless = determineHitLimitReached(own.hitCount, hitLimit);
+    const noticedBy = result.tests.find(isFailed)?.id;
+    if (endless === undefined && noticedBy !== undefined) await this.#checkWithoutMutant(noticedBy);
+    this.#ranMutant = true;
+    return toMutantRunResult(endless ?? result);
+  }
+
+  async #checkWithoutMutant(id) {
+    this.#lastNoticed = [id, ...this.#lastNoticed.filter((one) => one !== id)].slice(0, MAX_LAST_NOTICED);
+    const { tests } = await this.#run({ testFilter: [id] });
+    if (!tests.some(isFailed)) return;
+    this.#isSpoiled = true;
+    if (this.#ranMutant) throw new Error("An earlier mutant left this process spoiled.");
+  }
+
+  /** First the tests that noticed the last mutants, then the quick ones, then the others. */
+  async #runInRounds(testFilter, isBailing) {
+    if (testFilter === undefined || !isBailing) return this.#run({ isBailing, testFilter });
+    const isQuick = (id) => (this.#tookMs.get(id) ?? 0) <= QUICK_MS;
+    const first = this.#lastNoticed.filter((id) => testFilter.includes(id));
+    const others = testFilter.filter((id) => !first.includes(id));
+    const rounds = [first, others.filter(isQuick), others.filter((id) => !isQuick(id))];
+    const tests = [];
+    for (const round of rounds.filter(({ length }) => length > 0)) {
+      tests.push(...(await this.#runAgainIfLate(round)));
+      if (tests.some(isFailed)) break;
+    }
+    return { status: DryRunStatus.Complete, tests };
+  }
+
+  /** A busy machine can make a test late. So a test that ran out of time runs once more, alone. */
+  async #runAgainIfLate(testFilter) {
+    const { tests } = await this.#run({ isBailing: true, testFilter });
+    const late = tests.find(({ id, isLate }) => isLate && testFilter.includes(id));
+    if (late === undefined) return tests;
+    const again = await this.#run({ isBailing: true, testFilter: [late.id] });
+    if (again.tests.some(isFailed)) return again.tests;
+    const done = new Set(tests.map(({ id }) => id));
+    const left = testFilter.filter((id) => !done.has(id));
+    const before = tests.filter((one) => one !== late);
+    return [...before, ...again.tests, ...(left.length === 0 ? [] : await this.#runAgainIfLate(left))];
   }
 
   async #load() {
@@ -78,6 +135,7 @@ class MochaRunner {
     const tests = [];
     const took = (test, result) => {
       const id = test.fullTitle();
+      if (result.status === TestStatus.Success) this.#tookMs.set(id, test.duration ?? 0);
       tests.push({ id, name: id, timeSpentMs: test.duration ?? 0, fileName: test.file, ...result });
     };
     return new Promise((resolve) => {
@@ -86,10 +144,18 @@ class MochaRunner {
       runner.on("pending", (test) => took(test, { status: TestStatus.Skipped }));
       // If a hook fails, its tests fail too.
       runner.on("fail", (test, error) =>
-        took(test, { status: TestStatus.Failed, failureMessage: String(error?.message ?? error) }),
+        took(test, {
+          status: TestStatus.Failed,
+          failureMessage: String(error?.message ?? error),
+          isLate: error?.code === "ERR_MOCHA_TIMEOUT",
+        }),
       );
     });
   }
+}
+
+function isFailed({ status }) {
+  return status === TestStatus.Failed;
 }
 
 /** Each suite has its own setting for whether it continues after a failure. */

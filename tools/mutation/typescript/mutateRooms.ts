@@ -1,13 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { styleText } from "node:util";
 import Table from "cli-table3";
 import { TallystickError } from "tallystick-protocol/errors";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import type { Argument } from "../verdicts.ts";
-import { judgeRoom } from "./judgeRoom.ts";
+import { filesOf } from "./filesOf.ts";
+import { judgeRoom, type RoomVerdict } from "./judgeRoom.ts";
 import { type MutationReport, mutantsOf } from "./mutantsOf.ts";
 import type { Room } from "./rooms.ts";
 
@@ -30,15 +31,36 @@ const LEFT_OUT = [".tallystick", "coverage", "dist", "ignition", "generated", "*
  */
 const LONGEST_TEST_MS = 180_000;
 
-/** Mutates a room and prints the result; the exit code is 0 when it is good (see {@link judgeRoom}). */
-export async function mutateRoom(room: Room, options: MutateRoomOptions): Promise<number> {
-  const kept = (name: string): string => `${KEPT}/${room.name}.${name}.json`;
-  const at = (name: string): string => path.join(repositoryRoot, kept(name));
+/**
+ * Mutates rooms, one after the other, and prints one result for all of them. The exit code is 0 when it is good (see
+ * {@link judgeRoom}). The outcomes of each room are kept as soon as it is finished. So a run that broke off goes on
+ * with the room in which it ended.
+ */
+export async function mutateRooms(rooms: readonly Room[], options: MutateRoomOptions): Promise<number> {
   mkdirSync(path.join(repositoryRoot, KEPT), { recursive: true });
+  const found: MutationReport = { files: {} };
+  for (const room of rooms) {
+    const isWanted = (file: string): boolean => options.file === undefined || file.endsWith(options.file);
+    const sources = filesOf(room.sources).filter(isWanted);
+    if (sources.length === 0) continue;
+    process.stderr.write(`${styleText("bold", room.name)}\n`);
+    Object.assign(found.files, (await mutateRoom(room, sources, options)).files);
+  }
+  const name = rooms.length === 1 ? rooms[0]?.name : rooms[0]?.name.split("/")[0];
+  return report(options.file ?? `the room ${name}`, found, options);
+}
+
+async function mutateRoom(
+  room: Room,
+  sources: string[],
+  options: MutateRoomOptions,
+): Promise<MutationReport> {
+  const kept = (name: string): string => `${KEPT}/${room.name.replace("/", "-")}.${name}.json`;
+  const at = (name: string): string => path.join(repositoryRoot, kept(name));
   if (options.again) rmSync(at("known"), { force: true });
   rmSync(at("report"), { force: true });
   const settings = {
-    mutate: filesOf(room.sources).filter((file) => options.file === undefined || file.endsWith(options.file)),
+    mutate: sources,
     tallystickTests: filesOf(room.tests),
     tallystickTestMs: room.longestTestMs ?? LONGEST_TEST_MS,
     testRunner: "tallystick-mocha",
@@ -50,7 +72,7 @@ export async function mutateRoom(room: Room, options: MutateRoomOptions): Promis
       .join(" "),
     coverageAnalysis: "perTest",
     // Mutants that act only while a file is loaded are left out. Each would need a process of its own and the
-    // whole suite.
+    // whole suite. The outcome says how many there are.
     ignoreStatic: true,
     incremental: true,
     incrementalFile: kept("known"),
@@ -67,7 +89,7 @@ export async function mutateRoom(room: Room, options: MutateRoomOptions): Promis
   };
   writeFileSync(at("settings"), JSON.stringify(settings));
   await runStryker(kept("settings"), room.environment);
-  return report(room, JSON.parse(readFileSync(at("report"), "utf8")), options);
+  return JSON.parse(readFileSync(at("report"), "utf8"));
 }
 
 /**
@@ -91,34 +113,33 @@ async function runStryker(settings: string, environment: Room["environment"]): P
   });
 }
 
-function report(room: Room, found: MutationReport, { file, json }: MutateRoomOptions): number {
+function report(name: string, found: MutationReport, { json }: MutateRoomOptions): number {
   const mutants = mutantsOf(found);
   const argued = readArguments().filter((one) => found.files[one.file] !== undefined);
   const verdict = judgeRoom(mutants, argued);
-  const { files, survivors, stale, percent, isGood } = verdict;
+  const { files, survivors, stale, isGood } = verdict;
   if (json) process.stdout.write(`${JSON.stringify({ mutants, ...verdict }, null, 2)}\n`);
   else process.stdout.write(`${table(files)}\n`);
   for (const { status, file: at, line, id } of survivors)
     process.stderr.write(`${styleText("red", status.padEnd(10))} ${at}:${line} ${id}\n`);
-  for (const { file: at, id } of stale) process.stderr.write(`argued, but killed or gone: ${at} ${id}\n`);
-  process.stderr.write(`${file ?? `the room ${room.name}`}: ${percent.toFixed(1)} % killed\n`);
+  for (const { file: at, id } of stale) process.stderr.write(`argued, but noticed or gone: ${at} ${id}\n`);
+  process.stderr.write(`${name}: ${summaryOf(verdict)}\n`);
   return isGood ? 0 : 1;
 }
 
-function table(files: ReturnType<typeof judgeRoom>["files"]): string {
-  const head = ["file", "killed", "survived", "no test", "argued", "%"];
+function summaryOf({ noticed, survivors, argued, leftOut, percent }: RoomVerdict): string {
+  const counted = noticed + survivors.length;
+  return (
+    `the tests notice ${noticed} of ${counted} mutants (${percent.toFixed(1)} %). ${argued} more have an argument, ` +
+    `${leftOut} act only while a file is loaded and were left out.`
+  );
+}
+
+function table(files: RoomVerdict["files"]): string {
+  const head = ["file", "noticed", "of them late or crashed", "survived", "no test", "argued", "%"];
   const rows = new Table({ head, style: { head: [], border: [] } });
   rows.push(...files);
   return rows.toString();
-}
-
-/** The files of globs, in their order, without the files of globs that begin with `!`. */
-function filesOf(globs: string[]): string[] {
-  const found = (glob: string): string[] => globSync(glob, { cwd: repositoryRoot }).sort();
-  const out = new Set(globs.filter((one) => one.startsWith("!")).flatMap((one) => found(one.slice(1))));
-  return globs
-    .filter((one) => !one.startsWith("!"))
-    .flatMap((one) => found(one).filter((it) => !out.has(it)));
 }
 
 function readArguments(): Argument[] {

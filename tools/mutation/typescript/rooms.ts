@@ -1,6 +1,7 @@
 /**
  * A part of the TypeScript, and the tests that must notice changes in it. Both are globs from the repository's
- * root. Fast tests that notice much come first.
+ * root. A glob that begins with `!` leaves files out. The tests are the quick ones about these sources: a mutant that
+ * nobody notices costs the time of every test that reaches it.
  */
 export type Room = {
   name: string;
@@ -18,52 +19,142 @@ export type Room = {
   environment?: { [name: string]: string };
 };
 
+const derive = (name: string, sources: string[], tests: string[]): Room => ({
+  name: `derive/${name}`,
+  sources: sources.map((one) => one.replace(/^(!?)/, "$1packages/derive/")),
+  tests: tests.map((one) => `test/derive/${one}.test.ts`),
+  longestTestMs: 60_000,
+  environment: { DERIVE_RUNS: "20", FAMILY_RUNS: "20", AUDIT_RUNS: "20", STEWARD_RUNS: "20" },
+});
+
+const protocol = (name: string, sources: string[], tests: string[]): Room => ({
+  name: `protocol/${name}`,
+  sources: sources.map((one) => one.replace(/^(!?)/, "$1packages/protocol/")),
+  tests: tests.map((one) => `test/protocol/${one}.test.ts`),
+  longestTestMs: 60_000,
+});
+
+/** The files of the derivation that say what a hire is, and what it is worth. The others keep rows and read logs. */
+const HIRES =
+  "{hires,hireId,hireKeys,receipts,receiptCounted,receiptRow,payments,outcome,escrows,ratings,telemetry,claims,tiers,rational,capabilities,buyerGroups,statistics,offers,listings}.ts";
+const AGENTS = "{clusters,agents,agentRow,transfers,wallets}.ts";
+
+/** The SDK's steps between a signature and a payment, whose tests need no chain. */
+const PAYMENTS =
+  "{buyer/{escrowPayment,hireByKey,judgeTerms,keptHires,reports,resumeHires},seller/receiptOutbox}.ts";
+
 /**
- * Every part in which an unnoticed change may cost money or make a published number wrong. `ledgers` is a part of
- * `protocol`, and `payments` of `sdk`: their tests need no chain, so a run of them takes minutes.
+ * Every part in which an unnoticed change may cost money or make a published number wrong. A room is the parts whose
+ * names begin with its name. Each part has its own tests and its own kept outcomes, and takes minutes, except
+ * `settlement/…`, `sdk/hires` and `sdk/keeper`, whose tests need a chain or a disk.
  */
 export const rooms: Room[] = [
+  derive("hires", [HIRES], ["{tiers,hires,escrows,ratings,rational,edges,sameBlock,binding}"]),
+  derive(
+    "clusters",
+    [AGENTS, "{funding,fingerprint}/*.ts"],
+    ["{clusters,fingerprints,fundedAgents,sameBlock,edges}"],
+  ),
+  derive("families", ["families/*.ts"], ["families", "oracle/families"]),
+  derive("audits", ["audits/*.ts"], ["audit*"]),
+  derive("steward", ["steward/**/*.ts"], ["steward/*"]),
+  derive("trust", ["settlementTrust/*.ts"], ["settlementTrust/*"]),
+  derive("identities", ["identities/*.ts"], ["identities/*", "oracle/identities"]),
+  derive("relevant", ["relevant/*.ts"], ["relevant/*"]),
+  derive("rows", ["*.ts", `!${HIRES}`, `!${AGENTS}`], ["*"]),
+
+  protocol(
+    "ledgers",
+    ["{ledger,merkle,note,proof}/*.ts"],
+    ["{ledger,merkle,note,proof}/*", "verifiers/verifiers", "escrow/typedData"],
+  ),
+  protocol(
+    "money",
+    ["{escrow,hire,actions}/*.ts", "{amount,replacementFees,escrow}.ts"],
+    ["{escrow,hire,actions}/*", "{amount,replacementFees}", "verifiers/verifiers"],
+  ),
+  protocol(
+    "records",
+    ["{records,audits,consensus,clarification,notices}/*.ts"],
+    ["{records,consensus,clarification}/*", "verifiers/verifiers"],
+  ),
+  protocol("json", ["json/*.ts"], ["json/*", "ledger/*", "encodings"]),
+  protocol(
+    "signatures",
+    ["{signatures,erc1271}/*.ts", "*.ts", "!{amount,replacementFees,escrow}.ts"],
+    ["signatures/*", "{encodings,errors,keysOfOthers}", "escrow/typedData", "verifiers/verifiers"],
+  ),
+  protocol(
+    "reports",
+    ["{erc8004,trustReport,net}/*.ts"],
+    ["{erc8004,net}/*", "trustReport", "verifiers/verifiers"],
+  ),
+
   {
-    name: "derive",
-    sources: ["packages/derive/**/*.ts"],
-    tests: ["test/derive/*.test.ts", "test/derive/oracle/*.test.ts"],
-    environment: { DERIVE_RUNS: "100" },
-  },
-  {
-    name: "protocol",
-    sources: ["packages/protocol/**/*.ts", "!packages/protocol/abi/**", "!packages/capabilities/**"],
-    tests: ["test/protocol/**/*.test.ts"],
-  },
-  {
-    name: "ledgers",
-    sources: ["packages/protocol/{ledger,merkle,note,proof}/*.ts"],
-    tests: ["test/protocol/{ledger,merkle,note,proof}/*.test.ts"],
-  },
-  {
-    name: "settlement",
-    sources: ["services/settlement/{engine,ledger,anchoring,proofs,keys,claims}/**/*.ts"],
-    tests: [
-      "test/settlement/{engine,ledger,routes,anchoring,keys,signatures}/*.test.ts",
-      "test/settlement/{pulse,histories,restoredCopy,keyRotation,succession}.test.ts",
-    ],
-  },
-  {
-    name: "sdk",
-    sources: ["packages/sdk/{budget,buyer,chain,escrow,seller,store,x402}/**/*.ts"],
-    tests: ["test/sdk/*.test.ts", "!test/sdk/{soak,pack,sellerProcess,endAtEveryWrite}.test.ts"],
-  },
-  {
-    name: "payments",
+    name: "settlement/rules",
     sources: [
-      "packages/sdk/buyer/{escrowPayment,hireByKey,judgeTerms,keptHires,reports,resumeHires}.ts",
-      "packages/sdk/seller/receiptOutbox.ts",
+      "services/settlement/engine/{consensusTable,compareTexts,textComparators,divergence,driftQueue,ledgerClock,lookupText,proposal,recordKey,releasedEntry,unknownKeys}.ts",
     ],
+    tests: [
+      "test/settlement/engine/{consensusTable,compareTexts,divergence,driftQueue,ledgerClock}.test.ts",
+      "test/settlement/routes/{settle,actions}.test.ts",
+    ],
+    longestTestMs: 60_000,
+  },
+  {
+    name: "settlement/engine",
+    sources: [
+      "services/settlement/engine/*.ts",
+      "!services/settlement/engine/{consensusTable,compareTexts,textComparators,divergence,driftQueue,ledgerClock,lookupText,proposal,recordKey,releasedEntry,unknownKeys}.ts",
+    ],
+    tests: ["test/settlement/{engine,routes,signatures}/*.test.ts", "test/settlement/pulse.test.ts"],
+  },
+  {
+    name: "settlement/ledger",
+    sources: ["services/settlement/{ledger,anchoring,proofs,keys,claims}/**/*.ts"],
+    tests: [
+      "test/settlement/{ledger,routes,anchoring,keys,signatures}/*.test.ts",
+      "test/settlement/{histories,restoredCopy,keyRotation,succession}.test.ts",
+    ],
+  },
+
+  {
+    name: "sdk/payments",
+    sources: [`packages/sdk/${PAYMENTS}`],
     tests: ["test/sdk/{hireByKey,escrowPayment,outboxes,resumedMoney}.test.ts"],
     longestTestMs: 20_000,
   },
   {
-    name: "verifiers",
-    sources: ["packages/capabilities/**/*.ts"],
-    tests: ["test/capabilities/**/*.test.ts"],
+    name: "sdk/keeper",
+    sources: ["packages/sdk/{chain,escrow}/**/*.ts"],
+    tests: [
+      "test/sdk/{escrowCalls,escrowSignature,gasAccounts,httpRelay,transactionSender,tryCall}.test.ts",
+      "test/sdk/{keeper,keeperHostile,keeperPhases,escrow}.test.ts",
+    ],
+  },
+  {
+    name: "sdk/hires",
+    sources: ["packages/sdk/{budget,buyer,seller,store,x402}/**/*.ts", `!packages/sdk/${PAYMENTS}`],
+    tests: [
+      "test/sdk/*.test.ts",
+      "!test/sdk/{soak,pack,sellerProcess,endAtEveryWrite,agent0,keeper*}.test.ts",
+    ],
+  },
+
+  {
+    name: "verifiers/checks",
+    sources: ["packages/capabilities/checks/*.ts"],
+    tests: [
+      "test/capabilities/checks/*.test.ts",
+      "test/capabilities/{samples,versions}.test.ts",
+      "test/capabilities/{fakes,honest}/*.test.ts",
+    ],
+    longestTestMs: 60_000,
+  },
+  {
+    name: "verifiers/capabilities",
+    sources: ["packages/capabilities/**/*.ts", "!packages/capabilities/checks/*.ts"],
+    tests: ["test/capabilities/*.test.ts", "test/capabilities/{fakes,honest}/*.test.ts"],
+    longestTestMs: 60_000,
   },
 ];

@@ -1,0 +1,22 @@
+import { expect } from "chai";
+import { filesOf } from "../../../tools/mutation/typescript/filesOf.ts";
+import { rooms } from "../../../tools/mutation/typescript/rooms.ts";
+
+describe("the rooms of the TypeScript that are mutated", () => {
+  it("have each of their files in one part", () => {
+    const parts = new Map<string, string[]>();
+    for (const { name, sources } of rooms)
+      for (const file of filesOf(sources)) parts.set(file, [...(parts.get(file) ?? []), name]);
+    const twice = [...parts].filter(([, names]) => names.length > 1);
+    expect(twice).to.deep.equal([]);
+    const whole = ["packages/{derive,protocol,capabilities}/**/*.ts", "services/settlement/engine/*.ts"];
+    const left = filesOf([...whole, "!packages/protocol/abi/**", "!**/node_modules/**"]);
+    expect(left.filter((file) => !parts.has(file))).to.deep.equal([]);
+  });
+
+  it("name files that exist", () => {
+    const globs = rooms.flatMap(({ sources, tests }) => [...sources, ...tests]);
+    const empty = globs.filter((glob) => filesOf([glob.replace(/^!/, "")]).length === 0);
+    expect(empty).to.deep.equal([]);
+  });
+});
