@@ -1,6 +1,9 @@
-import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import { readForeignJson, tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import { isLedgerHash } from "tallystick-protocol/ledger/entry";
 import { type ContextSlice, fetchContextSlice } from "./contextSlice.ts";
+import { readSettled } from "./readSettled.ts";
 import { type Fetch, requestService, ServiceError } from "./requestService.ts";
+import { unreadableAnswer } from "./unreadableAnswer.ts";
 
 /** An agent's proposal. `shadow` is the same task done by another model, see {@link shadowAudit}. */
 export type Draft = {
@@ -134,7 +137,7 @@ async function propose(
   };
   try {
     const { text } = await requestService({ baseUrl, path: "/v1/settle", apiKey, body, fetch });
-    return readForeignJson(text) as Answer;
+    return readAnswer(text);
   } catch (error) {
     if (!(error instanceof ServiceError) || !error.isUncertain) throw error;
     const { signal: _, ...unhurried } = parameters;
@@ -144,6 +147,17 @@ async function propose(
     if (found === "unknown") throw error;
     return found ?? { status: "REJECTED", reason: DRIFT };
   }
+}
+
+/** @throws ServiceError `unreadable_answer` for what no settlement service says */
+function readAnswer(text: string): Answer {
+  const answer = Object(tryForeignJson(text));
+  const isKnown =
+    answer.status === "SETTLED"
+      ? isLedgerHash(answer.hash)
+      : ["REJECTED", "ESCROWED", "VALIDATED"].includes(answer.status);
+  if (!isKnown) throw unreadableAnswer();
+  return answer;
 }
 
 /**
@@ -157,7 +171,7 @@ async function findAnswer(
   const { baseUrl, fetch } = parameters;
   // This comes first. So an entry that arrives between the two requests is found by the second.
   const { text } = await requestService({ baseUrl, path: "/v1/ledger/latest", fetch });
-  const { hash } = readForeignJson(text) as { hash: string };
+  const { hash } = readSettled(text);
   const outcome = await findProposed(parameters, [parentHash]);
   return outcome ?? (hash === parentHash ? "unknown" : undefined);
 }

@@ -3,7 +3,6 @@ import { setTimeout as wait } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import type { Address } from "tallystick-protocol/address";
-import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { signRecord } from "tallystick-protocol/records/record";
 import type { RecordType } from "tallystick-protocol/records/recordTypes";
@@ -11,6 +10,7 @@ import { type Listening, listen } from "tallystick-runtime/http/listen";
 import type { Log } from "tallystick-runtime/stderrLog";
 import { knownLedger } from "tallystick-sdk/knownLedger";
 import { resolveHost } from "tallystick-sdk/net/resolveHost";
+import { readSettled } from "tallystick-sdk/readSettled";
 import { requestService } from "tallystick-sdk/requestService";
 import { fileStore } from "tallystick-sdk/store/fileStore";
 import { privateKeyToAccount } from "viem/accounts";
@@ -70,7 +70,7 @@ export async function runProber(
       body: record,
       signal: stop.signal,
     });
-    return { hash: String((tryForeignJson(text) as { hash?: unknown } | undefined)?.hash) };
+    return { hash: readSettled(text).hash };
   };
   const pause = (ms: number): Promise<void> => wait(ms, undefined, { signal: stop.signal });
   const { region, maxHosts, requestsPerSecond, keep, leaveOut, uplink, contact } = config;

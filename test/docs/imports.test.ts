@@ -58,9 +58,9 @@ const MAY_IMPORT: { [room: string]: string[] } = {
 const ONLY: { [edge: string]: RegExp } = {
   // How to reach strangers.
   "settlement → sdk": /^packages\/sdk\/(net\/|requestService\.ts$)/,
-  // How to reach strangers, how to ask a node, and how to read the terms of x402.
+  // How to reach strangers, how to ask a node and read its answer, and how to read the terms of x402.
   "probing → sdk":
-    /^packages\/sdk\/(net\/|requestService\.ts$|query\/askGraphql\.ts$|knownLedger\.ts$|store\/(file|keyValue)Store\.ts$|x402\/paymentHeaders\.ts$)/,
+    /^packages\/sdk\/(net\/|(?:requestService|readSettled)\.ts$|query\/askGraphql\.ts$|knownLedger\.ts$|store\/(file|keyValue)Store\.ts$|x402\/paymentHeaders\.ts$)/,
   // How a node's log is derived again in a page, and how much of an answer is read.
   "portal → sdk": /^packages\/sdk\/(openLog\/|readBytes\.ts$)/,
   // How the portal is built.

@@ -214,6 +214,48 @@ describe("a seller's receipts on their way to the ledger", () => {
     }
   });
 
+  it("wait after a success that names no entry, because something in between may have answered", async () => {
+    for (const body of [
+      {},
+      null,
+      [],
+      { hash: HASH },
+      { hash: HASH.toUpperCase(), rating_tokens: tokens },
+      { hash: HASH, rating_tokens: { buyer: "b" } },
+      { hash: HASH, rating_tokens: { seller: "s" } },
+    ]) {
+      const store = memoryStore();
+      const told: string[] = [];
+      const { fetch } = network(() => ({ status: 200, body }));
+      const fetchOf = body === null ? async () => Response.json(null) : fetch;
+      const outbox = open({ store, fetch: fetchOf, onSettled: async (key) => void told.push(key) });
+      await outbox.add("job_1", record as SignedRecord);
+      expect(await outbox.submit("job_1"), JSON.stringify(body)).to.equal(undefined);
+      expect([told, await outbox.waiting()], JSON.stringify(body)).to.deep.equal([[], 1]);
+      await outbox.close();
+    }
+  });
+
+  it("are sent by themselves if the disk was away when the seller started", async () => {
+    const store = memoryStore();
+    const { asked, fetch } = network(() => known);
+    const said: string[] = [];
+    const outbox = createReceiptOutbox({
+      ...{ store, baseUrl: NODE, fetch, now: () => 0, retryMs: 1, onSettled: async () => {} },
+      log: (sentence) => void said.push(sentence),
+    });
+    await outbox.add("job_1", record as SignedRecord);
+    const { keys } = store;
+    store.keys = async () => {
+      store.keys = keys;
+      throw new Error("the disk is away");
+    };
+    outbox.start();
+    while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+    await outbox.close();
+    expect([said, await outbox.waiting()]).to.deep.equal([["The outbox could not be read."], 0]);
+  });
+
   it("are told as settled, or put aside, whichever write their process ends at", async () => {
     for (const isRefused of [false, true]) {
       const answers = network(() =>

@@ -221,6 +221,41 @@ describe("the money of a hire that is resumed", () => {
     expect(context.underWay.size, "none is taken for running any more").to.equal(0);
   });
 
+  it("waits for no other that cannot be resumed, which is reported and stays", async () => {
+    const { did, context, journal } = await openNext({ seller: DONE });
+    let flushes = 0;
+    context.reports.flush = async () => void flushes++;
+    const away = new Error("the budget is away");
+    const recall = async (hireId: string) => {
+      if (hireId !== "0x01") throw away;
+    };
+    Object.assign(context.budget as object, { recall });
+    // An entry that an older version wrote may lack a field.
+    await journal.put("hire/job_0", { ...entry, jobId: "job_0", maxPrice: undefined });
+    for (let n = 2; n <= 9; n++)
+      await journal.put(`hire/job_${n}`, { ...entry, jobId: `job_${n}`, hireId: "0x02", key: undefined });
+    const outcomes = await resumeHires(context, passed(true) as unknown as Verify);
+    expect(did).to.deep.equal(["release", "spend"]);
+    expect(flushes, "once by the hire that ended, once by the resume").to.equal(2);
+    expect(context.underWay.size).to.equal(0);
+    const broken = outcomes.filter((one) => "error" in one);
+    expect([outcomes.length, broken.length]).to.deep.equal([10, 9]);
+    for (const one of broken) {
+      expect(one).to.include({ escrow: null, isOver: false, money: "authorized" });
+      expect(one.error).to.include({
+        code: "not_resumed",
+        hint: "It stays in the journal. Resume it again.",
+      });
+      expect(await journal.get(`hire/${one.jobId}`)).not.to.equal(undefined);
+    }
+    const [of2] = broken.filter(({ jobId }) => jobId === "job_2");
+    expect(of2).to.have.property("hireId", "0x02");
+    expect(of2?.error).to.include({
+      message: "The hire could not be resumed: the budget is away",
+      cause: away,
+    });
+  });
+
   it("is judged by the schemas that the journal has, whatever check the next process brings", async () => {
     const judge = { input: {}, output: { type: "object", required: ["word"] } };
     for (const verify of [undefined, passed(true), passed(false)])

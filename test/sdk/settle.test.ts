@@ -116,6 +116,36 @@ describe("an agent's loop of settlement", () => {
     expect(service.ledger.size).to.equal(1);
   });
 
+  it("finds the outcome of a proposal if something in between answered, and settles it once", async () => {
+    for (const [n, text] of ["{}", "null", "<html>", '{"status":"SETTLED"}', '{"status":"OK"}'].entries()) {
+      let left = 1;
+      const taskId = `task-${n}`;
+      const result = await run({
+        taskId,
+        fetch: async (input, init) => {
+          const response = await fetch(input, init);
+          return input.endsWith("/v1/settle") && left-- > 0 ? new Response(text) : response;
+        },
+      });
+      expect(result, text).to.include({ status: "SETTLED", attempts: 1, worked: 1 });
+      const { history } = await (await service.app.request(`/v1/status/${taskId}`)).json();
+      expect(history, text).to.have.length(1);
+    }
+  });
+
+  it("does not take a lost proposal for rejected when the head cannot be read", async () => {
+    for (const text of ["{}", '{"hash":null}', "<html>"]) {
+      const error = await run({
+        fetch: async (input, init) => {
+          if (input.endsWith("/v1/settle")) throw new Error("connect ECONNREFUSED");
+          return input.endsWith("/v1/ledger/latest") ? new Response(text) : await fetch(input, init);
+        },
+      }).catch((error) => error);
+      expect(error, text).to.be.instanceOf(ServiceError).with.property("code", "unreachable");
+      expect(memory).to.deep.equal({});
+    }
+  });
+
   it("finds the outcome of a proposal if the service could not give it in time", async () => {
     const problem = { code: "outcome_unknown", detail: "The shared store has not answered yet." };
     const slow: typeof fetch = async (input, init) => {

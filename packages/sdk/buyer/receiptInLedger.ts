@@ -1,8 +1,7 @@
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
-import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
-import { isLedgerHash } from "tallystick-protocol/ledger/entry";
+import { readSettled } from "../readSettled.ts";
 import { type Fetch, requestService, ServiceError } from "../requestService.ts";
 
 /** A receipt as its seller signed it. */
@@ -22,9 +21,7 @@ export async function receiptInLedger(
   try {
     const sent = { body, signer, signature };
     const { text } = await requestService({ baseUrl, path: "/v1/receipts", body: sent, fetch });
-    const hash: unknown = Object(tryForeignJson(text)).hash;
-    if (isLedgerHash(hash)) return hash;
-    throw new ServiceError({ code: "unreadable_answer", message: `${baseUrl} names no entry.`, status: 0 });
+    return readSettled(text).hash;
   } catch (error) {
     // The seller gave the ledger another receipt of the same hire.
     if (error instanceof ServiceError && error.code === "conflicting_record" && error.existing !== undefined)

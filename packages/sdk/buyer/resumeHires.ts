@@ -1,6 +1,6 @@
 import { capabilityOf } from "tallystick-capabilities/capabilityOf";
 import { parseUsdc } from "tallystick-protocol/amount";
-import type { TallystickError } from "tallystick-protocol/errors";
+import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import { abortable, type Deadline, DeadlineError, startDeadline, within } from "../deadline.ts";
 import { type EscrowOfHire, HireFailedError, type MoneyState, NoSellerError } from "../errors.ts";
@@ -31,8 +31,8 @@ const AT_ONCE = 8;
  * Concludes the hires in the journal. Each is looked up at its seller and judged by the check that it began with: the
  * caller's own, the seller's schemas of that time, or the standard. Then it is released, refunded or reported. A hire
  * that its seller does not finish stays in the journal until its payment can no longer be taken; then its budget comes
- * back, because nothing was paid. Hires that run in this process are left alone. Reports that wait for the ledger are
- * sent too.
+ * back, because nothing was paid. Hires that run in this process are left alone. A hire that cannot be resumed is
+ * reported, and stays in the journal. Reports that wait for the ledger are sent too.
  *
  * @param verify the caller's own check, as it was given to `hire`. Without it, hires that had such a check
  * wait, because nobody else may release their money
@@ -41,7 +41,9 @@ export async function resumeHires(context: BuyerContext, verify?: Verify): Promi
   const outcomes: ResumedHire[] = [];
   const keys = await context.journal.keys("hire");
   while (keys.length > 0) {
-    const resumed = keys.splice(0, AT_ONCE).map((key) => resumeEntry(context, key, verify));
+    const resumed = keys
+      .splice(0, AT_ONCE)
+      .map((key) => resumeEntry(context, key, verify).catch((cause) => notResumed(context, key, cause)));
     for (const outcome of await Promise.all(resumed)) if (outcome) outcomes.push(outcome);
   }
   context.background.add(context.reports.flush());
@@ -91,6 +93,23 @@ async function resumeEntry(
     deadline.end();
     context.underWay.delete(jobId);
   }
+}
+
+/** A hire that could not be resumed, for example because the budget is away. The other hires must not wait for it. */
+async function notResumed({ journal }: BuyerContext, key: string, cause: unknown): Promise<ResumedHire> {
+  const entry = await journal.get<JournalEntry>(key);
+  if (!entry) throw cause;
+  const { jobId, hireId, signed } = entry;
+  const error =
+    cause instanceof TallystickError
+      ? cause
+      : new TallystickError({
+          code: "not_resumed",
+          message: `The hire could not be resumed: ${cause instanceof Error ? cause.message : String(cause)}`,
+          hint: "It stays in the journal. Resume it again.",
+          cause,
+        });
+  return { jobId, hireId, escrow: null, error, isOver: false, money: signed ? "authorized" : "none" };
 }
 
 /** The end of a resumed hire, under the idempotency key with which it was asked for. */

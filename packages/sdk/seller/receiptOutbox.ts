@@ -1,7 +1,8 @@
-import { readForeignJson } from "tallystick-protocol/json/foreignJson";
 import type { SignedRecord } from "tallystick-protocol/records/record";
+import { readSettled } from "../readSettled.ts";
 import { type Fetch, requestService, ServiceError } from "../requestService.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { unreadableAnswer } from "../unreadableAnswer.ts";
 
 /** A receipt in the ledger: its entry hash and the tokens of its two ratings. */
 export type SettledReceipt = { hash: string; ratingTokens: { buyer: string; seller: string } };
@@ -63,8 +64,7 @@ export function createReceiptOutbox(parameters: ReceiptOutboxParameters): Receip
         body: { body, signer, signature },
         fetch,
       });
-      const answer = readForeignJson(text) as { hash: string; rating_tokens: SettledReceipt["ratingTokens"] };
-      const settled = { hash: answer.hash, ratingTokens: answer.rating_tokens };
+      const settled = readAnswer(text);
       await onSettled(key, settled);
       await store.delete(`outbox/${key}`);
       wait = retryMs;
@@ -100,15 +100,19 @@ export function createReceiptOutbox(parameters: ReceiptOutboxParameters): Receip
     if (left > 0) plan();
   }
 
+  function flushOrPlan(): void {
+    flush().catch((error) => {
+      log("The outbox could not be read.", { error: String(error) });
+      plan();
+    });
+  }
+
   function plan(): void {
     if (timer !== undefined || closed) return;
     timer = setTimeout(() => {
       timer = undefined;
       wait = Math.min(MAX_WAIT_MS, wait * 2);
-      flush().catch((error) => {
-        log("The outbox could not be read.", { error: String(error) });
-        plan();
-      });
+      flushOrPlan();
     }, wait);
     // A seller that has nothing else to do may end: the outbox is on the disk.
     (timer as { unref?: () => void }).unref?.();
@@ -120,9 +124,7 @@ export function createReceiptOutbox(parameters: ReceiptOutboxParameters): Receip
       if (notBefore !== undefined) plan();
     },
     submit,
-    start: () => {
-      flush().catch((error) => log("The outbox could not be read.", { error: String(error) }));
-    },
+    start: flushOrPlan,
     waiting: async () => (await store.keys("outbox")).length,
     close: async () => {
       closed = true;
@@ -130,6 +132,14 @@ export function createReceiptOutbox(parameters: ReceiptOutboxParameters): Receip
       await Promise.allSettled(underWay.values());
     },
   };
+}
+
+/** @throws ServiceError `unreadable_answer`: then nobody knows whether the receipt is in the ledger */
+function readAnswer(text: string): SettledReceipt {
+  const { hash, rating_tokens: ratingTokens } = readSettled(text);
+  const { buyer, seller } = Object(ratingTokens);
+  if (typeof buyer !== "string" || typeof seller !== "string") throw unreadableAnswer();
+  return { hash, ratingTokens: { buyer, seller } };
 }
 
 /** Whether sending it again cannot help: the service understood the request and said no. */

@@ -175,4 +175,16 @@ function nameTest() {
   context().currentTestId = this.currentTest.fullTitle();
 }
 
-export const strykerPlugins = [declareClassPlugin(PluginKind.TestRunner, "tallystick-mocha", MochaRunner)];
+/** Says at once which mutants nobody noticed, because a run can take hours. */
+class SurvivorReporter {
+  onMutantTested({ status, fileName, location, mutatorName, replacement = "" }) {
+    if (status !== "Survived" && status !== "NoCoverage") return;
+    const change = replacement.replaceAll(/\s+/g, " ").slice(0, 120);
+    process.stderr.write(`${status}: ${fileName}:${location.start.line} ${mutatorName} ${change}\n`);
+  }
+}
+
+export const strykerPlugins = [
+  declareClassPlugin(PluginKind.TestRunner, "tallystick-mocha", MochaRunner),
+  declareClassPlugin(PluginKind.Reporter, "tallystick-survivors", SurvivorReporter),
+];

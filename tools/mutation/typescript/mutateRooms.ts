@@ -76,7 +76,7 @@ async function mutateRoom(
     ignoreStatic: true,
     incremental: true,
     incrementalFile: kept("known"),
-    reporters: ["progress-append-only", "json"],
+    reporters: ["progress-append-only", "tallystick-survivors", "json"],
     jsonReporter: { fileName: kept("report") },
     tempDirName: `${KEPT}/copies`,
     ignorePatterns: LEFT_OUT,

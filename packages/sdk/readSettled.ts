@@ -1,0 +1,14 @@
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import { isLedgerHash } from "tallystick-protocol/ledger/entry";
+import { unreadableAnswer } from "./unreadableAnswer.ts";
+
+/**
+ * The entry hash in the answer of a service that settled a record, and whatever else the answer has.
+ *
+ * @throws ServiceError `unreadable_answer` for an answer without an entry hash
+ */
+export function readSettled(text: string): { hash: string } & { [field: string]: unknown } {
+  const answer = Object(tryForeignJson(text));
+  if (!isLedgerHash(answer.hash)) throw unreadableAnswer();
+  return answer;
+}

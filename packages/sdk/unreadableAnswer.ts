@@ -1,0 +1,14 @@
+import { ServiceError } from "./requestService.ts";
+
+/**
+ * A success that is no answer of the service. Something in between may have answered, so it is unknown whether the
+ * request was carried out.
+ */
+export function unreadableAnswer(): ServiceError {
+  return new ServiceError({
+    code: "unreadable_answer",
+    message: "The answer is not one of the service, so nobody knows whether it did what was asked.",
+    hint: "Something in between may have answered. Send the same again: the service knows what it has.",
+    status: 0,
+  });
+}
