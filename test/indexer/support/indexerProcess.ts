@@ -53,7 +53,7 @@ export async function startIndexer(
     return answer.data;
   };
   const until = <T>(what: string, look: () => Promise<T | undefined | false>, withinMs = 180_000) =>
-    waitUntil(look, { what, withinMs, everyMs: 50 });
+    waitUntil(look, { what, withinMs });
 
   return {
     url,

@@ -12,6 +12,8 @@ import { type Domains, digestOf, RESULT, sign, TO_SELLER, type Word } from "./wo
 const AMOUNT = 500_000n;
 const FEE = 25_001n;
 const GAS = 8_000_000n;
+/** Without fees in a transaction Hardhat asks the chain for them first. */
+const FEES = { maxFeePerGas: toBeHex(10n ** 10n), maxPriorityFeePerGas: toBeHex(10n ** 9n) };
 /** The duration of the guardian's pause in the matrix. */
 export const PAUSE = 3_600n;
 
@@ -49,7 +51,7 @@ export async function newMatrixWorld(chain: Chain, kind: AccountKind) {
   }
 
   async function send(from: string, to: string, data: string): Promise<Log[]> {
-    const hash = await provider.send("eth_sendTransaction", [{ from, to, data, gas: toBeHex(GAS) }]);
+    const hash = await provider.send("eth_sendTransaction", [{ from, to, data, gas: toBeHex(GAS), ...FEES }]);
     const receipt = await provider.getTransactionReceipt(hash);
     if (receipt?.status !== 1) throw new Error(`a transaction of ${from} failed`);
     return [...receipt.logs];
