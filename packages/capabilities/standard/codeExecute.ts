@@ -83,7 +83,7 @@ export const codeExecute = defineCapability({
     printed_what_it_must: {
       since: "v1",
       test: ({ input, output }) => {
-        if (output.exit_code !== SUCCESS || output.truncated) return undefined;
+        if (output.exit_code !== SUCCESS || isCut(output)) return undefined;
         const missing = missingLine(mustPrint(input.code, input.language ?? "python"), output.stdout);
         return missing === undefined ? undefined : `does not print ${JSON.stringify(missing.slice(0, 80))}`;
       },
@@ -93,8 +93,12 @@ export const codeExecute = defineCapability({
       test: ({ input, output }) => {
         const { code, language = "python", stdin = "" } = input;
         const expected = predictOutput(code, language, stdin);
-        if (expected === undefined || output.truncated) return undefined;
-        const isIt = output.exit_code === SUCCESS && output.stdout.trimEnd() === expected.trimEnd();
+        if (expected === undefined) return undefined;
+        const { stdout } = output;
+        const isSame = isCut(output)
+          ? stdout.slice(0, LEAST_CUT / 2) === expected.slice(0, LEAST_CUT / 2)
+          : stdout.trimEnd() === expected.trimEnd();
+        const isIt = output.exit_code === SUCCESS && isSame;
         return isIt ? undefined : `does not print ${JSON.stringify(expected.slice(0, 80))}`;
       },
     },
@@ -110,6 +114,21 @@ export const codeExecute = defineCapability({
     },
   },
 });
+
+/** The shortest output that counts as cut, in characters. Nobody cuts less, and `truncated` excuses no missing line then. */
+const LEAST_CUT = 1_000;
+
+function isCut({
+  stdout,
+  stderr,
+  truncated,
+}: {
+  stdout: string;
+  stderr: string;
+  truncated: boolean;
+}): boolean {
+  return truncated && stdout.length + stderr.length >= LEAST_CUT;
+}
 
 /**
  * The first of `lines` that was not printed. The lines must be printed in this order, and each printed line

@@ -88,7 +88,11 @@ export const dataExtractFromUrl = defineCapability({
       since: "v1",
       test: ({ input, output }) => {
         const dirty = input.fields.find((field) => isDirty(output.extracted[field]));
-        return dirty === undefined ? undefined : `${dirty} has markup or a placeholder in it`;
+        if (dirty !== undefined) return `${dirty} has markup or a placeholder in it`;
+        const lazy = input.fields.find((field) => isLazy(field, output.extracted[field], input.url));
+        return lazy === undefined
+          ? undefined
+          : `${lazy} has its own name, or the page's address, as its value`;
       },
     },
     has_distinct_values: {
@@ -136,11 +140,28 @@ function fieldComplaint(field: string, value: unknown): string | undefined {
   return holds(isPlain || typeof value === "object", "is no value");
 }
 
+/** Whether a value repeats only what was asked. */
+function isLazy(field: string, value: unknown, url: string): boolean {
+  if (typeof value !== "string") return false;
+  const text = value.trim().toLowerCase();
+  const isAddress = /url|link|address|canonical|source/i.test(field);
+  return (
+    text === field.toLowerCase().replaceAll("_", " ") ||
+    text === field.toLowerCase() ||
+    (!isAddress && isSameAddress(value.trim(), url))
+  );
+}
+
+/** The titles of pages that a server shows in place of the wanted page. */
+const NO_PAGE =
+  /^(?:(?:error )?40[34](?: (?:not found|forbidden))?|(?:page )?not found|access denied|just a moment[.…]{0,3}|attention required!.{0,40}|are you (?:a )?(?:robot|human)\?)$/i;
+
 function isDirty(value: unknown): boolean {
   if (value !== null && typeof value === "object") return Object.values(value).some(isDirty);
   if (typeof value !== "string") return false;
   return (
     hasMarkup(value) ||
+    NO_PAGE.test(value.trim()) ||
     /&(?:amp|lt|gt|quot|nbsp|#\d{1,7});|\{\{|\[object Object\]/i.test(value) ||
     /^(n\/?a|null|none|undefined|todo|tbd|unknown|lorem ipsum.*|\?+|-+)$/i.test(value.trim())
   );

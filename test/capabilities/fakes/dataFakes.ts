@@ -74,13 +74,17 @@ const run = (
   name: string,
   code: string,
   stdout: string,
-  { stdin, language = "python" }: { stdin?: string; language?: string } = {},
+  {
+    stdin,
+    language = "python",
+    ...answered
+  }: { stdin?: string; language?: string; stderr?: string; exit_code?: number; truncated?: boolean } = {},
   verdict: Fake["verdict"] = "refused",
 ): Fake => ({
   name,
   id: "code.execute.sandboxed",
   params: { code, language, ...(stdin !== undefined && { stdin }) },
-  output: { stdout, stderr: "", exit_code: 0, duration_ms: 80, truncated: false },
+  output: { stdout, stderr: "", exit_code: 0, duration_ms: 80, truncated: false, ...answered },
   verdict,
 });
 const mean = good("compute.statistics.mean");
@@ -106,6 +110,8 @@ export const dataFakes: Fake[] = [
   weather("snow in the heat", "Oslo", { conditions: "heavy snow", temperature_c: 28 }),
   weather("as hot as an oven", "Oslo", { temperature_c: 180 }),
   weather("humid beyond measure", "Oslo", { humidity_percent: 140 }),
+  weather("Oslo in letters of another alphabet", "Oslo", { location: "\u041esl\u043e" }),
+  weather("an excuse as the conditions", "Oslo", { conditions: "I cannot look this up" }, "passes"),
   weather("an invented temperature that could be", "Oslo", { temperature_c: 11.3 }, "passes"),
   weather("a place without its country", "Paris, Texas", { location: "Paris" }, "passes"),
   sentence(
@@ -116,6 +122,7 @@ export const dataFakes: Fake[] = [
   sentence("no place", "Oslo", "It is 12 °C with light rain today."),
   sentence("no temperature", "Oslo", "Oslo has fine weather with some clouds today."),
   sentence("a place inside of a word", "Oslo", "Losloville has 12 °C and light rain today."),
+  sentence("degrees Fahrenheit as Celsius", "Oslo", "Oslo has 75 °C and light rain today."),
   sentence("an invented temperature", "Oslo", "Oslo has 12 °C and light rain today.", "passes"),
   share("a hundredth of its price", "AAPL", { price: 2.5 }),
   share("a hundred times its price", "AAPL", { price: 25_000 }),
@@ -124,10 +131,14 @@ export const dataFakes: Fake[] = [
   share("in milliseconds", "AAPL", { timestamp: (asked_at - 60) * 1000 }),
   share("another share", "AAPL", { ticker: "MSFT" }),
   share("another exchange's currency", "ENI.MI", { price: 14, currency: "USD" }),
+  share("a billionth of a dollar", "AAPL", { price: 1e-9 }),
   share("a few percent off", "AAPL", { price: 231 }, "passes"),
   share("any price of an unknown share", "ZZZZ", { price: 12_345 }, "passes"),
   coin("a hundredth of its price", "BTC", { price: 900 }),
   coin("a dollar coin at two dollars", "USDC", { price: 2 }),
+  coin("in another currency", "BTC", { vs: "eur" }),
+  coin("a wrapped coin", "BTC", { symbol: "WBTC" }),
+  coin("another dollar coin at half a dollar", "DAI", { price: 0.5 }),
   coin("another coin", "BTC", { symbol: "BCH" }),
   coin("of yesterday", "BTC", { timestamp: asked_at - 86_400 }),
   coin("a few percent off", "BTC", { price: 84_000 }, "passes"),
@@ -136,6 +147,16 @@ export const dataFakes: Fake[] = [
   extract("all of it null", { extracted: { title: null, price_amount: null, price_currency: null } }),
   extract("placeholders", { extracted: { title: "N/A", price_amount: 0, price_currency: "EUR" } }),
   extract("markup", { extracted: { title: "<b>Desk lamp</b>", price_amount: 39.9, price_currency: "EUR" } }),
+  ...["title", "https://shop.example/lamp", "404 Not Found", "Just a moment...", "Access denied"].map(
+    (title) =>
+      extract(`${title} as the title`, { extracted: { title, price_amount: 39.9, price_currency: "EUR" } }),
+  ),
+  extract("a price below nothing", {
+    extracted: { title: "Desk lamp", price_amount: -5, price_currency: "EUR" },
+  }),
+  extract("a currency that is none", {
+    extracted: { title: "Desk lamp", price_amount: 39.9, price_currency: "ZZZ" },
+  }),
   extract("no currency", { extracted: { title: "Desk lamp", price_amount: 39.9, price_currency: "€" } }),
   extract("another page", { url: "https://shop.example/" }),
   extract(
@@ -151,10 +172,17 @@ export const dataFakes: Fake[] = [
   run("a made-up sum in JavaScript", "const a = 20;\nconst b = 22;\nconsole.log(a + b);\n", "44\n", {
     language: "javascript",
   }),
+  run("said to be cut before its first line", 'print("done")\n', "", { truncated: true }),
+  run("said to be cut within a line", "a = 6\nprint(a * 7)\n", "4", { truncated: true }),
+  run("filled up and said to be cut", "a = 6\nprint(a * 7)\n", "9".repeat(2_000), { truncated: true }),
+  run("said to be killed", 'print("done")\n', "", { exit_code: 1, stderr: "Killed" }),
+  run("said not to be Python", 'print("a")\n', "", { exit_code: 1, stderr: "SyntaxError: invalid syntax" }),
+  run("a text around a wrong number", 'n = 3\nprint(f"{n * 2} apples")\n', "7 apples\n", {}, "passes"),
   run("nothing printed", 'print("done")\n', ""),
   run("an output of code that prints nothing", "x = 1\n", "1\n"),
   run("a made-up loop", "for i in range(3):\n    print(i * i)\n", "0\n2\n5\n", {}, "passes"),
   instead(mean, "nearly the mean", { result: 15.8 }),
+  instead(mean, "a millionth off", { result: (mean.output as { result: number }).result * (1 + 1e-6) }),
   instead(mean, "the median", { result: 15.9 }),
   instead(maths, "rounded another way", { result: 3170.0 }),
   instead(maths, "of another rate", { result: 3150.12 }),

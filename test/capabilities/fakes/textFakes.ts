@@ -44,6 +44,10 @@ const summarize = (name: string, text: string, verdict: Fake["verdict"] = "refus
 });
 
 export const textFakes: Fake[] = [
+  instead(summary, "the first sentence in letters of another alphabet", {
+    summary: (sentences[0] as string).trim().replaceAll("a", "\u0430").replaceAll("e", "\u0435"),
+  }),
+  instead(summary, "an excuse", { summary: "I am sorry, but I cannot summarise this text for you." }),
   instead(summary, "the first sentence", { summary: (sentences[0] as string).trim() }),
   summarize(
     "a sentence from the middle",
@@ -110,6 +114,13 @@ export const textFakes: Fake[] = [
   instead(translation, "another sum", { text: italian.replace("1.240,50", "9.240,50") }),
   instead(translation, "another address", { text: italian.replace("billing@", "pay@") }),
   instead(translation, "cut off", { text: italian.slice(0, -20) }),
+  instead(rewrite, "twice", { text: `${formal} ${formal}` }),
+  instead(
+    rewrite,
+    "with the words of an assistant",
+    { text: `Certainly! Here is the text: ${formal}` },
+    "passes",
+  ),
   instead(rewrite, "the same text", { text: casual }),
   instead(rewrite, "only its case changed", { text: casual.toUpperCase() }),
   instead(rewrite, "without the number", { text: formal.replaceAll("300", "some") }),
@@ -118,6 +129,9 @@ export const textFakes: Fake[] = [
     text: "It would be our pleasure to welcome you to the annual dinner of the society, with music and dancing.",
   }),
   instead(rewrite, "one word changed", { text: casual.replace("Hey", "Hello") }, "passes"),
+  instead(audio, "sounds in brackets", {
+    segments: [{ start_ms: 0, end_ms: 28_000, text: "[music] [applause] (inaudible)" }],
+  }),
   instead(audio, "one sentence again and again", {
     segments: [0, 1, 2, 3, 4, 5].map((at) => ({
       start_ms: at * 4000,
@@ -162,6 +176,12 @@ export const textFakes: Fake[] = [
     },
     "passes",
   ),
+  instead(review, "a line of the code itself", {
+    findings: [{ severity: "high", line: 1, message: "import pickle" }],
+  }),
+  instead(review, "advice that fits everywhere", {
+    findings: [{ severity: "medium", line: 1, message: "Consider adding docstrings and type hints." }],
+  }),
   instead(review, "praise", {
     findings: [{ severity: "info", line: 1, message: "This looks good to me overall." }],
   }),
@@ -189,6 +209,14 @@ export const textFakes: Fake[] = [
     },
     "passes",
   ),
+  instead(search, "a private address in IPv6", {
+    results: [{ url: "http://[::ffff:10.0.0.1]/merkle", title: "Merkle tree", snippet: "consistency proof" }],
+  }),
+  instead(search, "a known host as a user's name", {
+    results: [
+      { url: "https://rfc-editor.org@a.example/m", title: "Merkle tree", snippet: "consistency proof" },
+    ],
+  }),
   instead(search, "nothing", { results: [] }),
   instead(search, "a page of the own machine", {
     results: [{ url: "http://127.0.0.1/merkle", title: "Merkle tree", snippet: "consistency proof" }],
