@@ -165,6 +165,7 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
     now,
     network,
     store,
+    paymentsTo: (payee) => sellerStore(parameters.store, payee),
     modeOf,
     runner,
     freeCalls,

@@ -1,10 +1,12 @@
 import { expect } from "chai";
 import { parseUsdc } from "tallystick-protocol/amount";
+import { signHireRequest } from "tallystick-protocol/hire/hireRequest";
 import { createSeller } from "tallystick-sdk/createSeller";
 import { adoptStore } from "tallystick-sdk/seller/adoptStore";
 import { createJobLeases, LeaseLostError } from "tallystick-sdk/store/jobLeases";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { MEAN, mean } from "./support/market.ts";
+import { newWallet } from "./support/sdkChain.ts";
 import { between, isPaid, rejection } from "./support/tamper.ts";
 import { useMarket } from "./support/useMarket.ts";
 
@@ -56,6 +58,51 @@ describe("a store that is shared", () => {
     expect(hired.receipt).to.include({ seller_id: first.address });
     expect(await chain.balanceOf(first.wallet)).to.equal(PRICE);
     expect(await chain.balanceOf(second.wallet)).to.equal(0n);
+  });
+
+  it("by sellers with one payee lets a payment pay for one job, of whichever of them", async () => {
+    const store = memoryStore();
+    const payee = newWallet();
+    const started = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    let worked = 0;
+    const offered = {
+      ...{ listings: [{ ...LISTING, payee: payee.address }], store },
+      handlers: {
+        [MEAN]: async (params: { [key: string]: unknown }) => {
+          worked++;
+          started.resolve();
+          await go.promise;
+          return mean(params);
+        },
+      },
+    };
+    const first = await market.openSeller(offered);
+    const second = await market.openSeller(offered);
+    let payment = "";
+    let asked: { [field: string]: unknown } = {};
+    market.hosts[first.host] = {
+      request: (input, init) => {
+        payment = new Headers(init?.headers).get("PAYMENT-SIGNATURE") ?? payment;
+        if (init?.body) asked = JSON.parse(String(init.body));
+        return first.direct.request(input, init);
+      },
+    };
+    const buyer = await market.openBuyer();
+    const hiring = buyer.hire({ ...ORDER, seller: first.address });
+    await started.promise;
+    const { signature: _, ...request } = { ...asked, seller_id: second.address } as {
+      [field: string]: unknown;
+    };
+    const signed = await signHireRequest(request as never, { account: buyer.wallet.account });
+    const answer = await second.app.request("/hire", {
+      ...{ method: "POST", body: JSON.stringify(signed) },
+      headers: { "content-type": "application/json", "PAYMENT-SIGNATURE": payment },
+    });
+    expect([answer.status, (await answer.json()).code]).to.deep.equal([402, "payment_replayed"]);
+    go.resolve();
+    expect((await hiring).money).to.equal("paid");
+    expect([worked, await chain.balanceOf(payee)]).to.deep.equal([1, PRICE]);
   });
 
   it("by two processes of one seller lets one of them work on a job", async () => {

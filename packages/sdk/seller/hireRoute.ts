@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 import { hireId, jobId } from "tallystick-protocol/hire/hireIds";
 import { paramsHash } from "tallystick-protocol/hire/paramsHash";
@@ -22,6 +23,8 @@ import { HireRefusedError, PaymentInvalidError } from "./sellerErrors.ts";
 export type HireRouteParameters = IntakeParameters & {
   network: PaymentNetwork;
   store: KeyValueStore;
+  /** Where the payments to an account are remembered. Sellers with one payee and one store share it. */
+  paymentsTo: (payee: Address) => KeyValueStore;
   modeOf: (paymentMode: string) => SettlementMode;
   runner: JobRunner;
   freeCalls: FreeCalls;
@@ -108,12 +111,7 @@ function duplicate(id: string): HireRefusedError {
 
 async function runJob(job: Job, key: string | undefined, parameters: HireRouteParameters): Promise<Response> {
   const { store, runner } = parameters;
-  if (key !== undefined && !(await store.putNew(`payment/${key}`, job.id))) {
-    const user = await store.get<string>(`payment/${key}`);
-    // This is the same hire again, or its process was killed before it could store the job.
-    if (user === job.id && (await store.get(`job/${job.id}`)) !== undefined) throw duplicate(job.id);
-    if (user !== job.id) throw replayed();
-  }
+  if (key !== undefined) await claimPayment(job, key, parameters);
   if (!(await store.putNew(`job/${job.id}`, job))) throw duplicate(job.id);
   const run = runner.run(job);
   if (job.callbackUrl !== undefined) {
@@ -125,6 +123,27 @@ async function runJob(job: Job, key: string | undefined, parameters: HireRoutePa
     return Response.json(body, { status: 202, headers: { location: `jobs/${job.id}` } });
   }
   return answerJob(await run, parameters.network);
+}
+
+/**
+ * Notes which job a payment is for, so that it pays for no other: neither of this seller, nor of another one to whose payee
+ * it would go.
+ *
+ * @throws HireRefusedError `duplicate_nonce`; PaymentInvalidError `payment_replayed`
+ */
+async function claimPayment(
+  job: Job,
+  key: string,
+  { store, paymentsTo, seller }: HireRouteParameters,
+): Promise<void> {
+  const payTo = job.payment?.requirements.payTo.toLowerCase() as Address;
+  const isShared = job.mode === "direct" && payTo !== seller;
+  const payments = isShared ? paymentsTo(payTo) : store;
+  const user = isShared ? `${seller}/${job.id}` : job.id;
+  if (await payments.putNew(`payment/${key}`, user)) return;
+  if ((await payments.get<string>(`payment/${key}`)) !== user) throw replayed();
+  // This is the same hire again, or its process was killed before it could store the job.
+  if ((await store.get(`job/${job.id}`)) !== undefined) throw duplicate(job.id);
 }
 
 function replayed(): PaymentInvalidError {
