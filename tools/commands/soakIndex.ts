@@ -2,19 +2,28 @@ import type { Command } from "commander";
 import { wholeNumber } from "../../scripts/cli/parseOption.ts";
 import { runAllTests } from "../test.ts";
 
+type Options = { runs: number; seed: number; first: number; minutes?: number; results: string };
+
 /** `npm run soak:index`: the long form of a test that is also part of the test suite. */
 export function registerSoakIndex(program: Command): void {
   program
     .command("soak-index")
     .description(
-      "Play generated logs onto a real chain, each with a reorg and a kill -9 in it, and hold the nodes that follow it,\n" +
-        "the offline derivation and the oracle to one another.",
+      "Play generated logs onto a real chain, each with a reorg in it, and kill -9 a node in one of seven. Hold the nodes\n" +
+        "that follow it, two that read it late, the offline derivation and the oracle to one another. A new chain begins\n" +
+        "after 25 logs. The results file adds sittings up, also those that run side by side.",
     )
-    .option("--runs <count>", "how many logs", wholeNumber("--runs"), 20)
+    .option("--runs <count>", "how many logs", wholeNumber("--runs"), 25)
     .option("--seed <number>", "which: the same seed gives the same logs", wholeNumber("--seed"), 1)
-    .action(async ({ runs, seed }: { runs: number; seed: number }) => {
-      process.env.EQUIVALENCE_RUNS = String(runs);
-      process.env.EQUIVALENCE_SEED = String(seed);
-      process.exitCode = await runAllTests({ files: ["test/indexer/equivalence/*.test.ts"] });
+    .option("--first <number>", "the number of the first log", wholeNumber("--first"), 0)
+    .option("--minutes <count>", "begin no log after this time", wholeNumber("--minutes"))
+    .option("--results <file>", "where the sum of all sittings is kept", ".tallystick/soak-index.jsonl")
+    .action(async ({ runs, seed, first, minutes, results }: Options) => {
+      process.env.SOAK_RUNS = String(runs);
+      process.env.SOAK_SEED = String(seed);
+      process.env.SOAK_FIRST = String(first);
+      if (minutes !== undefined) process.env.SOAK_MINUTES = String(minutes);
+      process.env.SOAK_RESULTS = results;
+      process.exitCode = await runAllTests({ files: ["test/indexer/equivalence/equivalence.soak.ts"] });
     });
 }

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import pg from "pg";
 import type { DeriveEvent } from "tallystick-derive/events";
+import type { MemoryStore } from "tallystick-derive/memoryStore";
 import { parseEvent } from "tallystick-derive/parseEvent";
 import { camelName, fieldNames } from "tallystick-derive/publishedFields";
 import { relevantLog } from "tallystick-derive/relevant/relevantLog";
@@ -28,12 +29,14 @@ export type Digests = Map<number, string>;
 /**
  * Compares a node's rows, its answers and the oracle with the derivation of the node's own log.
  *
- * @returns the log, and the digest of every tick as derived offline
+ * @param forOracle the events that the oracle reads. It is slow
+ * @returns the log, and the rows and the digest of every tick as derived offline
  */
 export async function expectAgreement(
   databaseUrl: string,
   indexer: IndexerProcess,
-): Promise<{ lines: string[]; digests: Digests }> {
+  forOracle = (events: DeriveEvent[]) => events,
+): Promise<{ lines: string[]; digests: Digests; store: MemoryStore }> {
   const snapshot = await openNodeSnapshot({ databaseUrl, databaseSchema: SCHEMA });
   try {
     const lines = await logOf(snapshot);
@@ -46,11 +49,14 @@ export async function expectAgreement(
       Object.entries(derived.agents).map(([address, it]) => asAnswered(address, it)),
     );
     const events: DeriveEvent[] = lines.map(parseEvent);
-    expect(derivedState(derived, store), "fields and clusters by the oracle").to.deep.equal(oracle(events));
+    expect(derivedState(derived, store), "fields and clusters by the oracle").to.deep.equal(
+      oracle(forOracle(events)),
+    );
     // Without this check, empty logs would agree too. The events may have left every window since.
     const happened = store.rows("hire").size + store.rows("cluster").size;
     expect(happened, "hires and clusters").to.be.greaterThan(0);
-    return { lines, digests: new Map([...store.rows("digest").values()].map((it) => [it.block, it.digest])) };
+    const digests = new Map([...store.rows("digest").values()].map((it) => [it.block, it.digest]));
+    return { lines, digests, store };
   } finally {
     await snapshot.close();
   }
@@ -68,8 +74,7 @@ export async function expectRelevant(
   all: { lines: string[]; digests: Digests },
 ): Promise<void> {
   const { lines, digests } = await historyOf(databaseUrl);
-  const expected: DeriveEvent[] = [];
-  for await (const line of relevantLog(all.lines.map(parseEvent))) expected.push(line);
+  const expected = await relevantEvents(all.lines);
   for (const [n, line] of expected.entries()) {
     expect(JSON.parse(lines[n] ?? "null"), `line ${n + 1}`).to.deep.equal(line);
   }
@@ -83,6 +88,29 @@ export async function expectRelevant(
     expect((await compareRows(snapshot, store, 5)).first, "its rows").to.deep.equal([]);
   } finally {
     await snapshot.close();
+  }
+}
+
+/** The relevant log that is made from the lines of a log of all transfers. */
+export async function relevantEvents(lines: string[]): Promise<DeriveEvent[]> {
+  const expected: DeriveEvent[] = [];
+  for await (const line of relevantLog(lines.map(parseEvent))) expected.push(line);
+  return expected;
+}
+
+/** A node's digests of the ticks after a block. */
+export async function digestsAfter(
+  databaseUrl: string,
+  block: number,
+): Promise<[block: number, digest: string][]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const select = `SELECT block::int, digest FROM ${SCHEMA}.digest WHERE block > $1 ORDER BY block`;
+    const { rows } = await client.query<{ block: number; digest: string }>(select, [block]);
+    return rows.map(({ block, digest }) => [block, digest]);
+  } finally {
+    await client.end();
   }
 }
 

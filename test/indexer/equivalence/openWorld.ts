@@ -13,7 +13,7 @@ import { startIndexer } from "../support/indexerProcess.ts";
 import { CHAIN_ID, newWallet, PROVIDER, startLocalChain } from "../support/localChain.ts";
 import { TestLedger } from "../support/testLedger.ts";
 import { ARBITER, ATTESTOR, actor, OPERATOR } from "./actors.ts";
-import type { FollowedLedger, Progress } from "./realizedLog.ts";
+import { copyOf, type FollowedLedger, type Progress } from "./realizedLog.ts";
 
 export const TICK_BLOCKS = 3;
 
@@ -102,6 +102,20 @@ export async function openWorld() {
       register,
       start: (name: string, databaseUrl: string, more: Record<string, string> = {}) =>
         startIndexer(supervisor, folder, { ...environment, ...more, DATABASE_URL: databaseUrl }, name),
+      /**
+       * Remembers the chain as it is, and gives a function that goes back to it and returns the progress of then. Only
+       * nodes with fresh databases may follow the chain after that.
+       */
+      keepBeginning: async () => {
+        let id = await client.snapshot();
+        const kept = copyOf(progress);
+        return async (): Promise<Progress> => {
+          await client.revert({ id });
+          id = await client.snapshot();
+          for (const name of ["a", "b"]) await rm(path.join(folder, name), { recursive: true, force: true });
+          return copyOf(kept);
+        };
+      },
       /** Mines up to a tick, and returns its time. */
       mineToTick: async (): Promise<bigint> => {
         while ((await client.getBlockNumber()) % BigInt(TICK_BLOCKS) !== 0n) await chain.mine();

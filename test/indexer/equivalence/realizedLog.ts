@@ -22,6 +22,7 @@ import { ESCROW, START, wallet } from "../../derive/eventLog.ts";
 import { CHAIN_ID, type LocalChain, type Wallet } from "../support/localChain.ts";
 import type { TestLedger } from "../support/testLedger.ts";
 import { ARBITER, actor, allowanceSlot, balanceSlot } from "./actors.ts";
+import { CROWD, CROWD_GAS, crowdCalls, isOfCrowd } from "./crowd.ts";
 
 const FOREVER = 2n ** 48n;
 const RICH = toHex(10n ** 15n, { size: 32 });
@@ -29,6 +30,9 @@ const ENDLESS = toHex(2n ** 256n - 1n, { size: 32 });
 const WALLETS = Array.from({ length: 30 }, (_, n) => 1 + n);
 /** Transactions of one block: more of their gas limits do not fit. */
 const MAX_PER_BLOCK = 60;
+const GAS = 700_000n;
+/** The number of usual transactions whose gas limits are one call of the crowd's. */
+const CROWD_ROOM = Math.ceil(Number(CROWD_GAS) / Number(GAS));
 /** Blocks between a deposit and its deadline are few; most settlements come before it, some after. */
 const SECONDS_TO_DEADLINE = 3_000n;
 /** How many blocks stand for a gap in a generated log: around the batch of {@link BATCH_BLOCKS}. */
@@ -50,6 +54,8 @@ export type Realization = {
   actorOf?: (n: number) => Wallet;
   /** A parameter that its records of parameters get. */
   deployBatchBlocks?: number;
+  /** Parameters that its records of parameters get unless they have others. */
+  kept?: RecordBody;
 };
 
 /** The state of playing a log, so that a reorg can go back to it. */
@@ -82,6 +88,7 @@ export class RealizedLog {
   readonly #actors = new Map<Address, Wallet>();
   readonly #base: bigint;
   readonly #deployBatchBlocks: number;
+  readonly #kept: RecordBody;
   /** Transactions whose hash a receipt names before they are sent. */
   readonly #signedAhead = new Map<DeriveEvent, { hash: Hex; raw: Hex }>();
   progress: Progress;
@@ -92,9 +99,15 @@ export class RealizedLog {
     log: DeriveEvent[],
     followed: FollowedLedger[],
     progress: Progress,
-    { wallets = WALLETS, actorOf = (n) => actor(run, n), deployBatchBlocks = BATCH_BLOCKS }: Realization = {},
+    {
+      wallets = WALLETS,
+      actorOf = (n) => actor(run, n),
+      deployBatchBlocks = BATCH_BLOCKS,
+      kept = {},
+    }: Realization = {},
   ) {
     this.#chain = chain;
+    this.#kept = kept;
     this.#deployBatchBlocks = deployBatchBlocks;
     this.#run = run;
     this.#followed = followed;
@@ -110,11 +123,12 @@ export class RealizedLog {
 
   /** Gives the wallets of this run money without a transfer, which would count as received. */
   async prepare(): Promise<void> {
-    const { client, token, relayer } = this.#chain;
-    for (const { address } of this.#actors.values()) {
-      await client.setStorageAt({ address: token, index: balanceSlot(address), value: RICH });
-      await client.setStorageAt({ address: token, index: allowanceSlot(address, relayer), value: ENDLESS });
-    }
+    const { token, relayer } = this.#chain;
+    const wallets = [...this.#actors.values()].map(({ address }) => address);
+    await this.#chain.store(token, [
+      ...wallets.map((it) => [balanceSlot(it), RICH] as const),
+      ...wallets.map((it) => [allowanceSlot(it, relayer), ENDLESS] as const),
+    ]);
     await this.#signAhead();
   }
 
@@ -135,9 +149,20 @@ export class RealizedLog {
       if (records > 0) sent.push(await this.#anchor());
       records = 0;
     };
+    const mine = async () => {
+      await this.#mine(this.#later(time));
+      waiting = 0;
+    };
     await client.setAutomine(false);
     try {
+      const crowded = group.filter(isOfCrowd);
+      for (const data of crowdCalls(crowded)) {
+        if (waiting + CROWD_ROOM > MAX_PER_BLOCK) await mine();
+        sent.push(await this.#send(CROWD, data, CROWD_GAS));
+        waiting += CROWD_ROOM;
+      }
       for (const event of group) {
+        if (isOfCrowd(event)) continue;
         if (event.kind === "record") {
           await this.#append(event);
           records++;
@@ -147,10 +172,10 @@ export class RealizedLog {
         const hash = await this.#realize(event, time, group);
         if (hash === null) continue;
         sent.push(hash);
-        if (++waiting % MAX_PER_BLOCK === 0) await this.#mine(this.#later(time));
+        if (++waiting >= MAX_PER_BLOCK) await mine();
       }
       await anchor();
-      await this.#mine(this.#later(time));
+      await mine();
     } finally {
       await client.setAutomine(true);
     }
@@ -243,10 +268,11 @@ export class RealizedLog {
       if (payment?.kind !== "transfer") continue;
       const sender = actor(this.#run, 1_000 + index);
       await client.setBalance({ address: sender.address, value: 10n ** 18n });
-      for (const { address } of this.#actors.values()) {
-        const slot = allowanceSlot(address, sender.address);
-        await client.setStorageAt({ address: token, index: slot, value: ENDLESS });
-      }
+      const wallets = [...this.#actors.values()].map(({ address }) => address);
+      await this.#chain.store(
+        token,
+        wallets.map((it) => [allowanceSlot(it, sender.address), ENDLESS] as const),
+      );
       const raw = await sender.account.signTransaction({
         ...FEES,
         to: token,
@@ -361,7 +387,14 @@ export class RealizedLog {
     this.progress.hubs = [...others, ...((body.hubs ?? []) as Address[])];
     const { version, hubs } = this.progress;
     const escrows = { [this.#chain.escrow]: "swarmwage-partnered" };
-    return { ...body, version, hubs: [...hubs], escrows, deployBatchBlocks: this.#deployBatchBlocks };
+    return {
+      ...this.#kept,
+      ...body,
+      version,
+      hubs: [...hubs],
+      escrows,
+      deployBatchBlocks: this.#deployBatchBlocks,
+    };
   }
 
   /** Anchors the appended records. The next records go to the other ledger. */
@@ -381,8 +414,8 @@ export class RealizedLog {
     );
   }
 
-  #send(to: Address, data: Hex): Promise<Hex> {
-    return this.#chain.client.sendTransaction({ ...FEES, to, data, nonce: this.progress.nonce++ });
+  #send(to: Address, data: Hex, gas = GAS): Promise<Hex> {
+    return this.#chain.client.sendTransaction({ ...FEES, gas, to, data, nonce: this.progress.nonce++ });
   }
 
   /** The same value with the addresses, hashes, hosts and capabilities of this run on this chain. */
@@ -413,7 +446,7 @@ export class RealizedLog {
 const FEES = {
   chainId: CHAIN_ID,
   type: "eip1559",
-  gas: 700_000n,
+  gas: GAS,
   maxFeePerGas: 10_000_000_000n,
   maxPriorityFeePerGas: 1_000_000_000n,
 } as const;

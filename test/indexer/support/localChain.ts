@@ -156,6 +156,22 @@ export async function startLocalChain(supervisor: Supervisor, logFolder: string)
       return { hire, id };
     },
 
+    /** Writes values into the storage of a contract, all in one request. */
+    store: async (address: Address, values: readonly (readonly [slot: Hex, value: Hex])[]) => {
+      const calls = values.map(([slot, value], id) => {
+        return {
+          jsonrpc: "2.0",
+          id,
+          method: "hardhat_setStorageAt",
+          params: [address, shortened(slot), value],
+        };
+      });
+      const headers = { "content-type": "application/json" };
+      const response = await fetch(rpcUrl, { method: "POST", headers, body: JSON.stringify(calls) });
+      const answers = (await response.json()) as { result?: boolean }[];
+      if (!answers.every(({ result }) => result === true)) throw new Error(JSON.stringify(answers[0]));
+    },
+
     /** Gives a wallet ether, so that it can send transactions itself. */
     fuel: (wallet: Wallet) => client.setBalance({ address: wallet.address, value: 10n ** 18n }),
     now: async () => (await client.getBlock()).timestamp,
@@ -167,6 +183,11 @@ export async function startLocalChain(supervisor: Supervisor, logFolder: string)
 }
 
 export { zeroAddress, zeroHash };
+
+/** A number as JSON-RPC wants it: without zeros in front. */
+function shortened(slot: Hex): Hex {
+  return `0x${BigInt(slot).toString(16)}`;
+}
 
 function artifactOf(name: string): { abi: Abi; bytecode: Hex } {
   const contract = path.basename(name);

@@ -8,11 +8,20 @@ import type { PyJson } from "tallystick-protocol/json/pythonJson";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { ledgerId } from "tallystick-protocol/ledger/anchor";
 import { entryLine, GENESIS_HASH, type LedgerEntry, sealEntry } from "tallystick-protocol/ledger/entry";
-import { entryLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
+import { entryLeafHash, lineLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
 import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
 import { recordPayload, signBody } from "tallystick-protocol/records/record";
 import { zeroAddress } from "viem";
 import { CHAIN_ID, type LocalChain, type Wallet } from "./localChain.ts";
+
+/** Entries never change, so that their lines are made once. */
+const lines = new WeakMap<LedgerEntry, string>();
+
+function lineOf(entry: LedgerEntry): string {
+  const line = lines.get(entry) ?? entryLine(entry);
+  lines.set(entry, line);
+  return line;
+}
 
 /** A ledger in memory. The test appends entries, and decides what is published and what is anchored. */
 export class TestLedger {
@@ -42,7 +51,10 @@ export class TestLedger {
   /** Another ledger with the same entries so far. */
   copy(): TestLedger {
     const copy = new TestLedger();
-    for (const { payload } of this.entries) copy.append(payload);
+    for (const entry of this.entries) {
+      copy.entries.push(entry);
+      copy.tree.append(lineLeafHash(lineOf(entry)));
+    }
     return copy;
   }
 
@@ -55,7 +67,7 @@ export class TestLedger {
   }
 
   lines(from = 0, to = this.size): string[] {
-    return this.entries.slice(from, to).map(entryLine);
+    return this.entries.slice(from, to).map(lineOf);
   }
 
   /** Writes `ledger.jsonl` of the first `size` entries into a folder. */
