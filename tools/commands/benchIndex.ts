@@ -1,89 +1,61 @@
 import { cpus, loadavg } from "node:os";
-import type { Command } from "commander";
-import { InvalidArgumentError } from "commander";
-import { wholeNumber } from "../../scripts/cli/parseOption.ts";
+import { styleText } from "node:util";
+import Table from "cli-table3";
+import { type Command, InvalidArgumentError } from "commander";
 import { createProgress } from "../../scripts/cli/progress.ts";
-import { microBenches } from "../bench/index/microBenches.ts";
-import { type BenchFigures, goalsOf, printReport } from "../bench/index/report.ts";
-import { benchSize, PHASES, type Phase } from "../bench/index/runBench.ts";
+import { type Goal, ROWS, type RowName } from "../bench/index/rows.ts";
 
-type Options = {
-  transfers: number[];
-  agents: number;
-  only: Phase[];
-  quick?: boolean;
-  micro: boolean;
-  json?: boolean;
-};
+type Options = { rows: RowName[]; scale: number; json?: boolean };
 
-const RINGS = [4, 8, 32, 128];
+const names = Object.keys(ROWS) as RowName[];
 
 /** `npm run bench:index`: how fast a node reads a chain, against the least that any node could do. */
 export function registerBenchIndex(program: Command): void {
   program
     .command("bench-index")
     .description(
-      "Measure the indexer on a generated chain (anvil, fetched by npx) against a Ponder app that only stores\n" +
-        "Transfers, and `derive` on the log it exports. Signed records are kept in .tallystick/bench for the next run.",
+      "Measure the indexer on generated chains (anvil, fetched by npx) against a Ponder app that only stores Transfers,\n" +
+        "and `derive` against reading alone. Signed records are kept in .tallystick/bench for the next run.",
     )
-    .option(
-      "--transfers <counts>",
-      "sizes to measure, separated by commas",
-      wholeNumbers,
-      [200_000, 1_000_000],
-    )
-    .option(
-      "--agents <count>",
-      "agents, each with a listing; 0 for transfers alone",
-      wholeNumber("--agents"),
-      10_000,
-    )
-    .option(
-      "--only <phases>",
-      `besides the cold backfill, of ${PHASES.join(", ")}; none for that alone`,
-      phases,
-      [...PHASES],
-    )
-    .option("--quick", "20,000 transfers and 1,000 agents only")
-    .option("--no-micro", "leave out the derivations in memory")
+    .option("--rows <names>", `of ${names.join(", ")}, separated by commas`, rowNames, names)
+    .option("--scale <number>", "a part of the whole size: 0.01 is a hundredth", scaleOf, 1)
     .option("--json", "print the figures as JSON")
-    .action(async ({ transfers, agents, only, quick = false, micro, json = false }: Options) => {
+    .action(async ({ rows, scale, json = false }: Options) => {
       const progress = createProgress();
-      const sizes: BenchFigures["sizes"] = [];
-      for (const count of quick ? [20_000] : transfers) {
-        progress.heading(`${count} transfers`);
-        const size = { transfers: count, agents: quick ? 1_000 : agents, rings: agents === 0 ? [] : RINGS };
-        sizes.push(await benchSize(size, only, progress));
+      const measured: (Goal & { row: RowName; seconds: number; load: number })[] = [];
+      for (const row of rows) {
+        progress.heading(row);
+        const began = performance.now();
+        const goals = await ROWS[row](scale, progress);
+        const seconds = Math.round((performance.now() - began) / 1_000);
+        for (const goal of goals) measured.push({ ...goal, row, seconds, load: loadavg()[1] ?? 0 });
       }
-      progress.heading("in memory");
-      const inMemory = micro
-        ? await progress.step("derivations", async () => ({
-            value: await microBenches(quick ? 10_000 : 100_000),
-          }))
-        : [];
-      const machine = {
-        cpu: cpus()[0]?.model.trim() ?? "unknown",
-        cores: cpus().length,
-        node: process.versions.node,
-        loadAverage: loadavg(),
-      };
-      const figures: BenchFigures = { machine, sizes, micro: inMemory };
-      const text = json
-        ? JSON.stringify({ ...figures, goals: goalsOf(figures) }, null, 2)
-        : printReport(figures);
-      process.stdout.write(`${text}\n`);
+      const machine = { cpu: cpus()[0]?.model.trim() ?? "unknown", cores: cpus().length, scale };
+      if (json) {
+        process.stdout.write(`${JSON.stringify({ machine, measured }, null, 2)}\n`);
+        return;
+      }
+      const table = new Table({
+        head: ["row", "goal", "measured", "", "row took", "load"],
+        style: { head: [], border: [] },
+      });
+      for (const { row, goal, measured: value, met, seconds, load } of measured) {
+        const told = met ? styleText("green", "met") : styleText("red", "missed");
+        table.push([row, goal, value, told, `${seconds} s`, load.toFixed(1)]);
+      }
+      process.stdout.write(`\n${machine.cores} × ${machine.cpu}, scale ${scale}\n${table}\n`);
     });
 }
 
-function wholeNumbers(text: string): number[] {
-  const numbers = text.split(",").map(Number);
-  if (numbers.every((it) => Number.isSafeInteger(it) && it > 0)) return numbers;
-  throw new InvalidArgumentError("must be whole numbers separated by commas");
+function rowNames(text: string): RowName[] {
+  const asked = text.split(",");
+  const known = asked.filter((it): it is RowName => names.some((name) => name === it));
+  if (known.length === asked.length) return known;
+  throw new InvalidArgumentError(`must be of ${names.join(", ")}, separated by commas`);
 }
 
-function phases(text: string): Phase[] {
-  const names = text === "none" ? [] : text.split(",");
-  const known = names.filter((it): it is Phase => PHASES.some((phase) => phase === it));
-  if (known.length === names.length) return known;
-  throw new InvalidArgumentError(`must be of ${PHASES.join(", ")}, separated by commas, or none`);
+function scaleOf(text: string): number {
+  const scale = Number(text);
+  if (scale > 0 && scale <= 10) return scale;
+  throw new InvalidArgumentError("must be a number above 0, at most 10");
 }

@@ -98,22 +98,6 @@ export async function relevantEvents(lines: string[]): Promise<DeriveEvent[]> {
   return expected;
 }
 
-/** A node's digests of the ticks after a block. */
-export async function digestsAfter(
-  databaseUrl: string,
-  block: number,
-): Promise<[block: number, digest: string][]> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    const select = `SELECT block::int, digest FROM ${SCHEMA}.digest WHERE block > $1 ORDER BY block`;
-    const { rows } = await client.query<{ block: number; digest: string }>(select, [block]);
-    return rows.map(({ block, digest }) => [block, digest]);
-  } finally {
-    await client.end();
-  }
-}
-
 /** Compares the final pages of the open log with the log, and the digests with their lines in it. */
 async function expectPages(node: IndexerProcess, lines: string[], digests: Digests): Promise<void> {
   const page: string[] = [];

@@ -2,16 +2,10 @@ import { expect } from "chai";
 import { parseEvent } from "tallystick-derive/parseEvent";
 import { compareNodes, deriveNode } from "tallystick-sdk/openLog";
 import type { IndexerProcess } from "../support/indexerProcess.ts";
-import {
-  digestsAfter,
-  expectAgreement,
-  expectRelevant,
-  historyOf,
-  letLockExpire,
-  relevantEvents,
-} from "./agreement.ts";
+import { expectAgreement, expectRelevant, historyOf, letLockExpire, relevantEvents } from "./agreement.ts";
 import { prepareCrowd } from "./crowd.ts";
-import { openWorld, TICK_BLOCKS, type World } from "./openWorld.ts";
+import { type Glance, openGlance } from "./openGlance.ts";
+import { openWorld, type World } from "./openWorld.ts";
 import { playWithReorg } from "./playWithReorg.ts";
 import { type Progress, RealizedLog } from "./realizedLog.ts";
 import { situationsOf, withoutCrowd } from "./situations.ts";
@@ -24,7 +18,7 @@ const FIRST = Number(SOAK_FIRST);
 const END = FIRST + Number(SOAK_RUNS);
 const RESULTS = process.env.SOAK_RESULTS ?? ".tallystick/soak-index.jsonl";
 /** After these logs the chain and its nodes begin anew, so that what is compared does not grow. */
-const LOGS_PER_CHAIN = 25;
+const LOGS_PER_CHAIN = 12;
 /** Of so many logs, every situation has to happen. */
 const MANY = 50;
 const DEADLINE = performance.now() + Number(SOAK_MINUTES) * 60_000;
@@ -33,7 +27,7 @@ const DEADLINE = performance.now() + Number(SOAK_MINUTES) * 60_000;
 const RELEVANT = { TRANSFERS: "relevant", BALANCE_CHECK_TICKS: "0" };
 
 type Name = Kill["node"] & ("all" | "relevant");
-type Node = { process: IndexerProcess; database: string; restarted: Promise<void> | null };
+type Node = { process: IndexerProcess; database: string; glance: Glance; restarted: Promise<void> | null };
 type Chain = {
   number: number;
   nodes: Record<Name, Node>;
@@ -80,11 +74,15 @@ describe("nodes on many chains, and the offline derivation", function () {
         chain = performance.now() > DEADLINE ? undefined : await openChain(number);
       });
       afterEach(function () {
-        if (this.currentTest?.state === "failed") failed ??= this.currentTest.title;
+        const { state, title, err } = this.currentTest ?? {};
+        if (state === "failed") failed ??= `${title}: ${err?.message.slice(0, 500)}`;
       });
       after(async () => {
         if (chain === undefined) return;
-        for (const { process } of Object.values(chain.nodes)) process.kill();
+        for (const { process, glance } of Object.values(chain.nodes)) {
+          await glance.close();
+          process.kill();
+        }
         if (failed === undefined) return;
         note({ failed, ticks: 0, situations: {} });
         console.log(
@@ -124,7 +122,8 @@ describe("nodes on many chains, and the offline derivation", function () {
     const open = async (name: Name): Promise<Node> => {
       const database = await world.postgres.createDatabase(`${name}_${number}`);
       const more = name === "relevant" ? RELEVANT : {};
-      return { process: await world.start(`${name} ${number}`, database, more), database, restarted: null };
+      const process = await world.start(`${name} ${number}`, database, more);
+      return { process, database, glance: await openGlance(database), restarted: null };
     };
     const [all, relevant] = await Promise.all([open("all"), open("relevant")]);
     return { number, nodes: { all, relevant }, progress, logs: [], began };
@@ -148,17 +147,16 @@ describe("nodes on many chains, and the offline derivation", function () {
       untilSeen: async (orphaned) => {
         // A node that is starting does not see the blocks that are undone.
         const alive = Object.values(chain.nodes).filter(({ restarted }) => restarted === null);
-        await Promise.all(alive.map(({ process }) => untilSeen(process, orphaned)));
+        await Promise.all(alive.map(({ glance }) => glance.untilBlock(orphaned)));
       },
     });
     chain.progress = log.progress;
-    // The first undone block comes never again, so a kill drawn for it did not happen if it was not played at all.
     const nodes = Object.values(chain.nodes);
     await Promise.all(nodes.map(({ restarted }) => restarted));
     for (const node of nodes) node.restarted = null;
-    await Promise.all(nodes.map(({ process }) => process.untilTick(last)));
+    await Promise.all(nodes.map(({ glance }) => glance.untilTick(last)));
     chain.logs.push({ n, from, to: Number(last), kills });
-    const [all, few] = await Promise.all(nodes.map(({ database }) => digestsAfter(database, from - 1)));
+    const [all, few] = await Promise.all(nodes.map(({ glance }) => glance.digestsAfter(from - 1)));
     expect(all?.length, "ticks").to.be.greaterThan(1);
     expect(few, "digests where only the transfers that matter are read").to.deep.equal(all);
   }
@@ -171,15 +169,6 @@ describe("nodes on many chains, and the offline derivation", function () {
     node.process = await world.start(`${name} ${chain.number}, restarted in ${n}`, node.database, more);
   }
 
-  async function untilSeen(node: IndexerProcess, orphaned: bigint): Promise<void> {
-    await node.until(`block ${orphaned}, which will be undone`, async () => {
-      const { meta } = await node.query<{ meta: { block: number; indexedBlock: number } }>(
-        "{ meta { block indexedBlock } }",
-      );
-      return Math.max(meta.indexedBlock, meta.block + TICK_BLOCKS - 1) >= Number(orphaned);
-    });
-  }
-
   /** Two nodes that come late read the whole chain. Everything that the four say is compared. */
   async function compareAll(chain: Chain): Promise<Pick<ChainResult, "ticks" | "situations">> {
     const { nodes, number } = chain;
@@ -187,6 +176,8 @@ describe("nodes on many chains, and the offline derivation", function () {
     const open = async (name: string, more: Record<string, string>) => {
       const database = await world.postgres.createDatabase(`${name}_${number}`);
       const process = await world.start(`${name} ${number}`, database, more);
+      const glance = await openGlance(database);
+      await glance.untilTick(last).finally(() => glance.close());
       await process.untilTick(last);
       return { process, database };
     };

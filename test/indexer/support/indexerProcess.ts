@@ -36,6 +36,8 @@ export async function startIndexer(
     }),
     logFile,
     isReady: async (signal) => (await fetch(`${url}/health`, { signal })).ok,
+    // A test ends by its own time limit. A soak on a busy machine has none.
+    readyWithinMs: 600_000,
     // A killed indexer keeps its schema locked. On a busy machine a normal end takes long.
     stop: [{ signal: "SIGTERM", waitMs: 60_000 }],
   });

@@ -14,6 +14,7 @@ import { createWorld, receiptOf, SECONDS_PER_BLOCK, type WorldSize } from "./wor
 
 /** Blocks between two anchors. */
 const BLOCKS_A_SEGMENT = 50;
+const RECORDS_A_SEGMENT = 10_000;
 
 export type BuiltChain = {
   transfers: number;
@@ -40,17 +41,22 @@ export async function buildChain(chain: BenchChain, size: WorldSize, folder: str
   await writeFile(unfinished, "");
 
   let [head, transfers, segments, signed] = [GENESIS_HASH, 0, 0, 0];
-  let waiting: { agent: SigningAgent; type: string; body: RecordBody }[] = world.agents.map((agent, n) => ({
-    agent,
-    type: "listing",
-    body: world.listing(n, agent),
-  }));
+  let waiting: { agent: SigningAgent; type: string; body: RecordBody }[] = world.agents.flatMap((agent, n) =>
+    Array.from({ length: size.listings ?? 1 }, (_, which) => {
+      return { agent, type: "listing", body: world.listing(n, agent, which) };
+    }),
+  );
 
   async function anchorWaiting(): Promise<void> {
-    if (waiting.length === 0) return;
+    const all = waiting;
+    waiting = [];
+    for (let n = 0; n < all.length; n += RECORDS_A_SEGMENT) await anchor(all.slice(n, n + RECORDS_A_SEGMENT));
+  }
+
+  async function anchor(records: typeof waiting): Promise<void> {
     const from = tree.size;
     const lines: string[] = [];
-    for (const { agent, type, body } of waiting) {
+    for (const { agent, type, body } of records) {
       const known = kept[tree.size];
       let line = known;
       if (known === undefined || !isSame(known, head, body)) {
@@ -64,7 +70,6 @@ export async function buildChain(chain: BenchChain, size: WorldSize, folder: str
       head = hashIn(line as string);
       tree.append(leafHash(utf8ToBytes(line as string)));
     }
-    waiting = [];
     await appendFile(unfinished, lines.map((line) => `${line}\n`).join(""));
     const proof = tree.consistencyProof(from, tree.size).map((hash) => toHex(hash));
     anchors.push(await chain.anchor(chain.ledger, tree.size, toHex(tree.root()), proof));
@@ -74,7 +79,7 @@ export async function buildChain(chain: BenchChain, size: WorldSize, folder: str
   const anchors: Hex[] = [];
   let time = 0;
   for (const block of world.blocks(chain.block() + 1)) {
-    if (segments === 0) await anchorWaiting();
+    if (segments === 0 && size.ancestry === undefined) await anchorWaiting();
     const tx = await chain.transfers(block.transfers);
     ({ time } = block);
     await chain.mine(time);
@@ -82,7 +87,7 @@ export async function buildChain(chain: BenchChain, size: WorldSize, folder: str
     for (const hire of block.hires) {
       waiting.push({ agent: hire.seller, type: "receipt", body: receiptOf(hire, tx, time) });
     }
-    if (block.number % BLOCKS_A_SEGMENT === 0) await anchorWaiting();
+    if (segments > 0 && block.number % BLOCKS_A_SEGMENT === 0) await anchorWaiting();
   }
   await anchorWaiting();
   await chain.mine(time + SECONDS_PER_BLOCK);

@@ -21,8 +21,6 @@ export type BackfillFigures = {
    * give it.
    */
   cpuSeconds: number | null;
-  /** Mean time in the handler of Transfer, as Ponder itself measures it. */
-  handlerMicroseconds: number;
   peakMegabytes: number;
 };
 
@@ -56,24 +54,8 @@ export async function startMeasured(
       await until(`${name} to be ready`, async () => (await fetch(`${url}/ready`)).ok);
       const seconds = (performance.now() - began) / 1000;
       const cpu = cpuSeconds(pid);
-      const metrics = await (await fetch(`${url}/metrics`)).text();
-      return {
-        seconds,
-        cpuSeconds: cpu,
-        handlerMicroseconds: transferHandler(metrics),
-        peakMegabytes: peakMegabytes(pid),
-      };
+      return { seconds, cpuSeconds: cpu, peakMegabytes: peakMegabytes(pid) };
     },
-    untilBlock: (block: number) =>
-      until(`${name} to reach block ${block}`, async () => {
-        const status = (await (await fetch(`${url}/status`)).json()) as {
-          main: { block: { number: number } };
-        };
-        return status.main.block.number >= block;
-      }),
-    /** Stops the process until `goOn` is called. */
-    hold: () => process.kill(pid, "SIGSTOP"),
-    goOn: () => process.kill(pid, "SIGCONT"),
     stop: async () => {
       stopListening();
       await supervisor.stop(name);
@@ -100,15 +82,4 @@ export function peakMegabytes(pid: number): number {
   } catch {
     return Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" })) / 1024;
   }
-}
-
-function transferHandler(metrics: string): number {
-  const value = (suffix: string) => {
-    const pattern = new RegExp(
-      `^ponder_indexing_function_duration_${suffix}\\{[^}]*Token:Transfer[^}]*\\} (\\S+)$`,
-      "m",
-    );
-    return Number(pattern.exec(metrics)?.[1] ?? Number.NaN);
-  };
-  return (value("sum") / value("count")) * 1000;
 }

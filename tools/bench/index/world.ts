@@ -11,6 +11,17 @@ export type WorldSize = {
   agents: number;
   /** Members of each ring: agents that one wallet funds and that hire each other. */
   rings: number[];
+  /** One transfer in this many pays for a hire. Default 10. */
+  transfersAHire?: number;
+  /** Of the others, one in this many goes to an agent; 0 for none. Default 20. */
+  transfersAnAgent?: number;
+  /** The number of listings of an agent. Default 1. */
+  listings?: number;
+  /**
+   * Before everything else, money reaches each agent in this many transfers, from a wallet of its own. Then the agents list
+   * at the end of the chain.
+   */
+  ancestry?: number;
 };
 
 export type WorldTransfer = { from: Address; to: Address; value: number; authorized: boolean };
@@ -30,8 +41,7 @@ export const TRANSFERS_PER_BLOCK = 200;
 export const SECONDS_PER_BLOCK = 60;
 const START = 1_767_225_600;
 const CAPABILITIES = ["text.translate", "code.review", "chart.generate", "data.extract", "image.describe"];
-/** One transfer in this many pays for a hire, and one hire in this many is inside a ring. */
-const TRANSFERS_A_HIRE = 10;
+/** One hire in this many is inside a ring. */
 const HIRES_A_RING_HIRE = 10;
 /**
  * The number of transfers for each wallet that is not an agent. On a real chain most wallets appear only a few
@@ -45,6 +55,7 @@ const TRANSFERS_A_STRANGER = 5;
  */
 export function createWorld(size: WorldSize, signer: FastSigner) {
   const random = createRandom(1);
+  const { transfersAHire = 10, transfersAnAgent = 20, ancestry = 0 } = size;
   const agents = Array.from({ length: size.agents }, (_, n) =>
     signer.agent(sha256(utf8ToBytes(`tallystick bench agent ${n}`))),
   );
@@ -62,7 +73,14 @@ export function createWorld(size: WorldSize, signer: FastSigner) {
       }),
     ),
   );
-  let serial = 0;
+  // All first transfers, then all second ones: in a wallet's order, and far from one another.
+  for (let step = 0; step < ancestry; step++) {
+    for (const [n, { address }] of agents.entries()) {
+      const on = (at: number) => (at === ancestry ? address : addressOf(`ancestor ${n} ${at}`));
+      funding.push({ from: on(step), to: on(step + 1), value: 100_000_000 - step, authorized: false });
+    }
+  }
+  let [serial, funded] = [0, 0];
 
   function hire(): { transfer: WorldTransfer; hire: WorldHire } | null {
     if (agents.length === 0) return null;
@@ -79,16 +97,17 @@ export function createWorld(size: WorldSize, signer: FastSigner) {
   }
 
   function noise(): WorldTransfer {
-    const to = random(20) === 0 && agents.length > 0 ? agent().address : stranger();
+    const isToAgent = transfersAnAgent > 0 && random(transfersAnAgent) === 0 && agents.length > 0;
+    const to = isToAgent ? agent().address : stranger();
     return { from: stranger(), to, value: random(50_000_000), authorized: random(3) === 0 };
   }
 
   return {
     agents,
     time: (block: number) => START + block * SECONDS_PER_BLOCK,
-    listing: (n: number, { address }: SigningAgent): RecordBody => ({
+    listing: (n: number, { address }: SigningAgent, which = 0): RecordBody => ({
       agent_id: address,
-      capability: CAPABILITIES[n % CAPABILITIES.length] ?? "",
+      capability: which === 0 ? (CAPABILITIES[n % CAPABILITIES.length] ?? "") : `bench.kind${which}`,
       price_usdc: `${1 + (n % 97)}.${String(n % 90).padStart(2, "0")}`,
       max_latency_ms: 100 + ((n * 37) % 9_000),
       endpoint: `https://agent-${n}.example/hire`,
@@ -103,8 +122,8 @@ export function createWorld(size: WorldSize, signer: FastSigner) {
           hires: [],
         };
         while (block.transfers.length < TRANSFERS_PER_BLOCK && made < size.transfers) {
-          const paid = made % TRANSFERS_A_HIRE === 0 ? hire() : null;
-          block.transfers.push(paid?.transfer ?? funding.shift() ?? noise());
+          const paid = ancestry === 0 && made % transfersAHire === 0 ? hire() : null;
+          block.transfers.push(paid?.transfer ?? funding[funded++] ?? noise());
           if (paid !== null) block.hires.push(paid.hire);
           made++;
         }

@@ -1,0 +1,120 @@
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import pg from "pg";
+import type { Progress } from "../../../scripts/cli/progress.ts";
+import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
+import { openSupervisor } from "../../../scripts/processes/openSupervisor.ts";
+import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+import { type BenchChain, CHAIN_ID, startBenchChain } from "./benchChain.ts";
+import { buildChain } from "./buildChain.ts";
+import { type BackfillFigures, startMeasured } from "./measureIndexer.ts";
+import type { WorldSize } from "./world.ts";
+
+/** What reads a chain: a Ponder app that only stores transfers, and our node with either way of reading transfers. */
+export type Reader = "bare" | "all" | "relevant";
+
+/** The bytes are those of its whole database, Ponder's own tables included. */
+export type ReadFigures = BackfillFigures & { databaseBytes: number };
+
+export type Running = Awaited<ReturnType<typeof startMeasured>>;
+
+/** A chain of the bench, and what can read it. */
+export type BenchedChain = {
+  chain: BenchChain;
+  transfers: number;
+  records: number;
+  /** Reads the chain from its first block with an empty database. */
+  read: (reader: Reader) => Promise<ReadFigures>;
+  /** Does the same, and gives the node that goes on following the chain to `use`. */
+  follow: <T>(reader: Reader, use: (node: Running, databaseUrl: string) => Promise<T>) => Promise<T>;
+};
+
+/** The schema of every reader. */
+export const SCHEMA = "bench";
+/** Blocks that a reader of all transfers asks for at once. */
+const LOGS_BLOCK_RANGE = "50";
+
+/** Builds a chain of this size, and calls `use` with it. Nothing of it is left afterwards, except signed records. */
+export async function withChain<T>(
+  size: WorldSize,
+  progress: Progress,
+  use: (benched: BenchedChain) => Promise<T>,
+): Promise<T> {
+  const folder = path.join(repositoryRoot, ".tallystick", "bench");
+  await mkdir(folder, { recursive: true });
+  const supervisor = await openSupervisor();
+  try {
+    const chain = await progress.step("anvil", async () => ({
+      value: await startBenchChain(supervisor, folder, "anvil"),
+    }));
+    const { ledgerFolder, transfers, records } = await progress.step("chain", async () => {
+      const value = await buildChain(chain, size, folder);
+      return { value, detail: `${value.transfers} transfers, ${value.records} records` };
+    });
+    const postgres = await startPostgres({ supervisor });
+    const environment: Record<string, string> = {
+      RPC_URL: chain.rpcUrl,
+      CHAIN_ID: String(CHAIN_ID),
+      TOKEN_ADDRESS: chain.token,
+      POLLING_INTERVAL_MS: "100",
+      DATABASE_SCHEMA: SCHEMA,
+    };
+    const ofNode = {
+      ANCHORED_LEDGER: chain.anchoredLedger,
+      LEDGERS: `${chain.ledger}=${ledgerFolder}`,
+      TICK_BLOCKS: "150",
+      // The contract logs transfers, and keeps no balances.
+      BALANCE_CHECK_TICKS: "0",
+    };
+    const more: Record<Reader, Record<string, string>> = {
+      bare: { LOGS_BLOCK_RANGE },
+      all: { ...ofNode, TRANSFERS: "all", LOGS_BLOCK_RANGE },
+      relevant: { ...ofNode, TRANSFERS: "relevant" },
+    };
+    const begin = async (reader: Reader) => {
+      const databaseUrl = await postgres.createDatabase(reader);
+      const root = reader === "bare" ? "tools/bench/index/bare" : "indexer";
+      const env = { ...environment, ...more[reader], DATABASE_URL: databaseUrl };
+      const node = await startMeasured(supervisor, { name: reader, root, folder, env });
+      const figures = { ...(await node.backfilled()), databaseBytes: await bytesOf(databaseUrl) };
+      return { node, databaseUrl, figures };
+    };
+    return await use({
+      chain,
+      transfers,
+      records,
+      read: (reader) =>
+        progress.step(reader, async () => {
+          const { node, figures } = await begin(reader);
+          await node.stop();
+          return { value: figures, detail: describe(figures) };
+        }),
+      follow: async (reader, use) => {
+        const { node, databaseUrl } = await begin(reader);
+        try {
+          return await use(node, databaseUrl);
+        } finally {
+          await node.stop();
+        }
+      },
+    });
+  } finally {
+    await supervisor.close();
+  }
+}
+
+async function bytesOf(databaseUrl: string): Promise<number> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query("SELECT pg_database_size(current_database()) AS bytes");
+    return Number(rows[0].bytes);
+  } finally {
+    await client.end();
+  }
+}
+
+function describe({ cpuSeconds, peakMegabytes, databaseBytes }: ReadFigures): string {
+  const cpu = cpuSeconds === null ? "" : `${cpuSeconds.toFixed(1)} s of processor time, `;
+  return `${cpu}${peakMegabytes.toFixed(0)} MB at most, ${(databaseBytes / 1e6).toFixed(1)} MB on disk`;
+}
