@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
@@ -6,32 +7,72 @@ import { pipelineOf } from "./pipelineOf.ts";
 /** Bytes that the parser gets in one turn of the event loop. The headers of a usual request are shorter. */
 const PIECE_BYTES = 4 * 1024;
 
+/** A read of at most this length is parsed at once. Most requests without a body are shorter. */
+const SMALL_BYTES = 1_024;
+
+/** Pushes the next piece of a connection. Returns whether more pieces wait. */
+type Step = () => boolean;
+
 /**
  * Lets a server parse what one connection sent in pieces, and do other work between them. Node reads up to 64
  * KiB at once, and parses all of it before anything else. 2,000 small requests in one read would hold up all
- * other clients for a tenth of a second. After the last request of a connection that may be answered, only the rest
- * of its piece is parsed.
+ * other clients for a tenth of a second. All connections of an address together get one piece in each turn of the event
+ * loop. After the last request of a connection that may be answered, only the rest of its piece is parsed.
  */
 export function readInPieces(server: Server): void {
+  const rounds = new Rounds();
   server.on("connection", (socket: Socket) => {
     // Node's parser reads directly from the connection until something listens for its data.
     const nothing = () => {};
     socket.on("data", nothing);
     socket.removeListener("data", nothing);
-    pushInPieces(socket);
+    pushInPieces(socket, rounds);
   });
 }
 
-function pushInPieces(socket: Socket): void {
+/** The connections with pieces that wait, by address. In each turn of the event loop one of each address has its step. */
+class Rounds {
+  readonly #waiting = new Map<string, Set<Step>>();
+
+  add(address: string, step: Step): void {
+    if (this.#waiting.size === 0) setImmediate(this.#round);
+    const steps = this.#waiting.get(address) ?? new Set();
+    this.#waiting.set(address, steps.add(step));
+  }
+
+  #round = () => {
+    try {
+      for (const [address, steps] of this.#waiting) this.#stepOf(address, steps);
+    } finally {
+      // An error belongs to one connection, and the others go on.
+      if (this.#waiting.size > 0) setImmediate(this.#round);
+    }
+  };
+
+  #stepOf(address: string, steps: Set<Step>): void {
+    const [step] = [...steps.values().take(1)];
+    if (step === undefined) return;
+    steps.delete(step);
+    try {
+      // A connection with more pieces waits behind the address's others.
+      if (step()) steps.add(step);
+    } finally {
+      if (steps.size === 0) this.#waiting.delete(address);
+    }
+  }
+}
+
+function pushInPieces(socket: Socket, rounds: Rounds): void {
   const push = (chunk: Buffer | null) => Readable.prototype.push.call(socket, chunk);
+  const address = socket.remoteAddress ?? "";
   const rest: (Buffer | null)[] = [];
 
-  const next = () => {
+  const next: Step = () => {
     const [first] = rest;
-    if (first === undefined || socket.destroyed) return;
+    if (first === undefined || socket.destroyed) return false;
     if (pipelineOf({ socket }).ends) {
       rest.length = 0;
-      return;
+      return false;
     }
     if (first !== null && first.length > PIECE_BYTES) {
       rest[0] = first.subarray(PIECE_BYTES);
@@ -40,7 +81,7 @@ function pushInPieces(socket: Socket): void {
       rest.shift();
       push(first);
     }
-    if (rest.length > 0) setImmediate(next);
+    return rest.length > 0;
   };
 
   // Each piece is the answer to a wish to read. So the connection is read again only when nothing is left, and a request
@@ -55,9 +96,10 @@ function pushInPieces(socket: Socket): void {
       rest.push(chunk);
       return false;
     }
-    if (chunk === null || chunk.length <= PIECE_BYTES) return push(chunk);
+    if (chunk === null || chunk.length <= SMALL_BYTES) return push(chunk);
     rest.push(chunk);
-    next();
+    // A step runs in a round that another client may have begun, and must still belong to its own.
+    rounds.add(address, AsyncLocalStorage.bind(next));
     return false;
   };
 }
