@@ -1,5 +1,4 @@
 import type { Address } from "../address.ts";
-import { InvalidInputError, TallystickError } from "../errors.ts";
 import { fromHex } from "../hex.ts";
 import type { RecordBody, RecordJson } from "../json/recordBody.ts";
 import { lineLeafHash } from "../merkle/entryLeafHash.ts";
@@ -7,11 +6,13 @@ import { verifyInclusion } from "../merkle/verifyInclusion.ts";
 import type { NoteVerifierKey } from "../note/signedNote.ts";
 import { type VerifiedProof, verifyProofBundle } from "../proof/proofBundle.ts";
 import { checkBinding } from "../records/binding.ts";
-import { isSignedBy, type SignedRecord } from "../records/record.ts";
 import { accountIdSchema } from "./accountId.ts";
+import { checkResponseFile } from "./checkResponseFile.ts";
 import { type FeedbackFile, feedbackContent, feedbackFileSchema, readHire } from "./feedbackFile.ts";
-import { type Finding, finding, notChecked } from "./finding.ts";
+import { type Finding, finding, notChecked, problemsOf } from "./finding.ts";
 import { readJsonFile } from "./jsonFile.ts";
+import { RESPONSE_FORMAT } from "./responseFile.ts";
+import { signatureFinding } from "./signatureFinding.ts";
 
 /** The result of checking a feedback file without the network. */
 export type CheckedFeedbackFile = {
@@ -21,6 +22,8 @@ export type CheckedFeedbackFile = {
   file?: FeedbackFile;
   /** The verified proof of the receipt, to be confirmed by the chain. Absent when it does not hold. */
   proof?: VerifiedProof;
+  /** For a response file: its proofs that hold, by their field. */
+  responseProofs?: [field: string, proof: VerifiedProof][];
 };
 
 export type CheckFeedbackParameters = {
@@ -36,6 +39,8 @@ export type CheckFeedbackParameters = {
  * Checks everything of a feedback file that needs no network: that its bytes have the hash, that receipt and
  * rating are signed and stand in the tree of one signed checkpoint, and that every other field says what
  * these two say.
+ *
+ * A response file is checked by `checkResponseFile`.
  *
  * It reports each wrong field and never throws for one. Without `keys` and `writer` it shows only that the
  * file agrees with itself: anybody can make a ledger.
@@ -62,6 +67,10 @@ export function checkFeedbackFile(
   } catch (error) {
     return { findings: problemsOf(error, "file") };
   }
+  if (content.format === RESPONSE_FORMAT) {
+    const { findings: found, proofs } = checkResponseFile(content, { keys, writer });
+    return { findings: [...findings, ...found], responseProofs: proofs };
+  }
   const parsed = feedbackFileSchema.safeParse(content);
   if (!parsed.success) {
     const issues = parsed.error.issues.map(({ path, message }) =>
@@ -86,8 +95,8 @@ export function checkFeedbackFile(
   }
   try {
     const hire = readHire({ receiptProof, ratingProof });
-    findings.push(signed("tallystick.receipt_proof.entry", hire.receiptRecord));
-    findings.push(signed("tallystick.rating_proof.entry", hire.ratingRecord));
+    findings.push(signatureFinding("tallystick.receipt_proof.entry", hire.receiptRecord));
+    findings.push(signatureFinding("tallystick.rating_proof.entry", hire.ratingRecord));
     checkBinding(hire.ratingRecord, receiptProof.ledger?.id ?? "local");
     const { chainId, address } = file.agentRegistry;
     const expected = feedbackContent({
@@ -110,15 +119,6 @@ function ratingStands({ tallystick }: FeedbackFile, { checkpoint }: VerifiedProo
   const holds = verifyInclusion({ leafHash: lineLeafHash(entry), index, size, proof, root });
   const place = `entry ${index} of the same checkpoint`;
   return finding("tallystick.rating_proof", holds, place, `is not ${place}`);
-}
-
-/** The signature of a key is checked here. Only the chain can check the signature of a contract wallet. */
-function signed(field: string, { body, signature, signer }: SignedRecord): Finding {
-  if (isSignedBy(body, signature, signer)) return right(`${field}.signature`, `signed by ${signer}`);
-  // The signature of a wallet key has 65 bytes. A signature of another length can only be a contract's.
-  if (signature.length !== 2 + 2 * 65)
-    return notChecked(`${field}.signature`, `${signer} signed as a contract: only the chain can say`);
-  return wrong(`${field}.signature`, `is not by ${signer}`);
 }
 
 /** Compares every field of the file, except the proofs, with what follows from the proofs. */
@@ -160,10 +160,3 @@ function isSame(a: RecordJson | undefined, b: RecordJson): boolean {
 
 const right = (field: string, detail: string): Finding => ({ field, holds: true, detail });
 const wrong = (field: string, detail: string): Finding => ({ field, holds: false, detail });
-
-function problemsOf(error: unknown, field: string): Finding[] {
-  if (error instanceof InvalidInputError)
-    return error.issues.map((issue) => wrong(issue.field === "" ? field : issue.field, issue.message));
-  if (error instanceof TallystickError) return [wrong(field, error.message)];
-  throw error;
-}

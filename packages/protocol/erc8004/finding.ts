@@ -1,3 +1,5 @@
+import { InvalidInputError, TallystickError } from "../errors.ts";
+
 /**
  * The result of one check. `holds` is null when it was not made, and `detail` then says why. `field` is the
  * place in the file, or what was compared with it on the chain.
@@ -12,4 +14,13 @@ export function finding(field: string, holds: boolean, right: string, wrong: str
 /** A check that was not made, and why. */
 export function notChecked(field: string, detail: string): Finding {
   return { field, holds: null, detail };
+}
+
+/** What an error of ours says about the file, as findings. Any other error is thrown again. */
+export function problemsOf(error: unknown, field: string): Finding[] {
+  const wrong = (at: string, detail: string): Finding => ({ field: at, holds: false, detail });
+  if (error instanceof InvalidInputError)
+    return error.issues.map((issue) => wrong(issue.field === "" ? field : issue.field, issue.message));
+  if (error instanceof TallystickError) return [wrong(field, error.message)];
+  throw error;
 }

@@ -45,6 +45,8 @@ export type VerifiedFeedback = {
  * this client. The identity's wallet must have been the seller's at that time. The payment must have moved
  * this amount from the client to the agent.
  *
+ * A response file is checked too: its verdict and receipt offline, and with a client that they are anchored.
+ *
  * A wrong finding does not throw. A finding with `holds: null` was not checked, and says why.
  *
  * @throws TallystickError `chain_unavailable`
@@ -54,7 +56,7 @@ export async function verifyFeedback(
   parameters: VerifyFeedbackParameters = {},
 ): Promise<VerifiedFeedback> {
   const checked = checkFeedbackFile(text, parameters);
-  const { file, proof } = checked;
+  const { file, proof, responseProofs } = checked;
   const hash = fileHash(text);
   let findings = checked.findings;
   let posted: PostedFeedback | undefined;
@@ -62,19 +64,41 @@ export async function verifyFeedback(
     findings.push(
       ...["anchor", "event", "agentWallet", "payment"].map((it) => notChecked(it, "no chain was asked")),
     );
-  if (file !== undefined && parameters.client !== undefined) {
-    try {
-      const onChain = await askChain(file, proof, hash, { ...parameters, client: parameters.client });
-      findings = [...findings.map((it) => onChain.wallets.get(it.field) ?? it), ...onChain.findings];
-      posted = onChain.posted;
-    } catch (cause) {
-      if (cause instanceof TallystickError) throw cause;
-      const message = `The chain could not be asked: ${(cause as Error).message.split("\n")[0]}`;
-      throw new TallystickError({ code: "chain_unavailable", message, hint: "Check the RPC.", cause });
-    }
+  const { client } = parameters;
+  if (file !== undefined && client !== undefined) {
+    const onChain = await fromChain(() => askChain(file, proof, hash, { ...parameters, client }));
+    findings = [...findings.map((it) => onChain.wallets.get(it.field) ?? it), ...onChain.findings];
+    posted = onChain.posted;
   }
+  if (responseProofs !== undefined)
+    findings.push(...(await fromChain(() => checkResponse(responseProofs, client))));
   const valid = findings.every(({ holds }) => holds !== false);
   return { valid, hash, ...(file && { file }), ...(posted && { posted }), findings };
+}
+
+/** @throws TallystickError `chain_unavailable` */
+async function fromChain<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await ask();
+  } catch (cause) {
+    if (cause instanceof TallystickError) throw cause;
+    const message = `The chain could not be asked: ${(cause as Error).message.split("\n")[0]}`;
+    throw new TallystickError({ code: "chain_unavailable", message, hint: "Check the RPC.", cause });
+  }
+}
+
+/** Whether the entries that a response proves are anchored. Anybody may post a response, so who did says nothing. */
+async function checkResponse(
+  proofs: readonly [field: string, proof: VerifiedProof][],
+  client: ChainReader | undefined,
+): Promise<Finding[]> {
+  const event = notChecked("event", "anybody may post a response; this does not look for it in the registry");
+  const anchors = proofs.map(async ([field, proof]) => {
+    const found =
+      client === undefined ? notChecked("", "no chain was asked") : await checkAnchor(proof, client);
+    return { ...found, field: `${field}.anchor` };
+  });
+  return [...(await Promise.all(anchors)), event];
 }
 
 type Asking = VerifyFeedbackParameters & { client: ChainReader };

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { serve } from "@hono/node-server";
 import { expect } from "chai";
-import { MAX_FILE_BYTES } from "tallystick-protocol/erc8004/jsonFile";
+import { MAX_FILE_BYTES, writeJsonFile } from "tallystick-protocol/erc8004/jsonFile";
 import { reputationRegistryAbi } from "tallystick-protocol/erc8004/reputationRegistryAbi";
 import type { TallystickError } from "tallystick-protocol/errors";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
@@ -13,6 +13,7 @@ import { verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
 import { signRecord } from "tallystick-protocol/records/record";
 import { createAuditor } from "tallystick-sdk/auditor/createAuditor";
 import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
+import { verifyFeedback } from "tallystick-sdk/erc8004/verifyFeedback";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { feedback } from "../../../scripts/erc8004/feedback.ts";
 import type { PostOptions } from "../../../scripts/erc8004/openPosting.ts";
@@ -26,6 +27,37 @@ import { MEAN, mean, NODE } from "../../sdk/support/market.ts";
 import { useMarket } from "../../sdk/support/useMarket.ts";
 import { commandHere } from "../../support/commandHere.ts";
 import { type Deployer, deployRegistries } from "../../support/deployRegistries.ts";
+
+/** verify-feedback reads a response with a verdict, and names what was changed in it. */
+async function expectReadAs(text: string, hash: string): Promise<void> {
+  const holding = await verifyFeedback(text, { hash });
+  expect(holding.findings.filter(({ holds }) => holds === false)).to.deep.equal([]);
+  expect(holding.findings.filter(({ holds }) => holds).map(({ field }) => field)).to.deep.equal([
+    ...["file", "clientAddress", "verdict_proof", "verdict_proof.entry.signature"],
+    ...["receipt_proof", "receipt_proof.entry.signature"],
+  ]);
+  const unchecked = holding.findings.filter(({ holds }) => holds === null).map(({ field }) => field);
+  expect(unchecked).to.deep.equal(["verdict_proof.anchor", "receipt_proof.anchor", "event"]);
+  const file = JSON.parse(text);
+  const wrongOf = async (changes: object) => {
+    const { valid, findings } = await verifyFeedback(writeJsonFile({ ...file, ...changes }).text);
+    return [valid, ...findings.filter(({ holds }) => holds === false).map(({ field }) => field)];
+  };
+  const other = file.clientAddress.replace(/.$/, (last: string) => (last === "0" ? "1" : "0"));
+  const index = { ...file.verdict_proof, index: file.verdict_proof.index + 1 };
+  expect(await wrongOf({ clientAddress: other })).to.deep.equal([false, "receipt_proof.entry"]);
+  expect(await wrongOf({ verdict_proof: file.receipt_proof })).to.deep.equal([false, "verdict_proof.entry"]);
+  expect((await wrongOf({ verdict_proof: index }))[0]).to.equal(false);
+  expect((await wrongOf({ note: "more" }))[0]).to.equal(false);
+  expect((await verifyFeedback(text, { hash: `0x${"00".repeat(32)}` })).valid).to.equal(false);
+}
+
+/** A note about spam proves nothing, and verify-feedback says so. */
+async function expectSpamRead(text: string): Promise<void> {
+  const { valid, findings } = await verifyFeedback(text);
+  expect(valid).to.equal(true);
+  expect(findings.find(({ field }) => field === "spam")).to.deep.include({ holds: null });
+}
 
 describe("tallystick erc8004", () => {
   const { chain, market } = useMarket();
@@ -176,6 +208,8 @@ describe("tallystick erc8004", () => {
     const { entry } = verifyProofBundle(shown.verdict_proof, { leaveWriterToChain: true });
     expect(entry.payload).to.deep.include({ type: "audit_verdict" });
     expect(entry.payload.body).to.deep.include({ hire: audited.assignment.hire, verdict: "pass" });
+    await expectReadAs(proved.text, proved.hash);
+    await expectSpamRead(answered.text);
     // The ledger grows, and so does the proof: another file, and the same word.
     const { type: _type, ledger: _ledger, ...said } = judged.payload.body as RecordBody;
     let round = 1;

@@ -1,0 +1,65 @@
+import type { RecordBody } from "../json/recordBody.ts";
+import { type ProofBundle, type VerifiedProof, verifyProofBundle } from "../proof/proofBundle.ts";
+import { readProvenEntry } from "../proof/provenEntry.ts";
+import { checkBinding } from "../records/binding.ts";
+import { recordFromPayload } from "../records/record.ts";
+import type { CheckFeedbackParameters } from "./checkFeedbackFile.ts";
+import { type Finding, finding, notChecked, problemsOf } from "./finding.ts";
+import { parseResponseFile } from "./responseFile.ts";
+import { signatureFinding } from "./signatureFinding.ts";
+
+/** The result of checking a response file without the network, and its proofs that hold, by their field. */
+export type CheckedResponseFile = { findings: Finding[]; proofs: [field: string, proof: VerifiedProof][] };
+
+/**
+ * Checks everything of a response file that needs no network. A verdict and the receipt of the judged hire must be signed,
+ * stand in the trees of signed checkpoints, and be about the same hire, by the feedback's client. A note that a feedback is
+ * spam proves nothing: it is the word of whoever posted it.
+ *
+ * It reports each wrong field and never throws for one.
+ */
+export function checkResponseFile(
+  content: RecordBody,
+  { keys, writer }: CheckFeedbackParameters = {},
+): CheckedResponseFile {
+  const findings: Finding[] = [];
+  const proofs: CheckedResponseFile["proofs"] = [];
+  try {
+    const { verdict_proof, receipt_proof, spam, clientAddress } = parseResponseFile(content);
+    if (spam !== undefined)
+      return { findings: [notChecked("spam", `${spam.reason}: only the word of the responder`)], proofs };
+    const client = clientAddress.address;
+    findings.push(finding("clientAddress", true, `${client} bought the hire that was judged`, ""));
+    for (const [field, bundle] of [
+      ["verdict_proof", verdict_proof],
+      ["receipt_proof", receipt_proof],
+    ] as const) {
+      if (bundle === undefined) continue;
+      const checked = checkProof(field, bundle, { keys, writer });
+      findings.push(...checked.findings);
+      if (checked.proof !== undefined) proofs.push([field, checked.proof]);
+    }
+  } catch (error) {
+    findings.push(...problemsOf(error, "file"));
+  }
+  return { findings, proofs };
+}
+
+function checkProof(
+  field: string,
+  bundle: ProofBundle,
+  { keys, writer }: CheckFeedbackParameters,
+): { findings: Finding[]; proof?: VerifiedProof } {
+  const findings: Finding[] = [];
+  try {
+    const proof = verifyProofBundle(bundle, { keys, writer, leaveWriterToChain: true });
+    const place = `entry ${proof.index} of ${proof.checkpoint.origin}, ${proof.checkpoint.size} entries`;
+    findings.push(finding(field, true, place, ""));
+    const record = recordFromPayload(readProvenEntry(bundle.entry).payload);
+    findings.push(signatureFinding(`${field}.entry`, record));
+    checkBinding(record, bundle.ledger?.id ?? "local");
+    return { findings, proof };
+  } catch (error) {
+    return { findings: [...findings, ...problemsOf(error, field)] };
+  }
+}
