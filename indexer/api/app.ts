@@ -5,6 +5,7 @@ import { measureRoutes, type ObserveRequest } from "tallystick-runtime/http/meas
 import type { DatabaseWatch } from "../databaseWatch.ts";
 import { anyOrigin } from "./anyOrigin.ts";
 import { ACTUATION_LOG_PATH } from "./audits/routes.ts";
+import { breachStepsRoute } from "./breachSteps/routes.ts";
 import { compressJson } from "./compressJson.ts";
 import { refuseWhileAway } from "./databaseAway.ts";
 import { forwardSettlement } from "./forwardSettlement.ts";
@@ -12,7 +13,7 @@ import { checkParameters } from "./graphql/checkParameters.ts";
 import type { Connection, QueryContext } from "./graphql/context.ts";
 import { graphqlServer } from "./graphql/server.ts";
 import type { InsightsPrice } from "./insights/paywall.ts";
-import { type FollowedLedgers, ledgerEntries } from "./ledgerEntries.ts";
+import { ENTRIES_PATH, type FollowedLedgers, ledgerEntries } from "./ledgerEntries.ts";
 import { LOG_PATHS } from "./log/routes.ts";
 import { servePages } from "./pages/servePages.ts";
 import { servePortal } from "./portal/servePortal.ts";
@@ -70,8 +71,8 @@ export function createApi({
       ),
   });
   const answers = refuseWhileAway(watch);
-  for (const path of ["/graphql", "/v1/search", ...READING_PATHS, ...LOG_PATHS, ACTUATION_LOG_PATH])
-    app.use(path, answers);
+  const pagesOfFinal = [...LOG_PATHS, ACTUATION_LOG_PATH, breachStepsRoute.path, ENTRIES_PATH];
+  for (const path of ["/graphql", "/v1/search", ...READING_PATHS, ...pagesOfFinal]) app.use(path, answers);
   app.on(["GET", "POST", "OPTIONS"], "/graphql", limit, checkParameters(), ({ req, env }) =>
     graphql.fetch(req.raw, (env ?? {}) as Connection),
   );

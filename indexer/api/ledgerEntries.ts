@@ -9,6 +9,9 @@ import { followedLedger } from "./rows/ledgers.ts";
 /** The ledgers that a node follows, and their lines. The first ledger is the default. */
 export type FollowedLedgers = { ids: readonly Hex[]; lines: Pick<KeptLines, "read"> };
 
+/** The path of the entries, which are refused while the database is away. */
+export const ENTRIES_PATH = "/v1/ledger/entries";
+
 /**
  * The most entries of one answer, and its approximate limit in bytes. For more, ask again from the end of the
  * answer.
@@ -25,7 +28,7 @@ const MAX_BYTES = 4 << 20;
 export function ledgerEntries(db: Database, { ids, lines }: FollowedLedgers): Hono {
   const app = new Hono();
   app.onError(problemResponse);
-  app.get("/v1/ledger/entries", async ({ req }) => {
+  app.get(ENTRIES_PATH, async ({ req }) => {
     const id = (req.query("ledger")?.toLowerCase() ?? ids[0]) as Hex | undefined;
     if (id === undefined || !ids.includes(id)) {
       const hint = ids.length === 0 ? "It follows none." : `It follows ${ids.slice(0, 10).join(", ")}.`;

@@ -45,6 +45,7 @@ export const READING_PATHS = [
   "/v1/params",
   "/v1/insights/*",
   "/v1/audits/:hire",
+  "/v1/aliases/:alias",
   ...MARKET_PATHS,
 ];
 
