@@ -1,9 +1,13 @@
 import type { RecordBody } from "../json/recordBody.ts";
-import { type ProofBundle, type VerifiedProof, verifyProofBundle } from "../proof/proofBundle.ts";
+import {
+  type ProofBundle,
+  type VerifiedProof,
+  type VerifyProofParameters,
+  verifyProofBundle,
+} from "../proof/proofBundle.ts";
 import { readProvenEntry } from "../proof/provenEntry.ts";
 import { checkBinding } from "../records/binding.ts";
 import { recordFromPayload } from "../records/record.ts";
-import type { CheckFeedbackParameters } from "./checkFeedbackFile.ts";
 import { type Finding, finding, notChecked, problemsOf } from "./finding.ts";
 import { parseResponseFile } from "./responseFile.ts";
 import { signatureFinding } from "./signatureFinding.ts";
@@ -20,7 +24,7 @@ export type CheckedResponseFile = { findings: Finding[]; proofs: [field: string,
  */
 export function checkResponseFile(
   content: RecordBody,
-  { keys, writer }: CheckFeedbackParameters = {},
+  { keys, writer }: Pick<VerifyProofParameters, "keys" | "writer"> = {},
 ): CheckedResponseFile {
   const findings: Finding[] = [];
   const proofs: CheckedResponseFile["proofs"] = [];
@@ -48,7 +52,7 @@ export function checkResponseFile(
 function checkProof(
   field: string,
   bundle: ProofBundle,
-  { keys, writer }: CheckFeedbackParameters,
+  { keys, writer }: Pick<VerifyProofParameters, "keys" | "writer">,
 ): { findings: Finding[]; proof?: VerifiedProof } {
   const findings: Finding[] = [];
   try {
