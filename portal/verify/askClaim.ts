@@ -1,3 +1,4 @@
+import { AGENT, type AgentAnswer, explainedOf } from "../agent/agentQuery.ts";
 import { FIGURES } from "../agent/figures.ts";
 import { askGraphql } from "../node/askGraphql.ts";
 import { type AsOf, asOfHeader } from "../node/asOf.ts";
@@ -12,16 +13,6 @@ const [PATIENCE_MS, EVERY_MS] = [600_000, 3_000];
 
 /** How often answers as of different ticks are asked for again. */
 const ATTEMPTS = 5;
-
-/** The tier and the figures that the agent's page shows. */
-export const SHOWN = `query Shown($address: Address!) {
-  agent(address: $address) {
-    trustTier
-    ${FIGURES.map(({ field }) => `${field}: explain(field: ${field}) { value }`).join("\n    ")}
-  }
-}`;
-
-type ShownAnswer = { agent: ({ trustTier: unknown } & { [field: string]: { value: unknown } }) | null };
 
 /** Asks the node for an agent's figures and cluster, and for what the agent's page shows, all as of the same tick. */
 export async function askClaim(address: string, signal: AbortSignal): Promise<Claim> {
@@ -53,17 +44,20 @@ export async function askClaim(address: string, signal: AbortSignal): Promise<Cl
   });
 }
 
-/** What the agent's page shows, by the published names; null if the node does not tell it. */
+/**
+ * What the agent's page shows, by the published names; null if the node does not tell it. The query is that of the page, to the
+ * letter: a node cannot tell readers something else than it tells here.
+ */
 async function askShown(
   address: string,
   signal: AbortSignal,
 ): Promise<{ shown: Claim["figures"] | null; asOf: AsOf | null }> {
   try {
-    const { data, asOf } = await askGraphql<ShownAnswer>({ query: SHOWN, variables: { address } }, signal);
-    if (data.agent === null) return { shown: null, asOf };
-    const { trustTier, ...figures } = data.agent;
-    const values = Object.entries(figures).map(([field, it]) => [field.toLowerCase(), Object(it).value]);
-    return { shown: { ...Object.fromEntries(values), trust_tier: trustTier }, asOf };
+    const { data, asOf } = await askGraphql<AgentAnswer>({ query: AGENT, variables: { address } }, signal);
+    const { agent } = data;
+    if (agent === null) return { shown: null, asOf };
+    const values = FIGURES.map(({ field }) => [field.toLowerCase(), Object(explainedOf(agent, field)).value]);
+    return { shown: { ...Object.fromEntries(values), trust_tier: agent.trustTier }, asOf };
   } catch (error) {
     if (!(error instanceof NodeError)) throw error;
     return { shown: null, asOf: null };

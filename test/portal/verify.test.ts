@@ -118,6 +118,26 @@ describe("verification in the portal", function () {
     await page.getByText("The node's log cannot be followed").first().waitFor();
   });
 
+  it("asks for what an agent's page shows with the words of that page, so that a node cannot tell the two apart", async () => {
+    const asked: (string | null)[] = [];
+    const note = (it: { url: () => string; postData: () => string | null }) => {
+      if (it.url().endsWith("/graphql")) asked.push(it.postData());
+    };
+    page.on("request", note);
+    try {
+      await page.goto(`${site.url}#/agent/${cast.busy}`);
+      await page.getByText("Why this tier").first().waitFor();
+      const [shown] = asked.splice(0);
+      await page.goto(`${site.url}#/verify/${cast.busy}`);
+      await page.getByRole("button", { name: "Check it here" }).click();
+      await page.locator(".checks").waitFor();
+      expect(asked).to.not.be.empty;
+      for (const it of asked) expect(it).to.equal(shown);
+    } finally {
+      page.off("request", note);
+    }
+  });
+
   it("recognises files by their beginning", () => {
     expect(fileKindOf('{"block":0,"kind":"params","form":"all"}\n')).to.equal("log");
     expect(fileKindOf(ledgerLines(1)[0] as string)).to.equal("ledger");
