@@ -118,7 +118,7 @@ export function OffersCard({ agent: { listings } }: { agent: Agent }) {
 /** The latest hires that an agent sold. */
 export function HiresCard({ agent: { hires } }: { agent: Agent }) {
   return (
-    <section class="card long" aria-labelledby="hires">
+    <section class="card" aria-labelledby="hires">
       <div class="head">
         <h2 id="hires">Hires sold</h2>
         <span class="soft">the latest first; who says how it went</span>

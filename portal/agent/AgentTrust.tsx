@@ -13,7 +13,7 @@ import type { BuyerFamily, SlaReport, StewardReport } from "./trustQuery.ts";
 export function AuditsCard({ agent: { audits } }: { agent: Agent }) {
   if (audits.nodes.length === 0) return null;
   return (
-    <section class="card long" aria-labelledby="audits">
+    <section class="card" aria-labelledby="audits">
       <div class="head">
         <h2 id="audits">Audits of its hires</h2>
         <a href={linkTo.audits()}>All audits</a>
@@ -87,7 +87,7 @@ export function IndependenceCard({ agent }: { agent: Agent }) {
   if (independence === null) return null;
   const families = independence.buyerFamilies.nodes;
   return (
-    <section class="card long" aria-labelledby="independence">
+    <section class="card" aria-labelledby="independence">
       <div class="head">
         <h2 id="independence">Who stands behind its hires</h2>
         <span class="soft">wallets are one family when their money began with the same wallet</span>
@@ -152,7 +152,7 @@ function Score({ report, address }: { report: StewardReport; address: string }) 
   const { score, tier, badges, factors, requirements, suspendedUntil, computedAt, slaFactor } = report;
   const unmet = requirements.filter(({ isMet }) => !isMet).slice(0, MAX_REQUIREMENTS);
   return (
-    <section class="card long" aria-labelledby="steward">
+    <section class="card" aria-labelledby="steward">
       <div class="head">
         <h2 id="steward" class="row">
           Trust score {formatNumber(score)}{" "}
@@ -251,7 +251,7 @@ export function SlaCard({ agent: { sla } }: { agent: Agent }) {
 function Sla({ sla }: { sla: SlaReport }) {
   const { guarantees, breaches, overallStatus, version, trustScoreImpact } = sla;
   return (
-    <section class="card long" aria-labelledby="sla">
+    <section class="card" aria-labelledby="sla">
       <div class="head">
         <h2 id="sla" class="row">
           What it guarantees <Status status={overallStatus} />

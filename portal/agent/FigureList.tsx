@@ -9,7 +9,7 @@ import { FIGURE_GROUPS, type Figure } from "./figures.ts";
 /** Lists every figure. The reader can open each one to see how it was computed. */
 export function FigureList({ agent }: { agent: Agent }) {
   return (
-    <section class="card long" aria-labelledby="figures">
+    <section class="card" aria-labelledby="figures">
       <div class="head">
         <h2 id="figures">Every figure</h2>
         <span class="soft">open one to see how it came about</span>

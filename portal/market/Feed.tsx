@@ -36,7 +36,7 @@ export function Feed(props: { hires: MarketHire[]; tierChanges: MarketTierChange
   }, []);
   const items = mergeFeed([...begun, ...told]);
   return (
-    <section class="card long" aria-labelledby="now">
+    <section class="card" aria-labelledby="now">
       <div class="head">
         <h2 id="now">Latest</h2>
         <span class={`soft live ${isLive ? "on" : ""}`}>{isLive ? "live" : "not live"}</span>

@@ -101,7 +101,7 @@ function Glance({ market: answer }: { market: Market }) {
         <AgentHistory series={series} title="Hires of the market, day by day" />
         <OfferedCard offered={capabilities.nodes} total={counts.capabilities} />
       </div>
-      <section class="card long" aria-labelledby="ranked">
+      <section class="card" aria-labelledby="ranked">
         <div class="head">
           <h2 id="ranked">Agents by rank</h2>
           <span class="soft">tier, then success, then hires; last 30 days</span>

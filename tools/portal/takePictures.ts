@@ -58,9 +58,6 @@ export async function takePictures(parameters: {
         await page.getByText(text).first().waitFor({ timeout: 60_000 });
         await page.locator(".in-turn").first().waitFor({ state: "detached" });
         for (const width of widths) {
-          await page.setViewportSize({ width, height: MAX_HEIGHT });
-          // Cards further down have their height once they were near the screen.
-          await page.waitForTimeout(400);
           await page.setViewportSize({ width, height: 900 });
           const height = await page.evaluate(() => document.documentElement.scrollHeight);
           await page.setViewportSize({ width, height: Math.min(height, MAX_HEIGHT) });
