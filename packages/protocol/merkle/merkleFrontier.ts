@@ -47,8 +47,14 @@ export class MerkleFrontier {
     return this.#roots;
   }
 
-  /** Adds a leaf by its hash. */
-  append(leafHash: Uint8Array): void {
+  /**
+   * Adds a leaf by its hash.
+   *
+   * @param onComplete called with every subtree that the leaf completes, itself first: the root of 2^height
+   * leaves, number `index` from the left. A caller that keeps these roots can make proofs later. The frontier
+   * alone cannot.
+   */
+  append(leafHash: Uint8Array, onComplete?: (height: number, index: number, hash: Uint8Array) => void): void {
     if (leafHash.length !== 32) {
       throw new TallystickError({
         code: "not_a_hash",
@@ -56,10 +62,16 @@ export class MerkleFrontier {
       });
     }
     let hash = leafHash;
+    let height = 0;
+    let index = this.#size;
+    onComplete?.(height, index, hash);
     // Each trailing 1 bit of the old size is a complete subtree. Together with the new leaf it becomes a
     // subtree of twice its size.
-    for (let index = this.#size; index % 2 === 1; index = (index - 1) / 2) {
+    while (index % 2 === 1) {
       hash = nodeHash(this.#roots.pop() as Uint8Array, hash, this.#sha256);
+      index = (index - 1) / 2;
+      height++;
+      onComplete?.(height, index, hash);
     }
     this.#roots.push(hash);
     this.#size++;
