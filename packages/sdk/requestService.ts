@@ -29,12 +29,24 @@ export class ServiceError extends TallystickError {
     if (parameters.existing !== undefined) this.existing = parameters.existing;
   }
 
+  /**
+   * Whether the service understood the request and said no, so that sending it again cannot help. It then gives a code. A
+   * proxy in front of it, which blocks for a while, gives none.
+   */
+  get isRefusal(): boolean {
+    const isRefused = this.status >= 400 && this.status < 500 && ![404, 408, 429].includes(this.status);
+    return isRefused && this.code !== NO_CODE;
+  }
+
   /** Whether the request may have been carried out although it failed. */
   get isUncertain(): boolean {
     if (this.code === "outcome_unknown") return true;
     return this.status === 0 || this.status === 502 || this.status === 504;
   }
 }
+
+/** The code of an answer that is no problem of the service's. */
+const NO_CODE = "http_error";
 
 export type ServiceRequest = {
   baseUrl: string;
@@ -85,21 +97,17 @@ export async function requestService(request: ServiceRequest): Promise<{ text: s
     limit.end();
   }
   if (response.ok) return { text, headers: response.headers };
-  const problem = parseProblem(text);
+  const { code, detail, hint, existing }: { [field: string]: unknown } = Object(tryForeignJson(text));
   throw new ServiceError({
-    code: problem.code ?? "http_error",
-    message: problem.detail ?? `${path} answered ${response.status}`,
+    code: typeof code === "string" ? code : NO_CODE,
+    message: typeof detail === "string" ? detail : `${path} answered ${response.status}`,
     status: response.status,
-    ...(problem.hint !== undefined && { hint: problem.hint }),
-    existing: hashIn(problem.existing),
+    ...(typeof hint === "string" && { hint }),
+    existing: hashIn(existing),
   });
 }
 
 function hashIn(entry: unknown): string | undefined {
   const { hash } = Object(entry);
   return typeof hash === "string" && /^[0-9a-f]{64}$/.test(hash) ? hash : undefined;
-}
-
-function parseProblem(text: string): { code?: string; detail?: string; hint?: string; existing?: unknown } {
-  return Object(tryForeignJson(text));
 }

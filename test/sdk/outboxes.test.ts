@@ -52,7 +52,9 @@ describe("a buyer's reports on their way to the ledger", () => {
   it("wait after an answer that may change, and are given up after one that cannot", async () => {
     for (const status of [...PASSING, ...FINAL, null]) {
       store = memoryStore();
-      const { asked, fetch } = network(() => (status === null ? null : { status }));
+      const { asked, fetch } = network(() =>
+        status === null ? null : { status, body: { code: "why_not" } },
+      );
       const reports = open(fetch);
       await reports.add(report);
       await reports.flush();
@@ -210,6 +212,27 @@ describe("a seller's receipts on their way to the ledger", () => {
       const aside = await store.get("refused/job_1");
       if (isKept) expect(aside, String(status)).to.equal(undefined);
       else expect(aside, String(status)).to.deep.include({ record, code: "why_not", message: "Because." });
+      await outbox.close();
+    }
+  });
+
+  it("wait, like reports, after a refusal without a code, because a proxy blocks only for a while", async () => {
+    for (const body of [{}, { code: 7 }, { error: "Forbidden" }]) {
+      const store = memoryStore();
+      const { fetch } = network(() => ({ status: 403, body }));
+      const outbox = open({ store, fetch });
+      await outbox.add("job_1", record as SignedRecord);
+      expect(await outbox.submit("job_1")).to.equal(undefined);
+      const reports = createReports({
+        ...{ account: newWallet().account, baseUrl: NODE, fetch, sellerFetch: fetch, store, now: () => 0 },
+        ledger: async () => "local",
+      });
+      await reports.add({
+        ...{ jobId: "job_1", endpoint: SELLER as Report["endpoint"], receiptHash: HASH, since: 0 },
+        telemetry: { latencyMs: 12, verification: { all_passed: true, checks: {} } },
+      });
+      await reports.flush();
+      expect([await outbox.waiting(), await reports.waiting()]).to.deep.equal([1, 1]);
       await outbox.close();
     }
   });

@@ -30,7 +30,7 @@ export function verdictStep(parameters: AuditStepParameters, { forward, later }:
     } catch (error) {
       signal.throwIfAborted();
       const failure = String(error).slice(0, 300);
-      if (!isFinal(error)) return await later(work, { failure });
+      if (!(error instanceof ServiceError && error.isRefusal)) return await later(work, { failure });
       log("The ledger refuses a verdict.", { token, error: failure });
       await works.forgetBytes(token);
       return await forward(work, { stage: "over", failure });
@@ -42,11 +42,4 @@ export function verdictStep(parameters: AuditStepParameters, { forward, later }:
     log("A verdict is in the ledger.", { token, verdict: record.body.verdict });
     return posted;
   };
-}
-
-/** Whether sending it again cannot help: the service understood the record and refused it. */
-function isFinal(error: unknown): boolean {
-  if (!(error instanceof ServiceError)) return false;
-  const { status } = error;
-  return status >= 400 && status < 500 && ![404, 408, 429].includes(status);
 }

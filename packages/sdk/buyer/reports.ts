@@ -87,7 +87,7 @@ export function createReports(
       if ((await store.get(key)) === undefined) later.delete(key);
       else postpone(key);
     } catch (error) {
-      if (isFinal(error)) await store.delete(key);
+      if (error instanceof ServiceError && error.isRefusal) await store.delete(key);
       else postpone(key);
     }
   }
@@ -117,11 +117,4 @@ export function createReports(
     },
     waiting: async () => (await store.keys("report")).length,
   };
-}
-
-/** Whether the ledger understood the report and refused it. */
-function isFinal(error: unknown): boolean {
-  if (!(error instanceof ServiceError)) return false;
-  const { status } = error;
-  return status >= 400 && status < 500 && ![404, 408, 429].includes(status);
 }

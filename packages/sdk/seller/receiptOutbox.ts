@@ -70,7 +70,7 @@ export function createReceiptOutbox(parameters: ReceiptOutboxParameters): Receip
       wait = retryMs;
       return settled;
     } catch (error) {
-      if (!isFinal(error)) {
+      if (!(error instanceof ServiceError) || !error.isRefusal) {
         plan();
         return undefined;
       }
@@ -140,11 +140,4 @@ function readAnswer(text: string): SettledReceipt {
   const { buyer, seller } = Object(ratingTokens);
   if (typeof buyer !== "string" || typeof seller !== "string") throw unreadableAnswer();
   return { hash, ratingTokens: { buyer, seller } };
-}
-
-/** Whether sending it again cannot help: the service understood the request and said no. */
-function isFinal(error: unknown): error is ServiceError {
-  if (!(error instanceof ServiceError)) return false;
-  const { status } = error;
-  return status >= 400 && status < 500 && status !== 408 && status !== 429 && status !== 404;
 }
