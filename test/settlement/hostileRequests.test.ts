@@ -45,6 +45,13 @@ describe("settlement with hostile bytes on its socket", () => {
     expect(statuses.slice(0, 8)).to.deep.equal(Array(8).fill(200));
     expect(statuses.at(-1)).to.equal(429);
     expect(Number((await ask("192.0.2.1", "/v1/ledger/latest")).headers.get("retry-after"))).to.be.above(0);
+    for (const method of ["OPTIONS", "DELETE"]) {
+      const others = Array.from({ length: 16 }, () => ask("192.0.2.1", "/v1/ledger/latest", { method }));
+      expect(
+        (await Promise.all(others)).map(({ status }) => status),
+        method,
+      ).to.include(429);
+    }
     expect(await read("192.0.2.2"), "another client").to.equal(200);
     const write = await ask("192.0.2.1", "/v1/receipts", { method: "POST", body: "{}" });
     expect(write.status, "a write has its own limit").to.equal(400);

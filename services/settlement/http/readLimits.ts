@@ -24,7 +24,8 @@ export function readLimits({
     budgets: new ClientBudgets(limits, () => performance.now() / 1_000),
     trustedProxies,
     priceOf: (path, request) => {
-      if (!["GET", "HEAD"].includes(request.method ?? "") || isOwn(request)) return undefined;
+      // Every write is a POST. Any other method reads, or is refused, which costs work too.
+      if (request.method === "POST" || isOwn(request)) return undefined;
       if (path === "/health") return 0;
       return path === "/metrics" ? METRICS_POINTS : 1;
     },

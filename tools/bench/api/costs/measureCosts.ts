@@ -9,8 +9,8 @@ import { type Ask, asks } from "./asks.ts";
 /** The cost of one request: microseconds of processor time, and the points that its client pays. */
 export type Cost = { name: string; points: number; nodeUs: number; postgresUs: number };
 
-const WARM = 15;
-const REQUESTS = 60;
+const WARM = 8;
+const REQUESTS = 40;
 
 /**
  * Measures what requests cost, one after another: processor time of the node and of Postgres, which does not depend on

@@ -27,11 +27,10 @@ export async function askSteadily(
     const due = began + (n * 1000) / PER_SECOND;
     const wait = due - performance.now();
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-    const from = performance.now();
     const address = `${isProxied ? "10" : "127"}.0.0.${2 + (n % CLIENTS)}`;
     running.push(
       ask(port, n % 2 === 0 ? kept : fresh, query.next(), { address, isProxied }).then(
-        () => void result.times.push(performance.now() - from),
+        () => void result.times.push(performance.now() - due),
         (error) => void result.failures.push(String(error)),
       ),
     );
