@@ -18,7 +18,6 @@ import {
 } from "../../portal/ledger/ledgerQuery.ts";
 import { MARKET, type Market } from "../../portal/market/marketQuery.ts";
 import { NETWORK } from "../../portal/network/networkQuery.ts";
-import { SHOWN } from "../../portal/verify/askClaim.ts";
 import { HEADS } from "../../portal/verify/askLedgers.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { type ApiStory, cast, openApiStory } from "../indexer/support/apiStory.ts";
@@ -46,7 +45,6 @@ describe("the queries of the portal", () => {
     NETWORK,
     ESCROW,
     CONTRACTS,
-    SHOWN,
   })) {
     it(`include ${name}, which fits the schema`, () => {
       expect(validate(schema, parse(query))).to.deep.equal([]);

@@ -50,7 +50,7 @@ class Rounds {
   };
 
   #stepOf(address: string, steps: Set<Step>): void {
-    const [step] = [...steps.values().take(1)];
+    const [step] = steps;
     if (step === undefined) return;
     steps.delete(step);
     try {
