@@ -1,12 +1,12 @@
 import path from "node:path";
 import { InvalidInputError } from "tallystick-protocol/errors";
-import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { ledgerNameSchema } from "tallystick-protocol/records/ledgerName";
 import { signRecord } from "tallystick-protocol/records/record";
 import { type Environment, readEnvironment } from "tallystick-runtime/configuration/readEnvironment";
 import { privateKeySetting } from "tallystick-runtime/configuration/settings";
 import { knownLedger } from "tallystick-sdk/knownLedger";
+import { readSettled } from "tallystick-sdk/readSettled";
 import { requestService } from "tallystick-sdk/requestService";
 import { fileStore } from "tallystick-sdk/store/fileStore";
 import { privateKeyToAccount } from "viem/accounts";
@@ -75,8 +75,8 @@ export async function signAttestation(
   const record = await signRecord({ type: "attestation", ledger: named, body, account });
   if (!options.post) return { record, notes };
   const { text } = await requestService({ baseUrl, path: "/v1/records", body: record });
-  const settled = tryForeignJson(text) as { hash: string; index: number };
-  return { record, notes, settled };
+  const { hash, index } = readSettled(text);
+  return { record, notes, settled: { hash, index: Number(index) } };
 }
 
 function refuse(field: string, message: string): never {

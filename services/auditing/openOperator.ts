@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Address } from "tallystick-protocol/address";
-import { readForeignJson } from "tallystick-protocol/json/foreignJson";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { signRecord } from "tallystick-protocol/records/record";
@@ -11,8 +10,10 @@ import { settledBlock } from "tallystick-sdk/chain/paymentState";
 import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
 import { type CreateBuyerParameters, createBuyer } from "tallystick-sdk/createBuyer";
 import { knownLedger } from "tallystick-sdk/knownLedger";
+import { readSettled } from "tallystick-sdk/readSettled";
 import { type Fetch, requestService } from "tallystick-sdk/requestService";
 import { fileStore } from "tallystick-sdk/store/fileStore";
+import { unreadableAnswer } from "tallystick-sdk/unreadableAnswer";
 import type { LocalAccount, Transport } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { anyAnswer, createAuditorHires } from "./auditorHires.ts";
@@ -87,13 +88,18 @@ export async function openOperator(parameters: OpenOperatorParameters): Promise<
     const named = await ledger();
     const record = await signRecord({ type, ledger: named, body, account: operator });
     const { text } = await requestService({ baseUrl: nodeUrl, path: "/v1/records", body: record, fetch });
-    const { index } = Object(readForeignJson(text)) as { index: number };
+    const { index } = readSettled(text);
+    if (typeof index !== "number") throw unreadableAnswer();
     return { ledger: named, index };
   };
   // Hires that an earlier process left unfinished are resumed, in any state.
-  await buyer.resume(anyAnswer).catch((error) => {
+  const resumed = await buyer.resume(anyAnswer).catch((error) => {
     log("Unfinished hires of auditors could not be resumed.", { error });
+    return [];
   });
+  for (const one of resumed)
+    if ("error" in one && !one.isOver)
+      log("A hire of an auditor is unfinished.", { hireId: one.hireId, error: one.error });
 
   return createOperator({
     node:

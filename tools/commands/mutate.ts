@@ -35,7 +35,7 @@ export function registerMutate(program: Command): void {
     });
 }
 
-/** Each room, with its parts behind it: `protocol (protocol/ledgers, …)`. */
+/** Each room, with its parts behind it: `protocol (protocol/ledger, …)`. */
 function names(): string {
   const wholes = Map.groupBy(rooms, ({ name }) => name.split("/")[0]);
   return [...wholes]

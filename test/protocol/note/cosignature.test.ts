@@ -95,6 +95,8 @@ describe("the key of a witness", () => {
       "a+b+c",
       text.replace("w1", "w2"),
       ` ${text}`,
+      `x+${text}`,
+      `${text}\n`,
       withHash("a name", ours),
       withHash(NAME, Uint8Array.of(1, ...key.publicKey)),
       withHash(NAME, Uint8Array.of(...ours, 0)),

@@ -132,6 +132,8 @@ describe("the verifier key of a note", () => {
       VKEY.replace("c74f20a3", "c74f20a4"),
       VKEY.replace("c74f20a3", "C74F20A3"),
       ` ${VKEY}`,
+      `x+${VKEY}`,
+      `${VKEY}\n`,
       text("PeterNeumann", Uint8Array.of(4, ...publicKey)),
       text("PeterNeumann", Uint8Array.of(1, ...publicKey, 0)),
       text("PeterNeumann", Uint8Array.of(1, ...publicKey.subarray(1))),

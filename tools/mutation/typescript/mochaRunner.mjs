@@ -1,5 +1,6 @@
 // A plugin of Stryker that runs tests by mocha, in the process that Stryker starts. Stryker's own runner does not load
 // together with mocha 12. Stryker loads this file in its own processes, and some of them cannot read TypeScript.
+import path from "node:path";
 import { INSTRUMENTER_CONSTANTS } from "@stryker-mutator/api/core";
 import { commonTokens, declareClassPlugin, PluginKind, tokens } from "@stryker-mutator/api/plugin";
 import {
@@ -180,7 +181,8 @@ class SurvivorReporter {
   onMutantTested({ status, fileName, location, mutatorName, replacement = "" }) {
     if (status !== "Survived" && status !== "NoCoverage") return;
     const change = replacement.replaceAll(/\s+/g, " ").slice(0, 120);
-    process.stderr.write(`${status}: ${fileName}:${location.start.line} ${mutatorName} ${change}\n`);
+    const file = path.relative(process.cwd(), fileName);
+    process.stderr.write(`${status}: ${file}:${location.start.line} ${mutatorName} ${change}\n`);
   }
 }
 

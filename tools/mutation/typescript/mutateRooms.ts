@@ -83,7 +83,8 @@ async function mutateRoom(
     // TypeScript 7 has no API that Stryker could read a configuration with.
     tsconfigFile: "no-tsconfig.json",
     concurrency: options.concurrency ?? 2,
-    timeoutMS: 20_000,
+    // On a busy machine a process that is not endless can be as late as this.
+    timeoutMS: 60_000,
     dryRunTimeoutMinutes: 20,
     allowEmpty: true,
   };

@@ -45,8 +45,8 @@ const PAYMENTS =
 
 /**
  * Every part in which an unnoticed change may cost money or make a published number wrong. A room is the parts whose
- * names begin with its name. Each part has its own tests and its own kept outcomes, and takes minutes, except
- * `settlement/…`, `sdk/hires` and `sdk/keeper`, whose tests need a chain or a disk.
+ * names begin with its name. Each part has its own tests and its own kept outcomes. The tests of `settlement/…`,
+ * `sdk/hires` and `sdk/keeper` need a chain or a disk, so these parts take longest.
  */
 export const rooms: Room[] = [
   derive("hires", [HIRES], ["{tiers,hires,escrows,ratings,rational,edges,sameBlock,binding}"]),
@@ -63,11 +63,10 @@ export const rooms: Room[] = [
   derive("relevant", ["relevant/*.ts"], ["relevant/*"]),
   derive("rows", ["*.ts", `!${HIRES}`, `!${AGENTS}`], ["*"]),
 
-  protocol(
-    "ledgers",
-    ["{ledger,merkle,note,proof}/*.ts"],
-    ["{ledger,merkle,note,proof}/*", "verifiers/verifiers", "escrow/typedData"],
-  ),
+  protocol("ledger", ["ledger/*.ts"], ["ledger/*", "escrow/typedData"]),
+  protocol("merkle", ["merkle/*.ts"], ["merkle/*", "ledger/verifyLedger"]),
+  protocol("note", ["note/*.ts"], ["note/*", "proof/proofBundle"]),
+  protocol("proof", ["proof/*.ts"], ["proof/*", "verifiers/verifiers"]),
   protocol(
     "money",
     ["{escrow,hire,actions}/*.ts", "{amount,replacementFees,escrow}.ts"],
