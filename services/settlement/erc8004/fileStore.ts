@@ -83,7 +83,8 @@ export class FileStore {
       this.#database.exec("COMMIT");
       return true;
     } catch (error) {
-      this.#database.exec("ROLLBACK");
+      // After some errors, as of a full disk, SQLite has already rolled back.
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
       throw error;
     }
   }

@@ -79,9 +79,46 @@ export class NoticeStore {
    *
    * @param now unix seconds
    * @throws TallystickError `stale_subscription`, `too_many_subscriptions`, `notices_full`; nothing changes
-   * then
+   * then, also when the disk is full or the process is killed
    */
   keep(id: string, word: NoticeSubscription, now: number): KeptSubscription {
+    this.#database.exec("BEGIN IMMEDIATE");
+    try {
+      const kept = this.#keep(id, word, now);
+      this.#database.exec("COMMIT");
+      return kept;
+    } catch (error) {
+      // After some errors, as of a full disk, SQLite has already rolled back.
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  /** Notes that the addresses of these subscriptions said that they want notices. */
+  confirm(subscriptions: readonly ConfirmedSubscription[]): void {
+    for (const { id, since } of subscriptions)
+      this.#run(
+        "UPDATE subscription SET confirmed = 1 WHERE id = ? AND since = ? AND agents != ''",
+        id,
+        since,
+      );
+  }
+
+  /** The active subscriptions after one of them, in the order of their ids. */
+  list(after: string, limit: number, now: number): KeptSubscription[] {
+    const rows = this.#database
+      .prepare(
+        "SELECT * FROM subscription WHERE id > ? AND expires_at > ? AND agents != '' ORDER BY id LIMIT ?",
+      )
+      .all(after, now, limit);
+    return rows.map((row) => keptOf(row as StoredRow));
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #keep(id: string, word: NoticeSubscription, now: number): KeptSubscription {
     this.#run("DELETE FROM subscription WHERE expires_at <= ?", now);
     const known = this.#row("SELECT * FROM subscription WHERE id = ?", id);
     const agents = word.agents.join(",");
@@ -112,30 +149,6 @@ export class NoticeStore {
       )
       .run({ ...row, site: siteOf(word.url) });
     return keptOf(row);
-  }
-
-  /** Notes that the addresses of these subscriptions said that they want notices. */
-  confirm(subscriptions: readonly ConfirmedSubscription[]): void {
-    for (const { id, since } of subscriptions)
-      this.#run(
-        "UPDATE subscription SET confirmed = 1 WHERE id = ? AND since = ? AND agents != ''",
-        id,
-        since,
-      );
-  }
-
-  /** The active subscriptions after one of them, in the order of their ids. */
-  list(after: string, limit: number, now: number): KeptSubscription[] {
-    const rows = this.#database
-      .prepare(
-        "SELECT * FROM subscription WHERE id > ? AND expires_at > ? AND agents != '' ORDER BY id LIMIT ?",
-      )
-      .all(after, now, limit);
-    return rows.map((row) => keptOf(row as StoredRow));
-  }
-
-  close(): void {
-    this.#database.close();
   }
 
   #makeRoom({ buyer, url }: NoticeSubscription): void {

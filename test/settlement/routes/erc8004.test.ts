@@ -1,3 +1,5 @@
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { checkFeedbackFile } from "tallystick-protocol/erc8004/checkFeedbackFile";
 import { feedbackContent } from "tallystick-protocol/erc8004/feedbackFile";
@@ -246,6 +248,20 @@ describe("files of ERC-8004", () => {
     expect(store.keep(file("67890"), "feedback", "b", by)).to.equal(true);
     expect(store.keep(file("1234"), "registration", "a", by)).to.equal(true);
     expect(() => store.keep(file("1"), "response", "a", by)).to.throw("no room for more files");
+    store.close();
+  });
+
+  it("say why one cannot be stored, as on a full disk, and are all there afterwards", () => {
+    const store = new FileStore(folder.path);
+    const file = (text: string) => ({ text, hash: fileHash(text) });
+    const by = `0x${"11".repeat(20)}` as const;
+    const disk = new DatabaseSync(path.join(folder.path, "erc8004.sqlite"));
+    // SQLite ends a transaction itself when a disk is full.
+    disk.exec("CREATE TRIGGER disk BEFORE INSERT ON file BEGIN SELECT RAISE(ROLLBACK, 'disk is full'); END");
+    expect(() => store.keep(file("12345"), "feedback", "a", by)).to.throw("disk is full");
+    disk.exec("DROP TRIGGER disk");
+    expect(store.keep(file("12345"), "feedback", "a", by)).to.equal(true);
+    disk.close();
     store.close();
   });
 });

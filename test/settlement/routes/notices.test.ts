@@ -1,3 +1,5 @@
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { noticeSubscriptionId } from "tallystick-protocol/notices/noticeSubscription";
 import { signRecord } from "tallystick-protocol/records/record";
@@ -150,6 +152,7 @@ describe("POST /v1/notices", () => {
 });
 
 describe("a store of subscriptions that is full", () => {
+  const folder = temporaryFolder();
   const add = (store: NoticeStore, n: number, url: string) => {
     const buyer = `0x${String(n).padStart(40, "0")}` as const;
     const word = { buyer, url, agents: [AGENT], issued_at: NOW };
@@ -188,6 +191,26 @@ describe("a store of subscriptions that is full", () => {
     store.keep(read.id, { ...word, agents: [AGENT], issued_at: NOW + 2 }, NOW + 11);
     store.confirm([read]);
     expect(store.list("", 1, NOW)[0]?.isConfirmed).to.equal(false);
+    store.close();
+  });
+
+  it("removes nobody's subscription for one that cannot be stored, as on a full disk", () => {
+    const store = new NoticeStore(folder.path, 2);
+    for (const n of [1, 2]) add(store, n, `https://h${n}.crowd.test/x`);
+    const before = store.list("", 10, NOW);
+    const disk = new DatabaseSync(path.join(folder.path, "notices.sqlite"));
+    // SQLite too ends a transaction itself when a disk is full.
+    for (const how of ["ABORT", "ROLLBACK"]) {
+      disk.exec(
+        `CREATE TRIGGER disk BEFORE INSERT ON subscription BEGIN SELECT RAISE(${how}, 'disk is full'); END`,
+      );
+      expect(() => add(store, 3, "https://late.example.org/b"), how).to.throw("disk is full");
+      expect(store.list("", 10, NOW), how).to.deep.equal(before);
+      disk.exec("DROP TRIGGER disk");
+    }
+    add(store, 3, "https://late.example.org/b");
+    expect(store.list("", 10, NOW)).to.have.length(2);
+    disk.close();
     store.close();
   });
 
