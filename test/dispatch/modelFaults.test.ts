@@ -136,7 +136,7 @@ describe("requests to models on real servers, with their faults", () => {
 
   it("do not wait longer for a silent server than models.yaml allows", async () => {
     scene.models.say = ({ model }) => (model === "small" ? { fault: () => {} } : ROME);
-    const yaml = yamlWith("seconds: 5", "seconds: 1");
+    const yaml = yamlWith("seconds: 60", "seconds: 1");
     const outcome = await scene.dispatcher({}, yaml).dispatch(TASK);
     expect(outcome).to.include({ status: "SETTLED", tier: "standard" });
     expect((await callsOf())[0]).to.include({ ended: "cut_off", cost_from: "reserved" });

@@ -21,8 +21,8 @@ import {
   toBytes,
 } from "viem";
 import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
-import { type PostgresServer, startPostgres } from "../../scripts/postgres/startPostgres.ts";
 import { openSupervisor, type Supervisor } from "../../scripts/processes/openSupervisor.ts";
+import { testDatabase } from "../support/testDatabase.ts";
 import { expectedLog, type WrittenEntry } from "./support/expectedLog.ts";
 import { startFaultyRpc } from "./support/faultyRpc.ts";
 import { startIndexer } from "./support/indexerProcess.ts";
@@ -56,7 +56,6 @@ const ANNOUNCER: Hex = ("0x6060360380606060003760403560203560003583600" + "0a300
 describe("a node's event log", () => {
   let folder: string;
   let supervisor: Supervisor;
-  let postgres: PostgresServer;
   let chain: LocalChain;
   let anchoredLedgerCode: Hex;
   const [buyer, seller, writer] = [newWallet(), newWallet(), newWallet()];
@@ -64,10 +63,7 @@ describe("a node's event log", () => {
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), "tallystick-log-"));
     supervisor = await openSupervisor();
-    [postgres, chain] = await Promise.all([
-      startPostgres({ supervisor }),
-      startLocalChain(supervisor, folder),
-    ]);
+    chain = await startLocalChain(supervisor, folder);
     anchoredLedgerCode = (await chain.client.getCode({ address: chain.anchoredLedger })) as Hex;
   });
   after(async () => {
@@ -310,7 +306,7 @@ describe("a node's event log", () => {
     ledgers: { id: Hex; place: string }[],
     more: Record<string, string> = {},
   ) {
-    const databaseUrl = await postgres.createDatabase(name);
+    const databaseUrl = await testDatabase();
     const environment = {
       DATABASE_URL: databaseUrl,
       RPC_URL: chain.rpcUrl,

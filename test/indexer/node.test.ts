@@ -20,13 +20,13 @@ import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
 import { verifyAudit } from "../../scripts/audits/verifyAudit.ts";
 import { compareRows } from "../../scripts/eventLog/compareRows.ts";
 import { deriveLog } from "../../scripts/eventLog/deriveLog.ts";
-import { type PostgresServer, startPostgres } from "../../scripts/postgres/startPostgres.ts";
 import { childEnvironment } from "../../scripts/processes/childEnvironment.ts";
 import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { openSupervisor, type Supervisor } from "../../scripts/processes/openSupervisor.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { type DeployedRegistries, deployRegistries } from "../support/deployRegistries.ts";
 import { SECOND_NODES } from "../support/secondNodes.ts";
+import { testDatabase } from "../support/testDatabase.ts";
 import { type AuditOnNode, openAuditsOnChain } from "./support/auditOnChain.ts";
 import { indexedTables } from "./support/indexedTables.ts";
 import { type IndexerProcess, startIndexer } from "./support/indexerProcess.ts";
@@ -53,7 +53,6 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
 
   let folder: string;
   let supervisor: Supervisor;
-  let postgres: PostgresServer;
   let chain: LocalChain;
   let indexer: IndexerProcess;
   let environment: Record<string, string>;
@@ -71,11 +70,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     folder = await mkdtemp(path.join(tmpdir(), "tallystick-node-"));
     published = path.join(folder, "ledger");
     supervisor = await openSupervisor();
-    [postgres, chain] = await Promise.all([
-      startPostgres({ supervisor }),
-      startLocalChain(supervisor, folder),
-    ]);
-    databaseUrl = await postgres.createDatabase("first");
+    [databaseUrl, chain] = await Promise.all([testDatabase(), startLocalChain(supervisor, folder)]);
     onChain = await openOnChain(chain, writer, "test.local/node");
     registries = await deployRegistries(chain.client);
     environment = {
@@ -634,7 +629,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
           folder,
           {
             ...environment,
-            DATABASE_URL: await postgres.createDatabase("second"),
+            DATABASE_URL: await testDatabase(),
             LEDGERS: `${onChain.id}=${server.url}`,
           },
           "second indexer",

@@ -25,7 +25,7 @@ export function modelsYaml(url: string, more = ""): string {
     id: ${name}
     family: ${family}
     prices: { input: ${price}, output: ${Number(price) * 4} }
-    limits: { context: 32000, output: 500, seconds: 5 }`;
+    limits: { context: 32000, output: 500, seconds: 60 }`;
   return `dated: 2026-11-01
 models:${model("small", "a", "0.1")}${model("middle", "b", "1")}${model("large", "b", "5")}${model("watch", "c", "0.2")}
 tiers:

@@ -14,7 +14,6 @@ import { createQueryClient } from "tallystick-sdk/query/createQueryClient";
 import { type Abi, createTestClient, http, publicActions, walletActions } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { hardhat as hardhatChain } from "viem/chains";
-import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import { freePort } from "../../../scripts/processes/freePort.ts";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
@@ -25,6 +24,7 @@ import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import { newWallet } from "../../indexer/support/localChain.ts";
 import { commandHere } from "../../support/commandHere.ts";
 import { SECOND_NODES } from "../../support/secondNodes.ts";
+import { testDatabase } from "../../support/testDatabase.ts";
 
 /** Not the chain of the demo and the other tests. */
 const CHAIN_ID = 31_338;
@@ -47,8 +47,8 @@ describe("npm start", function () {
     const chainPort = await freePort();
     const rpcUrl = `http://127.0.0.1:${chainPort}`;
     const how = ["--chain-id", String(CHAIN_ID), "--port", String(chainPort)];
-    const [postgres] = await Promise.all([
-      startPostgres({ supervisor }),
+    const [databaseUrl] = await Promise.all([
+      testDatabase(),
       startService(supervisor, {
         name: "chain",
         command: process.execPath,
@@ -79,7 +79,7 @@ describe("npm start", function () {
     const anchoredLedger = await deploy("AnchoredLedger", anchoredLedgerAbi as Abi, []);
     envFile = path.join(folder, ".env");
     const settings = {
-      DATABASE_URL: await postgres.createDatabase("start"),
+      DATABASE_URL: databaseUrl,
       RPC_URL: rpcUrl,
       CHAIN_ID,
       TOKEN_ADDRESS: token,
