@@ -44,7 +44,9 @@ export async function checkPayments(log: DerivedLog, chain: AuditChain, found: F
   if (left === 0)
     found.check(
       true,
-      `Of ${waiting.length} receipts that found no payment in the log none has one on the chain.`,
+      waiting.length === 0
+        ? "No receipt of a hire that can be audited lacks its payment in the log."
+        : `Of ${waiting.length} receipts that found no payment in the log none has one on the chain.`,
       "",
     );
   if (waiting.length > MAX_RECEIPTS)
