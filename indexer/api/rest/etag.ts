@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import type { Database } from "../database.ts";
-import { latestCheckpoint } from "../rows/checkpoint.ts";
+import { stateName } from "../rows/checkpoint.ts";
 
 /**
  * Answers `304 Not Modified`, without further reads, if the client already has the answer of this block. The
@@ -10,7 +10,7 @@ import { latestCheckpoint } from "../rows/checkpoint.ts";
  */
 export function etagByBlock(db: Database, version: string): MiddlewareHandler {
   return async (context, next) => {
-    const tag = `W/"${version}-${await latestCheckpoint(db)}"`;
+    const tag = `W/"${version}-${await stateName(db)}"`;
     const known = context.req.header("if-none-match");
     if (known !== undefined && matches(known, tag)) {
       return new Response(null, { status: 304, headers: { etag: tag, "cache-control": "no-cache" } });

@@ -9,6 +9,19 @@ export async function latestCheckpoint(db: Database): Promise<string> {
   return rows[0]?.checkpoint ?? "0";
 }
 
+/**
+ * A name for the present state: the checkpoint, and the last event and payment. A reorganization may replace a block by one
+ * of the same number and time, which has the same checkpoint.
+ */
+export async function stateName(db: Database): Promise<string> {
+  const { rows } = await db.execute<{ name: string }>(sql`
+    SELECT concat_ws('-', latest_checkpoint,
+      (SELECT left(md5(position || json), 12) FROM event_log ORDER BY position DESC LIMIT 1),
+      (SELECT left(md5(id), 12) FROM payment ORDER BY block DESC, log DESC LIMIT 1)) AS name
+    FROM _ponder_checkpoint LIMIT 1`);
+  return rows[0]?.name ?? "0";
+}
+
 /** The last block that was indexed; 0 before the first. */
 export async function indexedBlock(db: Database): Promise<number> {
   return Number((await latestCheckpoint(db)).slice(26, 42));

@@ -39,12 +39,12 @@ export async function loadMarket(
   await pool.query(`
     INSERT INTO hire (id, seller, buyer, hire_id, capability, payment_mode, price, amount, outcome, refunded, dispute,
       silent_timeout, refund_after_delivery, evidence, cluster_size, latency_ms, time, tx, in_window,
-      counted_block, counted_log)
+      is_canary, counted_block, counted_log)
     SELECT ${hex("h", 64)} || '-1', ${hex("n")}, ${hex(`1 + (h * 7919) % ${agents}`)}, 'hire-' || h, ${capability}, 'direct',
       1000 + (h * 31) % 900000, 1000 + (h * 31) % 900000,
       CASE WHEN (h * 17) % 100 < (n % 12) THEN 'failure' ELSE 'success' END, false, false, false, false, 'buyer',
       CASE WHEN h % 20 = 0 THEN 2 ELSE 1 END, 50 + (h * 13) % 4000, ${NOW - WINDOW} + 60 + (h::bigint * ${WINDOW - 120}) / ${hires},
-      ${hex("h", 64)}, true, 1000 + h / 10, h % 10
+      ${hex("h", 64)}, true, false, 1000 + h / 10, h % 10
     FROM (SELECT h, CASE WHEN h % ${Math.round(hires / largestSeller)} = 0 THEN 1 ELSE 2 + (h::bigint * 104729) % ${agents - 1} END AS n
       FROM generate_series(1::bigint, ${hires}) h) numbered`);
   say("agents …");

@@ -256,6 +256,23 @@ describe("REST", () => {
       );
     });
 
+    it("answers with new data after a reorganization to a block of the same number and time", async () => {
+      const path = `/v1/agents/${busy}/reputation`;
+      const ask = (known: string) => api.app.request(path, { headers: { "if-none-match": known } });
+      const position = `${"9".repeat(12)}/00000001/${"0".repeat(16)}`;
+      const { pool } = api.database;
+      const tags: string[] = [];
+      for (const json of ['{"tx":"0x01"}', '{"tx":"0x02"}']) {
+        await pool.query("INSERT INTO event_log (position, json) VALUES ($1, $2)", [position, json]);
+        const tag = (await ask("none")).headers.get("etag") ?? "";
+        expect((await ask(tag)).status).to.equal(304);
+        tags.push(tag);
+        await pool.query("DELETE FROM event_log WHERE position = $1", [position]);
+        expect((await ask(tag)).status).to.equal(200);
+      }
+      expect(new Set(tags).size).to.equal(2);
+    });
+
     it("answers with new data after an upgrade without a new block", async () => {
       const path = `/v1/agents/${busy}/reputation`;
       const before = (await api.app.request(path)).headers.get("etag") ?? "";
