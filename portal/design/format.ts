@@ -1,7 +1,30 @@
 /** How figures are written, the same on every page. */
 
-const plain = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
-const rate = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
+/**
+ * The first number and the first date that a browser formats make it load its tables, which takes as long as a page's first draw.
+ * So formats are made when they are needed, or while the page waits for the node.
+ */
+const plain = later(() => new Intl.NumberFormat("en", { maximumFractionDigits: 2 }));
+const rate = later(() => new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 }));
+const dayOf = later(
+  () => new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" }),
+);
+const local = later(() => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }));
+
+function later<Format>(make: () => Format): () => Format {
+  let made: Format | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+/** Makes the formats now, each kind in a task of its own. */
+export function prepareFormats(): void {
+  setTimeout(() => plain().format(0));
+  setTimeout(() => local().format(0));
+}
+
 const signs = /^-?\d+(?:\.\d+)?$/;
 
 /** From here on a number is written with an exponent. */
@@ -17,7 +40,7 @@ export const NOTHING = "–";
 export function formatNumber(value: number | null | undefined): string {
   if (value === null || value === undefined) return NOTHING;
   // Nothing that is counted is as large: hundreds of digits would only push the rest aside.
-  return Math.abs(value) < MAX_WRITTEN ? plain.format(value) : Number(value).toExponential(2);
+  return Math.abs(value) < MAX_WRITTEN ? plain().format(value) : Number(value).toExponential(2);
 }
 
 /**
@@ -27,7 +50,7 @@ export function formatNumber(value: number | null | undefined): string {
 export function formatRate(value: number | null | undefined): string {
   if (value === null || value === undefined) return NOTHING;
   if (Math.abs(value) >= MAX_WRITTEN) return formatNumber(value);
-  return rate.format(value < 1 && value > 0.999 ? 0.999 : value);
+  return rate().format(value < 1 && value > 0.999 ? 0.999 : value);
 }
 
 /**
@@ -46,8 +69,8 @@ export function formatAmount(usdc: string): string {
 export function formatLatency(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return NOTHING;
   if (Math.abs(ms) >= MAX_WRITTEN) return formatNumber(ms);
-  if (ms < 1_000) return `${plain.format(Math.round(ms))} ms`;
-  return ms < 60_000 ? `${plain.format(ms / 1_000)} s` : `${plain.format(ms / 60_000)} min`;
+  if (ms < 1_000) return `${plain().format(Math.round(ms))} ms`;
+  return ms < 60_000 ? `${plain().format(ms / 1_000)} s` : `${plain().format(ms / 60_000)} min`;
 }
 
 /** `0x1234…abcd`; short texts as they are. */
@@ -56,20 +79,16 @@ export function shortHash(hash: string): string {
   return text.length > 16 ? `${text.slice(0, text.startsWith("0x") ? 8 : 6)}…${text.slice(-4)}` : text;
 }
 
-const dayOf = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" });
-
 /** A day in UTC, given as `2026-11-23`, in the reader's language; other text as it is. */
 export function formatDay(day: string | undefined): string {
   const date = new Date(`${day}T00:00:00Z`);
-  return Number.isNaN(date.getTime()) ? plainText(day ?? "", 20) : dayOf.format(date);
+  return Number.isNaN(date.getTime()) ? plainText(day ?? "", 20) : dayOf().format(date);
 }
-
-const local = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 /** The reader's local date and hour of a time in unix seconds. */
 export function formatTime(at: number): string {
   const date = new Date(at * 1_000);
-  return Number.isNaN(date.getTime()) ? NOTHING : local.format(date);
+  return Number.isNaN(date.getTime()) ? NOTHING : local().format(date);
 }
 
 /** How long ago, or how long until, in one unit. Both in seconds. */
