@@ -43,14 +43,38 @@ describe("escrow hires", () => {
   });
 
   it("count with a receipt that comes before the deposit, while held, or after the settlement", async () => {
-    for (const when of ["held", "settled"]) {
+    for (const when of ["before", "held", "settled"]) {
       const { hire } = await hireOf((log) => {
-        const id = log.deposit(seller, buyer);
+        const escrowId = log.hash();
+        if (when === "before") log.receipt(seller, buyer, { escrow_id: escrowId });
+        const id = log.after(10).deposit(seller, buyer, { escrowId });
         if (when === "held") log.receipt(seller, buyer, { escrow_id: id });
         log.after(10).released(id);
         if (when === "settled") log.receipt(seller, buyer, { escrow_id: id });
       });
       expect([hire?.outcome, hire?.capability], when).to.deep.equal(["success", "text.translate"]);
+    }
+  });
+
+  it("count with a receipt that waited for the deposit up to 24 hours, if it is one of the first hundred", async () => {
+    for (const [wait, receipts, counted] of [
+      [DAY, 1, true],
+      [DAY + 1, 1, false],
+      [DAY, 101, true],
+    ] as const) {
+      const { hire, store } = await hireOf((log) => {
+        const escrowId = log.hash();
+        for (let n = 0; n < receipts; n++) log.receipt(seller, buyer, { escrow_id: escrowId, latency_ms: n });
+        log.after(wait).tick();
+        log.released(log.deposit(seller, buyer, { escrowId }));
+      });
+      expect([hire?.latencyMs, hire?.outcome], `${wait} s`).to.deep.equal(
+        counted ? [0, "success"] : [undefined, undefined],
+      );
+      const statuses = [...store.rows("receipt").values()].map(({ status }) => status);
+      const first = counted ? "counted" : "unmatched";
+      const others = receipts === 1 ? [] : [...new Array(99).fill("duplicate"), "unmatched"];
+      expect(statuses, `${wait} s, ${receipts}`).to.deep.equal([first, ...others]);
     }
   });
 

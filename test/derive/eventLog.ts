@@ -140,9 +140,9 @@ export class EventLog {
       fee = 0,
       feeRecipient = NOBODY,
       deadline = undefined as number | undefined,
+      escrowId = this.hash(),
     } = {},
   ): Hex {
-    const escrowId = this.hash();
     const tx = this.transfer(buyer, ESCROW, amount, { authorized: true });
     this.push({
       kind: "escrow.deposited",
