@@ -39,6 +39,8 @@ describe("the writer's signature", () => {
     const note = noteWith(line(key, OTHER), line(contract, OTHER));
     expect(headSignatureOf(note, NAME, WRITER)).to.equal(undefined);
     expect(headSignatureOf(noteWith(line(key)), "tallystick.test/other", WRITER)).to.equal(undefined);
+    const named = { ...line(key), name: "tallystick.test/other" };
+    expect(headSignatureOf(noteWith(named), NAME, WRITER)).to.equal(undefined);
   });
 
   it("is not written with an impossible length", () => {

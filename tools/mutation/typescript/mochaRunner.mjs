@@ -29,6 +29,9 @@ const QUICK_MS = 100;
 /** How many of the tests that noticed the last mutants run first: neighbouring mutants fail the same tests. */
 const MAX_LAST_NOTICED = 6;
 
+/** Stryker then starts another process. */
+const SPOILED = "This process is spoiled: a test was late, or fails without a mutant too.";
+
 class MochaRunner {
   static inject = tokens(commonTokens.options);
   #files;
@@ -58,10 +61,11 @@ class MochaRunner {
 
   /**
    * A test notices a mutant only if it passes without the mutant right after. If it does not, an earlier mutant left
-   * something wrong in this process, for example in a cache. Then Stryker starts another process, and asks again.
+   * something wrong in this process, for example in a cache. A test can also be late only because the machine is busy.
+   * In both cases Stryker starts another process, and asks again. There the answer counts.
    */
   async mutantRun({ activeMutant, mutantActivation, hitLimit, disableBail, testFilter }) {
-    if (this.#isSpoiled) throw new Error("An earlier mutant left this process spoiled.");
+    if (this.#isSpoiled) throw new Error(SPOILED);
     const own = context();
     own.hitCount = hitLimit === undefined ? undefined : 0;
     own.hitLimit = hitLimit;
@@ -71,18 +75,18 @@ class MochaRunner {
     const result = await this.#runInRounds(testFilter, !disableBail);
     own.activeMutant = undefined;
     const endless = determineHitLimitReached(own.hitCount, hitLimit);
-    const noticedBy = result.tests.find(isFailed)?.id;
-    if (endless === undefined && noticedBy !== undefined) await this.#checkWithoutMutant(noticedBy);
+    const failed = result.tests.find(isFailed);
+    if (endless === undefined && failed !== undefined) await this.#doubt(failed);
     this.#ranMutant = true;
     return toMutantRunResult(endless ?? result);
   }
 
-  async #checkWithoutMutant(id) {
+  /** @throws Error when the failed test may have failed for another reason than the mutant */
+  async #doubt({ id, isLate }) {
     this.#lastNoticed = [id, ...this.#lastNoticed.filter((one) => one !== id)].slice(0, MAX_LAST_NOTICED);
-    const { tests } = await this.#run({ testFilter: [id] });
-    if (!tests.some(isFailed)) return;
-    this.#isSpoiled = true;
-    if (this.#ranMutant) throw new Error("An earlier mutant left this process spoiled.");
+    // What a late test waits for may still come, and change what follows.
+    this.#isSpoiled = isLate || (await this.#run({ testFilter: [id] })).tests.some(isFailed);
+    if (this.#isSpoiled && this.#ranMutant) throw new Error(SPOILED);
   }
 
   /** First the tests that noticed the last mutants, then the quick ones, then the others. */
@@ -94,23 +98,10 @@ class MochaRunner {
     const rounds = [first, others.filter(isQuick), others.filter((id) => !isQuick(id))];
     const tests = [];
     for (const round of rounds.filter(({ length }) => length > 0)) {
-      tests.push(...(await this.#runAgainIfLate(round)));
+      tests.push(...(await this.#run({ isBailing, testFilter: round })).tests);
       if (tests.some(isFailed)) break;
     }
     return { status: DryRunStatus.Complete, tests };
-  }
-
-  /** A busy machine can make a test late. So a test that ran out of time runs once more, alone. */
-  async #runAgainIfLate(testFilter) {
-    const { tests } = await this.#run({ isBailing: true, testFilter });
-    const late = tests.find(({ id, isLate }) => isLate && testFilter.includes(id));
-    if (late === undefined) return tests;
-    const again = await this.#run({ isBailing: true, testFilter: [late.id] });
-    if (again.tests.some(isFailed)) return again.tests;
-    const done = new Set(tests.map(({ id }) => id));
-    const left = testFilter.filter((id) => !done.has(id));
-    const before = tests.filter((one) => one !== late);
-    return [...before, ...again.tests, ...(left.length === 0 ? [] : await this.#runAgainIfLate(left))];
   }
 
   async #load() {

@@ -1,0 +1,86 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect } from "chai";
+import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+
+/** A test file whose second test notices some mutants, and is changed for good by one. */
+const FILE = `
+const active = () => globalThis.__stryker__?.activeMutant;
+const turn = () => new Promise((resolve) => setTimeout(resolve, 200));
+let isSpoiled = false;
+describe("a file", () => {
+  it("passes", () => {});
+  it("notices", async () => {
+    if (active() === "spoils") isSpoiled = true;
+    if (active() === "late") await turn();
+    if (isSpoiled || active() === "wrong") throw new Error("noticed");
+  });
+});
+`;
+
+describe("the runner of tests for mutants", () => {
+  const ALL = ["a file passes", "a file notices"];
+  let folder: string;
+  let files = 0;
+  const globals = globalThis as { __stryker__?: unknown };
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), "tallystick-mutants-"));
+  });
+  afterEach(async () => {
+    delete globals.__stryker__;
+    await rm(folder, { recursive: true, force: true });
+  });
+  const open = async () => {
+    const file = path.join(folder, `${++files}.test.mjs`);
+    await writeFile(file, FILE);
+    // Stryker loads it by its path too.
+    const [plugin] = (await import(path.join(repositoryRoot, "tools/mutation/typescript/mochaRunner.mjs")))
+      .strykerPlugins;
+    const Runner = Object(plugin).injectableClass;
+    const runner = new Runner({ tallystickTests: [file], tallystickTestMs: 100 });
+    return (id: string): Promise<{ status: string; killedBy?: unknown }> =>
+      runner.mutantRun({ activeMutant: { id }, mutantActivation: "runtime", testFilter: ALL });
+  };
+
+  it("counts a mutant as noticed if a test fails, and passes without it", async () => {
+    const run = await open();
+    expect(await run("wrong")).to.deep.include({ status: "killed", killedBy: ["a file notices"] });
+    expect(await run("harmless")).to.include({ status: "survived" });
+  });
+
+  it("does not know whether a late test noticed a mutant, until it is late in a new process", async () => {
+    const first = await open();
+    await first("harmless");
+    for (const id of ["late", "harmless"]) {
+      const error = await first(id).catch((reason: unknown) => reason);
+      expect(error, id)
+        .to.be.an("error")
+        .with.property("message")
+        .that.matches(/spoiled/);
+    }
+    expect(await (await open())("late")).to.include({ status: "killed" });
+  });
+
+  it("judges nothing in a process that an earlier mutant has changed for good", async () => {
+    const run = await open();
+    expect(await run("spoils"), "the process was new").to.include({ status: "killed" });
+    for (const id of ["harmless", "wrong"]) {
+      const error = await run(id).catch((reason: unknown) => reason);
+      expect(error, id)
+        .to.be.an("error")
+        .with.property("message")
+        .that.matches(/spoiled/);
+    }
+  });
+
+  it("does not know whether a mutant is noticed that changes a used process for good", async () => {
+    const run = await open();
+    await run("harmless");
+    const error = await run("spoils").catch((reason: unknown) => reason);
+    expect(error)
+      .to.be.an("error")
+      .with.property("message")
+      .that.matches(/spoiled/);
+  });
+});
