@@ -77,7 +77,7 @@ const USED_UP = "has used up what it may ask for";
 export function limitClients(server: Server, limits: ClientLimits): void {
   const { budgets, trustedProxies, priceOf = () => 1 } = limits;
   const isProxied = trustedProxies > 0;
-  readInPieces(server);
+  readInPieces(server, { isProxied });
   const listeners = server.listeners("request") as RequestListener[];
   server.removeAllListeners("request");
   const take = (request: IncomingMessage, response: ServerResponse, serve: () => void) => {

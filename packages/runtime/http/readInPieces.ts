@@ -17,54 +17,57 @@ type Step = () => boolean;
  * Lets a server parse what one connection sent in pieces, and do other work between them. Node reads up to 64
  * KiB at once, and parses all of it before anything else. 2,000 small requests in one read would hold up all
  * other clients for a tenth of a second. All connections of an address together get one piece in each turn of the event
- * loop. After the last request of a connection that may be answered, only the rest of its piece is parsed.
+ * loop; each connection of a proxy gets one, because many clients share its address. After the last request of a connection that may be answered, only the rest of its piece is parsed.
  */
-export function readInPieces(server: Server): void {
+export function readInPieces(server: Server, { isProxied }: { isProxied: boolean }): void {
   const rounds = new Rounds();
   server.on("connection", (socket: Socket) => {
     // Node's parser reads directly from the connection until something listens for its data.
     const nothing = () => {};
     socket.on("data", nothing);
     socket.removeListener("data", nothing);
-    pushInPieces(socket, rounds);
+    const add = (step: Step) => rounds.add(isProxied ? socket : (socket.remoteAddress ?? ""), step);
+    pushInPieces(socket, add);
   });
 }
 
-/** The connections with pieces that wait, by address. In each turn of the event loop one of each address has its step. */
-class Rounds {
-  readonly #waiting = new Map<string, Set<Step>>();
+/** An address, or a proxy's connection. */
+type Sender = string | Socket;
 
-  add(address: string, step: Step): void {
+/** The connections with pieces that wait, by sender. In each turn of the event loop one of each sender has its step. */
+class Rounds {
+  readonly #waiting = new Map<Sender, Set<Step>>();
+
+  add(sender: Sender, step: Step): void {
     if (this.#waiting.size === 0) setImmediate(this.#round);
-    const steps = this.#waiting.get(address) ?? new Set();
-    this.#waiting.set(address, steps.add(step));
+    const steps = this.#waiting.get(sender) ?? new Set();
+    this.#waiting.set(sender, steps.add(step));
   }
 
   #round = () => {
     try {
-      for (const [address, steps] of this.#waiting) this.#stepOf(address, steps);
+      for (const [sender, steps] of this.#waiting) this.#stepOf(sender, steps);
     } finally {
       // An error belongs to one connection, and the others go on.
       if (this.#waiting.size > 0) setImmediate(this.#round);
     }
   };
 
-  #stepOf(address: string, steps: Set<Step>): void {
+  #stepOf(sender: Sender, steps: Set<Step>): void {
     const [step] = steps;
     if (step === undefined) return;
     steps.delete(step);
     try {
-      // A connection with more pieces waits behind the address's others.
+      // A connection with more pieces waits behind the sender's others.
       if (step()) steps.add(step);
     } finally {
-      if (steps.size === 0) this.#waiting.delete(address);
+      if (steps.size === 0) this.#waiting.delete(sender);
     }
   }
 }
 
-function pushInPieces(socket: Socket, rounds: Rounds): void {
+function pushInPieces(socket: Socket, add: (step: Step) => void): void {
   const push = (chunk: Buffer | null) => Readable.prototype.push.call(socket, chunk);
-  const address = socket.remoteAddress ?? "";
   const rest: (Buffer | null)[] = [];
 
   const next: Step = () => {
@@ -99,7 +102,7 @@ function pushInPieces(socket: Socket, rounds: Rounds): void {
     if (chunk === null || chunk.length <= SMALL_BYTES) return push(chunk);
     rest.push(chunk);
     // A step runs in a round that another client may have begun, and must still belong to its own.
-    rounds.add(address, AsyncLocalStorage.bind(next));
+    add(AsyncLocalStorage.bind(next));
     return false;
   };
 }

@@ -178,6 +178,46 @@ describe("runtime/http/limitClients", () => {
     });
   }
 
+  it("lets no request wait for the pieces of other connections of a proxy, which are of other clients", async () => {
+    const paths: string[] = [];
+    await open(
+      (request, response) => {
+        paths.push(request.url ?? "");
+        request.resume().once("end", () => response.end());
+      },
+      { trustedProxies: 1 },
+    );
+    const connections = 24;
+    const sockets: Socket[] = [];
+    for (let n = 0; n <= connections; n++) {
+      const accepted = once(server, "connection");
+      sockets.push(
+        connect(port(), "127.0.0.1")
+          .on("error", () => {})
+          .resume(),
+      );
+      await accepted;
+    }
+    const post = (path: string, client: string, bytes: number) =>
+      `POST ${path} HTTP/1.1\r\nhost: a\r\nx-forwarded-for: ${client}\r\ncontent-length: ${bytes}\r\n\r\n${" ".repeat(bytes)}`;
+    let turns = 0;
+    let isOver = false;
+    const beat = () => {
+      turns++;
+      if (!isOver) setImmediate(beat);
+    };
+    server.once("request", beat);
+    const read = new Promise<void>((resolve) => {
+      server.on("request", ({ url }) => url === "/small" && resolve());
+    });
+    for (const [n, socket] of sockets.entries())
+      socket.write(n < connections ? post("/large", "1.1.1.1", 60_000) : post("/small", "2.2.2.2", 2_000));
+    await read;
+    isOver = true;
+    expect(turns).to.be.at.most(3);
+    for (const socket of sockets) socket.destroy();
+  });
+
   it("reads a body of any length, in pieces, and the requests after it", async () => {
     const lengths: number[] = [];
     await open((request, response) => {
