@@ -14,7 +14,7 @@ const REQUESTS = 40;
 
 /**
  * Measures what requests cost, one after another: processor time of the node and of Postgres, which does not depend on
- * other work of the machine, and points. Postgres's time comes from `/proc`, so it is NaN where that is missing.
+ * other work of the machine, and points. Postgres's time comes from `/proc`, which only Linux has.
  */
 export async function measureCosts(
   url: string,
@@ -26,7 +26,8 @@ export async function measureCosts(
   const agent = new Agent({ keepAlive: true });
   const costs: Cost[] = [];
   try {
-    const used = async () => ({ ...(await server.used()), postgres: await postgresSeconds(pool) });
+    const postgresSeconds = postgresClock(pool);
+    const used = async () => ({ ...(await server.used()), postgres: await postgresSeconds() });
     const chosen = asks(size).filter(
       ({ name }) => size.kinds === undefined || size.kinds.some((kind) => name.includes(kind)),
     );
@@ -57,7 +58,7 @@ export async function measureCosts(
 
 /** Microseconds of processor time for a point. */
 export function perPoint({ points, nodeUs, postgresUs }: Cost): number {
-  return (nodeUs + (Number.isNaN(postgresUs) ? 0 : postgresUs)) / points;
+  return (nodeUs + postgresUs) / points;
 }
 
 /** The answer may be that there is no such thing. */
@@ -69,14 +70,17 @@ async function answerOf(port: number, agent: Agent, { path, body }: Ask): Promis
   }
 }
 
-/** The processor time of all connections of the API. */
-async function postgresSeconds(pool: pg.Pool): Promise<number> {
-  const { rows } = await pool.query<{ pid: number }>(
-    "SELECT pid FROM pg_stat_activity WHERE application_name = 'public_api'",
-  );
-  const times = rows.map(async ({ pid }) => {
-    const [nanoseconds] = (await readFile(`/proc/${pid}/schedstat`, "utf8")).split(" ");
-    return Number(nanoseconds) / 1e9;
-  });
-  return (await Promise.all(times)).reduce((sum, it) => sum + it, 0);
+/** Reads the processor time of all connections that the API has had. An idle one is closed after a while. */
+function postgresClock(pool: pg.Pool): () => Promise<number> {
+  const seconds = new Map<number, number>();
+  return async () => {
+    const { rows } = await pool.query<{ pid: number }>(
+      "SELECT pid FROM pg_stat_activity WHERE application_name = 'public_api'",
+    );
+    for (const { pid } of rows) {
+      const [nanoseconds] = (await readFile(`/proc/${pid}/schedstat`, "utf8")).split(" ");
+      seconds.set(pid, Number(nanoseconds) / 1e9);
+    }
+    return [...seconds.values()].reduce((sum, it) => sum + it, 0);
+  };
 }
