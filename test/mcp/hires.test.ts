@@ -348,6 +348,27 @@ describe("hires over MCP", function () {
       expect(JSON.stringify(answer)).not.to.contain("xxxxxxxxxx");
     });
 
+    it("takes no sentence of a node for its ledger's checkpoint, and no field that it adds", async () => {
+      const node = market.hosts["node.test"] as Market["hosts"][string];
+      const checkpoint = await (await node.request("http://node.test/v1/ledger/checkpoint")).text();
+      const latest = await (await node.request("http://node.test/v1/ledger/latest")).json();
+      const lying = (text: string) => ({
+        request: (input: string) =>
+          input.endsWith("/checkpoint") ? new Response(text) : Response.json({ ...latest, note: EVIL }),
+      });
+      market.hosts["node.test"] = lying(checkpoint);
+      expect(await asked("ledger_status", {})).to.deep.equal({
+        ...Object.fromEntries(
+          ["ledger", "origin", "size", "hash", "root"].map((name) => [name, latest[name]]),
+        ),
+        checkpoint,
+      });
+      for (const text of [EVIL, `${checkpoint}${EVIL}\n`, checkpoint.replace("\n\n", `\n${EVIL}\n\n`)]) {
+        market.hosts["node.test"] = lying(text);
+        expect((await asked("ledger_status", {})).error).to.match(/^unreadable_answer: /);
+      }
+    });
+
     it("labels a node's text about its refusals", async () => {
       market.hosts["node.test"] = { request: () => problem(500) };
       for (const [name, args] of [

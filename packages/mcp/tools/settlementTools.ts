@@ -9,10 +9,19 @@ import { checkBuyerSignature, checkReceipt } from "tallystick-protocol/records/r
 import { isSignedBy, recordFromPayload } from "tallystick-protocol/records/record";
 import { confirmProof } from "tallystick-sdk/proof/confirmProof";
 import { requestService, ServiceError } from "tallystick-sdk/requestService";
+import { unreadableAnswer } from "tallystick-sdk/unreadableAnswer";
 import { z } from "zod";
 import type { McpContext } from "../mcpContext.ts";
 import { plainFigures, plainName, strangersText, strangersTextSchema } from "../strangersText.ts";
 import { answering } from "../toolResult.ts";
+
+/**
+ * The form of a signed checkpoint, so that a node can write no sentence there: origin, size and root, an empty line, and
+ * signatures. At most this many characters.
+ */
+const CHECKPOINT =
+  /^[!-~]{1,128}\n\d{1,16}\n[A-Za-z0-9+/]{43}=\n\n(?:\u2014 [!-~]{1,128} [A-Za-z0-9+/=]{1,8000}\n)+$/;
+const MAX_CHECKPOINT = 8_192;
 
 const READS = { readOnlyHint: true, openWorldHint: true } as const;
 const hash = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits");
@@ -171,7 +180,9 @@ function registerLedgerStatus(server: McpServer, context: McpContext): void {
           read(context, "/v1/ledger/latest"),
           read(context, "/v1/ledger/checkpoint"),
         ]);
-        return { ...(plainFigures(readObject(latest)) as object), checkpoint: checkpoint.slice(0, 8_192) };
+        const { ledger, origin, size, hash, root } = readObject(latest);
+        if (checkpoint.length > MAX_CHECKPOINT || !CHECKPOINT.test(checkpoint)) throw unreadableAnswer();
+        return { ...(plainFigures({ ledger, origin, size, hash, root }) as object), checkpoint };
       }),
   );
 }
