@@ -20,7 +20,7 @@ const OWN_ADDRESSES = new Set(["127.0.0.1", "0:0:0:0"]);
 /**
  * New connections that an address may open at once, and those that it may open for each second since. A client that
  * opens one for each request opens at most as many as its points pay for. Above it Node closes a connection before it
- * makes anything for it. That costs a third of the work, and no more is possible in a process: the kernel has already
+ * makes anything for it. That costs a quarter of the work, and no more is possible in a process: the kernel has already
  * accepted the connection.
  */
 const OPENED_AT_ONCE = 256;
