@@ -35,7 +35,7 @@ export class ServiceError extends TallystickError {
    */
   get isRefusal(): boolean {
     const isRefused = this.status >= 400 && this.status < 500 && ![404, 408, 429].includes(this.status);
-    return isRefused && this.code !== NO_CODE;
+    return isRefused && this.code !== "http_error";
   }
 
   /** Whether the request may have been carried out although it failed. */
@@ -44,9 +44,6 @@ export class ServiceError extends TallystickError {
     return this.status === 0 || this.status === 502 || this.status === 504;
   }
 }
-
-/** The code of an answer that is no problem of the service's. */
-const NO_CODE = "http_error";
 
 export type ServiceRequest = {
   baseUrl: string;
@@ -99,7 +96,7 @@ export async function requestService(request: ServiceRequest): Promise<{ text: s
   if (response.ok) return { text, headers: response.headers };
   const { code, detail, hint, existing }: { [field: string]: unknown } = Object(tryForeignJson(text));
   throw new ServiceError({
-    code: typeof code === "string" ? code : NO_CODE,
+    code: typeof code === "string" ? code : "http_error",
     message: typeof detail === "string" ? detail : `${path} answered ${response.status}`,
     status: response.status,
     ...(typeof hint === "string" && { hint }),

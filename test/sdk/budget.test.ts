@@ -129,6 +129,17 @@ describe("a budget", () => {
     ]);
   });
 
+  it("in a store reads its own books, beside files that a person or a backup left there", async () => {
+    const store = memoryStore();
+    const budget = storeBudget({ store, name: "b", limit: 100n });
+    await budget.reserve("a", 30n);
+    for (const left of ["b.1 (copy)", "b.9e9", "b.backup", "b.-1", "b.0x7", "b.٣"])
+      await store.put(`budget/${left}`, { spent: "90", reserved: {} });
+    await budget.reserve("b", 20n);
+    await budget.spend("a");
+    expect(await budget.remaining()).to.equal(50n);
+  });
+
   it("in a folder is exact for processes that spend at the same time", async () => {
     const folder = mkdtempSync(path.join(tmpdir(), "tallystick-budget-"));
     try {
