@@ -92,7 +92,13 @@ function linesOf(markdown: string): string[] {
 /** Options of other programs that documents name alone. */
 const OF_OTHERS = new Set([
   ...["--views-schema", "--hostname", "--coverage", "--import", "--randomly-seed", "--max-semi-space-size"],
-  ...["--min-semi-space-size", "--single-threaded-gc", "--heap-growing-percent", "--no-parallel-scavenge"],
+  ...[
+    "--initial-heap-size",
+    "--min-semi-space-size",
+    "--single-threaded-gc",
+    "--heap-growing-percent",
+    "--no-parallel-scavenge",
+  ],
   ...["--profile", "--format", "--splitting", "--bundle", "--digest", "--fork-block-number"],
 ]);
 
