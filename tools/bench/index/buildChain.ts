@@ -15,6 +15,7 @@ import { createWorld, receiptOf, SECONDS_PER_BLOCK, type WorldSize } from "./wor
 /** Blocks between two anchors. */
 const BLOCKS_A_SEGMENT = 50;
 const RECORDS_A_SEGMENT = 10_000;
+const BLOCKS_TO_FINALITY = 40;
 
 export type BuiltChain = {
   transfers: number;
@@ -90,7 +91,8 @@ export async function buildChain(chain: BenchChain, size: WorldSize, folder: str
     if (segments > 0 && block.number % BLOCKS_A_SEGMENT === 0) await anchorWaiting();
   }
   await anchorWaiting();
-  await chain.mine(time + SECONDS_PER_BLOCK);
+  // Readers take a chain's last blocks for unsettled, and read them after the history.
+  for (let n = 1; n <= BLOCKS_TO_FINALITY; n++) await chain.mine(time + n * SECONDS_PER_BLOCK);
   for (const anchor of anchors) await chain.succeeded(anchor);
   await rename(unfinished, file);
   return { transfers, records: tree.size, segments, signed, ledgerFolder };

@@ -14,7 +14,7 @@ import type { WorldSize } from "./world.ts";
 export type Reader = "bare" | "all" | "relevant";
 
 /** The bytes are those of its whole database, Ponder's own tables included. */
-export type ReadFigures = BackfillFigures & { databaseBytes: number };
+export type ReadFigures = BackfillFigures & { databaseBytes: number; largestTables: string };
 
 export type Running = Awaited<ReturnType<typeof startMeasured>>;
 
@@ -33,6 +33,8 @@ export type BenchedChain = {
 export const SCHEMA = "bench";
 /** Blocks that a reader of all transfers asks for at once. */
 const LOGS_BLOCK_RANGE = "50";
+/** The number of tables whose sizes are told. */
+const LARGEST = 12;
 
 /** Builds a chain of this size, and calls `use` with it. Nothing of it is left afterwards, except signed records. */
 export async function withChain<T>(
@@ -76,7 +78,7 @@ export async function withChain<T>(
       const root = reader === "bare" ? "tools/bench/index/bare" : "indexer";
       const env = { ...environment, ...more[reader], DATABASE_URL: databaseUrl };
       const node = await startMeasured(supervisor, { name: reader, root, folder, env });
-      const figures = { ...(await node.backfilled()), databaseBytes: await bytesOf(databaseUrl) };
+      const figures = { ...(await node.backfilled()), ...(await diskOf(databaseUrl)) };
       return { node, databaseUrl, figures };
     };
     return await use({
@@ -103,18 +105,30 @@ export async function withChain<T>(
   }
 }
 
-async function bytesOf(databaseUrl: string): Promise<number> {
+async function diskOf(databaseUrl: string): Promise<Pick<ReadFigures, "databaseBytes" | "largestTables">> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    const { rows } = await client.query("SELECT pg_database_size(current_database()) AS bytes");
-    return Number(rows[0].bytes);
+    const whole = await client.query("SELECT pg_database_size(current_database()) AS bytes");
+    const largest = await client.query<{ name: string; bytes: string }>(
+      `SELECT nspname || '.' || relname AS name, pg_total_relation_size(c.oid) AS bytes FROM pg_class c
+       JOIN pg_namespace n ON n.oid = relnamespace WHERE relkind = 'r' ORDER BY bytes DESC LIMIT ${LARGEST}`,
+    );
+    return {
+      databaseBytes: Number(whole.rows[0].bytes),
+      largestTables: largest.rows.map(({ name, bytes }) => `${name} ${megabytes(Number(bytes))}`).join(", "),
+    };
   } finally {
     await client.end();
   }
 }
 
-function describe({ cpuSeconds, peakMegabytes, databaseBytes }: ReadFigures): string {
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+function describe({ cpuSeconds, peakMegabytes, databaseBytes, largestTables }: ReadFigures): string {
   const cpu = cpuSeconds === null ? "" : `${cpuSeconds.toFixed(1)} s of processor time, `;
-  return `${cpu}${peakMegabytes.toFixed(0)} MB at most, ${(databaseBytes / 1e6).toFixed(1)} MB on disk`;
+  const disk = `${megabytes(databaseBytes)} on disk (${largestTables})`;
+  return `${cpu}${peakMegabytes.toFixed(0)} MB of memory at most, ${disk}`;
 }
