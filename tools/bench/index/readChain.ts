@@ -34,7 +34,7 @@ export const SCHEMA = "bench";
 /** Blocks that a reader of all transfers asks for at once. */
 const LOGS_BLOCK_RANGE = "50";
 /** The number of tables whose sizes are told. */
-const LARGEST = 12;
+const LARGEST = 6;
 
 /** Builds a chain of this size, and calls `use` with it. Nothing of it is left afterwards, except signed records. */
 export async function withChain<T>(
