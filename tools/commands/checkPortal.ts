@@ -47,11 +47,13 @@ async function check(node: string, runs: number): Promise<void> {
   }
 }
 
-function textOf({ page, scores, paintMs, blockingMs, shift, findings }: PageScores): string {
+function textOf(it: PageScores): string {
+  const { page, scores, paintMs, blockingMs, shift, machine, findings } = it;
   const texts = Object.entries(scores).map(([name, score]) => `${name} ${score.toFixed(2)}`);
   const lines = [
     `${page}: ${texts.join(", ")}`,
     `  drawn after ${paintMs} ms, blocked for ${blockingMs} ms, moved by ${shift.toFixed(3)}`,
+    `  the machine's speed in each run, by Lighthouse: ${machine.join(", ")}`,
     ...findings.map((it) => `  ${it}`),
   ];
   return `${lines.join("\n")}\n`;

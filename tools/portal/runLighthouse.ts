@@ -26,6 +26,8 @@ export type PageScores = {
   paintMs: number;
   blockingMs: number;
   shift: number;
+  /** How fast Lighthouse found this machine, in each run. Runs on a busy machine have lower numbers. */
+  machine: number[];
   /** What Lighthouse found in any of the runs, by its title. */
   findings: string[];
 };
@@ -57,6 +59,7 @@ export async function runLighthouse(parameters: {
       paintMs: Math.round(medianOf("largest-contentful-paint")),
       blockingMs: Math.round(medianOf("total-blocking-time")),
       shift: medianOf("cumulative-layout-shift"),
+      machine: reports.map(({ environment }) => Math.round(environment.benchmarkIndex)),
       findings: [...new Set(reports.flatMap(findingsOf))],
     });
   }
@@ -64,6 +67,7 @@ export async function runLighthouse(parameters: {
 }
 
 type Report = {
+  environment: { benchmarkIndex: number };
   categories: {
     [category: string]: { score: number | null; auditRefs: { id: string; weight: number }[] } | undefined;
   };
