@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
+import { toFunctionSelector } from "viem";
 import { buildPortal } from "../../../portal/build.mjs";
 import { actors } from "../../../scripts/demo/actors.ts";
 import { askGraphql } from "../../../scripts/demo/readBack.ts";
@@ -320,8 +321,10 @@ export function portalLies(demoOf: () => DemoResult): void {
       const forger: RpcLie = (method, [call], result) => {
         if (method === "eth_blockNumber") return "0x0";
         if (method === "eth_getCode") return "0x60";
-        const isHead = method === "eth_call" && String(Object(call).data).length === 74;
-        return isHead ? `0x${"ab".repeat(32)}${"0".repeat(63)}1`.padEnd(258, "1") : result;
+        if (method !== "eth_call") return result;
+        const isHead = String(Object(call).data).startsWith(toFunctionSelector("head(bytes32)"));
+        const [zero, one] = ["0".repeat(64), "1".padStart(64, "0")];
+        return isHead ? `0x${"ab".repeat(32)}${one}${one}${one}` : `0x${zero}`;
       };
       const said = await toldOfHeads(truth, forger);
       expect(said).to.contain("The two sources do not agree");
