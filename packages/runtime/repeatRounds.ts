@@ -1,6 +1,8 @@
+import type { Log } from "./stderrLog.ts";
+
 /** Work that is repeated in rounds. */
 export type Rounds = {
-  /** Runs one round, or waits for the running one. */
+  /** Runs one round, or waits for the running one. Throws the round's error. */
   round: () => Promise<void>;
   /** Starts the rounds. Later calls change nothing. */
   start: () => void;
@@ -12,28 +14,32 @@ export type Rounds = {
  * Repeats work with a pause of `pauseMs` milliseconds between two rounds. Two rounds never run at the same
  * time.
  *
- * @param work the work of a round; it ends early when the signal is aborted, and an error ends only this
- * round
+ * @param work the work of a round; it ends early when the signal is aborted. An error ends only this round, and is
+ * logged
  */
 export function repeatRounds(
   work: (signal: AbortSignal) => Promise<void>,
-  { pauseMs, closed }: { pauseMs: number; closed: string },
+  { pauseMs, closed, log }: { pauseMs: number; closed: string; log: Log },
 ): Rounds {
   const stop = new AbortController();
   const { signal } = stop;
   let running: Promise<void> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const round = (): Promise<void> => {
-    running ??= work(signal).finally(() => {
+    running ??= (async () => await work(signal))().finally(() => {
       running = undefined;
     });
     return running;
   };
   const plan = (ms: number): void => {
     timer = setTimeout(() => {
-      void round().finally(() => {
-        if (!signal.aborted) plan(pauseMs);
-      });
+      void round()
+        .catch((error: unknown) => {
+          if (!signal.aborted) log("A round ended with an error. The next round repeats it.", { error });
+        })
+        .then(() => {
+          if (!signal.aborted) plan(pauseMs);
+        });
     }, ms);
   };
   return {
@@ -44,7 +50,8 @@ export function repeatRounds(
     close: async () => {
       stop.abort(new Error(closed));
       clearTimeout(timer);
-      await running;
+      // The error of a round belongs to whoever began it.
+      await running?.catch(() => {});
     },
   };
 }

@@ -30,6 +30,7 @@ export function createOperator(parameters: OperatorParameters): Operator {
     {
       pauseMs: parameters.roundMs,
       closed: "The operator was closed.",
+      log: parameters.log,
     },
   );
   return { round, start, close, state: () => state };

@@ -74,7 +74,7 @@ export function createNotifier(parameters: NotifierParameters): Notifier {
         () => null,
         (error: unknown) => ({ error }),
       );
-      await deliver(parameters, { state, failed }, subscriptions, signal);
+      await deliver(parameters, { state, failed }, confirmed, signal);
       if (now() - forgotAt > FORGET_MS) {
         forgotAt = now();
         await outbox.forget();
@@ -87,7 +87,7 @@ export function createNotifier(parameters: NotifierParameters): Notifier {
       log("A round of notices failed. The next round repeats it.", { error });
     }
   }
-  const rounds = repeatRounds(work, { pauseMs: roundMs, closed: "The sender of notices was closed." });
+  const rounds = repeatRounds(work, { pauseMs: roundMs, closed: "The sender of notices was closed.", log });
   return { ...rounds, state: () => state };
 }
 
@@ -137,12 +137,13 @@ async function deliver(
   state.waiting = waiting.length;
   for (const notice of waiting) {
     const to = byId.get(notice.subscription);
-    if (to === undefined) await outbox.end(notice, "withdrawn");
+    if (notice.giveUpAt <= now() / 1_000 && to === undefined) await outbox.end(notice, "withdrawn");
     else if (notice.giveUpAt <= now() / 1_000) {
       state.givenUp++;
       log("A notice was given up, because its receiver never accepted it.", { notice: notice.id });
       await outbox.end(notice, "given_up");
-    } else if (outbox.isDue(notice)) due.push({ ...notice, url: to.url });
+      // A take-over or a restored copy loses subscriptions until their buyers renew them. So a notice waits for its own.
+    } else if (to !== undefined && outbox.isDue(notice)) due.push({ ...notice, url: to.url });
   }
   // Receivers that hang do not delay receivers that answer, also not with notices that were never tried.
   const rank = (it: { url: string; attempts: number }) =>

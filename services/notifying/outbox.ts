@@ -32,7 +32,7 @@ export type WaitingNotice = {
   giveUpAt: number;
 };
 
-/** How a notice ended. `withdrawn`: the buyer cancelled its subscription. */
+/** How a notice ended. `withdrawn`: its time ended without a confirmed subscription. */
 export type NoticeEnd = "delivered" | "given_up" | "withdrawn";
 
 export type Outbox = {

@@ -78,7 +78,7 @@ export async function runMirror(parameters: RunMirrorParameters): Promise<Runnin
     async (signal) => {
       await round(signal);
     },
-    { pauseMs: config.everySeconds * 1_000, closed: "the mirror is closed" },
+    { pauseMs: config.everySeconds * 1_000, closed: "the mirror is closed", log },
   );
   rounds.start();
   return {

@@ -1,0 +1,36 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { repeatRounds } from "tallystick-runtime/repeatRounds";
+
+describe("repeated rounds", () => {
+  it("go on after rounds that fail, and log each failure", async () => {
+    const logged: string[] = [];
+    let rounds = 0;
+    const repeated = repeatRounds(
+      () => {
+        rounds++;
+        if (rounds === 1) throw new Error("at once");
+        return rounds === 2 ? Promise.reject(new Error("later")) : Promise.resolve();
+      },
+      { pauseMs: 1, closed: "closed", log: (_, fields) => logged.push(String(fields?.error)) },
+    );
+    repeated.start();
+    for (const until = performance.now() + 5_000; rounds < 3 && performance.now() < until; ) await sleep(1);
+    await repeated.close();
+    expect(rounds).to.be.at.least(3);
+    expect(logged).to.deep.equal(["Error: at once", "Error: later"]);
+  });
+
+  it("throw the error of a round to its caller only, and close without it", async () => {
+    const repeated = repeatRounds(
+      async (signal) => {
+        await new Promise((done) => signal.addEventListener("abort", done));
+        signal.throwIfAborted();
+      },
+      { pauseMs: 1, closed: "closed", log: () => expect.fail("logged") },
+    );
+    const failed = repeated.round().catch((error: Error) => error.message);
+    await repeated.close();
+    expect(await failed).to.equal("closed");
+  });
+});
