@@ -43,7 +43,7 @@ export function parseTrustPolicy(text: string, field = "policy"): TrustPolicy {
     // The tab is the only control character in a policy. Others could hide a part of a line from a reader.
     if ([...line].some((character) => /\p{Cc}/u.test(character) && character !== "\t"))
       refuse(at, "has a control character");
-    const [kind, ...words] = line.split(/[ \t]+/).filter((word) => word !== "");
+    const [kind, ...words] = line.split(/[ \t]/).filter((word) => word !== "");
     if (kind === undefined || kind.startsWith("#")) continue;
     if (kind === "log") readLog(at, words);
     else if (kind === "witness") readWitness(at, words);
@@ -74,7 +74,8 @@ export function parseTrustPolicy(text: string, field = "policy"): TrustPolicy {
     if (name === undefined || count === undefined || named.length === 0)
       refuse(at, "must be `group <name> all|any|<k> <name>…`");
     const least = count === "all" ? named.length : count === "any" ? 1 : wholeNumber(count);
-    if (!(least >= 1 && least <= named.length))
+    // A count that is no number is not below either.
+    if (!(least <= named.length))
       refuse(at, `must ask for 1 to ${named.length} of its ${named.length} members`);
     for (const member of named) {
       if (member === NONE || !names.has(member))

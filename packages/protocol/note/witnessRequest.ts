@@ -36,8 +36,7 @@ export function parseWitnessRequest(body: string): WitnessRequest {
   const checkpoint = end === -1 ? "" : body.slice(end + 2);
   if (checkpoint === "") refuse("checkpoint", "must follow after an empty line");
   const [old = "", ...lines] = body.slice(0, end).split("\n");
-  const size = /^old (0|[1-9][0-9]{0,15})$/.exec(old)?.[1];
-  const oldSize = size === undefined ? Number.NaN : Number(size);
+  const oldSize = Number(/^old (0|[1-9][0-9]{0,15})$/.exec(old)?.[1]);
   if (!Number.isSafeInteger(oldSize)) refuse("old", "must be `old` and a size, without leading zeroes");
   if (lines.length > MAX_PROOF_LINES) refuse("proof", `must have at most ${MAX_PROOF_LINES} lines`);
   const proof = lines.map((line) => fromBase64(line, "proof"));

@@ -52,8 +52,7 @@ export function parseTlogProof(text: string): TlogProof {
   const extra = lines[0]?.startsWith("extra ")
     ? fromBase64(lines.shift()?.slice(6) ?? "", "extra")
     : undefined;
-  const at = /^index (0|[1-9][0-9]{0,15})$/.exec(lines.shift() ?? "")?.[1];
-  const index = at === undefined ? Number.NaN : Number(at);
+  const index = Number(/^index (0|[1-9][0-9]{0,15})$/.exec(lines.shift() ?? "")?.[1]);
   if (!Number.isSafeInteger(index)) refuse("index", "must be `index` and a position, without leading zeroes");
   if (lines.length > MAX_PROOF_NODES) refuse("proof", `must have at most ${MAX_PROOF_NODES} lines`);
   const proof = lines.map((line) => fromBase64(line, "proof"));

@@ -19,6 +19,7 @@ const logKey = (n: number, name = "log.example"): string =>
 
 /** Two levels: two of three, and any of two. */
 const POLICY = `# a comment
+#another one
 log ${logKey(1)} https://log.example
  witness\tX1 ${witnessKey(1)} https://one.example/
 witness X2 ${witnessKey(2)}
@@ -37,6 +38,7 @@ describe("a policy of logs and witnesses", () => {
     const { logs, witnesses, groups, quorum } = parseTrustPolicy(POLICY);
     expect(logs.map(({ url }) => url)).to.deep.equal(["https://log.example"]);
     expect(witnesses[1]).to.have.all.keys("name", "key");
+    expect(parseTrustPolicy(`log ${logKey(1)}\nquorum none`).logs[0]).to.have.all.keys("key");
     expect(witnesses.map(({ name, url }) => [name, url])).to.deep.equal([
       ["X1", "https://one.example/"],
       ["X2", undefined],
@@ -61,6 +63,19 @@ describe("a policy of logs and witnesses", () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  it("may ask for ten of twelve witnesses, and for no part of one", () => {
+    const twelve = Array.from({ length: 12 }, (_, n) => `W${n + 1}`);
+    const lines = twelve.map((name, n) => `witness ${name} ${witnessKey(n + 1)}`).join("\n");
+    const asking = (count: string) => `${lines}\ngroup G ${count} ${twelve.join(" ")}\nquorum G`;
+    const policy = parseTrustPolicy(asking("10"));
+    expect(isQuorum(policy, new Set(twelve.slice(3)))).to.equal(false);
+    expect(isQuorum(policy, new Set(twelve.slice(2)))).to.equal(true);
+    for (const count of ["13", "1.5", "1e0", "0x1", "-1"])
+      expect(() => parseTrustPolicy(asking(count)), count).to.throw(
+        /line 13: must ask for 1 to 12 of its 12 members/,
+      );
   });
 
   it("may require nobody, or one witness", () => {

@@ -46,6 +46,8 @@ describe("a ledger's verifier keys", () => {
     ["an invalid time", `${formatVerifierKey(old)} until=2026-13-31T00:00:00Z`, TIMES],
     ["a time in another form", `${formatVerifierKey(old)} until=1767225600`, TIMES],
     ["a time with a word before it", `${formatVerifierKey(old)} from=on-2026-01-31T00:00:00Z`, TIMES],
+    ["a year of six digits", `${formatVerifierKey(old)} from=+012026-01-31T00:00:00Z`, TIMES],
+    ["a time with a remark", `${formatVerifierKey(old)} from=2026-01-31T00:00:00Z(x)`, TIMES],
     ["a time with a word behind it", `${formatVerifierKey(old)} from=2026-01-31T00:00:00Z+1`, TIMES],
     [
       "a line without an end",
