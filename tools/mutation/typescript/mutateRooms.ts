@@ -33,8 +33,8 @@ const LONGEST_TEST_MS = 180_000;
 
 /**
  * Mutates rooms, one after the other, and prints one result for all of them. The exit code is 0 when it is good (see
- * {@link judgeRoom}). The outcomes of each room are kept as soon as it is finished. So a run that broke off goes on
- * with the room in which it ended.
+ * {@link judgeRoom}). Stryker keeps the outcomes of each room, also when it is
+ * interrupted. So a run that broke off goes on where it ended.
  */
 export async function mutateRooms(rooms: readonly Room[], options: MutateRoomOptions): Promise<number> {
   mkdirSync(path.join(repositoryRoot, KEPT), { recursive: true });
