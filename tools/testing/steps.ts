@@ -116,19 +116,13 @@ function holdsTests(folder: string): boolean {
   return readdirSync(folder, { recursive: true }).some((file) => String(file).endsWith(".test.ts"));
 }
 
-/**
- * Without them V8 collects a small heap again and again, since WebAssembly and buffers outside of the heap count as pressure. That takes a
- * fifth of the processor time of the tests of a service.
- */
-const FEW_COLLECTIONS = ["--initial-heap-size=512", "--min-semi-space-size=16"];
-
 function mochaStep(name: string, files: string[], grep?: string): TestStep {
   const mocha = ["node_modules/mocha/lib/cli/cli.js", "--reporter", "./tools/testing/countingReporter.ts"];
   if (grep !== undefined) mocha.push("--fgrep", grep);
   const needsBuild = !WITHOUT_CONTRACTS.includes(name);
   return {
     name,
-    args: [...FEW_COLLECTIONS, ...readTypeScript, ...endWithParent, ...mocha, ...files],
+    args: [...readTypeScript, ...endWithParent, ...mocha, ...files],
     counts: true,
     needsBuild,
   };
