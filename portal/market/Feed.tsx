@@ -8,7 +8,7 @@ import { Time } from "../design/Time.tsx";
 import { Usdc } from "../design/Usdc.tsx";
 import { followStream } from "../node/followStream.ts";
 import { linkTo } from "../router/route.ts";
-import { type FeedItem, feedItemOf, feedOf, mergeFeed } from "./feed.ts";
+import { feedItemOf, feedOf, mergeFeed, type ToldItem, toldAfter } from "./feed.ts";
 import type { MarketHire, MarketTierChange } from "./marketQuery.ts";
 import { createSpokenFeed } from "./spokenFeed.ts";
 
@@ -16,7 +16,7 @@ import { createSpokenFeed } from "./spokenFeed.ts";
 export function Feed(props: { hires: MarketHire[]; tierChanges: MarketTierChange[] }) {
   const { hires, tierChanges } = props;
   const begun = useMemo(() => feedOf(hires, tierChanges), [hires, tierChanges]);
-  const [told, setTold] = useState<FeedItem[]>([]);
+  const [told, setTold] = useState<ToldItem[]>([]);
   const [isLive, setLive] = useState(false);
   useEffect(() => {
     const spoken = createSpokenFeed(announce);
@@ -24,9 +24,8 @@ export function Feed(props: { hires: MarketHire[]; tierChanges: MarketTierChange
       live: setLive,
       event: (event) => {
         const item = feedItemOf(event);
-        if (item === undefined) return;
-        setTold((before) => mergeFeed([...before, item]));
-        spoken.add(item);
+        setTold((before) => toldAfter(before, event, item));
+        if (item !== undefined) spoken.add(item);
       },
     });
     return () => {
@@ -34,7 +33,7 @@ export function Feed(props: { hires: MarketHire[]; tierChanges: MarketTierChange
       spoken.stop();
     };
   }, []);
-  const items = mergeFeed([...begun, ...told]);
+  const items = mergeFeed([...begun, ...told.map(({ item }) => item)]);
   return (
     <section class="card" aria-labelledby="now">
       <div class="head">
@@ -56,7 +55,7 @@ export function Feed(props: { hires: MarketHire[]; tierChanges: MarketTierChange
   );
 }
 
-function Line({ item }: { item: FeedItem }) {
+function Line({ item }: { item: ToldItem["item"] }) {
   if (item.kind === "hire") {
     const { capability } = item;
     return (

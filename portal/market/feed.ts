@@ -17,6 +17,9 @@ export type FeedItem =
   | { kind: "rating"; key: string; time: number; rater: string; ratee: string; stars: number }
   | { kind: "tier"; key: string; time: number; agent: string; from: number; to: number };
 
+/** A line that the stream told, and its position in the log. Positions sort like the log. */
+export type ToldItem = { position: string; item: FeedItem };
+
 /** The most lines that the page shows. */
 const MAX_SHOWN = 9;
 
@@ -52,6 +55,21 @@ export function feedOf(hires: readonly MarketHire[], changes: readonly MarketTie
       }),
     ),
   ]);
+}
+
+/**
+ * What the stream has told after one more event: the latest lines, without those that a reorganisation took back.
+ *
+ * @param item the line of the event, if it has one
+ */
+export function toldAfter(
+  told: readonly ToldItem[],
+  { type, position }: StreamEvent,
+  item: FeedItem | undefined,
+): ToldItem[] {
+  if (type === "reorg") return told.filter((it) => it.position <= position);
+  if (item === undefined) return [...told];
+  return [{ position, item }, ...told.filter((it) => it.item.key !== item.key)].slice(0, MAX_SHOWN);
 }
 
 /**

@@ -1,6 +1,9 @@
 import { nodeUrl } from "./nodeUrl.ts";
 
-/** An event of the node's stream. Its data is not checked yet and may come from a stranger. */
+/**
+ * An event of the node's stream. Its data is not checked yet and may come from a stranger. A `reorg` has no data: it takes back
+ * everything after its position.
+ */
 export type StreamEvent = { type: string; position: string; data: { [name: string]: unknown } };
 
 /**
@@ -42,7 +45,7 @@ export function followStream(
       if (message === undefined) return;
       wait = MIN_WAIT_MS;
       if (message.position !== "" && message.position.length <= MAX_POSITION) position = message.position;
-      if (Object.keys(message.data).length > 0) on.event(message);
+      if (message.type === "reorg" || Object.keys(message.data).length > 0) on.event(message);
     };
     opened.onclose = () => {
       if (socket !== opened) return;
