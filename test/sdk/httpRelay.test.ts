@@ -68,4 +68,22 @@ describe("a keeper over HTTP", () => {
     expect(open).to.include({ code: "chain_unreachable" });
     expect(slow.asked.length).to.be.at.most(2);
   });
+
+  it("is not awaited longer because the clock of this machine is put back", async () => {
+    const clock = Date.now;
+    try {
+      for (const busyFor of [undefined, "30"]) {
+        Date.now = clock;
+        const fetch = async () => {
+          Date.now = () => clock() - 86_400_000;
+          return busyFor === undefined ? held() : busy(busyFor);
+        };
+        const relay = httpRelay({ url: "http://keeper.test", fetch: fetch as never, waitMs: 400 });
+        const code = busyFor === undefined ? "chain_unreachable" : "relay_refused";
+        expect(await rejection(relay.release(hire, "0x12"))).to.include({ code });
+      }
+    } finally {
+      Date.now = clock;
+    }
+  });
 });

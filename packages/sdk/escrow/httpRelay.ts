@@ -39,7 +39,10 @@ export function httpRelay({
   const ask = askKeeper(url.replace(/\/$/, ""), fetch);
 
   async function send(path: string, hire: Hire, rest: object): Promise<Answer> {
-    const { status, answer } = await ask(path, Date.now() + waitMs, { hire: toHireJson(hire), ...rest });
+    const { status, answer } = await ask(path, performance.now() + waitMs, {
+      hire: toHireJson(hire),
+      ...rest,
+    });
     if (status === 200 || status === 202) return answer;
     const message = typeof answer.detail === "string" ? answer.detail : `${path} answered ${status}`;
     if (status >= 500) throw unreachable(message);
@@ -59,10 +62,10 @@ export function httpRelay({
   /** Waits until an escrow has ended as wanted. */
   async function settled(answer: Answer, wanted: string): Promise<Hex> {
     let state = answer;
-    const until = Date.now() + waitMs;
+    const until = performance.now() + waitMs;
     // The pauses grow, since a keeper counts requests.
     for (let pauseMs = 250; state.status === "held"; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
-      if (Date.now() + pauseMs >= until) break;
+      if (performance.now() + pauseMs >= until) break;
       await sleep(pauseMs);
       const { status, answer: next } = await ask(`/escrows/${state.escrow_id}`, until);
       // Any other status says nothing of the escrow.
@@ -91,7 +94,7 @@ export function httpRelay({
     refund: async (hire, signer, signature) =>
       settled(await send("/refund", hire, { signer, signature }), "refunded"),
     state: async (id) => {
-      const { status, answer } = await ask(`/escrows/${id}`, Date.now() + waitMs);
+      const { status, answer } = await ask(`/escrows/${id}`, performance.now() + waitMs);
       if (status !== 200) throw unreachable(`/escrows/${id} answered ${status}`);
       return {
         status: answer.status as EscrowState["status"],
@@ -102,7 +105,7 @@ export function httpRelay({
   };
 }
 
-/** Asks once, and again if the keeper names a time within `until` (unix milliseconds) for the next try. */
+/** Asks once, and again if the keeper names a time before `until` (`performance.now()`) for the next try. */
 function askKeeper(base: string, fetch: Fetch) {
   return async (path: string, until: number, body?: object): Promise<{ status: number; answer: Answer }> => {
     try {
@@ -112,11 +115,11 @@ function askKeeper(base: string, fetch: Fetch) {
         headers: { "content-type": "application/json" },
       };
       for (;;) {
-        const signal = AbortSignal.timeout(Math.max(1, until - Date.now()));
+        const signal = AbortSignal.timeout(Math.max(1, Math.ceil(until - performance.now())));
         const response = await fetch(`${base}${path}`, { ...post, signal });
         const text = await readText(response, MAX_ANSWER_BYTES, signal);
         const pauseMs = response.status === 429 ? pauseOf(response) : undefined;
-        if (pauseMs === undefined || Date.now() + pauseMs >= until)
+        if (pauseMs === undefined || performance.now() + pauseMs >= until)
           return { status: response.status, answer: Object(readForeignJson(text)) };
         await sleep(pauseMs);
       }

@@ -138,10 +138,10 @@ export function keeperApp(parameters: KeeperAppParameters): Hono {
   async function outcome(hire: Hire): Promise<Response> {
     const id = calls.idOf(hire);
     // The pauses grow, since each look is a question to the chain.
-    for (let until = Date.now() + waitMs, pause = 50; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
+    for (let until = performance.now() + waitMs, pause = 50; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
       const state = await describe(id);
       if (state.status !== "held") return Response.json(state);
-      if (Date.now() > until) return Response.json({ ...state, queued: true }, { status: 202 });
+      if (performance.now() > until) return Response.json({ ...state, queued: true }, { status: 202 });
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }
