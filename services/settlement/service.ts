@@ -121,7 +121,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
       operator && rejected && new HourlyOutcomes({ ...parts, engine, rejected, operator, log });
     opened.outcomes = outcomes;
 
-    const notices = openNotices(config, folder, signatures);
+    const notices = openNotices(config, folder, { ...signatures, clock });
     opened.notices = notices;
     const files = new FileStore(folder);
     opened.files = files;
@@ -408,13 +408,18 @@ async function createClaimDesk(
 function openNotices(
   { notifier: sender, devMode }: SettlementConfig,
   folder: string,
-  signatures: { isContractSignature: IsContractSignature | undefined; readSignature: ReadSignature },
+  parts: {
+    isContractSignature: IsContractSignature | undefined;
+    readSignature: ReadSignature;
+    clock: LedgerClock;
+  },
 ): Notices | undefined {
   if (sender === undefined) return undefined;
-  const { isContractSignature, readSignature } = signatures;
+  const { isContractSignature, readSignature, clock } = parts;
   return {
     ...{ store: new NoticeStore(folder), sender, devMode },
     checkSignature: (record) => checkSignature(record, isContractSignature, readSignature),
+    requireClock: () => clock.requireRight(),
   };
 }
 

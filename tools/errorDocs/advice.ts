@@ -130,6 +130,9 @@ export const advice: { readonly [code: string]: { means?: string; do?: string } 
   writer_unconfirmed: { means: "Nothing shows that the signer of the checkpoint writes this ledger." },
   wrong_network: { do: "Nothing was signed. Ask another seller, or use the wallet of that chain." },
   wrong_token: { do: "Nothing was signed. Ask another seller." },
+  disk_unavailable: {
+    means: "The disk refuses what is kept beside the ledger: notice addresses, files of ERC-8004.",
+  },
   dispatch_folder: { means: "The dispatcher cannot write in its folder, or another dispatcher uses it." },
   junit_report: { means: "The test report cannot be used. The message names the file and says why." },
   node_unreachable: { do: "Ask again in some minutes." },

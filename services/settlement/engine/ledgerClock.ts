@@ -61,6 +61,11 @@ export class LedgerClock {
     this.#parameters.gate.requireWrites();
   }
 
+  /** @throws TallystickError `clock` (503) while the clock cannot be right, whatever else stops writes */
+  requireRight(): void {
+    this.#parameters.gate.requirePart("clock");
+  }
+
   /** Takes the latest block of the chain. A block that is known or older says nothing. Time in unix seconds. */
   seen({ number, time }: { number: bigint; time: bigint }): void {
     const { limitSeconds, now } = this.#parameters;

@@ -4,6 +4,7 @@ import type { Address } from "tallystick-protocol/address";
 import type { JsonFile } from "tallystick-protocol/erc8004/jsonFile";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
+import { inTransaction } from "../sqlite/inTransaction.ts";
 
 /**
  * Name of the file beside the ledger. It does not follow from entries, so copies of the ledger do not have
@@ -65,14 +66,13 @@ export class FileStore {
    *
    * @param subject the number of files is limited for each subject
    * @returns false when the file is kept already
-   * @throws TallystickError `too_many_files`, `files_full`; then nothing changed
+   * @throws TallystickError `too_many_files`, `files_full`, `disk_unavailable`; then nothing changed
    */
   keep(file: JsonFile, kind: FileKind, subject: string, signer: Address): boolean {
     const { hash, text } = file;
     if (this.find(hash) !== undefined) return false;
     const bytes = Buffer.byteLength(text);
-    this.#database.exec("BEGIN IMMEDIATE");
-    try {
+    return inTransaction(this.#database, () => {
       if (this.#count(kind, subject) >= MAX_PER_SUBJECT[kind]) this.#makeRoom(kind, subject);
       const used = this.#used(kind);
       if (used + bytes > this.#room[kind]) throw full(kind);
@@ -80,13 +80,8 @@ export class FileStore {
         .prepare("INSERT INTO file (hash, kind, subject, signer, bytes, text) VALUES (?, ?, ?, ?, ?, ?)")
         .run(hash, kind, subject, signer, bytes, text);
       this.#setUsed(kind, used + bytes);
-      this.#database.exec("COMMIT");
       return true;
-    } catch (error) {
-      // After some errors, as of a full disk, SQLite has already rolled back.
-      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
-      throw error;
-    }
+    });
   }
 
   /** A file's text by its hash, undefined when it is not kept. */

@@ -48,4 +48,5 @@ export const SETTLEMENT_STATUS: StatusByCode = {
   x_unavailable: 503,
   notices_unavailable: 503,
   notices_full: 503,
+  disk_unavailable: 503,
 };

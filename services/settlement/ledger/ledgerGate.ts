@@ -128,6 +128,13 @@ export class LedgerGate {
     if (refusal) throw asAnswer(refusal);
   }
 
+  /** @throws TallystickError with status 503 while this part is closed */
+  requirePart(part: GatePart): void {
+    for (const look of this.#looks) look();
+    const reason = this.#closed.get(part);
+    if (reason) throw asAnswer(reason);
+  }
+
   /** Whether the ledger may be signed. */
   get maySign(): boolean {
     return !SIGNING.some((part) => this.#closed.has(part));

@@ -4,6 +4,7 @@ import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import { hostOf } from "tallystick-protocol/net/publicAddress";
 import type { NoticeSubscription } from "tallystick-protocol/notices/noticeSubscription";
+import { inTransaction } from "../sqlite/inTransaction.ts";
 
 /**
  * Name of the file next to the ledger. It is private. It does not follow from entries, so copies of the
@@ -78,30 +79,24 @@ export class NoticeStore {
    * Stores a buyer's subscription for one address. Without agents it cancels the earlier one.
    *
    * @param now unix seconds
-   * @throws TallystickError `stale_subscription`, `too_many_subscriptions`, `notices_full`; nothing changes
-   * then, also when the disk is full or the process is killed
+   * @throws TallystickError `stale_subscription`, `too_many_subscriptions`, `notices_full`, `disk_unavailable`; then
+   * nothing changed
    */
   keep(id: string, word: NoticeSubscription, now: number): KeptSubscription {
-    this.#database.exec("BEGIN IMMEDIATE");
-    try {
-      const kept = this.#keep(id, word, now);
-      this.#database.exec("COMMIT");
-      return kept;
-    } catch (error) {
-      // After some errors, as of a full disk, SQLite has already rolled back.
-      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
-      throw error;
-    }
+    return inTransaction(this.#database, () => this.#keep(id, word, now));
   }
 
-  /** Notes that the addresses of these subscriptions said that they want notices. */
+  /**
+   * Notes that the addresses of these subscriptions said that they want notices.
+   *
+   * @throws TallystickError `disk_unavailable`
+   */
   confirm(subscriptions: readonly ConfirmedSubscription[]): void {
-    for (const { id, since } of subscriptions)
-      this.#run(
-        "UPDATE subscription SET confirmed = 1 WHERE id = ? AND since = ? AND agents != ''",
-        id,
-        since,
-      );
+    if (subscriptions.length === 0) return;
+    const confirm = "UPDATE subscription SET confirmed = 1 WHERE id = ? AND since = ? AND agents != ''";
+    inTransaction(this.#database, () => {
+      for (const { id, since } of subscriptions) this.#run(confirm, id, since);
+    });
   }
 
   /** The active subscriptions after one of them, in the order of their ids. */

@@ -10,4 +10,6 @@ export type Notices = {
   devMode: boolean;
   /** @throws InvalidInputError `invalid_signature` */
   checkSignature: (record: SignedRecord) => Promise<unknown>;
+  /** @throws TallystickError `clock` (503) while the clock cannot be right: it would end subscriptions too early */
+  requireClock: () => void;
 };

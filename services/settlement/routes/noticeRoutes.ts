@@ -77,6 +77,7 @@ export function noticeRoutes(dependencies: AppDependencies): Hono {
     const problem = devMode ? undefined : addressProblem(word.url);
     if (problem !== undefined) throw wrong("body.url", problem);
     await check(record, word.issued_at, open);
+    open.requireClock();
     const kept = store.keep(noticeSubscriptionId(word), word, Math.floor(now()));
     const isKept = word.agents.length > 0;
     return c.json(

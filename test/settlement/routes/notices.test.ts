@@ -1,14 +1,19 @@
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
+import { TallystickError } from "tallystick-protocol/errors";
 import { noticeSubscriptionId } from "tallystick-protocol/notices/noticeSubscription";
 import { signRecord } from "tallystick-protocol/records/record";
+import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
 import { addressOf } from "tallystick-protocol/signatures/signHash";
 import { subscribeToNotices } from "tallystick-sdk/notices/subscribeToNotices";
 import type { Fetch } from "tallystick-sdk/requestService";
 import { privateKeyToAccount } from "viem/accounts";
 import { createHttpNode } from "../../../services/notifying/httpNode.ts";
+import { LedgerClock } from "../../../services/settlement/engine/ledgerClock.ts";
 import { NoticeStore } from "../../../services/settlement/notices/noticeStore.ts";
+import { noticeRoutes } from "../../../services/settlement/routes/noticeRoutes.ts";
+import { openGate } from "../support/openGate.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { NOW, openTestService, type TestService } from "../support/testService.ts";
 
@@ -141,6 +146,54 @@ describe("POST /v1/notices", () => {
     service.clock.now = NOW + 90 * 86_400;
     const answer = await service.post("/v1/notices/list", await list(SENDER, service.clock.now));
     expect(answer.json.subscriptions).to.deep.equal([]);
+  });
+
+  it("takes no subscription while the clock cannot be right, because it would remove all others", async () => {
+    const time = { now: NOW, elapsed: 0 };
+    const { gate } = openGate();
+    const clock = new LedgerClock({
+      ...{ now: () => time.now, elapsed: () => time.elapsed },
+      gate,
+      limitSeconds: 120,
+    });
+    const store = new NoticeStore();
+    const notices = {
+      ...{ store, sender: addressOf(SENDER), devMode: false, checkSignature: async () => true },
+      requireClock: () => clock.requireRight(),
+    };
+    const recover = await recoverByWasm();
+    const app = noticeRoutes({
+      now: () => time.now,
+      notices,
+      ledgerName: { ledger: "local" },
+      recover,
+    } as never);
+    const subscribe = async (changes: object) => {
+      const body = JSON.stringify(await word({ ...changes }));
+      const sent = app.request("/v1/notices", {
+        method: "POST",
+        body,
+        headers: { "content-type": "application/json" },
+      });
+      return await Promise.resolve(sent).then(({ status }) => status);
+    };
+    const codes: unknown[] = [];
+    app.onError((error, c) => {
+      codes.push((error as { code?: string }).code);
+      return c.text("", 503);
+    });
+    clock.seen({ number: 1n, time: BigInt(NOW) });
+    expect(await subscribe({})).to.equal(201);
+    time.now += 91 * 86_400;
+    expect(await subscribe({ url: "https://other.example/", issued_at: time.now })).to.equal(503);
+    time.now = NOW;
+    for (const number of [2n, 3n]) clock.seen({ number, time: BigInt(NOW) });
+    // What else stops the ledger stops no subscription.
+    gate.close("halt", new TallystickError({ code: "guardian_announced", message: "halted" }));
+    expect(await subscribe({ url: "https://other.example/" })).to.equal(201);
+    expect(codes).to.deep.equal(["clock"]);
+    expect(store.list("", 10, NOW)).to.have.length(2);
+    store.close();
   });
 
   it("answers 503 if no sender is configured", async () => {

@@ -1,0 +1,38 @@
+import type { DatabaseSync } from "node:sqlite";
+import { TallystickError } from "tallystick-protocol/errors";
+
+/** SQLite's primary result codes for a disk that refuses: read-only, an input or output error, full, cannot be opened. */
+const OF_THE_DISK: readonly number[] = [8, 10, 13, 14];
+
+/** The time in seconds after which a refused caller should ask again. */
+const RETRY_AFTER = "60";
+
+/**
+ * Runs work in a transaction. It happens wholly or not at all, also when the disk is full or the process is killed.
+ *
+ * @throws TallystickError `disk_unavailable` (503) when the disk refuses; whatever the work throws
+ */
+export function inTransaction<Result>(database: DatabaseSync, work: () => Result): Result {
+  try {
+    database.exec("BEGIN IMMEDIATE");
+    const result = work();
+    database.exec("COMMIT");
+    return result;
+  } catch (error) {
+    // After some errors, as of a full disk, SQLite has already rolled back.
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw asAnswer(error);
+  }
+}
+
+function asAnswer(error: unknown): unknown {
+  const { errcode } = error as { errcode?: number };
+  if (errcode === undefined || !OF_THE_DISK.includes(errcode & 0xff)) return error;
+  return new TallystickError({
+    code: "disk_unavailable",
+    message: `The disk of this node refuses writes: ${(error as Error).message}.`,
+    hint: "Nothing changed. Send it again later, or use another node. Its operator makes room on the disk of LEDGER_DIR.",
+    details: { headers: { "retry-after": RETRY_AFTER } },
+    cause: error,
+  });
+}
