@@ -1,10 +1,8 @@
-import { mkdir, open } from "node:fs/promises";
 import path from "node:path";
 import { getRequestListener } from "@hono/node-server";
-import { tryLock } from "fs-native-extensions";
-import { TallystickError } from "tallystick-protocol/errors";
 import { limitsPerAddress } from "tallystick-runtime/http/limitsPerAddress";
 import { listen } from "tallystick-runtime/http/listen";
+import { lockFolder } from "tallystick-runtime/processes/lockFolder";
 import type { Log } from "tallystick-runtime/stderrLog";
 import { fileStore } from "tallystick-sdk/store/fileStore";
 import type { DispatchConfig } from "./config.ts";
@@ -26,7 +24,11 @@ export type RunningDispatch = { url: string; dispatcher: Dispatcher; close: () =
  */
 export async function runDispatch(config: DispatchConfig, log: Log): Promise<RunningDispatch> {
   const { models, settlementUrl, settlementKey, callers, name, perTask, perDay } = config;
-  const release = await lockFolder(path.resolve(config.folder));
+  const release = await lockFolder(path.resolve(config.folder), {
+    ...{ file: "dispatch.lock", program: "dispatcher" },
+    code: "dispatch_folder",
+    hint: "Stop the other dispatcher, check the folder's permissions, or set DISPATCH_DIR.",
+  });
   try {
     const dispatcher = createDispatcher({
       models,
@@ -63,27 +65,4 @@ export async function runDispatch(config: DispatchConfig, log: Log): Promise<Run
     await release();
     throw error;
   }
-}
-
-/**
- * Two dispatchers in one folder would do every task twice. The operating system releases the lock when the process ends.
- */
-async function lockFolder(folder: string): Promise<() => Promise<void>> {
-  const refuse = (message: string, cause?: unknown): TallystickError =>
-    new TallystickError({
-      code: "dispatch_folder",
-      message,
-      hint: "Stop the other dispatcher, check the folder's permissions, or set DISPATCH_DIR.",
-      cause,
-    });
-  let file: Awaited<ReturnType<typeof open>>;
-  try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    file = await open(path.join(folder, "dispatch.lock"), "a");
-  } catch (cause) {
-    throw refuse(`${folder} cannot be written: ${(cause as Error).message}.`, cause);
-  }
-  if (tryLock(file.fd)) return () => file.close();
-  await file.close();
-  throw refuse(`Another dispatcher writes ${folder}.`);
 }

@@ -1,6 +1,7 @@
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { listen } from "tallystick-runtime/http/listen";
+import { lockFolder } from "tallystick-runtime/processes/lockFolder";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import type { NotifierConfig } from "./config.ts";
 import { notifierRegistry } from "./metrics.ts";
@@ -13,13 +14,19 @@ const STALE_ROUNDS = 10;
 export type RunningNotifier = { url: string; close: () => Promise<void> };
 
 /**
- * Opens a sender of notices, serves its state (`GET /health`, `GET /metrics`), and starts it.
+ * Opens a sender of notices, serves its state (`GET /health`, `GET /metrics`), and starts it. Two senders on one folder
+ * would send every notice twice.
  *
- * @throws TallystickError `cannot_listen`
+ * @throws TallystickError `notifier_folder`, `cannot_listen`
  */
 export async function runNotifier(config: NotifierConfig): Promise<RunningNotifier> {
   const now = Date.now;
   const startedAt = now();
+  const release = await lockFolder(config.folder, {
+    ...{ file: "notifier.lock", program: "sender of notices" },
+    code: "notifier_folder",
+    hint: "Stop the other sender, check the folder's permissions, or set NOTIFIER_DIR.",
+  });
   const notifier = openNotifier({ config, log, now });
   const { host, port, roundMs } = config;
   const registry = notifierRegistry(notifier.state);
@@ -37,6 +44,7 @@ export async function runNotifier(config: NotifierConfig): Promise<RunningNotifi
   const server = await listen(getRequestListener(app.fetch), { host, port, settings, onFault }).catch(
     async (error) => {
       await notifier.close();
+      await release();
       throw error;
     },
   );
@@ -46,6 +54,7 @@ export async function runNotifier(config: NotifierConfig): Promise<RunningNotifi
     close: async () => {
       await server.close();
       await notifier.close();
+      await release();
     },
   };
 }

@@ -10,7 +10,9 @@ import { createHttpNode } from "../../services/notifying/httpNode.ts";
 import type { BreachStep, NotifierNode, Subscription } from "../../services/notifying/notifierNode.ts";
 import { openNotifier } from "../../services/notifying/openNotifier.ts";
 import { createPost, type Post } from "../../services/notifying/post.ts";
+import { runNotifier } from "../../services/notifying/runNotifier.ts";
 import { endAtEveryWrite } from "../support/endAtEveryWrite.ts";
+import { suiteFolder } from "../support/suiteFolder.ts";
 
 const KEY = `0x${"61".repeat(32)}` as const;
 const SENDER = privateKeyToAccount(KEY).address.toLowerCase() as Address;
@@ -463,5 +465,21 @@ describe("the connection to a receiver", () => {
     expect(bodies.map((text) => readNotice(text, { sender: SENDER, buyer: BUYER }).step)).to.deep.equal([
       "detected",
     ]);
+  });
+});
+
+describe("two senders of notices on one folder", () => {
+  const folder = suiteFolder();
+
+  it("would send everything twice, so the second one does not start before the first one has ended", async () => {
+    const config = {
+      ...{ nodeUrl: "http://127.0.0.1:9", privateKey: KEY, folder: folder.path, host: "127.0.0.1", port: 0 },
+      ...{ roundMs: 60_000, devMode: false },
+    };
+    const first = await runNotifier(config);
+    const refused = await runNotifier(config).catch((error) => error);
+    expect(refused).to.include({ code: "notifier_folder" });
+    await first.close();
+    await (await runNotifier(config)).close();
   });
 });

@@ -149,6 +149,7 @@ export const advice: { readonly [code: string]: { means?: string; do?: string } 
   not_the_auditor: {
     do: "Sign the request with the wallet of the assigned auditor, and name the hire's seller.",
   },
+  notifier_folder: { means: "The sender of notices cannot write in its folder, or another one uses it." },
   prober_folder: { means: "The prober cannot write in its folder, or another prober uses it." },
   unknown_alias: {
     do: "Check the spelling. An agent claims an alias in an attestation (tallystick attest --alias).",

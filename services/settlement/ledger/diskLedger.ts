@@ -8,13 +8,14 @@ import { leafHash } from "tallystick-protocol/merkle/hash";
 import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
 import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
 import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
+import type { ReleaseLock } from "tallystick-runtime/processes/lockFolder";
 import { type Flush, flushAfter, MAX_FLUSH_BYTES } from "../standby/flush.ts";
 import { AppendFile, type OpenAppendFileParameters, unavailable } from "./appendFile.ts";
 import { GrowingNumbers } from "./growingNumbers.ts";
 import { type FileLine, ledgerLines } from "./ledgerLines.ts";
 import type { LedgerStore, NumberStore, StorePosition } from "./ledgerStore.ts";
 import { type LedgerRepair, loadLedger } from "./loadLedger.ts";
-import { lockFolder, type ReleaseLock } from "./lockFolder.ts";
+import { lockFolder } from "./lockFolder.ts";
 import { tailProblem, verifyBeginning } from "./verifyKnown.ts";
 
 /** Name of the ledger's file in its folder. */

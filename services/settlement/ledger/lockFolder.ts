@@ -1,11 +1,8 @@
 import { type FileHandle, open } from "node:fs/promises";
 import path from "node:path";
-import { tryLock } from "fs-native-extensions";
 import { TallystickError } from "tallystick-protocol/errors";
+import { lockOpened, type ReleaseLock } from "tallystick-runtime/processes/lockFolder";
 import { makeFolder } from "./makeFolder.ts";
-
-/** Releases the lock. The operating system also releases it when the process ends, for any reason. */
-export type ReleaseLock = () => Promise<void>;
 
 /**
  * Takes the lock of a ledger's folder and creates the folder if needed: a ledger has one writer.
@@ -14,16 +11,13 @@ export type ReleaseLock = () => Promise<void>;
  * made or written
  */
 export async function lockFolder(folder: string): Promise<ReleaseLock> {
-  const file = await openLock(folder);
-  if (!tryLock(file.fd)) {
-    await file.close();
-    throw new TallystickError({
-      code: "ledger_locked",
-      message: `Another process writes the ledger in ${folder}.`,
-      hint: "Stop the other process, or give this one its own folder (LEDGER_DIR, MIRROR_DIR).",
-    });
-  }
-  return () => file.close();
+  const release = await lockOpened(await openLock(folder));
+  if (release) return release;
+  throw new TallystickError({
+    code: "ledger_locked",
+    message: `Another process writes the ledger in ${folder}.`,
+    hint: "Stop the other process, or give this one its own folder (LEDGER_DIR, MIRROR_DIR).",
+  });
 }
 
 async function openLock(folder: string): Promise<FileHandle> {

@@ -2,8 +2,9 @@ import { rm } from "node:fs/promises";
 import path from "node:path";
 import { TallystickError } from "tallystick-protocol/errors";
 import { bytesEqual, type Hex, toHex } from "tallystick-protocol/hex";
+import type { ReleaseLock } from "tallystick-runtime/processes/lockFolder";
 import type { Log } from "tallystick-runtime/stderrLog";
-import { lockFolder, type ReleaseLock } from "../ledger/lockFolder.ts";
+import { lockFolder } from "../ledger/lockFolder.ts";
 import { hasMoreSignatures } from "../staticLog/hasMoreSignatures.ts";
 import { LogFolder } from "../staticLog/logFolder.ts";
 import {
