@@ -2,8 +2,12 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
+import { fileHash } from "tallystick-protocol/erc8004/jsonFile";
 import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
+import { noticeSubscriptionId } from "tallystick-protocol/notices/noticeSubscription";
 import { verifyLedgerFile } from "../../scripts/commands/verifyLedger.ts";
+import { FileStore } from "../../services/settlement/erc8004/fileStore.ts";
+import { NoticeStore } from "../../services/settlement/notices/noticeStore.ts";
 import { propose, type RunningSettlement, settlementProcesses, stop } from "./support/settlementProcess.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 
@@ -122,6 +126,52 @@ describe("the settlement process on a real disk", () => {
       const next = await start();
       expect([next.size, next.stderr()]).to.deep.equal([hashes.length, ""]);
       await stop(next.child, "SIGTERM");
+    });
+
+    it("says 503 for what is kept beside the ledger while a real disk is full, and keeps it as soon as there is space", () => {
+      const disk = path.join(folder.path, "disk");
+      mkdirSync(disk);
+      mount(disk, "size=1m");
+      const by = `0x${"11".repeat(20)}` as const;
+      const files = new FileStore(disk);
+      const notices = new NoticeStore(disk);
+      const subscribe = (n: number) => {
+        const word = {
+          buyer: by,
+          url: `https://h${n}.example/${"x".repeat(1_000)}`,
+          agents: [by],
+          issued_at: n,
+        };
+        return notices.keep(noticeSubscriptionId(word), word, n);
+      };
+      const keepFile = (text: string) =>
+        files.keep({ text, hash: fileHash(text) }, "feedback", fileHash(text), by);
+      const first = subscribe(1);
+      keepFile("first");
+      const ballast = path.join(disk, "ballast");
+      expect(() => writeFileSync(ballast, Buffer.alloc(2 ** 20))).to.throw("ENOSPC");
+      for (const work of [
+        () => keepFile("x".repeat(20_000)),
+        () => {
+          for (let n = 2; n < 9; n++) subscribe(n);
+        },
+        () => {
+          for (let n = 0; n < 100; n++) notices.confirm([first]);
+        },
+      ])
+        expect(work).to.throw("refuses writes").with.property("code", "disk_unavailable");
+      expect([files.find(fileHash("x".repeat(20_000))), files.find(fileHash("first"))]).to.deep.equal([
+        undefined,
+        "first",
+      ]);
+
+      rmSync(ballast);
+      expect(keepFile("x".repeat(20_000))).to.equal(true);
+      notices.confirm([first]);
+      subscribe(9);
+      expect(notices.list("", 10, 9).find(({ id }) => id === first.id)?.isConfirmed).to.equal(true);
+      files.close();
+      notices.close();
     });
   }
 });
