@@ -98,7 +98,13 @@ export function noticeRoutes(dependencies: AppDependencies): Hono {
         hint: "The operator names its address: NOTIFIER.",
       });
     }
-    open.store.confirm(confirmed);
+    try {
+      open.store.confirm(confirmed);
+    } catch (error) {
+      // The sender confirms again until it reads that settlement knows. Meanwhile a full disk stops no notices.
+      if (!(error instanceof TallystickError) || error.code !== "disk_unavailable") throw error;
+      dependencies.log("Confirmed notice addresses could not be stored.", { error });
+    }
     const page = open.store.list(after, PAGE, now());
     return c.json({ subscriptions: page, next: page.length === PAGE ? page.at(-1)?.id : null });
   });

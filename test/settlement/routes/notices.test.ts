@@ -93,6 +93,32 @@ describe("POST /v1/notices", () => {
     expect(again.map(({ isConfirmed }) => isConfirmed)).to.deep.equal([true, true, false]);
   });
 
+  it("is read by the sender also while a full disk takes no confirmation", async () => {
+    class FullStore extends NoticeStore {
+      override confirm(): void {
+        throw new TallystickError({ code: "disk_unavailable", message: "full" });
+      }
+    }
+    const store = new FullStore();
+    const kept = { buyer: addressOf(BUYER), url: URL_OF, agents: [AGENT], issued_at: NOW };
+    const { id, since } = store.keep(noticeSubscriptionId(kept), kept, NOW);
+    const notices = { store, sender: addressOf(SENDER), devMode: false, checkSignature: async () => true };
+    const logged: string[] = [];
+    const app = noticeRoutes({
+      ...{ now: () => NOW, notices, ledgerName: { ledger: "local" }, recover: await recoverByWasm() },
+      log: (sentence: string) => logged.push(sentence),
+    } as never);
+    const sender = createHttpNode({
+      ...{ baseUrl: "http://node.test", ledger: async () => "local" as const, now: () => NOW },
+      account: privateKeyToAccount(SENDER),
+      fetch: async (url, init) => await app.request(url.slice("http://node.test".length), init),
+    });
+    const found = await sender.subscriptions(new AbortController().signal, [{ id, since }]);
+    expect(found.map(({ isConfirmed }) => isConfirmed)).to.deep.equal([false]);
+    expect(logged).to.have.length(1);
+    store.close();
+  });
+
   it("withdraws a subscription, also after a restart", async () => {
     await service.post("/v1/notices", await word());
     await service.close();
