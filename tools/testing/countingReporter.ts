@@ -6,7 +6,10 @@ import { type FailedTest, type FileTime, LOADING, writeTestCounts } from "./test
 
 const { EVENT_TEST_FAIL, EVENT_SUITE_BEGIN, EVENT_SUITE_END, EVENT_RUN_BEGIN } = Mocha.Runner.constants;
 
-/** mocha's usual output. It also writes the counts, the failures and the time of each file for the end of `npm test`. */
+/**
+ * mocha's usual output. It also writes the counts, the failures and the time of each file for the end of `npm test`. A rejection
+ * that nobody handles would end a process of ours, and mocha passes over it, so it counts as a failure.
+ */
 export default class CountingReporter extends Mocha.reporters.Spec {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);
@@ -18,6 +21,13 @@ export default class CountingReporter extends Mocha.reporters.Spec {
     };
     let began = 0;
     let used = 0;
+    const unhandled = new Set<unknown>();
+    process.on("unhandledRejection", (reason, promise) => {
+      // mocha emits it a second time.
+      if (unhandled.has(promise)) return;
+      unhandled.add(promise);
+      failures.push(unhandledIn(runner.currentRunnable, reason));
+    });
     runner.once(EVENT_RUN_BEGIN, () => {
       used = processorTime();
       add(LOADING, performance.now(), used);
@@ -34,7 +44,13 @@ export default class CountingReporter extends Mocha.reporters.Spec {
     });
     runner.once("end", () => {
       const { passes, failures: failed, pending } = runner.stats ?? { passes: 0, failures: 1, pending: 0 };
-      writeTestCounts({ passed: passes, failed, skipped: pending, failures, files: [...times.values()] });
+      writeTestCounts({
+        passed: passes,
+        failed: failed + unhandled.size,
+        skipped: pending,
+        failures,
+        files: [...times.values()],
+      });
     });
   }
 }
@@ -42,6 +58,13 @@ export default class CountingReporter extends Mocha.reporters.Spec {
 /** Whether a suite is one that a file declares at its top. */
 function isOfFile(suite: Mocha.Suite): boolean {
   return suite.parent?.root === true;
+}
+
+/** @param runnable what ran when the rejection was noticed; it may come from an earlier test */
+function unhandledIn(runnable: Mocha.Runnable | undefined, reason: unknown): FailedTest {
+  const message = `a rejection that nobody handled: ${reason instanceof Error ? reason.message : String(reason)}`;
+  if (runnable === undefined) return { file: "", title: "", message: message.slice(0, 300) };
+  return failedTest(runnable, message);
 }
 
 function failedTest(test: Mocha.Runnable, error: unknown): FailedTest {

@@ -57,6 +57,19 @@ describe("tools/testing/countingReporter", () => {
     expect(left?.files?.[1]?.processorMs).to.be.at.least(400);
   });
 
+  it("counts a rejection that nobody handles as a failure, once, and goes on", async () => {
+    const { left, relative } = await countsOf(`describe("a room", () => {
+      it("forgets a promise", async () => {
+        void Promise.reject(new Error("lost"));
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      });
+      it("goes on", () => {});
+    });`);
+    expect(left).to.deep.include({ passed: 2, failed: 1 });
+    const message = "a rejection that nobody handled: lost";
+    expect(left?.failures).to.deep.equal([{ file: relative, title: "a room forgets a promise", message }]);
+  });
+
   it("names a hook that failed", async () => {
     const { left } = await countsOf(`describe("a room", () => {
       before("opens it", () => { throw new Error("locked"); });
