@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { DeriveEvent } from "tallystick-derive/events";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
-import { EventLog } from "../../derive/eventLog.ts";
+import { EventLog, wallet } from "../../derive/eventLog.ts";
 import { ARBITER, ATTESTOR, OPERATOR } from "../../derive/oracle/generatedActions.ts";
 import { distantLogOf, generatedLogOf } from "../../derive/oracle/generatedLog.ts";
 import * as roles from "./actors.ts";
@@ -28,28 +28,45 @@ const LENGTH = { minLength: 10, maxLength: 28 };
 /** Money that comes from far away and late, and wallets that reach `hubTransfers`, a number below 21 here. */
 const distant = distantLogOf(LENGTH, 3);
 /** Of a hundred of its transfers, about one concerns somebody. */
-const crowded = distantLogOf({ minLength: 10, maxLength: 14 }, 500);
+const crowded = distantLogOf({ minLength: 6, maxLength: 9 }, 900);
 
 const kill = fc.record({ node: fc.constantFrom("all", "all", "relevant", "relevant", "both"), at: fc.nat() });
 
-const soakLog = fc.record({
-  log: fc.oneof(
-    { weight: 8, arbitrary: generatedLogOf(LENGTH) },
-    { weight: 11, arbitrary: distant },
-    { weight: 1, arbitrary: crowded },
-  ),
-  kill: fc.oneof({ weight: 1, arbitrary: kill }, { weight: 6, arbitrary: fc.constant(null) }),
-});
+const soakLogs = (log: fc.Arbitrary<EventLog>) =>
+  fc.record({
+    log,
+    kill: fc.oneof({ weight: 1, arbitrary: kill }, { weight: 6, arbitrary: fc.constant(null) }),
+  });
+
+/** One in so many logs is crowded. */
+const CROWDED = 20;
+const usual = soakLogs(fc.oneof(generatedLogOf(LENGTH), distant));
+const rare = soakLogs(crowded);
 
 /** Log `n` of a seed. It depends on nothing else, so it can be played alone. */
 export function soakLogOf(seed: number, n: number): SoakLog {
-  const [drawn] = fc.sample(soakLog, { numRuns: 1, seed: (seed * 1_000_003 + n) | 0 });
+  const [drawn] = fc.sample(n % CROWDED === CROWDED - 1 ? rare : usual, {
+    numRuns: 1,
+    seed: (seed * 1_000_003 + n) | 0,
+  });
   if (drawn === undefined) throw new Error("Nothing was drawn.");
   const { log, kill } = drawn;
+  settleOne(log, n);
   const [first] = log.events;
   const hubTransfers = first?.kind === "params" ? first.params.hubTransfers : 10_000;
   const events = [...publication(), ...log.events];
   return { events, wallets: walletsOf(events), kept: { hubTransfers }, kill };
+}
+
+/** Ends the log with an escrow. Random steps settle few, so the four ways to settle one come in turn. */
+function settleOne(log: EventLog, n: number): void {
+  const [seller, buyer] = [wallet(5), wallet(11)];
+  const id = log.after(60).deposit(seller, buyer);
+  log.after(n % 4 === 3 ? 4_000 : 60);
+  if (n % 4 === 0) log.released(id);
+  else if (n % 4 === 1) log.released(id, 200_000, 300_000);
+  else if (n % 4 === 2) log.refunded(id, buyer);
+  else log.timedOut(id, false);
 }
 
 /** A record of parameters, so that no log begins with the parameters of the log before it. */
