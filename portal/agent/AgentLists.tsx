@@ -45,8 +45,8 @@ const LISTINGS: Column<AgentListing>[] = [
 
 const EVIDENCE: { [evidence: string]: string } = {
   ESCROW: "the escrow",
-  BUYER: "the buyer's word",
-  SELLER: "the seller's word",
+  BUYER: "the buyer",
+  SELLER: "the seller",
   AUDIT: "an audit",
 };
 

@@ -10,6 +10,8 @@ export type Column<Row> = {
   /** The value for sorting and for the CSV file; null sorts last. */
   value: (row: Row) => string | number | null;
   isNumber?: boolean;
+  /** A few words, which take two lines on a tablet before the table scrolls. */
+  isWords?: boolean;
 };
 
 /** The most rows that are shown. The CSV file has all rows. */
@@ -107,8 +109,10 @@ export function DataTable<Row>(props: {
 }
 
 /** A cell without a value is left out of a card. */
-function classOf<Row>({ isNumber = false, value }: Column<Row>, row: Row): string | undefined {
-  const names = [isNumber ? "number" : "", (value(row) ?? "") === "" ? "none" : ""].filter((it) => it !== "");
+function classOf<Row>(column: Column<Row>, row: Row): string | undefined {
+  const { isNumber = false, isWords = false, value } = column;
+  const isNone = (value(row) ?? "") === "";
+  const names = [isNumber && "number", isWords && "words", isNone && "none"].filter((it) => it !== false);
   return names.length === 0 ? undefined : names.join(" ");
 }
 

@@ -30,6 +30,7 @@ const COLUMNS: Column<Offer>[] = [
     name: "Paid",
     cell: ({ listing }) => formatMode(listing.payment_mode),
     value: ({ listing }) => listing.payment_mode,
+    isWords: true,
   },
   {
     name: "Tier",
