@@ -16,7 +16,10 @@ const modeIn = (store: MemoryStore) => store.rows("auditMode").get(POOL_ID)?.mod
 const reasonOf = (store: MemoryStore, hash: string) =>
   [...store.rows("record").values()].find((it) => it.hash === hash)?.reason ?? null;
 
-/** Answers some of the open assignments: of the auditor with most of them `most`, of those who said least `rest`, one each. */
+/**
+ * Answers some of the open assignments. The auditor with most of them answers `most`. Of the others, the `rest` with the fewest
+ * verdicts answer one each.
+ */
 async function answer(log: EventLog, most: number, rest: number, verdict = "inconclusive"): Promise<void> {
   const { store } = await log.derive();
   const open = [...store.rows("auditAssignment").values()].filter((it) => it.verdict === null);
@@ -33,7 +36,7 @@ async function answer(log: EventLog, most: number, rest: number, verdict = "inco
   }
 }
 
-/** Hires that are audited, the first of them assigned this many seconds before the tick at the end. */
+/** A log of audited hires. Between the first assignment and the last tick are `seconds`. */
 async function aged(
   log: EventLog,
   { seconds = MONTH, most = 2, rest = 3 }: { seconds?: number; most?: number; rest?: number } = {},

@@ -49,7 +49,7 @@ const preparations: TestStep[] = [
  * All steps in the order in which they begin. Steps that need no contracts run while the contracts are built.
  */
 export function allSteps(): TestStep[] {
-  // One checker, because each of the four that are the default computes the types of the libraries again.
+  // By default TypeScript starts four checkers, and each computes the types of the libraries again.
   const types = {
     name: "types",
     args: [programs.types, "--noEmit", "--checkers", "1"],

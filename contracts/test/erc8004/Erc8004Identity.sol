@@ -112,8 +112,8 @@ contract Erc8004Identity is ERC721URIStorage, EIP712, Initializable, UUPSUpgrade
         return "2.0.0";
     }
 
-    /// @dev The wallet is stored before the token is minted: the receiver's callback may move the token on, which clears the
-    /// wallet, while the events below still tell of the registrant's. Whoever reads the events has to know that.
+    /// @dev The wallet is stored before the token is minted. The receiver's callback may move the token on, which clears the
+    /// wallet. The events that follow still name the registrant's wallet. A reader of events has to know this.
     function _register(string memory agentURI, MetadataEntry[] memory metadata) private returns (uint256 agentId) {
         agentId = _nextId++;
         _metadata[agentId][WALLET_KEY] = abi.encodePacked(msg.sender);

@@ -10,8 +10,8 @@ const NESTED: { [type: string]: string } = {
 };
 
 /**
- * Lets threads read the signatures of records. The signers that they find go into `known`, where a later check finds them. It
- * recovers the others itself. Never rejects.
+ * Lets threads read the signatures of records. The signers that they find go into `known`, where a later check finds them. A
+ * signer that is not there is recovered by that check. Never rejects.
  */
 export async function askSigners(
   records: readonly SignedRecord[],

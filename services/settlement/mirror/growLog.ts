@@ -20,7 +20,7 @@ export type GrowLogParameters = {
   folder: LogFolder;
   own: LogSource;
   /**
-   * Whether bundles after `from` in the folder are used, which an earlier run fetched and verified. `alone`:
+   * Whether bundles of the folder after `from` are used. An earlier run fetched and verified them. `alone`:
    * never continue without them, because they are more trustworthy than the source.
    */
   usesOwn: "first" | "alone" | "not";
@@ -126,7 +126,7 @@ export function compareWithAnchor({ size, root }: { size: number; root: Hex }, f
   if (!bytesEqual(fromHex(root, 32), found)) throw new AnchorContradictsError(size, root, toHex(found));
 }
 
-/** `bytes`: cut to the requested width. */
+/** A bundle whose entries were verified. `bytes` has as many entries as were asked for, and no more. */
 type VerifiedBundle = { bytes: Buffer; leaves: Uint8Array[]; head: string };
 
 /** The bundle with a number, with the width that it has in a log of `size` entries. */
