@@ -8,6 +8,7 @@ import type { LocalAccount, PublicClient } from "viem";
 import type { AuditNode } from "./audits/assignment.ts";
 import { type SellersDisclosures, sellersDisclosures } from "./audits/sellersDisclosures.ts";
 import type { PaymentNetwork } from "./chain/paymentNetwork.ts";
+import { expectSettled } from "./expectSettled.ts";
 import { createPublicFetch } from "./net/publicFetch.ts";
 import { requirePublicUrl } from "./publicUrl.ts";
 import { type Fetch, requestService } from "./requestService.ts";
@@ -241,7 +242,13 @@ function openDisclosures(
 async function publishOffers(offers: Offers, { baseUrl, fetch }: CreateSellerParameters): Promise<void> {
   for (const { record } of offers.all) {
     const { body, signer, signature } = record;
-    await requestService({ baseUrl, path: "/v1/listings", body: { body, signer, signature }, fetch });
+    const { text } = await requestService({
+      baseUrl,
+      path: "/v1/listings",
+      body: { body, signer, signature },
+      fetch,
+    });
+    expectSettled(text);
   }
 }
 

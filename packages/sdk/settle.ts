@@ -1,7 +1,7 @@
 import { readForeignJson, tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import { isLedgerHash } from "tallystick-protocol/ledger/entry";
 import { type ContextSlice, fetchContextSlice } from "./contextSlice.ts";
-import { readSettled } from "./readSettled.ts";
+import { readSettledEntry } from "./readSettledEntry.ts";
 import { type Fetch, requestService, ServiceError } from "./requestService.ts";
 import { unreadableAnswer } from "./unreadableAnswer.ts";
 
@@ -171,7 +171,7 @@ async function findAnswer(
   const { baseUrl, fetch } = parameters;
   // This comes first. So an entry that arrives between the two requests is found by the second.
   const { text } = await requestService({ baseUrl, path: "/v1/ledger/latest", fetch });
-  const { hash } = readSettled(text);
+  const { hash } = readSettledEntry(text);
   const outcome = await findProposed(parameters, [parentHash]);
   return outcome ?? (hash === parentHash ? "unknown" : undefined);
 }

@@ -46,7 +46,7 @@ export async function askClaim(address: string, signal: AbortSignal): Promise<Cl
 
 /**
  * What the agent's page shows, by the published names; null if the node does not tell it. The query is that of the page, to the
- * letter: a node cannot tell readers something else than it tells here.
+ * letter, so that its words do not tell a node that it is checked.
  */
 async function askShown(
   address: string,

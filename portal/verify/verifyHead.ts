@@ -102,7 +102,7 @@ export function ledgerCheck({ place, named }: ToldLedger, by: NamedBy): Check {
 }
 
 /** So many blocks are not just a short delay. On Base they take half an hour. */
-const MANY_BLOCKS = 900;
+export const MANY_BLOCKS = 900;
 
 /** A chain whose newest block is older than this has no new blocks, or its source does not tell them. In seconds. */
 const OLD_SECONDS = 3_600;

@@ -6,7 +6,7 @@ import { signRecord } from "tallystick-protocol/records/record";
 import { type Environment, readEnvironment } from "tallystick-runtime/configuration/readEnvironment";
 import { privateKeySetting } from "tallystick-runtime/configuration/settings";
 import { knownLedger } from "tallystick-sdk/knownLedger";
-import { readSettled } from "tallystick-sdk/readSettled";
+import { readSettledEntry } from "tallystick-sdk/readSettledEntry";
 import { requestService } from "tallystick-sdk/requestService";
 import { fileStore } from "tallystick-sdk/store/fileStore";
 import { privateKeyToAccount } from "viem/accounts";
@@ -75,7 +75,7 @@ export async function signAttestation(
   const record = await signRecord({ type: "attestation", ledger: named, body, account });
   if (!options.post) return { record, notes };
   const { text } = await requestService({ baseUrl, path: "/v1/records", body: record });
-  const { hash, index } = readSettled(text);
+  const { hash, index } = readSettledEntry(text);
   return { record, notes, settled: { hash, index: Number(index) } };
 }
 

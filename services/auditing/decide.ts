@@ -2,7 +2,7 @@ import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { type AuditActuation, parseAuditActuation } from "tallystick-protocol/records/auditActuation";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { signRecord } from "tallystick-protocol/records/record";
-import { readSettled } from "tallystick-sdk/readSettled";
+import { readSettledEntry } from "tallystick-sdk/readSettledEntry";
 import { type Fetch, requestService } from "tallystick-sdk/requestService";
 import type { LocalAccount } from "viem";
 
@@ -26,5 +26,5 @@ export async function decide(parameters: {
   // Checks the body by the node's own rules before it is sent.
   parseAuditActuation(record.body);
   const { text } = await requestService({ baseUrl, path: "/v1/records", body: record, fetch });
-  return readSettled(text).hash;
+  return readSettledEntry(text).hash;
 }

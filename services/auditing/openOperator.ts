@@ -10,7 +10,7 @@ import { settledBlock } from "tallystick-sdk/chain/paymentState";
 import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
 import { type CreateBuyerParameters, createBuyer } from "tallystick-sdk/createBuyer";
 import { knownLedger } from "tallystick-sdk/knownLedger";
-import { readSettled } from "tallystick-sdk/readSettled";
+import { readSettledEntry } from "tallystick-sdk/readSettledEntry";
 import { type Fetch, requestService } from "tallystick-sdk/requestService";
 import { fileStore } from "tallystick-sdk/store/fileStore";
 import { unreadableAnswer } from "tallystick-sdk/unreadableAnswer";
@@ -88,7 +88,7 @@ export async function openOperator(parameters: OpenOperatorParameters): Promise<
     const named = await ledger();
     const record = await signRecord({ type, ledger: named, body, account: operator });
     const { text } = await requestService({ baseUrl: nodeUrl, path: "/v1/records", body: record, fetch });
-    const { index } = readSettled(text);
+    const { index } = readSettledEntry(text);
     if (typeof index !== "number") throw unreadableAnswer();
     return { ledger: named, index };
   };

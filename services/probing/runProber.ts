@@ -10,7 +10,7 @@ import { type Listening, listen } from "tallystick-runtime/http/listen";
 import type { Log } from "tallystick-runtime/stderrLog";
 import { knownLedger } from "tallystick-sdk/knownLedger";
 import { resolveHost } from "tallystick-sdk/net/resolveHost";
-import { readSettled } from "tallystick-sdk/readSettled";
+import { readSettledEntry } from "tallystick-sdk/readSettledEntry";
 import { requestService } from "tallystick-sdk/requestService";
 import { fileStore } from "tallystick-sdk/store/fileStore";
 import { privateKeyToAccount } from "viem/accounts";
@@ -70,7 +70,7 @@ export async function runProber(
       body: record,
       signal: stop.signal,
     });
-    return { hash: readSettled(text).hash };
+    return { hash: readSettledEntry(text).hash };
   };
   const pause = (ms: number): Promise<void> => wait(ms, undefined, { signal: stop.signal });
   const { region, maxHosts, requestsPerSecond, keep, leaveOut, uplink, contact } = config;

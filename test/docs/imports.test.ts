@@ -60,7 +60,7 @@ const ONLY: { [edge: string]: RegExp } = {
   "settlement → sdk": /^packages\/sdk\/(net\/|requestService\.ts$)/,
   // How to reach strangers, how to ask a node and read its answer, and how to read the terms of x402.
   "probing → sdk":
-    /^packages\/sdk\/(net\/|(?:requestService|readSettled)\.ts$|query\/askGraphql\.ts$|knownLedger\.ts$|store\/(file|keyValue)Store\.ts$|x402\/paymentHeaders\.ts$)/,
+    /^packages\/sdk\/(net\/|(?:requestService|readSettledEntry)\.ts$|query\/askGraphql\.ts$|knownLedger\.ts$|store\/(file|keyValue)Store\.ts$|x402\/paymentHeaders\.ts$)/,
   // How a node's log is derived again in a page, and how much of an answer is read.
   "portal → sdk": /^packages\/sdk\/(openLog\/|readBytes\.ts$)/,
   // How the portal is built.

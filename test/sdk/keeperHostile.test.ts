@@ -277,6 +277,18 @@ describe("a keeper among hostile wallets", () => {
     expect(await store.get(`gas/${person.address}`)).to.include({ earned: HIRE_GAS });
   });
 
+  it("has the same room for a contract wallet after any number of its releases", async () => {
+    const wallet = await world.wallet();
+    for (let n = 0; n < 3; n++) {
+      const { hire } = await world.heldBy(wallet.address);
+      await keeper.release(hire, WORD);
+      expect(await keeper.round()).to.include({ released: 1 });
+      at += SURE_MS;
+      await keeper.round();
+      expect(await store.keys("release"), "it was looked at a second time").to.deep.equal([]);
+    }
+  });
+
   it("stops paying gas for a buyer's deposits that come back unpaid", async () => {
     const person = await world.person(30);
     const signer = world.signerOf(person);

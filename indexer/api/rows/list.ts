@@ -245,7 +245,9 @@ async function lookAt({ db, counting, takeRows }: ListCounter, statement: SQL): 
     const result = await db.execute<Counts>(statement);
     return result.rows;
   });
-  takeRows(rows.reduce((sum, it) => sum + Number(it.looked_at), 0) / LOOKS_PER_ROW);
+  const lookedAt = rows.reduce((sum, it) => sum + Number(it.looked_at), 0);
+  // Whole rows, so that the limit tells no exact length of a private list.
+  takeRows(Math.ceil(lookedAt / LOOKS_PER_ROW));
   return rows;
 }
 

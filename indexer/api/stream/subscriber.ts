@@ -45,7 +45,6 @@ const MESSAGES_PER_POINT = 20;
  * Sends the timeline to one client, at the client's pace. Events are read only when the client can take them,
  * so a slow client costs at most `maxBuffered` bytes. A client that accepts no data for `patienceMs` is
  * disconnected, with the position to resume from.
- *
  */
 export function carrySubscriber(options: SubscriberOptions): Subscriber {
   const { feed, outlet, wants, maxBuffered, patienceMs, budget } = options;
@@ -91,8 +90,8 @@ export function carrySubscriber(options: SubscriberOptions): Subscriber {
   async function tellReorg(): Promise<void> {
     const to = news.takeReorg();
     if (to === null || position <= to) return;
-    position = to;
-    await send(JSON.stringify({ type: "reorg", position: to }));
+    // The client goes back only once it was told. A client that could not be told resumes from what it has.
+    if (await send(JSON.stringify({ type: "reorg", position: to }))) position = to;
   }
 
   async function run(): Promise<void> {

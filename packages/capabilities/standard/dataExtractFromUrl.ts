@@ -144,7 +144,7 @@ function fieldComplaint(field: string, value: unknown): string | undefined {
 function isLazy(field: string, value: unknown, url: string): boolean {
   if (typeof value !== "string") return false;
   const text = value.trim().toLowerCase();
-  const isAddress = /url|link|address|canonical|source/i.test(field);
+  const isAddress = /ur[il]|link|href|address|canonical|source|site|page|guid/i.test(field);
   return (
     text === field.toLowerCase().replaceAll("_", " ") ||
     text === field.toLowerCase() ||
@@ -154,7 +154,7 @@ function isLazy(field: string, value: unknown, url: string): boolean {
 
 /** The titles of pages that a server shows in place of the wanted page. */
 const NO_PAGE =
-  /^(?:(?:error )?40[34](?: (?:not found|forbidden))?|(?:page )?not found|access denied|just a moment[.…]{0,3}|attention required!.{0,40}|are you (?:a )?(?:robot|human)\?)$/i;
+  /^(?:error 40[34]|(?:error )?40[34] (?:not found|forbidden)|(?:page )?not found|access denied|just a moment[.…]{0,3}|attention required!.{0,40}|are you (?:a )?(?:robot|human)\?)$/i;
 
 function isDirty(value: unknown): boolean {
   if (value !== null && typeof value === "object") return Object.values(value).some(isDirty);

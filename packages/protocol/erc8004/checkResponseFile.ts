@@ -33,7 +33,6 @@ export function checkResponseFile(
     if (spam !== undefined)
       return { findings: [notChecked("spam", `${spam.reason}: only the word of the responder`)], proofs };
     const client = clientAddress.address;
-    findings.push(finding("clientAddress", true, `${client} bought the hire that was judged`, ""));
     for (const [field, bundle] of [
       ["verdict_proof", verdict_proof],
       ["receipt_proof", receipt_proof],
@@ -43,6 +42,30 @@ export function checkResponseFile(
       findings.push(...checked.findings);
       if (checked.proof !== undefined) proofs.push([field, checked.proof]);
     }
+    const [verdict, receipt] = ["verdict_proof", "receipt_proof"].map(
+      (of) => proofs.find(([it]) => it === of)?.[1],
+    );
+    if (receipt !== undefined)
+      findings.push(finding("clientAddress", true, `${client} bought the hire that was judged`, ""));
+    if (verdict === undefined) return { findings, proofs };
+    if (receipt !== undefined) {
+      const isOne =
+        verdict.checkpoint.origin === receipt.checkpoint.origin && verdict.ledger?.id === receipt.ledger?.id;
+      findings.push(
+        finding(
+          "verdict_proof.ledger",
+          isOne,
+          "verdict and receipt stand in one ledger",
+          `is of ${verdict.checkpoint.origin}, and the receipt of ${receipt.checkpoint.origin}`,
+        ),
+      );
+    }
+    findings.push(
+      notChecked(
+        "verdict_proof.auditor",
+        "whether its signer was an auditor of this hire: the node's audits say so",
+      ),
+    );
   } catch (error) {
     findings.push(...problemsOf(error, "file"));
   }

@@ -5,6 +5,7 @@ import { signRecord } from "tallystick-protocol/records/record";
 import type { LocalAccount } from "viem";
 import type { AuditNode, BlockReader } from "../audits/assignment.ts";
 import { createAuditNode } from "../audits/createAuditNode.ts";
+import { expectSettled } from "../expectSettled.ts";
 import { knownLedger } from "../knownLedger.ts";
 import { createPublicFetch } from "../net/publicFetch.ts";
 import { type Fetch, requestService } from "../requestService.ts";
@@ -143,7 +144,8 @@ export function createAuditor(parameters: CreateAuditorParameters): Auditor {
       const operator = offer.operator.toLowerCase();
       const body = { ...offer, agent_id: address, operator, active, issued_at: Math.floor(now() / 1000) };
       const record = await signRecord({ type: "auditor", ledger: await ledger(), body, account });
-      await requestService({ baseUrl, path: "/v1/records", body: record, fetch });
+      const { text } = await requestService({ baseUrl, path: "/v1/records", body: record, fetch });
+      expectSettled(text);
     },
     round,
     start: () => {

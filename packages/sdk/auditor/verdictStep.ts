@@ -1,5 +1,6 @@
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { type SignedRecord, signRecord } from "tallystick-protocol/records/record";
+import { expectSettled } from "../expectSettled.ts";
 import { requestService, ServiceError } from "../requestService.ts";
 import type { AuditMoves, AuditStep, AuditStepParameters } from "./auditStep.ts";
 import type { AuditWork } from "./auditWork.ts";
@@ -26,7 +27,8 @@ export function verdictStep(parameters: AuditStepParameters, { forward, later }:
     const { token } = work;
     const record = await verdictOf(work);
     try {
-      await requestService({ baseUrl, path: "/v1/records", body: record, fetch, signal });
+      const { text } = await requestService({ baseUrl, path: "/v1/records", body: record, fetch, signal });
+      expectSettled(text);
     } catch (error) {
       signal.throwIfAborted();
       const failure = String(error).slice(0, 300);

@@ -118,8 +118,7 @@ async function receiptOf({ context, order, sent }: Hiring, { delivery }: Judged)
     const found = receiptInLedger(context, signed as SignedReceipt);
     return (await within(found, Math.min(RECEIPT_MS, order.deadline.left()))) ?? named ?? null;
   } catch (error) {
-    const isRefused = error instanceof ServiceError && error.status >= 400 && error.status < 500;
-    return isRefused ? null : (named ?? null);
+    return error instanceof ServiceError && error.isRefusal ? null : (named ?? null);
   }
 }
 

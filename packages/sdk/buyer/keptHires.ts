@@ -103,6 +103,7 @@ export function keptHires(
   const sizes = new Map<string, number>();
   let characters = 0;
   const early = earlyNotes();
+  const inTurn = turnsByKey();
   const get = async (key: string): Promise<KeptHire | undefined> => {
     const kept = await store.get<KeptHire>(nameOf(key));
     return kept && kept.startedAt + KEPT_MS > now() ? kept : undefined;
@@ -141,7 +142,7 @@ export function keptHires(
       await store.delete(nameOf(kept.key));
       return await store.putNew(nameOf(kept.key), kept);
     },
-    done: async (key, hire) => {
+    done: inTurn(async (key, hire) => {
       const kept = await get(key);
       if (!kept) return;
       const { asked, startedAt, attempts } = kept;
@@ -156,25 +157,26 @@ export function keptHires(
         hire: { ...known, amount: String(hire.amount) },
       });
       await makeRoom(key, JSON.stringify(hire.result ?? null).length);
-    },
-    receipt: async (key, receiptHash) => {
+    }),
+    receipt: inTurn(async (key, receiptHash) => {
       const kept = await get(key);
       if (kept?.state === "done") return await put({ ...kept, hire: withReceipt(kept.hire, receiptHash) });
       early.note(key, { receiptHash });
-    },
-    settled: async (key, end) => {
+    }),
+    settled: inTurn(async (key, end) => {
       const kept = await get(key);
       if (kept?.state === "done") return await put({ ...kept, hire: withEnd(kept.hire, end) });
       if (kept?.state === "signed") early.note(key, { end });
-    },
-    failed: async (key, error) => {
+    }),
+    failed: inTurn(async (key, error) => {
       const kept = await get(key);
       if (!kept) return;
       // Its seller does not know the job any more. The buyer has the result.
       if (kept.state === "done") return await put({ ...kept, hire: withEnd(kept.hire, error) });
       const { asked, startedAt, attempts } = kept;
+      early.take(key);
       await put({ key, asked, startedAt, attempts, state: "failed", error: asJson(error) });
-    },
+    }),
     nonce: keyNonces(account),
   };
 }
@@ -188,20 +190,38 @@ function sweeper(store: KeyValueStore, now: () => number): () => Promise<void> {
   return async () => {
     if (now() - sweptAt < SWEEP_MS) return;
     sweptAt = now();
-    const kept: { name: string; startedAt: number }[] = [];
+    const kept: { name: string; startedAt: number; isOpen: boolean }[] = [];
     for (const name of await store.keys(FOLDER)) {
       const one = await store.get<KeptHire>(name);
-      if (one) kept.push({ name, startedAt: one.startedAt });
+      if (one) kept.push({ name, startedAt: one.startedAt, isOpen: one.state === "signed" });
     }
     kept.sort((a, b) => b.startedAt - a.startedAt);
-    for (const [at, { name, startedAt }] of kept.entries()) {
-      if (at >= MAX_KEPT || startedAt + KEPT_MS <= now()) await store.delete(name);
+    for (const [at, { name, startedAt, isOpen }] of kept.entries()) {
+      // Without its note a key that has signed would look new, and could pay again.
+      if ((at >= MAX_KEPT && !isOpen) || startedAt + KEPT_MS <= now()) await store.delete(name);
     }
     for (const name of await store.keys(TURNS)) {
       const turn = await store.get<{ until: number }>(name);
       if (turn && turn.until + KEPT_TURN_MS <= now()) await store.delete(name);
     }
   };
+}
+
+/** Lets the changes of one key wait for each other, so that none writes back what another has just replaced. */
+function turnsByKey() {
+  const tails = new Map<string, Promise<unknown>>();
+  return <Rest extends unknown[]>(change: (key: string, ...rest: Rest) => Promise<void>) =>
+    (key: string, ...rest: Rest): Promise<void> => {
+      const work = () => change(key, ...rest);
+      const turn = (tails.get(key) ?? Promise.resolve()).then(work, work);
+      const end = turn
+        .catch(() => {})
+        .finally(() => {
+          if (tails.get(key) === end) tails.delete(key);
+        });
+      tails.set(key, end);
+      return turn;
+    };
 }
 
 type EarlyNote = { receiptHash?: string; end?: SettledMoney };

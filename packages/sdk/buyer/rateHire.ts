@@ -4,6 +4,7 @@ import { toBareHex } from "tallystick-protocol/hex";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { signRecord } from "tallystick-protocol/records/record";
 import type { PublicClient } from "viem";
+import { expectSettled } from "../expectSettled.ts";
 import { requestService } from "../requestService.ts";
 import type { BuyerContext } from "./buyerContext.ts";
 import { type RatedOnChain, rateOnChain } from "./rateOnChain.ts";
@@ -28,7 +29,8 @@ export async function rateHire(
     rating_token: ratingToken,
     ...(comment !== undefined && { comment }),
   };
-  await requestService({ baseUrl, path: "/v1/rate", body: sent, fetch });
+  const { text } = await requestService({ baseUrl, path: "/v1/rate", body: sent, fetch });
+  expectSettled(text);
   if (rating.erc8004 === undefined) return { ledger };
   const by = { account, baseUrl, fetch, client, now, devMode };
   return { ledger, erc8004: await rateOnChain(rating.erc8004, { receiptHash, ledger }, by) };

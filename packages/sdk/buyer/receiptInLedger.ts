@@ -1,7 +1,7 @@
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
-import { readSettled } from "../readSettled.ts";
+import { readSettledEntry } from "../readSettledEntry.ts";
 import { type Fetch, requestService, ServiceError } from "../requestService.ts";
 
 /** A receipt as its seller signed it. */
@@ -21,7 +21,7 @@ export async function receiptInLedger(
   try {
     const sent = { body, signer, signature };
     const { text } = await requestService({ baseUrl, path: "/v1/receipts", body: sent, fetch });
-    return readSettled(text).hash;
+    return readSettledEntry(text).hash;
   } catch (error) {
     // The seller gave the ledger another receipt of the same hire.
     if (error instanceof ServiceError && error.code === "conflicting_record" && error.existing !== undefined)

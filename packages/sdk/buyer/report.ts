@@ -3,6 +3,7 @@ import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { signBody, signRecord } from "tallystick-protocol/records/record";
 import type { LocalAccount } from "viem";
+import { expectSettled } from "../expectSettled.ts";
 import { type Fetch, requestService } from "../requestService.ts";
 import type { RateErc8004 } from "./rateOnChain.ts";
 import type { SellerClientRequest } from "./sellerClient.ts";
@@ -41,7 +42,8 @@ export async function reportHire(
   };
   const { account, baseUrl, fetch } = context;
   const record = await signRecord({ type: "telemetry", ledger: await context.ledger(), body, account });
-  await requestService({ baseUrl, path: "/telemetry", body: record, fetch });
+  const { text } = await requestService({ baseUrl, path: "/telemetry", body: record, fetch });
+  expectSettled(text);
 }
 
 /**

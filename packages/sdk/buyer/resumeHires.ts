@@ -96,9 +96,14 @@ async function resumeEntry(
 }
 
 /** A hire that could not be resumed, for example because the budget is away. The other hires must not wait for it. */
-async function notResumed({ journal }: BuyerContext, key: string, cause: unknown): Promise<ResumedHire> {
-  const entry = await journal.get<JournalEntry>(key);
-  if (!entry) throw cause;
+async function notResumed(
+  { journal }: BuyerContext,
+  key: string,
+  cause: unknown,
+): Promise<ResumedHire | undefined> {
+  // What cannot be read names no hire. The others must not wait for it either.
+  const entry = await journal.get<JournalEntry>(key).catch(() => undefined);
+  if (!entry) return undefined;
   const { jobId, hireId, signed } = entry;
   const error =
     cause instanceof TallystickError

@@ -66,7 +66,17 @@ export function createCarrier(parameters: CarryOutParameters) {
         GAS_EACH,
       ),
     );
-    const withRoom = due.filter((it) => !it.byKey && (it.reservation !== undefined || setAside(it)));
+    const ofWallets = due.filter(({ byKey }) => !byKey);
+    // A second look at what was settled needs no gas. What a reorganisation undid is sent in the next round.
+    await attempt(async () => {
+      await heldOf(
+        ofWallets.filter(({ settledAt }) => settledAt !== undefined),
+        signal,
+      );
+    });
+    const withRoom = ofWallets.filter(
+      (it) => it.settledAt === undefined && (it.reservation !== undefined || setAside(it)),
+    );
     await attempt(async () => {
       const good = await goodOf(await heldOf(withRoom, signal), signal);
       for (const gasEach of [GAS_EACH_SMALL_CONTRACT, GAS_EACH_CONTRACT]) {

@@ -68,7 +68,7 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
   /** The chain shows that the escrow is settled. The second time is sure. */
   async function seeSettled(it: Instruction, status: EscrowState["status"]): Promise<void> {
     if (it.settledAt !== undefined) return await book.remove(it);
-    sayDropped(it, `the escrow is ${status}`);
+    log("The escrow of an instruction is settled.", { key: it.key, signer: it.signer, reason: status });
     await finish(it, status);
   }
 

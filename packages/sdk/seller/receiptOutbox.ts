@@ -1,5 +1,5 @@
 import type { SignedRecord } from "tallystick-protocol/records/record";
-import { readSettled } from "../readSettled.ts";
+import { readSettledEntry } from "../readSettledEntry.ts";
 import { type Fetch, requestService, ServiceError } from "../requestService.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { unreadableAnswer } from "../unreadableAnswer.ts";
@@ -136,7 +136,7 @@ export function createReceiptOutbox(parameters: ReceiptOutboxParameters): Receip
 
 /** @throws ServiceError `unreadable_answer`: then nobody knows whether the receipt is in the ledger */
 function readAnswer(text: string): SettledReceipt {
-  const { hash, rating_tokens: ratingTokens } = readSettled(text);
+  const { hash, rating_tokens: ratingTokens } = readSettledEntry(text);
   const { buyer, seller } = Object(ratingTokens);
   if (typeof buyer !== "string" || typeof seller !== "string") throw unreadableAnswer();
   return { hash, ratingTokens: { buyer, seller } };

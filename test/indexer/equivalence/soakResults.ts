@@ -9,7 +9,7 @@ export type ChainResult = {
   logs: number[];
   /** What failed first. */
   failed?: string;
-  /** The blocks that a reorg removed three of, the nodes that were killed, and the logs in which one was. */
+  /** Reorgs (one in each log, of three blocks), nodes that were killed, and logs in which at least one was. */
   reorgs: number;
   kills: number;
   killedLogs: number;

@@ -3,11 +3,11 @@ import { isLedgerHash } from "tallystick-protocol/ledger/entry";
 import { unreadableAnswer } from "./unreadableAnswer.ts";
 
 /**
- * The entry hash in the answer of a service that settled a record, and whatever else the answer has.
+ * The entry hash in the answer of a service that settled something, or names its head, and whatever else the answer has.
  *
  * @throws ServiceError `unreadable_answer` for an answer without an entry hash
  */
-export function readSettled(text: string): { hash: string } & { [field: string]: unknown } {
+export function readSettledEntry(text: string): { hash: string } & { [field: string]: unknown } {
   const answer = Object(tryForeignJson(text));
   if (!isLedgerHash(answer.hash)) throw unreadableAnswer();
   return answer;
