@@ -5,8 +5,8 @@ import { exclusively, stateDir } from "./checkout.mjs";
 import { npm } from "./npm.mjs";
 import { BootstrapError, say } from "./say.mjs";
 
-/** The oldest Node that Hardhat 3 and its native part accept. */
-export const MINIMUM_NODE = "22.13.0";
+/** The oldest Node that Hardhat 3 accepts and whose SQLite says whether a transaction is open. */
+export const MINIMUM_NODE = "22.16.0";
 /** The Node that is fetched if the shell's Node is older. It is exactly the one in .nvmrc. */
 export const FETCHED_NODE = "24.21.0";
 

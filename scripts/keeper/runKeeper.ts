@@ -1,7 +1,7 @@
 import { getRequestListener } from "@hono/node-server";
-import { TallystickError } from "tallystick-protocol/errors";
 import { limitsPerAddress } from "tallystick-runtime/http/limitsPerAddress";
 import { listen } from "tallystick-runtime/http/listen";
+import { lockFolder } from "tallystick-runtime/processes/lockFolder";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
 import { within } from "tallystick-sdk/deadline";
@@ -9,8 +9,6 @@ import { createEscrowCalls } from "tallystick-sdk/escrow/escrowCalls";
 import { createKeeper } from "tallystick-sdk/escrow/keeper";
 import { keeperApp } from "tallystick-sdk/escrow/keeperApp";
 import { fileStore } from "tallystick-sdk/store/fileStore";
-import { createJobLeases, type JobLease } from "tallystick-sdk/store/jobLeases";
-import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import { privateKeyToAccount } from "viem/accounts";
 import type { KeeperConfig } from "./config.ts";
 
@@ -18,16 +16,21 @@ import type { KeeperConfig } from "./config.ts";
 export type RunningKeeper = { url: string; close: () => Promise<void> };
 
 /**
- * Opens a keeper on its folder and serves its HTTP API.
+ * Opens a keeper on its folder and serves its HTTP API. Two keepers on one folder would use the same nonces, and replace each
+ * other's transactions.
  *
- * @param config.leaseMs how long a keeper that was killed keeps the folder, in milliseconds. Default 5,000
  * @throws TallystickError `cannot_listen`; `keeper_running` when another keeper works in the folder
  */
-export async function runKeeper(config: KeeperConfig & { leaseMs?: number }): Promise<RunningKeeper> {
+export async function runKeeper(config: KeeperConfig): Promise<RunningKeeper> {
   const { rpcUrl, chainId, escrow, feeRecipient, startBlock, roundMs } = config;
   const account = privateKeyToAccount(config.privateKey);
+  const release = await lockFolder(config.folder, {
+    file: "keeper.lock",
+    program: "keeper",
+    code: "keeper_running",
+    hint: "Stop it, check the folder's permissions, or give this one its own KEEPER_PRIVATE_KEY and KEEPER_DIR.",
+  });
   const store = fileStore(config.folder);
-  const turn = await takeTurn(store, config.folder, config.leaseMs);
   const sender = createTransactionSender({ account, chainId, rpc: rpcUrl, store });
   const calls = createEscrowCalls({ sender, deployment: { chainId, escrow } });
   const { minAmount, gasPerBuyer, gasPerWallet } = config;
@@ -57,7 +60,7 @@ export async function runKeeper(config: KeeperConfig & { leaseMs?: number }): Pr
   }).catch(async (error) => {
     sender.close();
     await keeper.close();
-    await turn.end();
+    await release();
     throw error;
   });
   keeper.start();
@@ -69,34 +72,9 @@ export async function runKeeper(config: KeeperConfig & { leaseMs?: number }): Pr
       await within(keeper.close(), CLOSE_MS);
       sender.close();
       await keeper.close();
-      await turn.end();
+      await release();
     },
   };
-}
-
-/** How long a keeper that was killed keeps its folder from the next one, in milliseconds. */
-const LEASE_MS = 5_000;
-
-/**
- * Takes the folder for this process. Two keepers on one folder would use the same nonces, and replace each other's
- * transactions. A keeper that was killed is waited for.
- *
- * @throws TallystickError `keeper_running`
- */
-async function takeTurn(store: KeyValueStore, folder: string, leaseMs = LEASE_MS): Promise<JobLease> {
-  const leases = createJobLeases({ store, leaseMs, now: Date.now });
-  for (const until = performance.now() + 2 * leaseMs; ; ) {
-    const turn = await leases.take("keeper");
-    if (turn) return turn;
-    if (performance.now() >= until) break;
-    await new Promise((resolve) => setTimeout(resolve, leaseMs / 10));
-  }
-  throw new TallystickError({
-    code: "keeper_running",
-    message: `Another keeper works in ${folder}.`,
-    hint: "Stop it, or give this one its own KEEPER_PRIVATE_KEY and KEEPER_DIR.",
-    field: "KEEPER_DIR",
-  });
 }
 
 /** How long an end waits for running requests, and then for a running round, in milliseconds. */

@@ -22,7 +22,7 @@ export async function installedPostgres(): Promise<string> {
     throw new TallystickError({
       code: "no_postgres_binaries",
       message: `There is no PostgreSQL for this machine in node_modules (${name}).`,
-      hint: "Run `npm ci` under Node 22.13 or newer.",
+      hint: "Run `npm ci` under Node 22.16 or newer.",
       cause,
     });
   }

@@ -272,9 +272,10 @@ describe("the notes about an idempotency key", () => {
     return found;
   };
 
-  it("are no more than so many: the oldest go", async () => {
+  it("are no more than so many: the oldest go, but none that has signed", async () => {
     const { kept } = processOf();
     await store.put("call/eldest", { key: "e", asked: "", startedAt: time - 1, attempts: 0, state: "open" });
+    await store.put("call/paid", { key: "p", asked: "", startedAt: time - 2, attempts: 1, state: "signed" });
     for (let n = 0; n < MAX_KEPT; n++) {
       const startedAt = time + n;
       await store.put(`call/${n}`, { key: String(n), asked: "", startedAt, attempts: 0, state: "open" });
@@ -283,6 +284,7 @@ describe("the notes about an idempotency key", () => {
     await kept.putNew({ key: "new", asked: "", startedAt: time, attempts: 0, state: "open" });
     expect(await store.get("call/eldest")).to.equal(undefined);
     expect(await store.get("call/0")).not.to.equal(undefined);
+    expect(await store.get("call/paid")).not.to.equal(undefined);
   });
 });
 
@@ -326,6 +328,18 @@ describe("stored results", () => {
 describe("the names and the ends that are kept of a hire", () => {
   const { account } = newWallet();
   const open = (store = memoryStore()) => keptHires(store, account, () => 0);
+
+  it("are all kept when several become known at once", async () => {
+    const kept = open();
+    const key = "k";
+    const hash = "ab".repeat(32);
+    await kept.putNew({ key, asked: "", startedAt: 0, attempts: 1, state: "running", until: 0 });
+    const hire = { jobId: "job_1", listing: {}, amount: 1n, result: 1, money: "held", receiptHash: null };
+    await kept.done(key, hire as unknown as HireResult);
+    await Promise.all([kept.receipt(key, hash), kept.settled(key, { money: "released" })]);
+    const end = await kept.get(key);
+    expect(end).to.have.property("hire").that.includes({ receiptHash: hash, money: "released" });
+  });
 
   it("are names of visible characters, 200 at the most", () => {
     for (const key of ["a", "!", "~", "x".repeat(200)]) expect(checkKey(key)).to.equal(key);

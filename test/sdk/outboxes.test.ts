@@ -15,6 +15,9 @@ const NODE = "http://node.test";
 const PASSING = [404, 408, 429, 500, 502, 503];
 const FINAL = [400, 401, 409, 422];
 
+/** The ledger's answer to what it has settled. */
+const TAKEN = { status: 201, body: { hash: "ab".repeat(32) } };
+
 type Asked = { path: string; body: unknown };
 
 /** A node and a seller that answer as they are told. `null`: there is no connection. */
@@ -90,7 +93,7 @@ describe("a buyer's reports on their way to the ledger", () => {
   it("wait for the receipt that they are about, and leave only when the ledger has them", async () => {
     let receipt: string | null = null;
     const { asked, fetch } = network(({ path }) =>
-      path === "/telemetry" ? { status: 201 } : { status: 200, body: { receipt_hash: receipt } },
+      path === "/telemetry" ? TAKEN : { status: 200, body: { receipt_hash: receipt } },
     );
     const reports = open(fetch);
     await reports.add({ ...report, receiptHash: null });
@@ -110,6 +113,14 @@ describe("a buyer's reports on their way to the ledger", () => {
     const { body } = Object(asked.at(-1)?.body) as SignedRecord;
     expect(body).to.include({ receipt: HASH, latency_ms: 12 });
     expect(await reports.waiting()).to.equal(0);
+  });
+
+  it("wait after a success that names no entry, because something in between may have answered", async () => {
+    const { fetch } = network(() => ({ status: 200, body: {} }));
+    const reports = open(fetch);
+    await reports.add(report);
+    await reports.flush();
+    expect(await reports.waiting()).to.equal(1);
   });
 
   it("are sent a hundred a round at the most, eight at once, and those that failed wait behind the others", async () => {
@@ -133,7 +144,7 @@ describe("a buyer's reports on their way to the ledger", () => {
 
   it("added while a round runs are sent by the next, which waits for it", async () => {
     const ends: (() => void)[] = [];
-    const { asked, fetch } = network(() => ({ status: 201 }));
+    const { asked, fetch } = network(() => TAKEN);
     const reports = open(async (...given) => {
       await new Promise<void>((resolve) => ends.push(resolve));
       return await fetch(...given);
@@ -162,7 +173,7 @@ describe("a buyer's reports on their way to the ledger", () => {
         store = process.store(scene.store);
         const { fetch } = network(() => {
           scene.sent++;
-          return { status: 201 };
+          return TAKEN;
         });
         const reports = open(process.cut(fetch));
         await reports.add(report);
@@ -172,7 +183,7 @@ describe("a buyer's reports on their way to the ledger", () => {
         ({ store } = scene);
         const { fetch } = network(() => {
           scene.sent++;
-          return { status: 200 };
+          return TAKEN;
         });
         await open(fetch).flush();
       },

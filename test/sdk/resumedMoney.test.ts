@@ -256,6 +256,19 @@ describe("the money of a hire that is resumed", () => {
     });
   });
 
+  it("waits for no note that cannot be read", async () => {
+    const { did, context, journal } = await openNext({ seller: DONE });
+    await journal.put("hire/job_0", { ...entry, jobId: "job_0" });
+    const get = journal.get.bind(journal);
+    journal.get = async <T>(key: string) => {
+      if (key === "hire/job_0") throw new SyntaxError("Unexpected end of JSON input");
+      return await get<T>(key);
+    };
+    const outcomes = await resumeHires(context, passed(true) as unknown as Verify);
+    expect(outcomes.map(({ jobId }) => jobId)).to.deep.equal([entry.jobId]);
+    expect(did).to.deep.equal(["recall 700", "release", "spend"]);
+  });
+
   it("is judged by the schemas that the journal has, whatever check the next process brings", async () => {
     const judge = { input: {}, output: { type: "object", required: ["word"] } };
     for (const verify of [undefined, passed(true), passed(false)])

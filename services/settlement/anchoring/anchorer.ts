@@ -51,7 +51,7 @@ export type AnchorerParameters = {
   /** First and longest wait after a failed round, in milliseconds. It doubles in between. */
   backoffMs?: { first: number; longest: number };
   log: Log;
-  /** Whether writes wait for an answer of the chain. Then the chain is asked more often. */
+  /** Whether writes wait for an answer of the chain, or the chain was silent last. Then it is asked more often. */
   isWaitedFor?: () => boolean;
   /** Called with every anchor that was mined. */
   onAnchored?: (anchor: { size: number; root: Hex; transaction: Hex }) => Promise<void>;

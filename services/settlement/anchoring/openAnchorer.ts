@@ -87,7 +87,7 @@ export function createAnchorer(
     intervalMs,
     maxEntries,
     log,
-    isWaitedFor: () => gate.refusal !== undefined,
+    isWaitedFor: () => gate.refusal !== undefined || gate.silence !== undefined,
     onSilence: (reason) => gate.noteSilence(chainSilent(reason)),
     onAnswer: ({ block }) => {
       gate.noteSilence(undefined);

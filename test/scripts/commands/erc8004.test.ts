@@ -33,11 +33,12 @@ async function expectReadAs(text: string, hash: string): Promise<void> {
   const holding = await verifyFeedback(text, { hash });
   expect(holding.findings.filter(({ holds }) => holds === false)).to.deep.equal([]);
   expect(holding.findings.filter(({ holds }) => holds).map(({ field }) => field)).to.deep.equal([
-    ...["file", "clientAddress", "verdict_proof", "verdict_proof.entry.signature"],
-    ...["receipt_proof", "receipt_proof.entry.signature"],
+    ...["file", "verdict_proof", "verdict_proof.entry.signature", "receipt_proof"],
+    ...["receipt_proof.entry.signature", "clientAddress", "verdict_proof.ledger"],
   ]);
   const unchecked = holding.findings.filter(({ holds }) => holds === null).map(({ field }) => field);
-  expect(unchecked).to.deep.equal(["verdict_proof.anchor", "receipt_proof.anchor", "event"]);
+  const anchors = ["verdict_proof.anchor", "receipt_proof.anchor"];
+  expect(unchecked).to.deep.equal(["verdict_proof.auditor", ...anchors, "event"]);
   const file = JSON.parse(text);
   const wrongOf = async (changes: object) => {
     const { valid, findings } = await verifyFeedback(writeJsonFile({ ...file, ...changes }).text);
