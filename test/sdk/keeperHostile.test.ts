@@ -113,7 +113,9 @@ describe("a keeper among hostile wallets", () => {
     await keeper.round();
     expect(["released", "refunded"]).to.include(await world.statusOf(hire));
     expect(await keeper.round()).to.deep.include({ released: 0, refunded: 0, waiting: 0, failed: [] });
-    expect(said.some((line) => /^The escrow of an instruction is settled\. (released|refunded)$/.test(line))).to.equal(true);
+    expect(
+      said.some((line) => /^The escrow of an instruction is settled\. (released|refunded)$/.test(line)),
+    ).to.equal(true);
     const other = await rejection(keeper.release(hire, signature));
     expect(other).to.include({ code: "call_refused", reason: "WrongStatus" });
   });
