@@ -75,7 +75,8 @@ export function createNotifier(parameters: NotifierParameters): Notifier {
         (error: unknown) => ({ error }),
       );
       await deliver(parameters, { state, failed }, confirmed, signal);
-      if (now() - forgotAt > FORGET_MS) {
+      // A clock that was far ahead counts as a long time too.
+      if (Math.abs(now() - forgotAt) > FORGET_MS) {
         forgotAt = now();
         await outbox.forget();
       }
@@ -130,7 +131,7 @@ async function deliver(
 ): Promise<void> {
   const { outbox, now, log } = parameters;
   const { state, failed } = delivery;
-  for (const [host, at] of failed) if (now() - at > LAST_MS) failed.delete(host);
+  for (const [host, at] of failed) if (Math.abs(now() - at) > LAST_MS) failed.delete(host);
   const byId = new Map(subscriptions.map((it) => [it.id, it]));
   const due: (WaitingNotice & { url: string })[] = [];
   const waiting = await outbox.waiting();

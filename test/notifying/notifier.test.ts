@@ -253,6 +253,41 @@ describe("a sender of notices", () => {
     expect(taken).to.have.length(1);
   });
 
+  it("forgets sent notices and failed receivers as usual after its clock was far ahead", async () => {
+    const store = memoryStore();
+    const clock = { ms: (NOW + 400 * 86_400) * 1_000 };
+    const order: string[] = [];
+    const isUp = new Map([["https://b.example/", true]]);
+    const post: Post = async ({ text, isRead, url }) => {
+      if (isRead) return { status: 200, text: JSON.parse(text).body.challenge };
+      order.push(url);
+      return { status: isUp.get(url) === true ? 200 : 500, text: "" };
+    };
+    const told = [step({ time: clock.ms / 1_000 })];
+    const [first, second] = [subscription("https://a.example/"), subscription("https://b.example/", 2)];
+    const subscriptions = [first];
+    const node: NotifierNode = {
+      stepsFrom: async () => ({ steps: told, finalBlock: 10 }),
+      subscriptions: async () => subscriptions,
+    };
+    const notifier = open({ node, post, store, clock });
+    await notifier.round();
+    expect(order).to.deep.equal(["https://a.example/"]);
+    // The clock is right again. The first receiver failed at a time that is not there yet, and never since.
+    clock.ms = NOW * 1_000;
+    for (const key of await store.keys("waiting")) await store.delete(key);
+    subscriptions.push(second);
+    told.splice(0, 1, step());
+    isUp.set("https://a.example/", true);
+    order.length = 0;
+    await notifier.round();
+    expect(order).to.deep.equal(["https://a.example/", "https://b.example/"]);
+    expect(await store.keys("sent")).to.have.length(2);
+    clock.ms = (NOW + 31 * 86_400) * 1_000;
+    await notifier.round();
+    expect(await store.keys("sent")).to.have.length(0);
+  });
+
   it("does not delay the notices of others because of receivers that hang", async () => {
     const order: string[] = [];
     const hanging = Array.from({ length: 40 }, (_, n) => subscription(`https://h${n}.example/`, n + 2));
