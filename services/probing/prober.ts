@@ -180,6 +180,8 @@ export class Prober {
   }
 
   #record(observation: Observation): void {
+    // The clock was set back during this look, so the look was in another slot.
+    if (observation.slot > this.#slot) return;
     try {
       this.#files.write(observation);
     } catch (error) {
@@ -202,8 +204,14 @@ export class Prober {
         log("The memory about hosts cannot be read.", { error });
     }
     await this.#outbox.open();
+    let last = -1;
     for (let of = hour - HOURS_BACK; of <= hour; of++)
       for await (const observation of this.#files.read(of)) {
+        const { slot } = observation;
+        // Lines of later slots were written while the clock was ahead.
+        if (slot > slotOf(now())) continue;
+        if (slot < last - 1) this.#book.goBackTo(slot);
+        last = slot;
         this.#book.note(observation);
         this.#memory.recall(observation);
       }
@@ -254,6 +262,11 @@ export class Prober {
     this.#closedTo = Math.min(this.#closedTo, hourOf(slot) - HOURS_BACK);
     this.#book.goBackTo(slot);
     this.#memory.goBackTo(dayOf(slot));
+    try {
+      this.#files.deleteAfter(hourOf(slot));
+    } catch (error) {
+      this.#it.log("Observations of the wrong time could not be deleted.", { error });
+    }
     this.#it.log("The clock was set back. Looks and reports go on from there.");
   }
 
@@ -296,7 +309,8 @@ export class Prober {
     if (hour <= this.#closedTo || this.#closing !== undefined) return;
     this.#closing = this.#close(hour)
       .then(() => {
-        this.#closedTo = hour;
+        // The clock may have been set back meanwhile.
+        this.#closedTo = Math.min(hour, hourOf(slotOf(now() - CLOSE_SECONDS)));
       })
       .catch((error) => this.#complain(error))
       .finally(() => {
@@ -323,7 +337,8 @@ export class Prober {
   status(): { hosts: number; uplink: "there" | "lost"; last_hour: number; reports_waiting: number } {
     const { waiting } = this.#outbox;
     const uplink = this.#uplink.isLost ? "lost" : "there";
-    return { hosts: this.#table.size, uplink, last_hour: this.#outbox.lastHour(), reports_waiting: waiting };
+    const last_hour = this.#outbox.lastHour(hourOf(slotOf(this.#it.now())));
+    return { hosts: this.#table.size, uplink, last_hour, reports_waiting: waiting };
   }
 
   /** The size of the observations on the disk. */

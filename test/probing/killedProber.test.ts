@@ -70,8 +70,7 @@ describe("a prober that is killed", () => {
     // Those that were being asked at the end have no answer; all others have been looked at.
     expect(asked.length).to.be.at.least(COUNT - 8);
 
-    const last = await openTestProber(folder.path, targets());
-    last.clock.now = now;
+    const last = await openTestProber(folder.path, targets(), {}, { now });
     last.prober.tick();
     await last.prober.idle();
     expect(looks()).to.have.length(asked.length);
@@ -100,7 +99,7 @@ describe("a prober that is killed", () => {
       observationsOf(own, DAY / 3_600),
       `${FIRST_SLOT + 5} 1 down 127.2.1.1:${hosts.port} late\n`,
     );
-    const second = await openTestProber(own, [listing]);
+    const second = await openTestProber(own, [listing], {}, { now: DAY + 3_600 });
     await second.reportAt(FIRST_SLOT + 13);
     await second.reportAt(FIRST_SLOT + 14);
     expect(second.sent).to.have.length(1);
@@ -143,10 +142,10 @@ describe("a prober that is killed", () => {
     const first = await openTestProber(own, [listing]);
     for (let slot = 0; slot < 3; slot++) await first.passSlot(FIRST_SLOT + slot);
     await first.prober.close();
-    const second = await openTestProber(own, [listing], { now: () => DAY + 3_600 });
+    const second = await openTestProber(own, [listing], {}, { now: DAY + 3_600 });
     expect(second.prober.status()).to.deep.include({ hosts: 1, last_hour: -1 });
     await second.prober.close();
-    const third = await openTestProber(own, [listing]);
+    const third = await openTestProber(own, [listing], {}, { now: DAY + 3_600 });
     await third.reportAt(FIRST_SLOT + 12);
     expect(third.sent.map(({ hour, hosts: told }) => [hour, told])).to.deep.equal([
       [DAY / 3_600, { [`127.2.2.1:${hosts.port}`]: [0b110, 0] }],

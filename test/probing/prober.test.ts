@@ -249,6 +249,79 @@ describe("a prober among local hosts", () => {
     expect(hours(next)).to.include(2);
   });
 
+  for (const isRestarted of [false, true])
+    it(`reports nothing that it saw while its clock was ahead${isRestarted ? ", in the next process" : ""}`, async () => {
+      const address = isRestarted ? "127.1.10.2" : "127.1.10.1";
+      const place = `${folder.path}/undone-${isRestarted}`;
+      const targets = [listingAt(at(address), agent(1))];
+      let prober = await start(place, targets);
+      const pass = async (slot: number, kind: keyof typeof behaviours) => {
+        hosts.set(address, behaviours[kind]);
+        await prober.passSlot(FIRST_SLOT + slot);
+      };
+      await pass(0, "good");
+      // The next hour: its lines are in a file of their own.
+      await pass(13, "failing");
+      await pass(1, "good");
+      for (const slot of [12, 13, 14]) await pass(slot, "good");
+      // The same hour.
+      await pass(20, "failing");
+      for (const slot of [15, 20]) await pass(slot, "good");
+      // A look that is under way when the clock is set back.
+      const asked = Promise.withResolvers<() => void>();
+      hosts.set(address, (request, response) => asked.resolve(() => behaviours.failing(request, response)));
+      prober.clock.now = (FIRST_SLOT + 24) * 300 - 1;
+      prober.prober.tick();
+      const answer = await asked.promise;
+      prober.clock.now = (FIRST_SLOT + 21) * 300;
+      prober.prober.tick();
+      answer();
+      await prober.prober.idle();
+      await pass(21, "good");
+      if (isRestarted) {
+        await prober.prober.close();
+        open.splice(0);
+        prober = await start(place, targets, {}, prober.clock);
+      }
+      await prober.reportAt(FIRST_SLOT + 24);
+      const report = prober.sent.find(({ hour }) => hour === HOUR + 1);
+      expect(report?.hosts).to.deep.equal({ [at(address)]: [0b0011_0000_1111, 0] });
+    });
+
+  it("skips lines of later slots when it opens, which an earlier process wrote while the clock was ahead", async () => {
+    hosts.set("127.1.11.1", behaviours.good);
+    const place = `${folder.path}/later`;
+    const targets = [listingAt(at("127.1.11.1"), agent(1))];
+    const first = await start(place, targets);
+    await first.passSlot(FIRST_SLOT);
+    hosts.set("127.1.11.1", behaviours.failing);
+    await first.passSlot(FIRST_SLOT + 5);
+    await first.prober.close();
+    open.splice(0);
+    hosts.set("127.1.11.1", behaviours.good);
+    const next = await start(place, targets);
+    for (const slot of [1, 5]) await next.passSlot(FIRST_SLOT + slot);
+    await next.reportAt(FIRST_SLOT + 12);
+    expect(reportOf(next).hosts[at("127.1.11.1")]).to.deep.equal([0b10_0010, 0]);
+  });
+
+  it("reports the next hour when its clock is set back while it stores the hours of the future", async () => {
+    hosts.set("127.1.12.1", behaviours.good);
+    const prober = await start(`${folder.path}/closing`, [listingAt(at("127.1.12.1"), agent(1))]);
+    await prober.passSlot(FIRST_SLOT);
+    prober.clock.now = DAY + 400 * 86_400;
+    prober.prober.tick();
+    prober.clock.now = DAY + 300;
+    prober.prober.tick();
+    await prober.prober.idle();
+    await prober.passSlot(FIRST_SLOT + 13);
+    await prober.reportAt(FIRST_SLOT + 24);
+    expect(prober.sent.map(({ hour }) => Number(hour) - HOUR)).to.include(1);
+    // Its health names no hour of the future.
+    prober.clock.now = DAY + 600;
+    expect(prober.prober.status().last_hour).to.equal(HOUR);
+  });
+
   it("locks its folder", async () => {
     await start(`${folder.path}/alone`, []);
     const second = await openProberFolder(`${folder.path}/alone`).catch((error: TallystickError) => error);

@@ -61,8 +61,17 @@ export class HourBook {
     return over;
   }
 
-  /** The clock was wrong, and is in this slot again. Observations from then on count as usual. */
+  /** The clock was wrong, and is in this slot again. What was noted for this slot and later ones is forgotten. */
   goBackTo(slot: number): void {
+    const past = bitOf(slot) - 1;
+    for (const [hour, { looks }] of this.#hours) {
+      if (hour > hourOf(slot)) this.#hours.delete(hour);
+      if (hour !== hourOf(slot)) continue;
+      for (const [host, { looked, down }] of looks) {
+        if ((looked & past) === 0) looks.delete(host);
+        else looks.set(host, { looked: looked & past, down: down & past });
+      }
+    }
     this.#first = Math.min(this.#first, hourOf(slot));
     if (this.#slot > slot) [this.#slot, this.#asked] = [-1, new Set()];
   }

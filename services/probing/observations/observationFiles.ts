@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readdirSync, readSync, rmSync, writeSync } from "node:fs";
 import { open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -76,7 +76,7 @@ export class ObservationFiles {
       closeSync(file);
       this.#open.delete(open);
     }
-    const names = (await readdir(this.#folder)).filter((name) => /^\d+\.log(\.gz)?$/.test(name));
+    const names = (await readdir(this.#folder)).filter(isOfAnHour);
     const hours = names.map((name) => ({ name, hour: Number.parseInt(name, 10) }));
     hours.sort((a, b) => b.hour - a.hour);
     let total = 0;
@@ -90,6 +90,20 @@ export class ObservationFiles {
       total += (await stat(kept)).size;
       if (total > bytes && of < hour - PLAIN_HOURS) await rm(kept, { force: true });
     }
+  }
+
+  /**
+   * Deletes the files of the hours after this one, which were written while the clock was wrong. A later process
+   * would read them as observations of the real hours.
+   */
+  deleteAfter(hour: number): void {
+    for (const [open, file] of this.#open) {
+      if (open <= hour) continue;
+      closeSync(file);
+      this.#open.delete(open);
+    }
+    for (const name of readdirSync(this.#folder).filter(isOfAnHour))
+      if (Number.parseInt(name, 10) > hour) rmSync(path.join(this.#folder, name), { force: true });
   }
 
   /** Bytes on the disk. */
@@ -107,6 +121,10 @@ export class ObservationFiles {
     for (const file of this.#open.values()) closeSync(file);
     this.#open.clear();
   }
+}
+
+function isOfAnHour(name: string): boolean {
+  return /^\d+\.log(\.gz)?$/.test(name);
 }
 
 async function pack(file: string): Promise<string> {

@@ -6,8 +6,8 @@ const [folder = "", port, count, now, perSecond] = process.argv.slice(2);
 const targets = Array.from({ length: Number(count) }, (_, index) =>
   listingAt(`127.2.0.${index + 1}:${port}`, agent(index + 1)),
 );
-const { prober, clock } = await openTestProber(folder, targets, { requestsPerSecond: Number(perSecond) });
-clock.now = Number(now);
+const changes = { requestsPerSecond: Number(perSecond) };
+const { prober } = await openTestProber(folder, targets, changes, { now: Number(now) });
 prober.tick();
 await prober.idle();
 await prober.close();
