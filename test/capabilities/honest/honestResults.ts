@@ -148,6 +148,12 @@ export const honestResults: Honest[] = [
   weatherText("Lyon", "It is sunny in Lyon: 21ºC, with some clouds later."),
   weatherText("Osaka", "Light rain in Osaka, and 18℃ in the afternoon."),
   weatherText("Boston", "Boston has clear skies and 72℉."),
+  extract("https://hotel.example/atlanta", "https://hotel.example/atlanta", {
+    name: "Hotel Atlanta",
+    area_code: "404",
+    room: "403",
+    website: "https://hotel.example/atlanta",
+  }),
   extract("https://shop.example.com", "https://shop.example.com/", {
     title: "Fahrrad „Elster“",
     price_amount: 1299.5,
