@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
+import { clientOf } from "./clientOf.ts";
 import { pipelineOf } from "./pipelineOf.ts";
 
 /** Bytes that the parser gets in one turn of the event loop. The headers of a usual request are shorter. */
@@ -20,22 +21,25 @@ type Step = () => boolean;
  * loop; each connection of a proxy gets one, because many clients share its address. After the last request of a connection that may be answered, only the rest of its piece is parsed.
  */
 export function readInPieces(server: Server, { isProxied }: { isProxied: boolean }): void {
-  const rounds = new Rounds();
+  const turns = new PieceTurns();
   server.on("connection", (socket: Socket) => {
     // Node's parser reads directly from the connection until something listens for its data.
     const nothing = () => {};
     socket.on("data", nothing);
     socket.removeListener("data", nothing);
-    const add = (step: Step) => rounds.add(isProxied ? socket : (socket.remoteAddress ?? ""), step);
+    const sender = isProxied
+      ? socket
+      : clientOf({ remoteAddress: socket.remoteAddress, forwardedFor: undefined }, 0);
+    const add = (step: Step) => turns.add(sender, step);
     pushInPieces(socket, add);
   });
 }
 
-/** An address, or a proxy's connection. */
+/** The client of a connection as in {@link clientOf}, or a proxy's connection. */
 type Sender = string | Socket;
 
 /** The connections with pieces that wait, by sender. In each turn of the event loop one of each sender has its step. */
-class Rounds {
+class PieceTurns {
   readonly #waiting = new Map<Sender, Set<Step>>();
 
   add(sender: Sender, step: Step): void {
@@ -63,6 +67,21 @@ class Rounds {
     } finally {
       if (steps.size === 0) this.#waiting.delete(sender);
     }
+  }
+}
+
+/**
+ * Takes a step, and throws its error later, in the same context. An error that went through the end of a bound context would
+ * belong to the client whose round it is.
+ */
+function inOwnContext(step: Step): boolean {
+  try {
+    return step();
+  } catch (error) {
+    setImmediate(() => {
+      throw error;
+    });
+    return false;
   }
 }
 
@@ -102,7 +121,7 @@ function pushInPieces(socket: Socket, add: (step: Step) => void): void {
     if (chunk === null || chunk.length <= SMALL_BYTES) return push(chunk);
     rest.push(chunk);
     // A step runs in a round that another client may have begun, and must still belong to its own.
-    add(AsyncLocalStorage.bind(next));
+    add(AsyncLocalStorage.bind(() => inOwnContext(next)));
     return false;
   };
 }
