@@ -45,8 +45,8 @@ export class Committer {
   readonly #elapsedMs: () => number;
   readonly #end = new AbortController();
   #leasedAt: number;
-  /** Since when this machine cannot write or anchor, for a reason of its own. */
-  #refusesSince: number | undefined;
+  /** Since when this machine cannot write, or can write but not anchor, for a reason of its own. */
+  #refused: { canWrite: boolean; since: number } | undefined;
   #renewing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -123,12 +123,13 @@ export class Committer {
     const canWrite = gate.refusal === undefined;
     const reason = canWrite ? gate.silence : gate.ownRefusal;
     if (reason === undefined) {
-      this.#refusesSince = undefined;
+      this.#refused = undefined;
       return undefined;
     }
-    this.#refusesSince ??= this.#elapsedMs();
+    // Each of the two has a time of its own, so its clock starts again when one becomes the other.
+    if (this.#refused?.canWrite !== canWrite) this.#refused = { canWrite, since: this.#elapsedMs() };
     const patienceMs = canWrite ? SILENT_TIMES * handOverMs : handOverMs;
-    if (this.#elapsedMs() - this.#refusesSince < patienceMs) return undefined;
+    if (this.#elapsedMs() - this.#refused.since < patienceMs) return undefined;
     return (await store.handOver()) ? reason : undefined;
   }
 
