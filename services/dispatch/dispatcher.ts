@@ -221,10 +221,13 @@ class RunningDispatcher implements Dispatcher {
     clearInterval(this.#sweeper);
     const all = [...this.#running.values()];
     for (const { stop } of all) stop.abort(new TaskStopped());
+    await this.#sweeping?.catch(() => {});
     await Promise.allSettled(all.map(({ outcome }) => outcome));
   }
 
+  /** Starts a task. Everything up to its place in the map is synchronous, so {@link close} sees each task that starts. */
   #start(task: Task, file: TaskFile): Running {
+    if (this.#isClosed) throw new TaskStopped();
     const stop = new AbortController();
     const { now, spans, log } = this.#world;
     const work = async (): Promise<Outcome> => {
@@ -260,6 +263,7 @@ class RunningDispatcher implements Dispatcher {
         const file = await files.at(key);
         if (file !== undefined && (await this.#continue(file.taskId))) count++;
       } catch (error) {
+        if (error instanceof TaskStopped) break;
         log("A task cannot be continued.", { file: key, error });
       }
     }

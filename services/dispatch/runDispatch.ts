@@ -50,7 +50,11 @@ export async function runDispatch(config: DispatchConfig, log: Log): Promise<Run
       limits: limitsPerAddress({ ...config, atOnce: AT_ONCE, waiting: WAITING }),
       onFault,
     });
-    const left = await dispatcher.resume();
+    const left = await dispatcher.resume().catch(async (error) => {
+      await dispatcher.close();
+      await server.close();
+      throw error;
+    });
     if (left > 0) log("Tasks of an earlier process are continued.", { tasks: left });
     return {
       url: server.url,

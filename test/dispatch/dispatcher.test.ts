@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import { parseDollars } from "../../services/dispatch/models/money.ts";
@@ -248,6 +249,56 @@ describe("a task's whole life in a dispatcher", () => {
     expect(await next.resume()).to.equal(1);
     expect(await next.outcome("task-2")).to.include({ status: "SETTLED" });
     expect([await next.resume(), await next.resume(), reads]).to.deep.equal([0, 0, 1]);
+  });
+
+  it("is not begun while the dispatcher closes, and stays for the next process", async () => {
+    let hold: Promise<void> | undefined;
+    const slow: KeyValueStore = {
+      ...scene.store,
+      get: async <T>(key: string) => {
+        const value = await scene.store.get<T>(key);
+        if (key.startsWith("task/")) await hold;
+        return value;
+      },
+      putNew: async (key, value) => {
+        const isNew = await scene.store.putNew(key, value);
+        await hold;
+        return isNew;
+      },
+    };
+    const holding = () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      hold = promise;
+      return () => {
+        hold = undefined;
+        resolve();
+      };
+    };
+    // The process stops while it accepts a task, and the next one while it looks for open tasks.
+    const accepting = scene.dispatcher({ store: slow });
+    const goOn = holding();
+    const sent = accepting.dispatch(TASK).catch((error) => error);
+    await sleep(30);
+    await accepting.close();
+    goOn();
+    expect(await sent).to.include({ code: "dispatcher_closed" });
+    const resuming = scene.dispatcher({ store: slow });
+    const proceed = holding();
+    const resumed = resuming.resume();
+    await sleep(30);
+    let isClosed = false;
+    const closed = resuming.close().then(() => {
+      isClosed = true;
+    });
+    await sleep(30);
+    expect(isClosed).to.equal(false);
+    proceed();
+    await closed;
+    expect(await resumed).to.equal(0);
+    expect(scene.models.asked).to.have.length(0);
+    const next = scene.dispatcher();
+    expect(await next.resume()).to.equal(1);
+    expect(await next.outcome("task-1")).to.include({ status: "SETTLED" });
   });
 
   it("ends when the client leaves or its time is over, and running calls are booked at full cost", async () => {

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { serve } from "@hono/node-server";
 import {
@@ -156,6 +156,16 @@ describe("a dispatcher as a service", () => {
       DISPATCH_DIR: path.join(scene.folder, "dispatch"),
       DISPATCH_PORT: "0",
     };
+    // It listens before it looks for open tasks. If that fails, it gives back its port and its folder.
+    const probe = serve({ port: 0, hostname: "127.0.0.1", fetch: scene.service.app.fetch });
+    await new Promise((resolve) => probe.once("listening", resolve));
+    environment.DISPATCH_PORT = `${(probe.address() as { port: number }).port}`;
+    await new Promise((resolve) => probe.close(resolve));
+    mkdirSync(environment.DISPATCH_DIR);
+    writeFileSync(path.join(environment.DISPATCH_DIR, "task"), "no folder");
+    const failed = await runDispatch(readDispatchConfig(environment), () => {}).catch((error) => error);
+    expect(failed).to.include({ code: "ENOTDIR" });
+    rmSync(path.join(environment.DISPATCH_DIR, "task"));
     const running = await runDispatch(readDispatchConfig(environment), () => {});
     try {
       const again = await runDispatch(readDispatchConfig(environment), () => {}).catch((error) => error);
