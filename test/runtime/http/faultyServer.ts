@@ -2,7 +2,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { guardServer } from "tallystick-runtime/http/guardServer";
-import { readInPieces } from "tallystick-runtime/http/readInPieces";
 import { asOurOwn, surviveRequests } from "tallystick-runtime/http/requestScope";
 
 const fail = (how: string) => {
@@ -21,9 +20,7 @@ const server = createServer((request, response) => {
   else if (how === "/while-it-answers") {
     response.write("half");
     setTimeout(fail, 1, how);
-  } else if (how === "/while-it-reads") request.on("data", () => fail(how));
-  else if (how === "/read-all") request.resume().on("end", () => response.end("served"));
-  else if (how === "/of-its-own") asOurOwn(() => setTimeout(fail, 1, how));
+  } else if (how === "/of-its-own") asOurOwn(() => setTimeout(fail, 1, how));
   else response.end("served");
 });
 server.on("upgrade", (request, socket) => {
@@ -33,7 +30,6 @@ server.on("upgrade", (request, socket) => {
   else fail(how);
 });
 
-readInPieces(server, { isProxied: false });
 const onFault = (error: unknown) => process.stdout.write(`fault: ${(error as Error).message}\n`);
 guardServer(server, onFault);
 surviveRequests(onFault);
