@@ -13,9 +13,12 @@ export async function serveUntilStopped(start: (onFault: OnFault) => Promise<Run
   const onFault: OnFault = (error) => log("A request caused an internal error.", { error });
   const shutdown = watchShutdown();
   surviveRequests(onFault);
-  const { url, about, close } = await start(onFault);
-  process.stdout.write(`${JSON.stringify({ listening: url, ...about })}\n`);
-  await untilAborted(shutdown.signal);
-  await close();
-  shutdown.release();
+  try {
+    const { url, about, close } = await start(onFault);
+    process.stdout.write(`${JSON.stringify({ listening: url, ...about })}\n`);
+    await untilAborted(shutdown.signal);
+    await close();
+  } finally {
+    shutdown.release();
+  }
 }

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { stderrLog } from "tallystick-runtime/stderrLog";
 import { z } from "zod";
 import { parseOption } from "../cli/parseOption.ts";
 import { serveUntilStopped } from "../cli/serveUntilStopped.ts";
@@ -37,7 +38,9 @@ export function registerMcp(program: Command): void {
       const config = readMcpConfig(process.env);
       const { stateDir } = config;
       const context = createMcpContext(config, stateDir === undefined ? {} : { store: fileStore(stateDir) });
-      await context.spend?.buyer.resume();
+      for (const one of (await context.spend?.buyer.resume()) ?? [])
+        if ("error" in one && !one.isOver)
+          stderrLog("A hire is unfinished.", { hireId: one.hireId, error: one.error });
       if (http === undefined) {
         const { serveStdio } = await import("@modelcontextprotocol/server/stdio");
         serveStdio(() => createTallystickMcp(context));
