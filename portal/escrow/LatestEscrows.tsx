@@ -37,6 +37,7 @@ const COLUMNS: Column<ListedEscrow>[] = [
     cell: (it) => <Time at={it.deadline} isDate />,
     value: (it) => it.deadline,
     isNumber: true,
+    isWords: true,
   },
 ];
 

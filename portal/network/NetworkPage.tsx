@@ -50,7 +50,13 @@ const CHANGES: Column<ParamChange>[] = [
   { name: "Parameter", cell: (it) => <Path path={it.path} />, value: (it) => it.path },
   { name: "Before", cell: (it) => <Value text={changed(it.path, it.from)} />, value: (it) => it.from },
   { name: "After", cell: (it) => <Value text={changed(it.path, it.to)} />, value: (it) => it.to },
-  { name: "From", cell: (it) => <Time at={it.time} isDate />, value: (it) => it.time, isNumber: true },
+  {
+    name: "From",
+    cell: (it) => <Time at={it.time} isDate />,
+    value: (it) => it.time,
+    isNumber: true,
+    isWords: true,
+  },
 ];
 
 const PARAMS: Column<ParamRow>[] = [

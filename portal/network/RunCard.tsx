@@ -34,11 +34,23 @@ export function RunCard() {
             <h3>{title}</h3>
             <p class="soft">{text}</p>
             <p>
-              <code>{command}</code> <CopyButton text={command} what="the command" />
+              <code>{command.split(" ").map(wordOf)}</code> <CopyButton text={command} what="the command" />
             </p>
           </div>
         ))}
       </div>
     </section>
+  );
+}
+
+/** A word of a command, and the space before it. An option is never broken behind its hyphens. */
+function wordOf(word: string, n: number) {
+  const space = n === 0 ? "" : " ";
+  if (!word.startsWith("-")) return space + word;
+  return (
+    <>
+      {space}
+      <span class="option">{word}</span>
+    </>
   );
 }

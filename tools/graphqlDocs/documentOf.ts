@@ -35,7 +35,7 @@ answer, ${LIMITS.milliseconds / 1000} seconds. A request holds one query: there 
 
 | code | what to do |
 |---|---|
-| \`PAGE_TOO_LARGE\`, \`TOO_MANY_ROWS\`, \`QUERY_TOO_COSTLY\`, \`RESPONSE_TOO_LARGE\`, \`QUERY_TIMEOUT\` | ask for smaller pages or fewer fields |
+| \`PAGE_TOO_LARGE\`, \`TOO_MANY_ROWS\`, \`QUERY_TOO_COSTLY\`, \`RESPONSE_TOO_LARGE\`, \`QUERY_TIMEOUT\` | ask for smaller pages, fewer fields or fewer counts |
 | \`QUERY_TOO_DEEP\`, \`QUERY_TOO_LONG\`, \`TOO_MANY_ALIASES\` | split the query |
 | \`INVALID_ARGUMENT\`, \`INVALID_CURSOR\`, \`BAD_REQUEST\`, \`GRAPHQL_PARSE_FAILED\`, \`GRAPHQL_VALIDATION_FAILED\` | correct the part of the query that the message names |
 | \`NOT_FOUND\`, \`PRIVATE_METRICS\`, \`PAYMENT_REQUIRED\` | the data do not exist, are private, or cost money |
