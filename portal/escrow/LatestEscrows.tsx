@@ -37,7 +37,6 @@ const COLUMNS: Column<ListedEscrow>[] = [
     cell: (it) => <Time at={it.deadline} isDate />,
     value: (it) => it.deadline,
     isNumber: true,
-    isWords: true,
   },
 ];
 
