@@ -18,7 +18,8 @@ type Step = () => boolean;
  * Lets a server parse what one connection sent in pieces, and do other work between them. Node reads up to 64
  * KiB at once, and parses all of it before anything else. 2,000 small requests in one read would hold up all
  * other clients for a tenth of a second. All connections of an address together get one piece in each turn of the event
- * loop; each connection of a proxy gets one, because many clients share its address. After the last request of a connection that may be answered, only the rest of its piece is parsed.
+ * loop; each connection of a proxy gets one, because many clients share its address. After the last request of a connection that
+ * may be answered, only the rest of its piece is parsed.
  */
 export function readInPieces(server: Server, { isProxied }: { isProxied: boolean }): void {
   const turns = new PieceTurns();

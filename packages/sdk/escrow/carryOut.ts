@@ -67,7 +67,7 @@ export function createCarrier(parameters: CarryOutParameters) {
       ),
     );
     const ofWallets = due.filter(({ byKey }) => !byKey);
-    // A second look at what was settled needs no gas. What a reorganisation undid is sent in the next round.
+    // A second look at what was settled needs no gas. What a reorganisation undid is carried out below.
     await attempt(async () => {
       await heldOf(
         ofWallets.filter(({ settledAt }) => settledAt !== undefined),
