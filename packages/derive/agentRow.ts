@@ -5,7 +5,7 @@ import type { Row } from "./tables.ts";
 /** The changed columns of an agent. */
 type AgentChange = Partial<Omit<Row<"agent">, "id">>;
 
-/** The agent, or null. An event may use an agent many times, but reads its row once. */
+/** The agent, or null. An event may use an agent many times. Its row is read from the store only once. */
 export function findAgent(context: ApplyContext, address: string): Row<"agent"> | null {
   const open = context.agents.get(address);
   if (open !== undefined) return open.row;
@@ -35,12 +35,12 @@ export function updateAgent(context: ApplyContext, address: string, change: Agen
 export function changeAgent(context: ApplyContext, address: string, change: AgentChange): void {
   if (findAgent(context, address) === null) throw new Error(`${address} is not an agent.`);
   const open = context.agents.get(address) as OpenAgent;
-  // A row of the store is copied once. Then the copy, which is of this event, is changed again and again.
+  // An event copies a row of the store once, before its first change. Its other changes go into the same copy.
   if (open.row === open.stored) open.row = { ...open.row };
   Object.assign(open.row, change);
 }
 
-/** Writes the agents that this event changed, each once. */
+/** Writes the rows of all agents that this event changed. Each row is written once. */
 export function saveAgents(context: ApplyContext): void {
   for (const { row, stored } of context.agents.values()) {
     if (row !== stored) context.store.put("agent", row);

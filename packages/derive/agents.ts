@@ -24,9 +24,8 @@ const START = { ...emptyRow("agent"), ...NO_WEIGHTS, signalsTripped: "" };
 const EMPTY = { ...START, ...searchRankOf(START) };
 
 /**
- * The agent; registers it if it is new. Signers of valid listings, buyers and sellers of counted hires and
- * buyers of escrow deposits are agents from their first appearance on. Null for hubs and escrows, which are
- * never agents.
+ * The agent; it is registered if it is new. An address becomes an agent when it first signs a valid listing, is a
+ * side of a counted hire, or deposits into an escrow. Null if the address is a hub or an escrow and not an agent yet.
  */
 export function ensureAgent(context: ApplyContext, address: string): Row<"agent"> | null {
   const found = findAgent(context, address);
@@ -44,15 +43,15 @@ export function ensureAgent(context: ApplyContext, address: string): Row<"agent"
   });
   noteDeclaration(context, address);
   watch(context, address);
-  // Fundings from before the registration count from now on, with the times at which they came.
+  // Fundings that came before the registration count from now on, each with the time at which it came.
   evaluateFundings(context, address);
   joinAsFunder(context, address);
   return agentRow(context, address);
 }
 
 /**
- * Whether an address is a hub or an escrow now, and so no side of a hire. It may be an agent from before; then the agent's
- * row says so.
+ * Whether an address is a hub or an escrow now. Then it cannot be a side of a hire. If the address became an agent
+ * before, the agent's row has the answer.
  */
 export function isHubNow(context: ApplyContext, address: string): boolean {
   return findAgent(context, address)?.isHub ?? isHubOrEscrow(context, address);

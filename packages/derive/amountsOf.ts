@@ -6,13 +6,16 @@ type Amounts = {
   fundingShare: { numerator: bigint; denominator: bigint };
 };
 
-/** What every transfer is compared with, as numbers: those of the parameters in force are parsed once. */
+/**
+ * The amounts with which every transfer is compared, as numbers. They are parsed again only when the parameters
+ * change.
+ */
 export function amountsOf(params: Params): Amounts {
   if (last?.params !== params) last = { params, amounts: read(params) };
   return last.amounts;
 }
 
-/** Hardly any event changes the parameters, so those of the event before are remembered. */
+/** Hardly any event changes the parameters, so the last amounts are remembered. */
 let last: { params: Params; amounts: Amounts } | undefined;
 
 function read({ minHireAtomic, minFundingAtomic, fundingShare }: Params): Amounts {

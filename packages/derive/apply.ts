@@ -47,7 +47,7 @@ import { saveWallets } from "./wallets.ts";
  * Applies one event to the rows in `store`. The whole derivation is this function folded over the event log. It reads only
  * the event and the rows, so the same log gives the same rows anywhere.
  *
- * @param notes of the event before, for a caller that applies many to one store, see `openNotes`
+ * @param notes the notes of the previous event, for a caller that applies many events to one store (see `openNotes`)
  */
 export function apply(
   store: Store,
@@ -79,8 +79,9 @@ function settleAgents(context: ApplyContext): void {
 }
 
 /**
- * In the order of addresses, because places on rosters decide who audits. The order in which the event
- * touched them would depend on the code.
+ * Gives agents their places on rosters, or takes these places away. Agents are handled in the order of their
+ * addresses, because places on rosters decide who audits. The order in which the event touched the agents would
+ * depend on the code.
  */
 function settleRosters(context: ApplyContext): void {
   if (context.tiered.size === 0) return;
@@ -133,7 +134,7 @@ function dispatch(context: ApplyContext, event: DeriveEvent): void {
   }
 }
 
-/** Time moves: runs everything that became due. It leaves its window or stops waiting. */
+/** Time moves on: each thing that became due leaves its window, or stops waiting. */
 function ticked(context: ApplyContext, { block, time, hash }: TickEvent): void {
   context.store.update("state", STATE_ID, { block, time });
   runSchedule(context, time, (kind, [id = "", ...words]) => {

@@ -29,7 +29,7 @@ export type ApplyOptions = {
 export type ApplyContext = {
   readonly store: Store;
   readonly at: Position;
-  /** Whether this is the first line of the log. It is in force from the first block. */
+  /** Whether this event is the first line of the log. Its parameters are in force from the first block. */
   readonly isFirst: boolean;
   readonly params: Params;
   readonly state: Row<"state">;
@@ -40,7 +40,7 @@ export type ApplyContext = {
   readonly stewardWeights: Weights;
   /** The agents read so far. They are written at the end (see `agentRow.ts`). */
   readonly agents: Map<string, OpenAgent>;
-  /** The same for wallets (see `wallets.ts`) and for the keys of hires (see `hireKeys.ts`). */
+  /** The wallets (see `wallets.ts`) and the keys of hires (see `hireKeys.ts`) that were read so far. */
   readonly wallets: Map<string, OpenWallet>;
   readonly hireKeys: Map<string, OpenHireKey>;
   /** Agents that rose to Tier 2, or fell from it, and whether they rose. */
@@ -48,11 +48,14 @@ export type ApplyContext = {
   /** Agents and clusters whose public fields may have changed. */
   readonly touchedAgents: Set<string>;
   readonly touchedClusters: Set<string>;
-  /** The same for rows of audits, of settlement trust and of trust scores, as `<table> <id>`. */
+  /** Rows of audits, of settlement trust and of trust scores that may have changed, as `<table> <id>`. */
   readonly touchedRows: Set<string>;
 };
 
-/** What events note on their way. It can be used for one event after another, which costs less than making it anew for each. */
+/**
+ * What an event notes while it is applied. The next event can use the same objects, because making new ones costs
+ * more.
+ */
 export type EventNotes = Pick<
   ApplyContext,
   "store" | "agents" | "wallets" | "hireKeys" | "tiered" | "touchedAgents" | "touchedClusters" | "touchedRows"
@@ -72,7 +75,7 @@ export function openNotes(store: Store): EventNotes {
   };
 }
 
-/** Forgets what the event before noted, and what an event that failed left. */
+/** Removes the notes of the previous event, even if that event failed. */
 function clear({
   agents,
   wallets,
@@ -89,7 +92,7 @@ function clear({
 /**
  * Opens the context of `event`. The first event of a log also inserts the state, with the default parameters.
  *
- * @param notes of the event before, when that was applied to the same store
+ * @param notes the notes of the previous event, if that event was applied to the same store
  */
 export function openContext(
   store: Store,
@@ -159,7 +162,7 @@ function initialState(event: DeriveEvent): Row<"state"> {
   };
 }
 
-/** The parameters of one text, parsed once while they stay the same. */
+/** Parses the text of the parameters. The same text is parsed only once. */
 const parseParams = (() => {
   let last: { text: string; params: Params } | undefined;
   return (text: string): Params => {

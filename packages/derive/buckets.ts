@@ -24,7 +24,7 @@ export type BucketName = keyof typeof buckets;
 
 /** The bucket that contains an exact value. */
 export function bucketOf<Value>(bucket: BucketName, exact: Value): Value {
-  // A field names a bucket of its own type.
+  // The type of the value is the one of its bucket. TypeScript cannot see this.
   const rule = buckets[bucket].of as unknown as (exact: Value) => Value;
   return rule(exact);
 }

@@ -7,8 +7,8 @@ import type { Row } from "./tables.ts";
 
 /**
  * A hire of a capability enters the window (`by` 1), or leaves it (−1). The capabilities in the window have numbered
- * places, and the last takes the place of one that leaves. So they are read together, however many there ever were.
- * The median is of what was paid in (SHP §9.2).
+ * places. When one leaves, the last takes its place. So all of them are read together, and older ones cost nothing.
+ * The median is taken over the amounts that buyers paid in (SHP §9.2).
  */
 export function changeCapability(
   context: ApplyContext,

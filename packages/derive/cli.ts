@@ -25,7 +25,7 @@ Time moves at the log's ticks only: without any, nothing expires and there is no
 
 type Command = { file: string; print: "summary" | "json" | "digest"; options: FoldLogOptions };
 
-/** Exit code of a command that was called wrongly, as most Unix tools have it. */
+/** Exit code for a wrong call of the command. Most Unix tools use this code. */
 const USAGE = 2;
 
 /** @returns the parsed options; null when help is asked for */

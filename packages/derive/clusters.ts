@@ -38,8 +38,8 @@ export function sharedClusterSize(context: ApplyContext, a: string, b: string): 
 }
 
 /**
- * A signal that tripped, and the agents that it puts into one cluster. `funder` is the wallet whose money
- * tripped it, or null if similar listings did.
+ * A signal that tripped, and the agents that it puts into one cluster. `funder` is the wallet whose money tripped the
+ * signal. It is null if similar listings tripped it.
  */
 export type Trip = { members: string[]; signal: ClusterSignal; funder: string | null };
 

@@ -11,12 +11,12 @@ import { STATE_ID } from "./stateId.ts";
 import type { Row } from "./tables.ts";
 
 /**
- * One hash over everything published, equal on every node. A leaf is the SHA-256 of the RFC 8785 bytes of
- * `[address, fields]`, of `[id, merged into, size]` for a cluster, or of a row of audits. Leaves are in a
- * 16-ary tree by the SHA-256 of their key (address, cluster id, or table and id), each at the shortest prefix
- * that no other leaf shares. So the cost of a tick depends only on the rows that it touched, and the proof of
- * one row is short. Trust scores and SLAs have their own tree, so anyone can see that they change nothing in
- * the other.
+ * One hash over everything published, equal on every node. A leaf is the SHA-256 of the RFC 8785 bytes of `[address,
+ * fields]`, of `[id, merged into, size]` for a cluster, or of a row of audits. Leaves are in a 16-ary tree. The
+ * SHA-256 of a leaf's key (address, cluster id, or table and id) decides its place: the shortest prefix that no other
+ * leaf shares. So the cost of a tick depends only on the rows that it touched, and the proof of one row is short.
+ * Trust scores and SLAs have a tree of their own. So anyone can see that they change nothing in the tree of
+ * reputation.
  *
  *     hash(leaf)  = SHA-256(0x00 ‖ SHA-256(key) ‖ leaf)
  *     hash(inner) = SHA-256(0x01 ‖ sixteen child hashes, 32 zero bytes for none)
@@ -117,7 +117,7 @@ function pricesOf(context: ApplyContext, { id, capabilities }: Row<"agent">): Ca
   return prices;
 }
 
-/** The text of a leaf, and its key; the table of a leaf that is a row. */
+/** The text of a leaf and its key. If the leaf is a row, also the row's table. */
 type FoundLeaf = Omit<RowLeaf, "table"> & Partial<Pick<RowLeaf, "table">>;
 
 /** A leaf's hash, and the hash of its key, which decides its place. */

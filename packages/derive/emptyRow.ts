@@ -1,7 +1,10 @@
 import type { ColumnKind } from "./columnKind.ts";
 import { type Row, type TableName, tables } from "./tables.ts";
 
-/** The columns of a table whose kind decides their first value: all but texts, which start with a value of their own. */
+/**
+ * All columns of a table except texts. The kind of a column decides its first value, but texts have no common first
+ * value.
+ */
 type Empty<T extends TableName> = {
   [C in keyof Row<T> as (typeof tables)[T][C & keyof (typeof tables)[T]] extends "text"
     ? never

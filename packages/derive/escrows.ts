@@ -62,7 +62,7 @@ export function escrowDeposited(context: ApplyContext, event: EscrowDeposited): 
     receipt: null,
     hire: null,
   });
-  // In a relevant log the transfers to agents are known, and nobody else can hire.
+  // A buyer that is no agent can hire nobody. A relevant log lacks the transfers to such a buyer.
   if (ensureAgent(context, event.buyer) !== null)
     updateEscrow(context, event.escrowId, { arrived: arrivedBefore(context, event.buyer, event) });
   forEachRow(itemsOf(context.store, waitingForDeposit(event)), (id) => {
@@ -112,9 +112,9 @@ function settle(context: ApplyContext, id: string, change: Partial<Row<"escrow">
 }
 
 /**
- * Joins a receipt to the escrow that it names, if buyer and seller are the same in both. With the receipt the
- * seller itself has acted, so a settled escrow counts for it. A receipt that comes later adds only the
- * capability and the latency.
+ * Joins a receipt to the escrow that it names, if buyer and seller are the same in both. The receipt is an act of the
+ * seller, so the escrow counts for the seller once it is settled. A receipt that comes later adds only the capability
+ * and the latency.
  */
 export function attachReceipt(context: ApplyContext, receipt: Row<"receipt">): void {
   const escrow = receipt.escrowId === null ? null : context.store.get("escrow", receipt.escrowId);
@@ -188,7 +188,7 @@ function modeOf({ provider }: Row<"escrow">): string {
   return `platform_escrow:${provider}`;
 }
 
-/** The receipt that was joined to it, unless another payment made that receipt's hire count meanwhile. */
+/** The receipt that was joined to an escrow. Null if another payment already made that receipt's hire count. */
 function usableReceipt(context: ApplyContext, escrow: Row<"escrow">): Row<"receipt"> | null {
   if (escrow.receipt === null) return null;
   const receipt = receiptRow(context, escrow.receipt);

@@ -33,12 +33,16 @@ export type LogToken = { address: Address; firstBlock: number };
 /** Which transfers a log has: all of the token, or only those that matter. Default: all. */
 export type LogForm = "all" | "relevant";
 
-/** The registries of ERC-8004 whose events the log has, and the implementations behind them whose events are understood. */
+/**
+ * The registries of ERC-8004 whose events the log has. Each comes with the implementations whose events are
+ * understood.
+ */
 export type LogRegistries = Registries & { implementations: Address[] };
 
 /**
- * The first line of an exported log, and of no other: the parameters with which the node was configured, and the token.
- * Without it the default parameters hold, and the reader of the log has to know the token.
+ * The first line of an exported log. No other line has this kind. It names the parameters with which the node was
+ * configured, and the token. Without this line the default parameters hold, and the reader of the log has to know the
+ * token.
  */
 export type ParamsEvent = OnChain<"params"> & {
   params: Params;
@@ -52,15 +56,17 @@ type Transfer = { token: Address; from: Address; to: Address; value: string; tx:
 export type TransferEvent = OnChain<"transfer"> &
   Transfer & {
     /**
-     * The log just before it is `AuthorizationUsed` by `from` (EIP-3009). A relevant log has it for transfers to a wallet
-     * with a live listing and for those that a receipt waits for. For others it is false, and nothing reads it.
+     * Whether the log just before it is `AuthorizationUsed` by `from` (EIP-3009). A relevant log says this for
+     * transfers to a wallet with a live listing, and for transfers that a receipt waits for. For other transfers it
+     * says false, and nothing uses that value.
      */
     authorized: boolean;
   };
 
 /**
- * In a relevant log: a transfer of the past that the next event needs, at its own position. Without `authorized` it says
- * what reached its receiver before that was watched. With `authorized` it may be the payment that a receipt names.
+ * In a relevant log: a transfer of the past that the next event needs, at its own position. Without `authorized` it
+ * is a transfer that reached its receiver before the log began to watch that wallet. With `authorized` it may be the
+ * payment that a receipt names.
  */
 export type HistoryEvent = OnChain<"history"> & Transfer & { authorized?: boolean };
 
@@ -148,7 +154,10 @@ export type IdentityTransferred = OfIdentity<"identity.transferred"> & { from: A
 /** The `index`-th feedback of a client on an identity, from 1. */
 type OfFeedback<Kind extends string> = OfIdentity<Kind> & { client: Address; index: string };
 
-/** `value` is a decimal integer with `decimals` digits behind the point, `hash` the keccak-256 of the file at `uri`, as the client says. */
+/**
+ * `value` is a decimal integer with `decimals` digits behind the point. `hash` is what the client gives as the
+ * keccak-256 of the file at `uri`.
+ */
 export type FeedbackGiven = OfFeedback<"feedback.given"> & {
   value: string;
   decimals: number;

@@ -18,12 +18,12 @@ export function usdc(atomic: Rational): string {
   return formatUsdc(roundHalfUp(atomic, 0));
 }
 
-/** One fraction through another, each as a row keeps it; null when there is nothing to divide by. */
+/** One fraction divided by another, both in the text form of a row. Null when there is nothing to divide by. */
 export function ratio(part: string, whole: string): number | null {
   return quotient(parseRational(part), parseRational(whole));
 }
 
-/** The same of whole numbers. */
+/** One whole number divided by another. Null when there is nothing to divide by. */
 export function share(part: bigint, whole: bigint): number | null {
   return quotient({ n: part, d: 1n }, { n: whole, d: 1n });
 }

@@ -1,11 +1,11 @@
 /**
- * The same text in one piece. V8 keeps a text that was put together as its parts until somebody reads it, and most texts in rows
- * are not read soon: in parts they take five times the memory, and the garbage collector goes through all of them.
+ * The same text in one piece. V8 stores a joined text as its parts until somebody reads it, and most texts in rows
+ * are not read soon. Parts take five times the memory, and the garbage collector has to visit each of them.
  */
 export function flat(text: string): string {
   if (text !== "") read.last = text.charCodeAt(0);
   return text;
 }
 
-/** Without a trace of the reading, a compiler may leave it out. */
+/** A compiler may leave out a reading that has no effect, so the character is stored. */
 const read = { last: 0 };

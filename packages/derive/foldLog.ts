@@ -14,18 +14,24 @@ export type FoldLogOptions = ApplyOptions & {
   atBlock?: number;
   /** Called after each event that was applied. */
   onEvent?: (event: DeriveEvent) => void;
-  /** Gives the same parts in the same order, perhaps later: it may prepare what their events need while earlier ones are applied. */
+  /**
+   * Gives the same parts in the same order, perhaps later. While earlier parts are applied, it may prepare what the
+   * events of the next parts need.
+   */
   ahead?: (parts: AsyncIterable<LogPart>) => AsyncIterable<LogPart>;
 };
 
 export type DerivedLog = {
   store: MemoryStore;
   events: number;
-  /** Tokens of transfers that were left out, with how many; of the first {@link OTHER_TOKENS} of them. */
+  /**
+   * The tokens whose transfers were left out, each with the number of these transfers. There are at most {@link
+   * OTHER_TOKENS} of them.
+   */
   otherTokens: Map<string, number>;
 };
 
-/** A log with more tokens is a mistake or a joke, and nobody reads a longer list. */
+/** A log with more tokens is probably a mistake, and nobody reads a longer list. */
 const OTHER_TOKENS = 10;
 
 /**

@@ -6,7 +6,7 @@ export function hireKey(receipt: Pick<Row<"receipt">, "agent" | "hireId">): stri
   return `${receipt.agent}/${receipt.hireId}`;
 }
 
-/** The entry of a key, or null. An event reads each key once. */
+/** The entry of a key, or null. An event reads each entry from the store only once. */
 export function findHireKey(context: ApplyContext, id: string): Row<"hireKey"> | null {
   const open = context.hireKeys.get(id);
   if (open !== undefined) return open.row;
@@ -32,7 +32,7 @@ export function hireKeyTaken(context: ApplyContext, receipt: Row<"receipt">): bo
   return row !== null && row.hire !== null;
 }
 
-/** Writes the keys that this event changed, each once. */
+/** Writes all keys that this event changed. Each key is written once. */
 export function saveHireKeys(context: ApplyContext): void {
   for (const { row, stored } of context.hireKeys.values()) {
     if (row !== null && row !== stored) context.store.put("hireKey", row);

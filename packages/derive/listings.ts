@@ -23,8 +23,9 @@ export type ListingFacts = {
 };
 
 /**
- * A seller's listing: registers the seller, and replaces the one of the same capability and payment mode unless that has a
- * higher `issued_at`. A body seen before changes nothing, so nobody can bring back an old price (SHP §7.3.1).
+ * Applies a seller's listing. Registers the seller. The listing replaces the one of the same capability and payment
+ * mode, unless that one has a higher `issued_at`. A body that was seen before changes nothing, so nobody can bring
+ * back an old price (SHP §7.3.1).
  */
 export function listingSettled(context: ApplyContext, facts: ListingFacts): void {
   const { body } = facts;

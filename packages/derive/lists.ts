@@ -21,7 +21,7 @@ export function append(store: Store, list: string, item: string): number {
     return 1;
   }
   const { length, tail } = withItem(store, row, item);
-  // With the id of the row, so that the same text is in memory once.
+  // The id comes from the row, so that memory has this text only once.
   store.put("list", { id: row.id, length, tail });
   return length;
 }
@@ -61,7 +61,7 @@ export function* itemsUpTo(store: Rows, end: ListEnd): Generator<string> {
   yield* tailItems(end);
 }
 
-/** The same as an array, for a list that is known to be short. */
+/** The items as an array, for a list that is known to be short. */
 export function allItems(store: Rows, list: string): string[] {
   const row = store.get("list", list);
   if (row === null) return [];

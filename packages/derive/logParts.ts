@@ -1,7 +1,9 @@
 import type { DeriveEvent } from "./events.ts";
 import type { LogReader } from "./logReader.ts";
 
-/** A part ends after so many lines, or after the line that makes it this long, in characters. */
+/**
+ * A part ends after `MOST_LINES` lines. It ends earlier once its lines have `MOST_CHARACTERS` characters together.
+ */
 const MOST_LINES = 256;
 const MOST_CHARACTERS = 1 << 18;
 
@@ -18,8 +20,8 @@ export type LogPart = {
 };
 
 /**
- * Reads a log in parts. An error of reading comes as the `failure` of the last part, so that the lines before it are applied
- * first: one of them may contradict the others, and the first fault of a log is the one that is reported.
+ * Reads a log in parts. An error of reading comes as the `failure` of the last part, so the lines before it are
+ * applied first. One of these lines may contradict the others, and only the first fault of a log is reported.
  *
  * @param texts the log, each text one or more whole lines
  */

@@ -2,8 +2,8 @@ import type { Store } from "./store.ts";
 import type { Row, TableName } from "./tables.ts";
 
 /**
- * The rows of audits that are published, and what settlement says of agents. Each has a leaf in the digest. Assignments are
- * in the leaf of their audit.
+ * The tables of audits that are published, and the table of settlement's figures for agents. Each row has a leaf in
+ * the digest, but assignments are in the leaf of their audit.
  */
 const OF_SHP: ReadonlySet<TableName> = new Set([
   "audit",
@@ -20,8 +20,8 @@ const OF_SHP: ReadonlySet<TableName> = new Set([
 ]);
 
 /**
- * The rows of trust scores and SLAs that have a leaf, each with the columns that are not in it. The figures of an agent and
- * its guarantees for the last hour are in the leaf of its slot, so an hour touches no other leaf.
+ * The tables of trust scores and SLAs whose rows have a leaf. Each comes with the columns that are not in the leaf.
+ * An agent's figures and the state of its guarantees are in the leaf of its slot. So most hours change no other leaf.
  */
 const OF_STEWARD: ReadonlyMap<TableName, ReadonlySet<string>> = new Map<TableName, ReadonlySet<string>>([
   ["stewardSlot", new Set()],
@@ -90,7 +90,8 @@ export class NotingRows implements Store {
   }
 
   update<T extends TableName>(table: T, id: string, change: Partial<Omit<Row<T>, "id">>): void {
-    // The row of an assignment names its audit, and has no leaf of its own: its verdict and its fee are part of the audit's.
+    // An assignment has no leaf of its own: its verdict and its fee are part of the leaf of its audit. Its row names
+    // that audit.
     if (TREES.has(table) && Object.keys(change).some((column) => isInLeaf(table, column)))
       this.#touched.add(`${table} ${id}`);
     this.#store.update(table, id, change);

@@ -23,8 +23,8 @@ const plain = {
 };
 
 /**
- * A direct hire has the result that the buyer first signed, in the receipt or by telemetry; otherwise the one the seller
- * claims.
+ * A direct hire has the result that the buyer signed first, in the receipt or by telemetry. If the buyer signed none,
+ * it has the result that the seller claims.
  */
 export function directOutcome(receipt: Row<"receipt">, telemetry: Row<"telemetry"> | null): Outcome {
   const measured = receipt.buyerSigned ? null : (telemetry?.allPassed ?? null);

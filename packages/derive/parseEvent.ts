@@ -143,7 +143,7 @@ const CHOICES: { [name: string]: string } = {
   side: "must be in, out or spent",
 };
 
-/** The same as pairs. They are made once, because a log has many lines. */
+/** The fields of each kind as pairs. They are made once, because a log has many lines. */
 const checks = new Map(Object.entries(kinds).map(([kind, fields]) => [kind, Object.entries(fields)]));
 
 /**

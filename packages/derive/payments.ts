@@ -14,9 +14,9 @@ import type { Row } from "./tables.ts";
 import { latencyOf } from "./telemetry.ts";
 
 /**
- * What a receipt and its payment must agree on. Several logs of one transaction may share it. Numbers
- * distinguish them. The last sixteen digits of each address are enough to find the few candidates. `mayClaim`
- * compares the whole addresses.
+ * A key with everything on which a receipt and its payment must agree. Several logs of one transaction may have the
+ * same key. A number behind the key tells them apart. The last sixteen digits of each address are enough to find the
+ * few candidates. `mayClaim` compares the whole addresses.
  */
 export function paymentKey(tx: string, from: string, to: string, value: bigint): string {
   return `${tx}/${from.slice(-16)}${to.slice(-16)}/${value}`;
@@ -110,8 +110,9 @@ export function findPayment(context: ApplyContext, receipt: Row<"receipt">): Row
 }
 
 /**
- * Whether this log pays for this receipt: not consumed, at the log index if one is given, authorized by the buyer
- * (EIP-3009) or acknowledged by its signature, and, if the money went to another payee, with that payee's earlier consent.
+ * Whether this log pays for this receipt. No other receipt may have claimed it. If the receipt names a log index, it
+ * must be the index of this log. The buyer authorized the payment (EIP-3009), or signed the receipt. If the money
+ * went to another payee, that payee agreed earlier.
  */
 export function mayClaim(context: ApplyContext, receipt: Row<"receipt">, payment: Row<"payment">): boolean {
   if (payment.from !== receipt.buyer || payment.to !== receipt.payee) return false;

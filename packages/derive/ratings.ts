@@ -111,8 +111,8 @@ function changeStars(
     weight: formatRational(change(parseRational(row?.weight ?? "0"), weight)),
     stars: formatRational(change(parseRational(row?.stars ?? "0"), stars)),
   };
-  // A day that all its ratings left may be behind the first day. New parameters can widen the window, so that a rating
-  // which waited for its hire since then brings the day back.
+  // A day may lie before the first day because all its ratings left. Later parameters may make the window longer.
+  // Then a rating that waited for its hire since that day enters again, and the day is added again.
   if (row === null || row.weight === "0") append(context.store, starDaysOf(rating.ratee), String(day));
   context.store.put("starDay", { id, ...sums });
   updateAverage(context, rating.ratee);

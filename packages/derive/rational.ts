@@ -18,9 +18,10 @@ function gcd(a: bigint, b: bigint): bigint {
 }
 
 /**
- * Sums of weights can have denominators of thousands of digits: one 1/n for each size that a growing ring ever had. So
- * both denominators are reduced by what they share, which is at most the smaller one, and the sum by what is left of
- * that (Knuth, TAOCP 4.5.1). No common divisor of two such large numbers is ever computed.
+ * Sums of weights can have denominators of thousands of digits: one 1/n for each size that a growing ring ever had.
+ * So both denominators are divided by their common divisor, which is at most the smaller one. Then the sum is reduced
+ * only by what it shares with that divisor (Knuth, TAOCP 4.5.1). No common divisor of two such large numbers is ever
+ * computed.
  */
 export function add(a: Rational, b: Rational): Rational {
   if (a.d === b.d && a.d === 1n) return { n: a.n + b.n, d: 1n };

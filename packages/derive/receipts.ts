@@ -47,7 +47,10 @@ function awaitPayment(context: ApplyContext, receipt: Row<"receipt">): void {
   waitIfPending(context, receipt, mayWait ? waiting : null);
 }
 
-/** The seller itself signed all receipts that wait for the same deposit as this one. It needs no more than a few. */
+/**
+ * All receipts that wait for one deposit have the same seller, and a seller needs only a few. So their number is
+ * limited.
+ */
 function awaitDeposit(context: ApplyContext, receipt: Row<"receipt">, escrowId: string): void {
   const waiting = waitingForDeposit({ escrowId, seller: receipt.agent, buyer: receipt.buyer });
   const mayWait = listLength(context.store, waiting) < MAX_ALIKE;

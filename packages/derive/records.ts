@@ -186,9 +186,7 @@ function required(reading: Reading): () => void {
   return reading;
 }
 
-/**
- * Only the form of these records is checked. Older ones come from before a form existed, and are not checked.
- */
+/** Only the form of these records is checked. Older records are not checked, because this form did not exist yet. */
 function unread({ type, body }: RecordEvent): null {
   if (Object.hasOwn(UNREAD, type) && !isUnbound(body)) UNREAD[type]?.(body);
   return null;

@@ -52,9 +52,9 @@ const leaves: [name: string, value: Leaf][] = fieldNames
   .map(([name, value]) => [JSON.stringify(name), value]);
 
 /**
- * The RFC 8785 text of an agent's leaf in the digest, `[address, fields]`: its exact values, private or not. Instead of id
- * and size of the current cluster it has the ids of the clusters that the agent joined first, so a merge does not touch
- * every member. Clusters have leaves of their own.
+ * The RFC 8785 text of an agent's leaf in the digest, `[address, fields]`: its exact values, private or not. It does
+ * not have the id and the size of the current cluster, but the ids of the clusters that the agent joined first. So a
+ * merge does not touch every member. Clusters have leaves of their own.
  */
 export function leafText(agent: Row<"agent">, prices: CapabilityPrice[]): string {
   const from = { agent, prices, cluster: null };

@@ -65,16 +65,16 @@ export const tables = {
     reached: "number",
     reachedTail: "text",
     /**
-     * In a log of all transfers: what reached it in this block, the last one in which something did. The block is
-     * −1 once `hubTransfers` transfers reached it.
+     * In a log of all transfers: the last block in which something reached it, and the sum that reached it in that
+     * block. The block is −1 once `hubTransfers` transfers reached it.
      */
     arrivedBlock: "number?",
     arrived: "bigint",
   },
   /**
-   * In a relevant log: a summary of the transfers that reached a wallet before it was watched, as far as the
-   * log has reported them: up to the one at `block` and `log`. From the position `watchedBlock` and
-   * `watchedLog` on, the log contains its transfers themselves.
+   * In a relevant log: a summary of the transfers that reached a wallet before the log began to watch it. It covers
+   * the transfers that the log has reported, up to the one at `block` and `log`. From the position `watchedBlock` and
+   * `watchedLog` on, the log contains the wallet's transfers themselves.
    */
   inflow: {
     id: "text",
@@ -204,22 +204,22 @@ export const tables = {
     seq: "number?",
   },
   /**
-   * Hires in the window per agent and capability, `<agent>/<capability>`; `place` is its number among the agent's
-   * capabilities with hires in the window, null without hires.
+   * Hires in the window per agent and capability, `<agent>/<capability>`. `place` is the capability's number among
+   * the agent's capabilities with hires in the window; null without hires.
    */
   capability: {
     id: "text",
     agent: "text",
     capability: "text",
     windowHires: "number",
-    /** The number of them that were successes. An auditor of a capability needs at least one. */
+    /** The number of these hires that were successes. An auditor of a capability needs at least one. */
     windowSuccesses: "number",
     medianPrice: "text?",
     place: "number?",
   },
   /**
-   * The capabilities of an agent with hires in the window, `<agent>/<place>`: all of them are read together, and no
-   * others. Rows from the number of its capabilities on are no longer in use.
+   * The capabilities of an agent with hires in the window, `<agent>/<place>`. All of them are read together, and no
+   * others are. Rows from the number of its capabilities on are not in use.
    */
   capabilityPlace: { id: "text", capability: "text" },
   /**
@@ -237,7 +237,7 @@ export const tables = {
     capability: "text",
     paymentMode: "text",
     priceUsdc: "text",
-    /** The same in atomic units. */
+    /** `priceUsdc` in atomic units. */
     price: "bigint",
     maxLatencyMs: "number",
     endpoint: "text",
@@ -421,7 +421,7 @@ export const tables = {
     escrowId: "text?",
     receipt: "text?",
     /**
-     * The family that it counts for, and the account that got the money (see `families/buyerFamilies.ts`).
+     * The family of buyers that it counts for, and the account that got the money (see `families/buyerFamilies.ts`).
      */
     buyerFamily: "text",
     payeeAccount: "text?",

@@ -22,12 +22,13 @@ import type { Row } from "./tables.ts";
 import { findWallet, isHubOrEscrow, walletToChange } from "./wallets.ts";
 
 /**
- * A transfer of the token is a hire payment when a receipt claims it; else it may fund its receiver. An authorized one to a
- * wallet with a live listing is presumed a hire payment until it has waited `reconcileSeconds` for its receipt.
+ * A transfer of the token is a hire payment when a receipt claims it. Otherwise it may fund its receiver. If an
+ * authorized transfer goes to a wallet with a live listing, it is presumed to be a hire payment. It counts as funding
+ * if no receipt claims it within `reconcileSeconds`.
  */
 export function transferred(context: ApplyContext, event: TransferEvent): void {
-  // Transfers that reached a wallet before it was watched are given later, when they are needed. Here they
-  // would count twice.
+  // Transfers that reached a wallet before it was watched come again as lines about the past, when they are needed.
+  // If they counted here, they would count twice.
   if (isRelevant(context) && !isWatched(context, event.to, event)) return;
   const value = BigInt(event.value);
   const counted = (isRelevant(context) ? countWatched : countTransfer)(context, event, value);
@@ -43,7 +44,7 @@ export function transferred(context: ApplyContext, event: TransferEvent): void {
   if (isListed && event.authorized) awaitReceipt(context, { ...event, value });
   if (isBusy || !isFundingSize(context.params, value, received)) return;
   if (isListed && event.authorized) {
-    // One second more, so that the first tick after the whole waiting time decides.
+    // One second is added, so that only a tick after the whole waiting time decides.
     const due = event.time + context.params.reconcileSeconds + 1;
     schedule(context, due, "payment", presumePayment(context, event.to, legOf(event)));
     return;
@@ -54,8 +55,8 @@ export function transferred(context: ApplyContext, event: TransferEvent): void {
 type Counted = Pick<Row<"wallet">, "kind" | "received"> & {
   isBusy: boolean;
   /**
-   * How many transfers had left the sender, with this one, and how many had reached the receiver. In a
-   * relevant log the sender's count is asked for only when it matters.
+   * `sent`: how many transfers had left the sender, with this one. In a relevant log this count is asked for only
+   * when it matters.
    */
   sent: number;
   sentTooMany: boolean;
@@ -65,8 +66,8 @@ type Counted = Pick<Row<"wallet">, "kind" | "received"> & {
 };
 
 /**
- * The sender of a transfer spends. For the receiver the transfer may be its first money, money to pay with
- * later, or money that comes back.
+ * Notes a transfer for families: its sender spends. For the receiver the transfer may be its first money, money to
+ * pay with later, or money that comes back.
  */
 function noteForFamilies(
   context: ApplyContext,
@@ -109,7 +110,7 @@ function countTransfer(context: ApplyContext, { from, to }: TransferEvent, value
 }
 
 /**
- * The same in a relevant log, for the receiver only. The sender's transfers are looked for when they matter.
+ * Counts a transfer in a relevant log, for the receiver only. The sender's transfers are looked up when they matter.
  */
 function countWatched(context: ApplyContext, event: TransferEvent, value: bigint): Counted {
   const { to } = event;
@@ -140,7 +141,7 @@ function claimOnArrival(context: ApplyContext, event: TransferEvent, value: bigi
     askPayments(context, { tx, from, to, value }, event);
   }
   const arrived = isRelevant(context) ? null : arrivedNow(context, from, block);
-  // The wallets' rows have the same addresses already, so that each is in memory once.
+  // The addresses come from the wallets' rows, so that memory has each text only once.
   const [payer, payee] = [findWallet(context, from)?.id ?? from, findWallet(context, to)?.id ?? to];
   const sides = { from: payer, to: payee };
   const payment = addPayment(context, key, { block, time, log, ...sides, value, authorized, arrived });

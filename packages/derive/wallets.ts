@@ -6,7 +6,7 @@ import { isRelevant } from "./relevant/isRelevant.ts";
 import { noteKind } from "./relevant/until.ts";
 import type { Row } from "./tables.ts";
 
-/** The wallet, or null. An event may use a wallet many times, but reads its row once. */
+/** The wallet, or null. An event may use a wallet many times. Its row is read from the store only once. */
 export function findWallet(context: ApplyContext, address: string): Row<"wallet"> | null {
   return openWallet(context, address).row;
 }
@@ -14,7 +14,7 @@ export function findWallet(context: ApplyContext, address: string): Row<"wallet"
 /** The row of a wallet, for this event to change. A wallet without a row gets one. */
 export function walletToChange(context: ApplyContext, address: string): Row<"wallet"> {
   const open = openWallet(context, address);
-  // A row of the store is copied once. Then the copy, which is of this event, is changed again and again.
+  // An event copies a row of the store once, before its first change. Its other changes go into the same copy.
   if (open.row === null) open.row = { ...EMPTY, id: address };
   else if (open.row === open.stored) open.row = { ...open.row };
   return open.row;
@@ -22,7 +22,7 @@ export function walletToChange(context: ApplyContext, address: string): Row<"wal
 
 const EMPTY = { ...emptyRow("wallet"), fundings: "", origin: "", begun: "", reachedTail: "" };
 
-/** Writes the wallets that this event changed, each once. */
+/** Writes the rows of all wallets that this event changed. Each row is written once. */
 export function saveWallets(context: ApplyContext): void {
   for (const { row, stored } of context.wallets.values()) {
     if (row !== stored && row !== null) context.store.put("wallet", row);
@@ -34,7 +34,7 @@ export function isHubOrEscrow(context: ApplyContext, address: string): boolean {
   return (openWallet(context, address).row?.kind ?? null) !== null;
 }
 
-/** Notes the kind of a wallet. An escrow always stays an escrow, whatever is published of it. */
+/** Notes the kind of a wallet. An escrow always stays an escrow, even if somebody publishes it as a hub. */
 export function markWallet(context: ApplyContext, address: string, kind: "hub" | "escrow"): void {
   const known = findWallet(context, address)?.kind ?? null;
   if (known !== "escrow" && known !== kind) changeKind(context, address, known, kind);

@@ -24,7 +24,10 @@ export function judgeAuditors(context: ApplyContext, audit: Row<"audit">, end: "
   }
 }
 
-/** A judgement leaves the window. It no longer counts if its auditor was removed since. */
+/**
+ * Called when a judgement leaves the window. If its auditor was removed since then, it does not count any more, and
+ * nothing changes.
+ */
 export function leaveAgreement(
   context: ApplyContext,
   id: string,

@@ -16,8 +16,8 @@ import { auditorAt, rosterOf, rosterSize } from "./rosters.ts";
 const MAX_PROBES = 64;
 
 /**
- * Puts an audit on the list of audits that wait for an auditor. Each tick, from the next one on, tries to
- * find one.
+ * Puts an audit on the list of audits that wait for an auditor. From the next tick on, each tick tries to find an
+ * auditor.
  */
 export function awaitAuditor(
   context: ApplyContext,

@@ -31,7 +31,8 @@ export function changeAudit(
 }
 
 /**
- * Whether this node follows an operator's audits now. The audits of an operator that left end as `abandoned`.
+ * Whether this node follows an operator's audits now. If an operator leaves the parameters, its audits end as
+ * `abandoned`.
  */
 export function isOperator({ params }: ApplyContext, operator: string): boolean {
   return Object.hasOwn(params.audit.operators, operator);

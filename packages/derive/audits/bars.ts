@@ -31,7 +31,7 @@ export function barOf(
   return null;
 }
 
-/** Whether an auditor is a side of a hire, or belongs to one. */
+/** Whether an auditor is a side of a hire, or belongs to a side. */
 export function isSideOf(
   context: ApplyContext,
   { seller, buyer }: Pick<Row<"audit">, "seller" | "buyer">,
@@ -66,7 +66,10 @@ function handleOf(context: ApplyContext, agent: string): string | null {
   return claim === null || claim.status === "unclaimed" ? null : claim.xHandle.toLowerCase();
 }
 
-/** The clusters of some agents, of both kinds, as an assignment publishes them. */
+/**
+ * The ids of the clusters of some agents, in the form in which an assignment publishes them. Both kinds of clusters
+ * are named.
+ */
 export function clustersOf(context: ApplyContext, agents: string[]): { [agent: string]: string[] } {
   const clusters: { [agent: string]: string[] } = {};
   for (const agent of agents) {

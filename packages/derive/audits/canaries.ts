@@ -15,12 +15,15 @@ import { withdrawAudit } from "./effects.ts";
 import { countFor } from "./operators.ts";
 import type { Reading } from "./reading.ts";
 
-/** The most sellers, of a wallet or of its buyer group, that are searched for the wallet's own purchases. */
+/**
+ * The most sellers that are searched for the purchases of one wallet. Some of them may be sellers of its buyer group.
+ */
 const MAX_SELLERS = 256;
 
 /**
- * An operator commits to hires that it will arrange, or reveals these hires. They measure how often an auditor passes
- * good work and fails bad work (S110). They remove nobody from a roster and take nothing from anybody.
+ * Reads an operator's record of canaries: hires that the operator will arrange, or that it now reveals. Canaries
+ * measure how often an auditor passes good work and fails bad work (S110 in the specification). They remove nobody
+ * from a roster and take nothing from anybody.
  */
 export function readCanary(context: ApplyContext, event: RecordEvent): Reading {
   const { commitment, reveal } = parseAuditCanary(event.body);
@@ -66,8 +69,8 @@ function revealed(
 }
 
 /**
- * Whether the hire leaves the figures. A canary that measures nothing stays in them, so a list cannot remove a hire that
- * was not arranged.
+ * Reads one revealed canary. Returns whether its hire leaves the figures. The hire stays in them if the canary
+ * measures nothing. So an operator's list cannot remove a hire that was not arranged.
  */
 function revealOne(context: ApplyContext, list: Row<"canaryList">, canary: Canary): boolean {
   const { buyer, truth } = canary;
@@ -117,8 +120,8 @@ function hireOf(
 }
 
 /**
- * The seller of the only hire that a wallet bought in the window. Undefined if it bought nothing, null if it bought more,
- * or if there are too many sellers to search.
+ * The seller of the only hire that a wallet bought in the window. Undefined if the wallet bought nothing. Null if it
+ * bought several hires, or if there are too many sellers to search.
  */
 function onlySellerOf(context: ApplyContext, buyer: string): string | null | undefined {
   if (listLength(context.store, boughtFrom(buyer)) > MAX_SELLERS) return null;

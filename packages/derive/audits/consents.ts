@@ -45,8 +45,8 @@ export function everConsented(context: ApplyContext, seller: string): boolean {
 }
 
 /**
- * The audit operator that a listing agreed to at a time; null for nobody. The listing's own row has the
- * latest one.
+ * The audit operator to which a listing agreed at a time; null for nobody. The row of the listing has the operator of
+ * its last change.
  */
 export function consentOfListing(
   store: Store,

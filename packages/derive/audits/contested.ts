@@ -11,15 +11,15 @@ import { enqueue } from "./queues.ts";
 const ALWAYS = 1_000_000;
 
 /**
- * Whether a buyer took its money back after the seller had marked delivery. The two contradict each other:
- * the buyer says that the work was bad, the seller that it was done. An audit that was not drawn yet becomes
- * an audit of this refund.
+ * Whether a buyer took its money back after the seller had marked delivery. Then buyer and seller contradict each
+ * other: the buyer says that the work was bad, and the seller says that it was done. An audit that was not drawn yet
+ * becomes an audit of this refund.
  */
 export function isContested({ refundedBy, buyer, delivered }: Row<"escrow">): boolean {
   return refundedBy === buyer && delivered;
 }
 
-/** Handles such a refund of a hire that may be audited, or already was. */
+/** Handles a refund after delivery of a hire that may be audited, or that already was. */
 export function refundContested(context: ApplyContext, escrow: Row<"escrow">): void {
   const audit = isContested(escrow) ? context.store.get("audit", escrow.id) : null;
   if (audit === null) return;
@@ -78,8 +78,8 @@ export function trustedOutcome(context: ApplyContext, buyer: string, settled: Ou
 function falsify(context: ApplyContext, audit: Row<"audit">): void {
   const escrow = context.store.get("escrow", audit.hire) as Row<"escrow">;
   if (escrow.hire !== null) amendHire(context, escrow.hire, { outcome: "neutral", evidence: "audit" });
-  // If the buyer had reported before that nothing arrived, its refund says nothing about the quality of the
-  // work.
+  // A buyer may have reported, before it took its money back, that nothing arrived. Then the refund says nothing
+  // about the quality of the work.
   if (escrow.nothingCame || audit.canary !== null) return;
   changeAudit(context, audit, { isRefundFalse: true });
   changeFalseRefunds(context, audit.buyer, 1);

@@ -22,9 +22,9 @@ type Counted = "passed" | "rolledBack";
 const columns = { passed: "auditsPassed", rolledBack: "auditsRolledBack" } as const;
 
 /**
- * Rolls a hire back: its seller's rates and tier change, and for a time more of its sales and its cluster's
- * are drawn. A hire that is not counted yet will be counted as rolled back. A hire that an operator of audits
- * had arranged has no effect.
+ * Rolls a hire back. Its seller's rates and tier change. For a time, more sales of the seller and of its cluster are
+ * drawn. A hire that is not counted yet will be counted as rolled back. Nothing changes for a hire that an operator
+ * of audits had arranged.
  */
 export function rollBack(context: ApplyContext, before: Row<"audit">): void {
   if (before.canary !== null) return;

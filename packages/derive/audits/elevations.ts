@@ -5,8 +5,8 @@ import { forEachRow } from "../loadedRows.ts";
 
 /**
  * Until when hires are drawn more often: for each seller of a rolled back hire, for each of its clusters, and for the
- * verification version of the hire (SHP §8.3.1). A cluster's time is the latest of its members' times. So it moves along
- * when clusters merge, and is computed again when they split.
+ * verification version of the hire (SHP §8.3.1). A cluster's time is the latest of its members' times. When clusters
+ * merge, the merged cluster takes the latest time. When a cluster splits, its time is computed again.
  */
 export function raiseElevation(context: ApplyContext, who: string, version: string, until: number): void {
   const id = idOf(who, version);
@@ -39,7 +39,10 @@ export function clearElevations(context: ApplyContext, cluster: string): void {
   );
 }
 
-/** A version is any text that a seller writes, also one of several lines. An item of a list has one line. */
+/**
+ * A version is any text that a seller writes. It may have several lines, but an item of a list has only one line. So
+ * the items are encoded.
+ */
 function versionsIn(context: ApplyContext, who: string): string[] {
   return [...itemsOf(context.store, versionsOf(who))].map(decodeURIComponent);
 }

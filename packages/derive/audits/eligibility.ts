@@ -40,8 +40,9 @@ export function consentToReceipt(
 }
 
 /**
- * A receipt was joined to its deposit. With both hashes and a consent the hire is eligible now, counted or not, so that the
- * money of a held escrow can still go back (SHP §8.3.1). A direct hire is eligible once it is counted.
+ * Called when a receipt was joined to its deposit. With both hashes and a consent the hire is eligible now, even if
+ * it is not counted yet. So an audit can be done while the money of a held escrow can still go back (SHP §8.3.1). A
+ * direct hire is eligible once it is counted.
  */
 export function depositReceipted(context: ApplyContext, hire: PaidHire, receipt: Row<"receipt">): void {
   const consent = consentToReceipt(context, hire, receipt);
@@ -94,9 +95,9 @@ function isSaid({ paramsHash, resultHash }: Row<"receipt">): boolean {
 export type Consent = { operator: string; isListed: boolean; version: string };
 
 /**
- * The audits to which the seller agreed for this hire, by its listing for this capability and payment mode. If
- * the seller lists no such capability, any of its listings counts, since otherwise an invented name would avoid
- * audits.
+ * The audits to which the seller agreed for this hire. The listing for this capability and payment mode decides. If
+ * the seller lists no such capability, any of its listings can agree. Otherwise a seller could avoid audits with an
+ * invented name.
  */
 function consentOf(
   context: ApplyContext,
@@ -176,8 +177,8 @@ export function becomeEligible(
 }
 
 /**
- * The rate in force, in parts per million: the capability's own, else the common one. For a time after a hire of its
- * seller, or of its cluster, was rolled back, at least the elevated rate.
+ * The rate in force, in parts per million: the rate of the capability if it has one, and else the common rate. After
+ * a rollback, hires of the seller and of its cluster have at least the elevated rate for a time.
  */
 function rateOf(
   context: ApplyContext,

@@ -1,16 +1,16 @@
-/** On each side; 5 % together. */
+/** The chance that is left out on each side of the interval. Both sides together are 5 %. */
 const TAIL = 0.025;
-/** Halvings of [0, 1]: more than the six decimals that are shown. */
+/** How often [0, 1] is halved. This gives more than the six decimals that are shown. */
 const HALVINGS = 40;
 const DECIMALS = 1_000_000;
 
 /**
- * The exact 95 % interval of a share, `successes` of `trials` (Clopper and Pearson, Biometrika 26, 1934): the
- * shares for which a count this low, or this high, has a chance of at least one in forty. Rounded outwards at
- * six decimals; `[0, 1]` without trials. It uses only the four operations that every machine computes alike.
- * The interval is only shown. It decides nothing.
+ * The exact 95 % interval of a share, `successes` of `trials` (Clopper and Pearson, Biometrika 26, 1934). A share is
+ * in it if a count this low or lower has a chance of at least one in forty, and a count this high or higher too. The
+ * ends are rounded outwards at six decimals. Without trials it is `[0, 1]`. The computation uses only the four
+ * operations that every machine computes alike. The interval is only shown. It decides nothing.
  *
- * @param successes whole, from 0 to `trials`
+ * @param successes a whole number from 0 to `trials`
  */
 export function exactInterval(successes: number, trials: number): [low: number, high: number] {
   const low = successes === 0 ? 0 : bisect((p) => upperTail(successes, trials, p) < TAIL)[0];
@@ -30,7 +30,8 @@ function bisect(isBelow: (p: number) => boolean): [low: number, high: number] {
 }
 
 /**
- * The chance of `least` or more of `trials` at a chance of `p` each. Terms are relative to the largest, so none overflows.
+ * The chance that at least `least` of `trials` succeed, if each succeeds with chance `p`. Terms are divided by the
+ * largest term, so no term overflows.
  */
 function upperTail(least: number, trials: number, p: number): number {
   const mode = Math.min(trials, Math.floor((trials + 1) * p));

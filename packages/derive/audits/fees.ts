@@ -48,8 +48,8 @@ export function failConfirmed(context: ApplyContext, audit: Row<"audit">): void 
 }
 
 /**
- * A transfer from an operator's pool to one of its auditors pays what it owes. If several operators share a pool, the first
- * counts.
+ * Handles a transfer from an operator's pool to one of its auditors. It pays what the operator owes that auditor. If
+ * several operators share a pool, the first counts.
  */
 export function poolPaid(context: ApplyContext, from: string, to: string, value: bigint): void {
   const operators = Object.entries(context.params.audit.operators).filter(([, { pool }]) => pool === from);

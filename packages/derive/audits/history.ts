@@ -3,10 +3,7 @@ import type { Row } from "../tables.ts";
 import { type AuditEnd, auditRow, changeAudit } from "./auditRow.ts";
 import { countFor } from "./operators.ts";
 
-/**
- * The id of the audit that judges a hire again if the hire was challenged while its capability was in
- * bootstrap.
- */
+/** The id of the audit that judges a hire again. Such a hire was challenged while its capability was in bootstrap. */
 export function historyOf(hire: string): string {
   return `${hire}/history`;
 }

@@ -84,7 +84,7 @@ export function wasJustifiedBy(
   return false;
 }
 
-/** SHP §8.3.4.1, all four conditions; the cheapest come first. */
+/** Checks all four conditions of SHP §8.3.4.1. The conditions that cost least are checked first. */
 function isMature(
   context: ApplyContext,
   { id, firstAssigned, verdicts, auditors }: Row<"auditMode">,

@@ -12,13 +12,13 @@ import { modeOf } from "./modes.ts";
 import { countFor } from "./operators.ts";
 import { enqueue } from "./queues.ts";
 
-/** An audit is over after this many rounds, also without a result. */
+/** An audit is over after this many rounds, even without a result. */
 const MAX_ROUNDS = 3;
 
 /**
- * Called when a round has a verdict. One pass is enough, unless the audit is judged again. A fail has to be
- * confirmed by a second auditor. After one of each a third decides (SHP §8.3.1). Only a drawn auditor
- * confirms a fail of the operator's own (SHP §8.3.4.2).
+ * Called when a round has a verdict. One pass is enough, unless the audit is judged again. A second auditor has to
+ * confirm a fail. If one auditor passes the work and one fails it, a third decides (SHP §8.3.1). If the operator
+ * itself gave the fail, only a drawn auditor can confirm it (SHP §8.3.4.2).
  */
 export function roundDecided(
   context: ApplyContext,
@@ -62,7 +62,7 @@ export function auditPassed(context: ApplyContext, audit: Row<"audit">): void {
   end(context, audit, "passed");
 }
 
-/** Its operator is no longer an operator of audits. */
+/** Called when the operator of an audit has left the parameters. */
 export function auditAbandoned(context: ApplyContext, audit: Row<"audit">): void {
   const stood = { assigning: "Unassigned", assigned: "Assigned", rechecking: "Rechecking" } as const;
   const at = stood[audit.status as keyof typeof stood];
@@ -93,7 +93,7 @@ function end(
   status: AuditEnd,
   reason: string | null = null,
 ): void {
-  // A hire that had passed fails when its seller turns out to have signed twice.
+  // A passed hire fails later if its seller turns out to have signed two different things.
   const open = uncountAudit(context, audit);
   // A contested refund already counts as a failure, so nothing changes.
   const isContested = audit.cause === "contested";
@@ -105,7 +105,7 @@ function end(
     historyEnded(context, ended, status);
     return;
   }
-  // A seller that signed two different things may end it a second time.
+  // The audit may have ended before, and now its seller turns out to have signed two different things.
   if (audit.status === "passed" || audit.status === "inconclusive")
     countFor(context, audit.operator, audit.status, -1);
   if (audit.status === "passed") refundVindicated(context, ended);

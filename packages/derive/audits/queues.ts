@@ -30,9 +30,9 @@ export function enqueue(
 }
 
 /**
- * Draws at a tick. A hire that joined a queue in the tick's own block is drawn at the next tick: that block's
- * maker may have put it there knowing its hash. A tick without a hash draws nothing, so everything waits for
- * the next tick.
+ * Draws at a tick. A hire that joined a queue in the tick's own block waits for the next tick: the maker of that
+ * block knows the block's hash, and may have added the hire for that reason. A tick without a hash draws nothing, so
+ * everything waits for the next tick.
  */
 export function drawQueues(
   context: ApplyContext,
@@ -61,7 +61,7 @@ function drawQueue(
   context.store.update("auditQueue", id, { start: end });
   const number = drawNumber(context.sha256Hex, [`tallystick/audit/${kind}/v1`, hash, operator, ppm]);
   const drawn = drawnPlaces(end - start, Number(ppm), number);
-  // For a sample only the drawn hires matter. For passed audits the others have to be closed.
+  // Of a sample, only the drawn hires matter. Of the passed audits, those that are not drawn have to be closed.
   if (kind === "sample") {
     forEachRow(drawn, (place) => take(kind, hireAt(context, queue, start + place), true));
     return;

@@ -42,8 +42,8 @@ export function readMode(context: ApplyContext, event: RecordEvent): Reading {
 }
 
 /**
- * Applies an operator's own verdict. The operator may judge a round when nobody could be assigned for long
- * enough (SHP §8.3.4.2).
+ * Applies an operator's own verdict. The operator may judge a round itself after a long time in which nobody could be
+ * assigned (SHP §8.3.4.2).
  */
 export function readJudge(context: ApplyContext, event: RecordEvent): Reading {
   const { hire, round, models } = parseAuditJudge(event.body);

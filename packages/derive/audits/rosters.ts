@@ -2,9 +2,9 @@ import type { ApplyContext } from "../applyContext.ts";
 import type { Row } from "../tables.ts";
 
 /**
- * Adds an auditor to a roster. A roster has the auditors of an operator for a capability that are in Tier 2,
- * in numbered places, so that a number picks one. When one leaves, the last takes its place. Agents outside
- * Tier 2 get no place. So a crowd of strangers cannot make the eligible auditors hard to find.
+ * Adds an auditor to a roster. A roster has the auditors of an operator for a capability that are in Tier 2. Their
+ * places are numbered, so a number picks an auditor. When an auditor leaves, the last one takes its place. Agents
+ * outside Tier 2 get no place. So a crowd of strangers cannot make the eligible auditors hard to find.
  */
 export function joinRoster(context: ApplyContext, roster: string, auditor: string): void {
   const id = `${roster}/${auditor}`;

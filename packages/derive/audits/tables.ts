@@ -20,7 +20,7 @@ export const auditTables = {
     receipt: "text?",
     paramsHash: "text?",
     resultHash: "text?",
-    /** Whether its seller said what was asked for and delivered, under a capability that it lists. */
+    /** Whether its seller published the hashes of request and result, under a capability that it lists. */
     isDisclosed: "boolean",
     /**
      * The rate at which it is drawn, and why it was drawn: `sample` (at random), `contested` (its buyer took
@@ -142,8 +142,8 @@ export const auditTables = {
     /** How often it was removed for its verdicts. Earlier judgements no longer count. */
     epoch: "number",
     /**
-     * Its verdicts on audits that had at least two verdicts and ended in the window, and how many of its
-     * fails and of its passes the audit overruled.
+     * `judged`: its verdicts on audits that ended in the window with at least two verdicts. Then, how many of its
+     * fails and how many of its passes the audit overruled.
      */
     judged: "number",
     wrongFails: "number",
@@ -186,7 +186,7 @@ export const auditTables = {
     block: "number",
     time: "number",
   },
-  /** The number of those verdicts that one auditor gave, `<operator>/<capability>/<auditor>`. */
+  /** The number of these verdicts that one auditor gave, `<operator>/<capability>/<auditor>`. */
   auditShare: { id: "text", verdicts: "number" },
   /** Until when a seller, or a cluster, is drawn more often, `<seller or cluster>/<verification version>`. */
   elevation: { id: "text", until: "number" },
@@ -257,8 +257,8 @@ export const auditTables = {
     /** Verdicts that it gave itself. */
     issued: "number",
     /**
-     * Its decisions. Mature auditors judged some of these hires again: the number of times that they agreed
-     * with the operator, and that they did not.
+     * Its decisions. Auditors of the mature capability judged some of these hires again. The last two count how often
+     * they agreed with the operator, and how often they did not.
      */
     rolledBack: "number",
     dismissed: "number",

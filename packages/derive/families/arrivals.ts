@@ -17,8 +17,8 @@ const FULL = -1;
 const FULL_SUM = BigInt(FULL);
 
 /**
- * The place at which the money of a hire left its buyer. `arrived`: the money that had reached the buyer
- * earlier in that block; null if the buyer had got too many transfers by then; looked up if absent.
+ * The place at which the money of a hire left its buyer. `arrived` is the money that had reached the buyer earlier in
+ * that block. It is null if the buyer had got too many transfers by then. If it is absent, it is looked up.
  */
 export type Paid = Place & { arrived?: bigint | null };
 
@@ -68,10 +68,10 @@ export function arrivedBefore(context: ApplyContext, wallet: string, place: Plac
 }
 
 /**
- * How much of the price of a hire the buyer had before the block in which it paid. The rest is paid with what
- * reached the buyer in that block before the payment, each unit once. A loan can be taken and given back
- * within one block, so such money shows nothing. If a buyer has got `hubTransfers` transfers, its earlier
- * money is unknown and counts as zero.
+ * How much of the price of a hire the buyer had before the block in which it paid. The buyer pays the rest with money
+ * that reached it in that block before the payment. A loan can be taken and given back within one block, so such
+ * money shows nothing. No unit pays twice. If a buyer has got `hubTransfers` transfers, its earlier money is unknown
+ * and counts as zero.
  */
 export function hadBefore(
   context: ApplyContext,

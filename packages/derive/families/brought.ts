@@ -11,9 +11,9 @@ import { type Inflow, parseInflow } from "./origin.ts";
 const MAX_LOOKS = 16;
 
 /**
- * Takes the price of a hire from what its buyer brought from outside: transfers from hubs, from senders of too
- * many transfers, and mints, that reached the buyer or a wallet before it which passed the money on. Each unit
- * is taken once, so money that circulates adds nothing, whatever way it takes.
+ * Takes the price of a hire from the money that its buyer brought from outside. Such money comes from hubs, from
+ * senders of too many transfers, and from mints. It reached the buyer, or a wallet before the buyer that passed it
+ * on. Each unit is taken once, so money that circulates adds nothing, whatever way it takes.
  *
  * @param buyer a traced wallet, so that all transfers that reached it are kept
  * @returns how much there was, at most the price
@@ -55,8 +55,8 @@ function isSame(a: Row<"brought">, b: Row<"brought">): boolean {
 }
 
 /**
- * Takes from the wallet that passed money on, up to what it passed on. False if no more transfers may be
- * examined before it is clear how much that wallet has.
+ * Takes money from the wallet that passed money on, but not more than it passed on. False if too few transfers may
+ * still be examined to know how much that wallet has.
  */
 function borrow(
   context: ApplyContext,

@@ -22,9 +22,9 @@ type Hire = Row<"hire">;
 type Stake = Pick<Hire, "buyerFamily" | "payeeAccount" | "brought">;
 
 /**
- * What a hire rests on, fixed when it is counted: the family that it counts for, the account that got its money,
- * and how much of it the family had brought from outside, in an earlier block. Money that came through the seller is the seller's own,
- * so such a hire counts for the seller's family.
+ * Three facts about a hire, fixed when it is counted: the family that it counts for, the account that got its money,
+ * and how much of the money the family had brought from outside in an earlier block. Money that came through the
+ * seller is the seller's own. Then the hire counts for the seller's family.
  */
 export function stakeOf(
   context: ApplyContext,
@@ -98,7 +98,8 @@ export function settleBuyerFamily(context: ApplyContext, seller: string, family:
 }
 
 /**
- * The row with what the family adds to its seller's figures now, which the seller gets; the same row if nothing changed.
+ * Returns the row with what the family now adds to its seller's figures. A change is also applied to the seller.
+ * Without a change the same row comes back.
  *
  * @param own the seller's own family, if it is known
  */

@@ -12,7 +12,7 @@ type Paid = Place & { time: number; from: string; to: string; value: bigint; tx:
  * claim it in time.
  */
 export function awaitReceipt(context: ApplyContext, { tx, log, block, time, from, to, value }: Paid): void {
-  // One second more, so that the first tick after the whole waiting time decides.
+  // One second is added, so that only a tick after the whole waiting time decides.
   const due = time + context.params.reconcileSeconds + 1;
   schedule(context, due, "unreceipted", `${directHireId(tx, log)} ${to} ${from} ${value} ${block} ${time}`);
 }

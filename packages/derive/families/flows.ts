@@ -14,7 +14,7 @@ import { accountOf, cameThrough, memberAsSeller } from "./memberAsSeller.ts";
 import { type Inflow, parseInflow } from "./origin.ts";
 
 /**
- * Notes a transfer that is as large as a funding. It may be what its receiver pays a seller with later. If the
+ * Notes a transfer that is as large as a funding. Its receiver may later pay a seller with this money. If the
  * receiver bought something, or is an ancestor of a buyer, it may also be money that came back from a seller.
  */
 export function noteFlow(context: ApplyContext, wallet: string, inflow: Inflow): void {

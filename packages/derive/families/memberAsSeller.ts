@@ -8,10 +8,10 @@ import { begunWith, DEEP, familyOf, hasParent, MAX_STEPS } from "./familyOf.ts";
 import { type Act, parseInflow, parseOrigin } from "./origin.ts";
 
 /**
- * The family of a wallet as a seller, a payee or an auditor, where it gets money and spends none. It is fixed at
- * the wallet's first declaration (it was registered, or agreed to be paid), by the largest inflow up to that. So what
- * customers pay a new seller does not put it into a family of its customers. A wallet that spent before its
- * first declaration has one family for everything. Null if it did neither before the place.
+ * The family of a wallet as a seller, a payee or an auditor: a wallet that gets money. It is fixed at the wallet's
+ * first declaration (it was registered, or agreed to be paid), by the largest inflow up to that place. So what
+ * customers pay a new seller does not put it into a family of its customers. A wallet that spent before its first
+ * declaration has one family for everything. Null if the wallet did neither before the given place.
  */
 export function memberAsSeller(
   context: ApplyContext,
@@ -25,7 +25,7 @@ export function memberAsSeller(
   const member = context.store.get("familyMember", wallet);
   if (member !== null && (declared === null || !isBefore(declared, spentAt(member)))) return member;
   if (member === null) {
-    // What was spent at the same place came first: a payment registers its sender.
+    // A payment registers its sender, so money that was spent at the same place was spent first.
     const spent = spentBefore(
       context,
       wallet,
@@ -97,7 +97,10 @@ function begunBefore(context: ApplyContext, wallet: string) {
   return { inflow, how: inflow?.how ?? ("none" as const) };
 }
 
-/** Where a wallet first spent before a place; null if it had not, or while a relevant log is made and that is not read. */
+/**
+ * Where a wallet first spent before a place. Null if it had not spent. Null also while a relevant log is made and the
+ * answer is not read yet.
+ */
 function spentBefore(context: ApplyContext, wallet: string, before: Place): Act | null {
   const act = isRelevant(context)
     ? firstSpent(context, wallet, before)

@@ -13,8 +13,8 @@ export function noteSettlement(context: ApplyContext, { id, escrow }: Row<"escro
 }
 
 /**
- * The buyer whose money a transfer out of an escrow contract is: the buyer of the escrow that was settled
- * last before it, if the transfer is one of its payouts. Null for all other transfers of the contract. A
+ * The buyer whose money leaves an escrow contract with a transfer. It is the buyer of the escrow that was settled
+ * last before the transfer, if the transfer is one of its payouts. Null for all other transfers of the contract. A
  * withdrawn credit has no known buyer.
  */
 export function payerOf(context: ApplyContext, payment: Payment): string | null {

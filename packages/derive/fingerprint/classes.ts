@@ -6,8 +6,8 @@ import type { Row } from "../tables.ts";
 import { neededOverlap, sharesAtLeast } from "./tokens.ts";
 
 /**
- * Agents with the same tokens are one class, and classes near each other are linked once, when the later one appears. So
- * the agents similar to one are those of its class and of the linked classes; no two agents are compared.
+ * Agents with the same tokens are one class. Two classes near each other are linked once, when the later one appears.
+ * So the agents of an agent's class and of the linked classes are similar to it. No two agents are ever compared.
  */
 export function ensureClass(context: ApplyContext, tokens: string[]): Row<"fingerprint"> {
   const id = context.sha256Hex(tokens.join("\n"), "utf8");
@@ -29,7 +29,7 @@ export function ensureClass(context: ApplyContext, tokens: string[]): Row<"finge
   return created;
 }
 
-/** The classes linked to one. */
+/** The classes that are linked to a class. */
 export function nearClasses(context: ApplyContext, id: string): Row<"fingerprint">[] {
   const found: Row<"fingerprint">[] = [];
   forEachRow(itemsOf(context.store, nearOf(id)), (near) => {
@@ -70,7 +70,8 @@ function sizesInRange(
   n: number,
   similarity: { numerator: number; denominator: number },
 ): [least: number, most: number] {
-  // The smaller of two sets is the most that they can share: s ≥ n·(numerator / denominator)², and the same the other way round.
+  // Two sets share at most all tokens of the smaller one. So s ≥ n·(numerator / denominator)², and also n ≥
+  // s·(numerator / denominator)².
   const [square, whole] = [BigInt(similarity.numerator) ** 2n, BigInt(similarity.denominator) ** 2n];
   const least = (BigInt(n) * square + whole - 1n) / whole;
   const most = (BigInt(n) * whole) / square;
@@ -94,8 +95,9 @@ function nearOf(id: string): string {
 const SIZES = "classSizes";
 
 /**
- * Classes with more tokens are not looked for. An agent would need 200,000 live listings for one, and has `maxListings` at the
- * most. The index of sizes is read in steps of 65,536, so a range without an end would take for ever.
+ * Classes with more tokens are not searched. An agent would need 200,000 live listings for such a class, and may have
+ * at most `maxListings`. The index of sizes is read in steps of 65,536, so a range without an end would take too
+ * long.
  */
 const MAX_TOKENS = 1n << 20n;
 

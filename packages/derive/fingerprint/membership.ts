@@ -42,7 +42,10 @@ function enterClass(context: ApplyContext, address: string, id: string): void {
   joinAlike(context, changeAround(context, id, 1), address);
 }
 
-/** The class and the classes near it, after one member joined or left; `wasCore` as before the change. */
+/**
+ * The class and the classes near it, after a member joined or left. `wasCore` tells whether the class was a core
+ * before.
+ */
 function changeAround(
   context: ApplyContext,
   id: string,
@@ -51,7 +54,7 @@ function changeAround(
   const changed: { row: Row<"fingerprint">; wasCore: boolean }[] = [];
   for (const row of [classRow(context, id), ...nearClasses(context, id)]) {
     const around = row.around + by;
-    // A class that loses members does not become a core, whatever was published meanwhile: nobody joins it now.
+    // A class that loses members does not become a core, even if new parameters would allow it: nobody joins it now.
     const core = row.members > 0 && around > context.params.clusterOthers && (by === 1 || row.core);
     context.store.update("fingerprint", row.id, { around, core });
     changed.push({ row: { ...row, around, core }, wasCore: row.core });
@@ -60,9 +63,10 @@ function changeAround(
 }
 
 /**
- * A class with members is a core when each of them has `clusterOthers` similar agents: then all of them are one cluster.
- * The classes that a new member makes cores, or enters, are similar to it, so they are one group. For a class that was a
- * core before, one member stands for the others, and for other such classes in its cluster.
+ * A class with members is a core when each of them has `clusterOthers` similar agents: then all of them are one
+ * cluster. A new member is similar to all classes that it enters or makes cores, so these classes are one group. For
+ * a class that was a core before, one member stands for the others. It also stands for other such classes in its
+ * cluster.
  */
 function joinAlike(
   context: ApplyContext,

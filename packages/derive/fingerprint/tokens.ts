@@ -2,8 +2,9 @@ import { parseUsdc } from "tallystick-protocol/amount";
 import type { Row } from "../tables.ts";
 
 /**
- * What an agent's live listings look like, as a set of tokens (SHP §4.5.1): its capabilities, for each of them the order of
- * magnitude of price and latency and the payment modes, and the hosts of its endpoints. Sorted.
+ * What an agent's live listings look like, as a sorted set of tokens (SHP §4.5.1). There is a token for each
+ * capability, and for each host of an endpoint. For each capability there are tokens for its payment modes, and for
+ * the order of magnitude of price and latency.
  */
 export function tokensOf(listings: Row<"listing">[]): string[] {
   const tokens = new Set<string>();

@@ -13,10 +13,10 @@ import { recordFunding } from "./trips.ts";
 const FUNDS: { [kind in LegKind]: boolean } = { plain: true, claimable: true, paid: false, presumed: false };
 
 /**
- * Notes a funding transfer into `wallet` and, if that is an agent, evaluates the paths that end with it.
+ * Notes a funding transfer into `wallet`. If that wallet is an agent, evaluates the paths that end with the transfer.
  *
- * @param claimable whether a receipt may still show that the transfer paid for a hire, after which it no longer
- * counts as funding
+ * @param claimable whether a receipt may still show that the transfer paid for a hire. Such a transfer then stops
+ * counting as funding
  */
 export function addFundingTransfer(
   context: ApplyContext,
@@ -62,7 +62,7 @@ function addLine(context: ApplyContext, wallet: string, line: string): void {
   row.fundings = flat(row.fundings === "" ? line : `${row.fundings}\n${line}`);
 }
 
-/** Replaces a line by `to`, or removes it; false when there is none. */
+/** Replaces a line by `to`, or removes it if `to` is null. False when there is no such line. */
 function changeLine(context: ApplyContext, wallet: string, from: string, to: string | null): boolean {
   const fundings = replaceLine(findWallet(context, wallet)?.fundings, from, to);
   if (fundings !== null) {

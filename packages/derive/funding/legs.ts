@@ -2,8 +2,9 @@
 export type Leg = { from: string; block: number; time: number; log: number };
 
 /**
- * The state of a transfer of funding size: `claimable` while a receipt may still show that it paid for a hire; `paid` once
- * a receipt has, so it no longer funds; `presumed` to be a payment, so it does not fund yet.
+ * The state of a transfer of funding size. `claimable`: a receipt may still show that it paid for a hire. `paid`: a
+ * receipt has shown this, so it does not count as funding. `presumed`: it is presumed to be a payment, so it does not
+ * count as funding yet.
  */
 export type LegKind = "plain" | "claimable" | "paid" | "presumed";
 

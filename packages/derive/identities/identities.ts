@@ -54,8 +54,8 @@ export function identityMetadataSet(context: ApplyContext, event: IdentityMetada
   const known = context.store.get("identity", event.identity);
   if (known === null) return;
   const wallet = walletIn(event.value);
-  // The registration logs the first wallet even if the token moved in the same transaction, which cleared the
-  // wallet.
+  // A transaction may register an identity and move its token at once. The move clears the wallet, but the
+  // registration still logs the first wallet.
   const isStale = known.movedAtOnce && known.registeredTx === event.tx;
   if (wallet === known.wallet || (wallet !== null && isStale)) return;
   leaveWallet(context, known);

@@ -4,15 +4,15 @@ const HALVES = 2_000_000_000n;
 /** One in twenty lies below the quantile: the 5th percentile. */
 const ONE_IN = 20n;
 
-/** Bits after the binary point at the start, in 2⁻ᵇ. */
+/** The first number of bits after the binary point with which sums are computed. */
 const FIRST_BITS = 80n;
 
 /**
- * The 5th percentile of Beta(alpha, beta) in units of 10⁻⁹, rounded to the nearest. Both parameters are
- * whole, so the share below x is a sum of binomial terms, and every term is a fraction of its neighbour.
- * Whole numbers bracket the sums, one rounded down and one rounded up, with more bits until both round to the
- * same answer. So every machine gives the exact answer. No sum is ever exactly 1/20 at such a middle: x would
- * be 1/q for q = 1024·5ⁱ by the rational root theorem, and q − 1 would have to divide 19.
+ * The 5th percentile of Beta(alpha, beta) in units of 10⁻⁹, rounded to the nearest. Both parameters are whole, so the
+ * share below x is a sum of binomial terms, and every term is a fraction of its neighbour. Each sum is computed twice
+ * in whole numbers, once rounded down and once rounded up. If the two do not give the same answer, they are computed
+ * again with more bits. So every machine gives the exact answer. No sum is ever exactly 1/20 at the middle between
+ * two figures: x would be 1/q for q = 1024·5ⁱ by the rational root theorem, and q − 1 would have to divide 19.
  *
  * @param alpha whole, at least 1
  * @param beta whole, at least 2
@@ -22,7 +22,7 @@ export function betaQuantile(alpha: number, beta: number): number {
   if (!Number.isSafeInteger(alpha) || !Number.isSafeInteger(beta) || alpha < 1 || beta < 2)
     throw new RangeError(`Beta(${alpha}, ${beta}): alpha must be a whole number from 1 on, beta from 2 on.`);
   let [low, high] = [0, 1_000_000_000];
-  // The first figure whose upper middle has more than 1/20 below it.
+  // Searches the first figure for which more than 1/20 lies below the middle between it and the next figure.
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     if (isBeyond(alpha, beta, 2n * BigInt(middle) + 1n)) high = middle;

@@ -29,8 +29,9 @@ export type Evidence = Pick<
 >;
 
 /**
- * The parameters of the Beta distribution: 1 + Σc over settled and 2 + Σc over rejected proposals, in whole
- * tasks. Settled is rounded down and rejected up, so rounding never makes a figure better.
+ * The parameters of the Beta distribution: 1 + Σc over settled and 2 + Σc over rejected proposals, in whole tasks.
+ * The sum over settled proposals is rounded down, and the sum over rejected ones is rounded up. So rounding never
+ * makes a figure better.
  */
 export function betaOf({ settledComplexity, rejectedComplexity }: Evidence): { alpha: number; beta: number } {
   const unit = BigInt(COMPLEXITY_UNITS);

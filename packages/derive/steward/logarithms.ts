@@ -1,7 +1,7 @@
 /**
- * The decimal logarithms of 1 to 65 in units of 10⁻¹⁵, rounded half up: a published table is used because a
- * machine's own `log10` may differ from another's in the last digit. `log10(50)` scales endorsements, of
- * which an agent has at most 64.
+ * The decimal logarithms of 1 to 65 in units of 10⁻¹⁵, rounded half up. The `log10` of one machine may differ from
+ * another's in the last digit, so a published table is used. `log10(50)` scales endorsements, of which an agent has
+ * at most 64.
  */
 const LOGARITHMS: readonly bigint[] = [
   0n,

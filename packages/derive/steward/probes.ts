@@ -14,8 +14,8 @@ export const REPORT_SECONDS = 7_200;
 const VOID_HOSTS = 20;
 
 /**
- * For this many hours after a prober found it, a host counts as a seller's host. A host serves an agent for the
- * same time.
+ * If a prober finds that a host serves a seller, the host counts as a seller's host for this many hours. A host
+ * counts as serving an agent for the same time.
  */
 const SELLER_HOURS = 168;
 

@@ -3,7 +3,7 @@ import type { ApplyContext } from "../applyContext.ts";
 import { noteSellerHost } from "./probes.ts";
 import { ensureSteward } from "./stewardRow.ts";
 
-/** For this many hours (seven days) after a prober found it, a host counts as serving an agent. */
+/** If a prober finds that a host serves an agent, the host counts as serving it for this many hours (seven days). */
 const SERVED_HOURS = 168;
 
 /** The hours during which a prober found that a host serves an agent, without a gap of seven days. */

@@ -54,7 +54,9 @@ export const STEWARD_TIERS: readonly Tier[] = [
 /** The advised limit of delegations per day to an agent without a tier. */
 export const UNVERIFIED_DELEGATIONS_PER_DAY = 10;
 
-/** The number of the highest tier whose range the score reaches and whose own and lower requirements all hold. */
+/**
+ * The number of the highest tier that the score reaches. All requirements of this tier and of the lower tiers hold.
+ */
 export function stewardTierOf(figures: TierFigures): number {
   let reached = 0;
   for (const [number, { from, needs }] of STEWARD_TIERS.entries()) {

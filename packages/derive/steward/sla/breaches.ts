@@ -96,8 +96,8 @@ export function rulingSettled(
 }
 
 /**
- * When the last of these breaches was confirmed. All breaches that were confirmed in the last 30 days are among
- * those that are not over, and older ones take no badge.
+ * When the last of these breaches was confirmed. The list has all breaches that are not over, so it has all that were
+ * confirmed in the last 30 days. Older breaches do not take a badge away.
  */
 function lastConfirmedOf(context: ApplyContext, breaches: string): number | null {
   const times = linesOf(breaches).map((id) => breachRow(context, id).confirmedTime ?? 0);

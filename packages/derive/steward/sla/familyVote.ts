@@ -10,11 +10,13 @@ import { isBeyond, isLatency } from "./terms.ts";
 type Seen = { good: number; bad: number };
 
 /**
- * Whether the buyers of some days, one family one vote, find a guarantee broken as well: at least three families
- * had a bad hire, and the mean of the families' shares of good hires is beyond the threshold. So whoever wants to
- * breach a stranger's guarantee of 90 % needs more than a ninth of all families that buy there. `deep` has no vote.
+ * Whether the buyers of some days also find that a guarantee is broken. Each family of buyers has one vote. At least
+ * three families must have had a bad hire, and the mean of the families' shares of good hires must be beyond the
+ * threshold. So an attacker who wants to breach a guarantee of 90 % needs more than one family for every nine that
+ * buy there. `deep` has no vote.
  *
- * Most looks end at the families that the days name. Only a figure that is bad for three families reads them all.
+ * Most checks end at the families that the days name. Only a figure that is bad for three families reads all
+ * families.
  */
 export function familiesFindBroken(
   store: Store,
@@ -33,7 +35,7 @@ export function familiesFindBroken(
   return BigInt(shares) < minShare(guarantee) * BigInt(families);
 }
 
-/** The share of good hires below which a guarantee is broken, in units of 10⁻⁹: 95 % of `latency_p95`. */
+/** The share of good hires below which a guarantee is broken, in units of 10⁻⁹. For `latency_p95` it is 95 %. */
 function minShare({ metric, threshold }: Row<"guarantee">): bigint {
   return isLatency({ metric }) ? (BigInt(metric.slice("latency_p".length)) * BigInt(NANO)) / 100n : threshold;
 }
@@ -59,7 +61,7 @@ function seenByFamily(
   return byFamily;
 }
 
-/** How many of a family's latencies are within the threshold, by halving. */
+/** How many of a family's latencies are within the threshold, by binary search. */
 function latenciesSeen(store: Store, guarantee: Row<"guarantee">, row: Row<"slaFamily">): Seen {
   const { id, latencies, slowest } = row;
   const isBad = (ms: bigint) => isBeyond(guarantee, { n: ms, d: 1n }, guarantee.threshold);

@@ -13,9 +13,10 @@ export type SlaPart = { ok: number; failed: number; latency: number | null };
 type Day = Row<"slaDay">;
 
 /**
- * A hire of a family of buyers changed from `was` to `is`. A day names only `MIN_FAMILIES` of its families with
- * bad figures, so a look at it costs the same however many hires it has: if a family is bad and not named, three
- * that are bad are. Sets of all families stand behind the names, for when one of them is bad no more.
+ * Notes that a hire of a family of buyers changed from `was` to `is`. A day names at most `MIN_FAMILIES` of its
+ * families with bad figures. If a bad family is not named, then three other bad families are. So a check of a day
+ * costs the same for any number of hires. All families are stored too: if a named family becomes good, another bad
+ * one takes its place.
  *
  * @returns the columns of the day's row that changed
  */

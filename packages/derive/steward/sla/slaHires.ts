@@ -19,8 +19,8 @@ export function latenciesOf(day: string): string {
 const NOTHING: SlaPart = { ok: 0, failed: 0, latency: null };
 
 /**
- * A hire is counted, or more became known of it (`before`). Updates the day of a seller that had promises
- * before that day.
+ * Called when a hire is counted, or when more became known of it. `before` is what was known earlier. Updates the day
+ * of a seller that had promises before that day.
  */
 export function noteForSla(
   context: ApplyContext,
@@ -56,7 +56,7 @@ function dayRow({ store }: ApplyContext, id: string): Row<"slaDay"> {
   return row;
 }
 
-/** A hire inside one cluster does not count, nor one that an operator of audits had arranged. */
+/** A hire does not count if it is inside one cluster, or if an operator of audits had arranged it. */
 function partOf({ hire, isExcused }: { hire: Row<"hire">; isExcused: boolean }): SlaPart {
   if (hire.clusterSize !== 1 || hire.isCanary) return NOTHING;
   return {

@@ -6,8 +6,9 @@ const MAX_CLOSES = 7;
 const MIN_CLOSES = 3;
 
 /**
- * A century. A threshold that the trend reaches only later is not reached: a promise of 30 years of latency and
- * a trend of one millisecond would give a number of days that is no 32-bit number of GraphQL.
+ * A century. A trend that reaches the threshold only later counts as never reaching it. Otherwise a threshold of 30
+ * years of latency and a slope of one millisecond a day would give more days than a 32-bit number of GraphQL can
+ * hold.
  */
 const MAX_DAYS = 36_500n;
 
