@@ -14,8 +14,8 @@ const DECIDE_ROWS = ["packages/protocol", "packages/derive", "packages/runtime",
 const API = "indexer/api";
 
 /**
- * SHA-256 over everything that affects rows: the sources of protocol, derive, runtime and indexer without its
- * API, the first parameters, which name the followed ledgers, and the registries of ERC-8004. Ponder's own
+ * SHA-256 over everything that affects rows. That is the sources of protocol, derive, runtime and indexer without its
+ * API. It is also the first parameters, which name the followed ledgers, and the registries of ERC-8004. Ponder's own
  * build id covers only config, schema and `src/`. The source of a ledger's bytes is not included, because the
  * anchored root fixes these bytes.
  *

@@ -225,7 +225,8 @@ export function readConfig(env: Environment): IndexerConfig {
     registries: registriesOf(it),
     ledgers,
     settlementUrl: it.SETTLEMENT_URL ?? null,
-    // The number is counted for settlement, and this process is one of its proxies.
+    // TRUST_PROXY counts the proxies in front of settlement. This process is one of them, so it has one fewer in
+    // front of it.
     trustedProxies: Math.max(0, it.TRUST_PROXY - 1),
     clientLimits: {
       points: it.POINTS_PER_ADDRESS,

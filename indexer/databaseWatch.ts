@@ -140,7 +140,7 @@ export function watchDatabase(parameters: { databaseUrl: string; databaseSchema:
 }
 
 /**
- * Begins when the database has answered no check for {@link REQUEST_MS} since the call.
+ * The promise resolves once the database has answered no check for {@link REQUEST_MS} since the call.
  *
  * @param answeredAt when it answered last
  */

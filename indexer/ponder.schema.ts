@@ -100,7 +100,8 @@ export const audit = deriveTable("audit", (table) => ({
   byEligibility: index().on(table.eligibleBlock, table.id),
   bySeller: index().on(table.seller, table.eligibleBlock, table.id),
   byStatus: index("audit_status_index").on(auditStatus(table), table.eligibleBlock, table.id),
-  // A seller has a row for each hire that may be audited. The few that are under audit are found without them.
+  // A seller has a row for each hire that may be audited. Few of these hires are under audit, and this index finds
+  // them directly.
   bySellerStatus: index("audit_seller_status_index").on(
     table.seller,
     auditStatus(table),

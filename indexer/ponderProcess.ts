@@ -1,7 +1,7 @@
 import type { Registry } from "prom-client";
 
 /**
- * The few things that are used of the Ponder process without an API of Ponder. Everything is optional, so the
+ * The parts of the Ponder process that are used although Ponder has no API for them. All of them are optional, so the
  * same code runs in tests without Ponder.
  */
 type PonderCommon = {

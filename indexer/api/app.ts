@@ -33,7 +33,7 @@ export type ApiDependencies = Pick<QueryContext, "db" | "operations" | "node"> &
   reportKey?: Uint8Array | null;
   /** The most open subscriptions of all clients together. */
   subscriptions?: number;
-  /** Tells whether the database answers; without it each request finds out by itself. */
+  /** Tells whether the database answers. Without it each request has to find out. */
   watch?: Pick<DatabaseWatch, "isAway" | "goesAwayDuring">;
   /** Called after every answer. */
   observeRequest?: ObserveRequest | undefined;
@@ -85,7 +85,8 @@ export function createApi({
   app.route("/", forwardSettlement(settlementUrl));
   app.route("/", servePortal());
   app.route("/", servePages());
-  // A route, not a `notFound` handler: Ponder mounts this app in its own, whose handler would answer instead.
+  // Ponder mounts this app in its own app. So a route answers here: the `notFound` handler of Ponder's app would
+  // replace ours.
   app.all("*", ({ req }) => problem(404, "not_found", `There is nothing at ${req.method} ${req.path}.`));
   app.onError(problemResponse);
   return app;

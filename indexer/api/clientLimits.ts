@@ -9,9 +9,9 @@ const WAITING = 256;
 const STATEMENTS = 3;
 
 /**
- * Routes whose first price is not one point: the health of the process, for its supervisor; metrics of the
- * whole process; searches; pages that are made for each request; percentiles, which read a thousand hires; and the log, whose lines
- * cost more.
+ * Routes whose first price is not one point. Supervisors ask for the health of the process, so it is free. Metrics,
+ * searches, pages that are made for each request, and percentiles cost more work. So does the log, whose lines have a
+ * price of their own.
  */
 const PRICES: [path: RegExp, points: number][] = [
   [/^\/(?:health|ready)$/, 0],

@@ -13,7 +13,7 @@ export function databaseAway(): Response {
   return problem(503, "database_unavailable", DETAIL);
 }
 
-/** The same as an answer of GraphQL. */
+/** The answer of GraphQL while the database is away. */
 function databaseAwayOfGraphql(): Response {
   const body = { errors: [{ message: DETAIL, extensions: { code: "DATABASE_UNAVAILABLE" } }] };
   return Response.json(body, { status: 503, headers: { "retry-after": String(COME_AGAIN) } });

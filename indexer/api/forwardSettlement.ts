@@ -86,8 +86,8 @@ async function forward({ req, env }: Context, settlementUrl: string | null): Pro
 }
 
 /**
- * Adds the client's address after the earlier ones. Settlement trusts only the last one, and only if it is
- * configured to.
+ * Adds the client's address after the earlier ones. Settlement trusts only the last address, and only if its operator
+ * says how many proxies are in front of it.
  */
 function forwardedFor(before: string | undefined, env: unknown): string {
   const { incoming } = (env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } };

@@ -20,10 +20,10 @@ const MAX_ENTRIES = 1_024;
 const MAX_BYTES = 4 << 20;
 
 /**
- * `GET /v1/ledger/entries?ledger=&from=&to=`: the canonical lines of [from, to) of a followed ledger, one a
- * line (`application/jsonl`), up to its last anchor; fewer when there are many. `ledger` is the first
- * followed one, `from` 0 and `to` the size when absent. An operator that lost its copy of a ledger can
- * restore all anchored entries from here.
+ * `GET /v1/ledger/entries?ledger=&from=&to=`: the canonical lines of [from, to) of a followed ledger as
+ * `application/jsonl`. It gives no lines after the last anchor, and fewer than asked for when there are many.
+ * Defaults: `ledger` is the first followed ledger, `from` is 0, and `to` is the anchored size. An operator that lost
+ * its copy of a ledger can restore all anchored entries from here.
  */
 export function ledgerEntries(db: Database, { ids, lines }: FollowedLedgers): Hono {
   const app = new Hono();
@@ -54,7 +54,7 @@ export function ledgerEntries(db: Database, { ids, lines }: FollowedLedgers): Ho
         },
       });
     }
-    return problem(503, "not_ready", "The ledger is just changing; ask again.");
+    return problem(503, "not_ready", "The ledger is changing now; ask again.");
   });
   return app;
 }

@@ -9,9 +9,9 @@ const RULING = "tallystick_sla_ruling_due_seconds";
 const PATIENCE_MS = 1_000;
 
 /**
- * Adds to Ponder's `/metrics` how long the indexer has been waiting for a ledger segment, or for transfers: 0
- * when it is not; and the deadline for the next ruling on an SLA. The values are read at each scrape, so an
- * API replica, which indexes nothing itself, gives the same ones.
+ * Adds to Ponder's `/metrics` how long the indexer has been waiting for a ledger segment, and for transfers; 0 while
+ * it does not wait. It also adds the deadline for the next ruling on an SLA. The values are read at each scrape. So
+ * an API replica, which indexes nothing itself, gives the same values.
  *
  * @param rulingDue unix seconds; null when nobody waits for a ruling
  */

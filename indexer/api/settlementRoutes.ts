@@ -24,12 +24,12 @@ const record = (path: string, what: string): SettlementRoute => ({
   path,
   summary: `Settle ${what}: {body, signature, signer?}`,
 });
-const positions = { from: "First position, from 0", to: "Behind the last position" };
+const positions = { from: "First position, from 0", to: "The position after the last one" };
 
 /** The routes of the settlement service (swarm.at §6, SHP §5) that this server forwards. */
 export const settlementRoutes: readonly SettlementRoute[] = [
   { method: "post", path: "/v1/settle", summary: "Settle a proposal", needsKey: true },
-  { method: "post", path: "/v1/actions", summary: "Ask leave for a risky action", needsKey: true },
+  { method: "post", path: "/v1/actions", summary: "Ask for permission for a risky action", needsKey: true },
   {
     method: "get",
     path: "/v1/context",
@@ -40,8 +40,8 @@ export const settlementRoutes: readonly SettlementRoute[] = [
   {
     method: "get",
     path: "/v1/status/{task_id}",
-    summary: "What became of a task",
-    query: { limit: "Entries, at most 100", before: "Only what stands before this position" },
+    summary: "The entries of a task",
+    query: { limit: "The number of entries, at most 100", before: "Only entries before this position" },
   },
   ...recordTypeRoutes.map(({ path, what }) => record(path, what)),
   {
@@ -55,13 +55,17 @@ export const settlementRoutes: readonly SettlementRoute[] = [
   {
     method: "post",
     path: "/v1/notices",
-    summary: "Leave an address for notices of SLAs, or take it back: {body, signature, signer?}",
+    summary: "Subscribe an address to notices of SLAs, or end the subscription: {body, signature, signer?}",
   },
-  { method: "post", path: "/v1/notices/list", summary: "Who wants notices: for their sender alone" },
+  {
+    method: "post",
+    path: "/v1/notices/list",
+    summary: "The subscriptions to notices. Only the sender of notices may ask",
+  },
   {
     method: "post",
     path: "/v1/erc8004/files",
-    summary: "Have a file of ERC-8004 kept: {body, signature, signer?, file}",
+    summary: "Store a file of ERC-8004: {body, signature, signer?, file}",
   },
   {
     method: "get",
@@ -85,22 +89,23 @@ export const settlementRoutes: readonly SettlementRoute[] = [
     path: "/v1/ledger/checkpoint",
     summary: "A signed checkpoint (C2SP)",
     query: {
-      size: "Of this size; without it the newest",
-      witnessed: "true: the newest that the quorum of witnesses has cosigned",
+      size: "The size of the checkpoint. Default: the newest",
+      witnessed: "true: the newest checkpoint that the quorum of witnesses has cosigned",
     },
     mediaType: "text/plain",
   },
   {
     method: "get",
     path: "/v1/ledger/key",
-    summary: "The key that checks checkpoints; two with their dates while one follows the other",
+    summary:
+      "The key that verifies checkpoints. While a new key replaces the old one, both keys with their dates",
     mediaType: "text/plain",
   },
   {
     method: "get",
     path: "/v1/ledger/proof",
     summary: "An inclusion proof (RFC 9162)",
-    query: { index: "Position of the entry", hash: "Or its hash", size: "Of the tree" },
+    query: { index: "Position of the entry", hash: "Or the hash of the entry", size: "Size of the tree" },
   },
   {
     method: "get",
@@ -112,13 +117,13 @@ export const settlementRoutes: readonly SettlementRoute[] = [
     method: "get",
     path: "/v1/ledger/bundle",
     summary: "The .proof file of an entry",
-    query: { index: "Position of the entry", hash: "Or its hash" },
+    query: { index: "Position of the entry", hash: "Or the hash of the entry" },
   },
   {
     method: "get",
     path: "/v1/ledger/tlog-proof",
-    summary: "The same in C2SP's form, with the cosignatures of witnesses (C2SP tlog-proof)",
-    query: { index: "Position of the entry", hash: "Or its hash" },
+    summary: "The proof of an entry in C2SP's form, with the cosignatures of witnesses (C2SP tlog-proof)",
+    query: { index: "Position of the entry", hash: "Or the hash of the entry" },
     mediaType: "text/plain",
   },
   {
@@ -141,8 +146,8 @@ const ENTRIES: SettlementRoute = {
   method: "get",
   path: "/v1/ledger/entries",
   summary:
-    "Canonical lines of a followed ledger, up to its last anchor; at most 1,024 at once, x-ledger-size says how many there are",
-  query: { ledger: "Id of a followed ledger; without it the first one", ...positions },
+    "Canonical lines of a followed ledger, up to its last anchor, at most 1,024 at once. The header x-ledger-size has their whole number",
+  query: { ledger: "Id of a followed ledger. Default: the first one", ...positions },
   mediaType: "application/jsonl",
 };
 

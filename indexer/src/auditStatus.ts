@@ -1,10 +1,10 @@
 import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
 
 /**
- * The published status of an audit, over its row. A failed audit has its operator's decision, and is
- * `challenged` until there is one. It is `failed` if the failure has no effect, because the hire was
- * contested or the audit judged it again. The index in ponder.schema.ts and the queries share this
- * expression, since Postgres uses an index only for the same expression.
+ * The published status of an audit, as an SQL expression over its row. A failed audit has its operator's decision,
+ * and is `challenged` until there is one. It is `failed` if the failure has no effect, because the hire was contested
+ * or the audit judged it again. The index in ponder.schema.ts and the queries share this expression, since Postgres
+ * uses an index only for the same expression.
  */
 export function auditStatus({
   status,

@@ -46,7 +46,7 @@ export function logEvents(
   });
 }
 
-/** The same for one event. */
+/** Logs one event of a block and applies it. */
 export function logEvent(db: Context["db"], event: DeriveEvent, block: HandlersBlock): Promise<boolean> {
   return logEvents(db, [event], block);
 }

@@ -6,8 +6,8 @@ export const MICRO = 1_000_000;
 const DAY = 86_400;
 
 /**
- * The sums over a set of hires. Counts are of hires. Weights are dampened (1/cluster size), in millionths: of all hires, of
- * the successes, and of successes and failures.
+ * The sums over a set of hires. Each count is a number of hires. Weights are dampened (1/cluster size) and in
+ * millionths. There is one over all hires, one over the successes, and one over successes and failures.
  */
 export type Tally = {
   hires: number;
@@ -52,9 +52,10 @@ export const NO_HIRES: Tally = {
 };
 
 /**
- * What an event's changes add to the summaries of hires: per agent and day, per pair of agents, per capability and day, per
- * day, of all time, and of the window (in total, per capability, and per agent in it). There is one change for each summary
- * row. Summaries follow from the `hire` rows alone, and nothing is derived from them.
+ * What an event's changes add to the summaries of hires, with one change for each summary row. There are summaries
+ * per agent and day, per pair of agents, per capability and day, and per day. Others are of all time, and of the
+ * window: in total, per capability, and per agent in a capability. Summaries follow from the `hire` rows alone, and
+ * nothing is derived from them.
  */
 export function talliesOf(changes: readonly RowChange[]): TallyChange[] {
   const sums = new Map<string, TallyChange>();

@@ -1,10 +1,10 @@
 import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
 
 /**
- * The published figures of an agent as SQL over its row, for lists in their order: the same numbers as
- * `reputationOf` gives, with buckets for private agents, so that an order or a cursor never reveals more than
- * the agent's page. −1 means null and comes last. The indexes in ponder.schema.ts and the queries share these
- * expressions, since Postgres uses an index only for the same expression.
+ * The published figures of an agent as SQL over its row, for lists in their order. They are the numbers that
+ * `reputationOf` gives, with buckets for private agents. So an order or a cursor never reveals more than the agent's
+ * page. −1 means null and comes last. The indexes in ponder.schema.ts and the queries share these expressions, since
+ * Postgres uses an index only for the same expression.
  */
 export const publishedFigures = {
   successRate: ({

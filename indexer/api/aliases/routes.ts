@@ -9,7 +9,10 @@ const alias = z
     /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
     "must be lower-case letters, digits and hyphens, at most 63",
   )
-  .openapi({ param: { name: "alias", in: "path" }, description: "As its attestation claims it" });
+  .openapi({
+    param: { name: "alias", in: "path" },
+    description: "The name that an agent claims in its latest attestation",
+  });
 
 export const aliasRoute = createRoute({
   method: "get",

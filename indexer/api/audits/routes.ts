@@ -16,7 +16,7 @@ const reasons = z.array(z.object({ code: z.string(), detail: z.string() }));
 
 const actuation = z
   .object({
-    hash: hash.openapi({ description: "Of the ledger entry, 64 hex digits" }),
+    hash: hash.openapi({ description: "The hash of the ledger entry, 64 hex digits" }),
     ledger: z.string(),
     seq: z.int(),
     operator: address,
@@ -25,7 +25,7 @@ const actuation = z
     reasons,
     signature: z.string(),
     block: z.int(),
-    time: seconds.openapi({ description: "Block time of the anchor from which on it counts" }),
+    time: seconds.openapi({ description: "The block time of the anchor; it counts from then on" }),
   })
   .openapi("AuditActuation");
 
@@ -40,8 +40,8 @@ export const actuationLogRoute = createRoute({
   tags,
   summary: "What operators decided of hires that auditors found bad, and why",
   description:
-    "The first decision first (SHP §8.3.4.2). Only final ones are given, so a page with a `next_cursor` never changes; ask again for " +
-    "the last one.",
+    "The decisions in order, the oldest first (SHP §8.3.4.2). Only final decisions are given, so a page with a `next_cursor` never " +
+    "changes. A page without one may grow, so ask for it again.",
   request: { query: pageQuery },
   responses: {
     200: json("Decisions that count", z.object({ actuations: z.array(actuation), next_cursor: nextCursor })),
@@ -58,7 +58,7 @@ const attempt = z.object({
   assigned_at: seconds,
   passed_over: z
     .array(z.string())
-    .openapi({ description: "Why those could not be asked whom the first probes found" }),
+    .openapi({ description: "Why the auditors at the first places could not be asked" }),
   clusters: z.record(z.string(), z.array(z.string())),
   families: z.record(z.string(), z.string()),
   verdict: z.string().nullable().openapi({ description: "pass, fail or inconclusive" }),
@@ -88,12 +88,12 @@ const audit = z
     reason: z
       .string()
       .nullable()
-      .openapi({ description: "Failed by the rules alone: undisclosed or equivocation" }),
+      .openapi({ description: "Why it failed by the rules alone: undisclosed or equivocation" }),
     cause: z.string().openapi({ description: "sample, contested or rules" }),
     mode: z
       .string()
       .nullable()
-      .openapi({ description: "Of its capability when it failed: bootstrap or mature" }),
+      .openapi({ description: "The mode of its capability when it failed: bootstrap or mature" }),
     history: z
       .string()
       .nullable()
@@ -121,12 +121,12 @@ export const auditRoute = createRoute({
   path: "/v1/audits/{hire}",
   operationId: "getAudit",
   tags,
-  summary: "An audited hire: what it was drawn by, who was asked, and what they said",
+  summary: "An audited hire: how it was drawn, who was asked, and the verdicts",
   request: {
     params: z.object({
       hire: auditedHireSchema
         .clone()
-        .openapi({ param: { name: "hire", in: "path" }, description: "As audits name it" }),
+        .openapi({ param: { name: "hire", in: "path" }, description: "The id of the hire in audits" }),
     }),
   },
   responses: {

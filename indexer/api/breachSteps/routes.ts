@@ -12,19 +12,22 @@ const step = z
     agent: z.string(),
     breach: z.string(),
     step: z.enum(breachSteps),
-    record: z.string().nullable().openapi({ description: "The entry that brought it about; null: time did" }),
+    record: z
+      .string()
+      .nullable()
+      .openapi({ description: "The ledger entry that caused it; null if a deadline caused it" }),
     block: z.int(),
     time: z.int().openapi({ description: "Unix seconds" }),
     metric: z.string(),
     window_days: z.int(),
     target: figure,
     breach_threshold: figure,
-    value: figure.openapi({ description: "What was found" }),
+    value: figure.openapi({ description: "The figure that was measured" }),
     penalty: z.looseObject({ type: z.string() }),
     suspension: z
       .object({ from: z.int(), until: z.int() })
       .nullable()
-      .openapi({ description: "When the agent takes no new hires because of it, unix seconds" }),
+      .openapi({ description: "The time in which the agent takes no new hires because of it, unix seconds" }),
   })
   .openapi("BreachStep");
 
@@ -37,7 +40,7 @@ export const breachStepsRoute = createRoute({
   tags: ["SLAs"],
   summary: "What happened to breaches of SLAs, in order: detected, disputed, ruled, confirmed, closed, paid",
   description:
-    "Of final blocks alone: nothing of it is taken back. Follow it by asking for the steps from `final_block` + 1 on.",
+    "Only steps in final blocks are given, so none is taken back later. To follow them, ask for the steps from `final_block` + 1 on.",
   request: {
     query: pageQuery.extend({
       from_block: z.coerce

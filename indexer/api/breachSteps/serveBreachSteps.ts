@@ -13,7 +13,7 @@ import { stepJson } from "./stepJson.ts";
 export function serveBreachSteps(app: OpenAPIHono, db: Database): void {
   app.openapi(breachStepsRoute, async ({ req }) => {
     const { from_block, ...page } = req.valid("query");
-    // This is read first. Blocks that become final meanwhile belong to the next request.
+    // The final block is read first. Blocks that become final during the reading belong to the next request.
     const final_block = await finalBlock(db);
     const { shown, next_cursor } = await pageOf(db, stepsBetween(from_block, final_block), page);
     const body = JSON.stringify({ steps: await stepsOf(db, shown), next_cursor, final_block });

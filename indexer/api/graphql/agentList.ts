@@ -34,8 +34,8 @@ const AgentOrder = builder.enumType("AgentOrder", {
 
 const AgentFilter = builder.inputType("AgentFilter", {
   description:
-    "All of these must hold. maxPriceUsdc, maxLatencyMs and paymentMode must hold for one live listing, of `capability` if it " +
-    "is given. A rate that is null reaches no minimum.",
+    "All of these must hold. maxPriceUsdc, maxLatencyMs and paymentMode must hold for one and the same live listing. If `capability` is " +
+    "given, the listing has that capability. A rate that is null reaches no minimum.",
   fields: (t) => ({
     capability: t.field({ type: "Capability" }),
     minTrustTier: t.int(),
@@ -81,10 +81,10 @@ builder.queryField("agents", (t) =>
   t.connection(
     {
       description:
-        "Agents. Without orderBy in the order in which they registered, or along the first given of minTrustTier, minSuccessRate, " +
-        "minAvgStars, minIndependentBuyers, minKeptUsdc and minReceiptCoverage. " +
-        "Without a capability or cluster, a filter that is not the order's is looked up in at most ten times as many agents as " +
-        "the page may have: then a page may be short while hasNextPage is true.",
+        "Agents. Without orderBy they are in the order of the first of these filters that is given: minTrustTier, minSuccessRate, " +
+        "minAvgStars, minIndependentBuyers, minKeptUsdc, minReceiptCoverage. Without any of them they are in the order in which they registered. " +
+        "Without a capability or cluster, the other filters are checked on at most ten times as many agents as the page may have. " +
+        "Then a page may be short while hasNextPage is true.",
       type: AgentRef,
       args: {
         orderDirection: t.arg({ type: OrderDirection }),

@@ -170,7 +170,7 @@ builder.queryFields((t) => ({
   auditOperators: t.connection(
     {
       description:
-        "What the audits of every operator came to, by address: of those too that left the parameters.",
+        "The results of the audits of every operator, by address. Operators that left the parameters are included.",
       type: AuditOperatorFiguresRef,
       args: { orderDirection: t.arg({ type: OrderDirection }) },
       resolve: (_, args, context) => listPage(args, context, operatorList()),

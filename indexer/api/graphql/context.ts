@@ -27,7 +27,7 @@ export type ServerContext = {
   followers: Followers;
 };
 
-/** The connection of a request. Tests without a connection have neither part. */
+/** The connection of a request. Tests without a connection leave out both fields. */
 export type Connection = { incoming?: IncomingMessage; outgoing?: ServerResponse };
 
 /** The context of resolvers, which is new for every request. */

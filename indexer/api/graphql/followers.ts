@@ -16,7 +16,7 @@ export class Followers {
   /** @throws GraphQLError `TOO_MANY_SUBSCRIPTIONS` */
   checkRoom(): void {
     if (this.#count < this.most) return;
-    const message = `This node serves ${this.most} subscriptions at once; ask another, or later.`;
+    const message = `This node serves ${this.most} subscriptions at once; ask another node, or try again later.`;
     throw refusal("TOO_MANY_SUBSCRIPTIONS", message, { status: 503, retryAfter: 30 });
   }
 

@@ -89,7 +89,8 @@ function valuesAsked(document: DocumentNode, sizes: Sizes): number {
     const key = `${isRoot} ${name}`;
     const found = known.get(key);
     if (found !== undefined) return found;
-    // This ends a circle of fragments, which another rule refuses.
+    // Fragments may refer to each other in a circle. The zero ends the circle here, and another rule refuses the
+    // query.
     known.set(key, 0);
     const values = ofSelections(fragments.get(name), isRoot);
     known.set(key, values);

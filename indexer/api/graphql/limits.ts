@@ -124,7 +124,7 @@ function codes(): Plugin {
  * times. Takes the price of the answer from the client's budget. Every event of a subscription is an answer.
  */
 function answerLimit(most: number): Plugin {
-  /** Charges for an answer. Returns what takes its place if it is too long. */
+  /** Charges for an answer. If the answer is too long, returns an error in its place. */
   const refused = ({ data }: ExecutionResult, context: unknown): ExecutionResult | undefined => {
     const characters = charactersOf(data, most);
     (context as QueryContext).charge(characters / CHARACTERS_PER_POINT);

@@ -10,7 +10,7 @@ import { agentOf } from "../rest/agents.ts";
  */
 export type TallyFigures = {
   hires: number;
-  /** A hire inside a cluster weighs 1/size. Six decimals. */
+  /** The number of hires, by weight, with six decimals. Inside a cluster a hire weighs 1/size. */
   weighted_hires: number;
   successes: number;
   failures: number;

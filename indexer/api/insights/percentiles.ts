@@ -35,7 +35,7 @@ export async function agentPercentiles(db: Database, address: string): Promise<P
   return percentilesOf(await latestHires(db, { seller: address }, SAMPLE + 1));
 }
 
-/** The same over all hires for a capability. */
+/** Percentiles of the latest hires in the window for a capability, by the trust tier of the buyer. */
 export async function capabilityPercentiles(db: Database, capability: string): Promise<Percentiles> {
   return percentilesOf(await latestHires(db, { capability }, SAMPLE + 1));
 }

@@ -7,7 +7,7 @@ import * as schemas from "./schemas.ts";
 
 const tags = ["Insights"];
 const paid = {
-  402: { description: "The operator asks for a payment: x402, terms in PAYMENT-REQUIRED" },
+  402: { description: "The operator asks for an x402 payment; the header PAYMENT-REQUIRED has the terms" },
 };
 const isPrivate = { 403: problem("The agent publishes coarse metrics only") };
 
@@ -50,10 +50,10 @@ export const agentHistoryRoute = createRoute({
   path: "/v1/insights/agents/{id}/history",
   operationId: "getAgentHistory",
   tags,
-  summary: "How an agent's rates as the seller went",
+  summary: "An agent's rates as the seller, day by day",
   description:
-    "Each day over the thirty days that end with it. Whole days, and outcomes as they are known now: what was published on a day may " +
-    "have been another figure.",
+    "Each day has the rates over the thirty days that end with it. They are computed from whole days, and from the outcomes as they are " +
+    "known now. So the figure that was published on a day may differ.",
   request: { params: agentParams, query: schemas.daysQuery },
   responses: {
     200: json("Every day, oldest first", schemas.agentHistoryResponse),

@@ -73,10 +73,10 @@ const spread = <T extends z.ZodType>(value: T) => z.object({ p50: value, p95: va
 
 const percentileFields = {
   sample: z.int().openapi({ description: "The latest hires of the window that were looked at" }),
-  complete: z.boolean().openapi({ description: "Whether those are all there are" }),
+  complete: z.boolean().openapi({ description: "Whether these are all hires of the window" }),
   by_buyer_trust_tier: z.array(
     z.object({
-      buyer_trust_tier: z.int().openapi({ description: "The buyers' tier of today" }),
+      buyer_trust_tier: z.int().openapi({ description: "The present tier of the buyers" }),
       hires: z.int(),
       success_rate: rate("Not dampened"),
       latency_ms: spread(z.number()).nullable(),
@@ -97,13 +97,13 @@ export const agentHistoryResponse = z
     agent_id: z.string(),
     from: date,
     to: date,
-    window_days: z.int().openapi({ description: "Over how many days each day's figures are" }),
+    window_days: z.int().openapi({ description: "The number of days over which each figure is computed" }),
     days: z.array(
       z.object({
         day: date,
         hires: z.int(),
         weighted_hires: z.number(),
-        success_rate: rate("Dampened inside clusters, as the published one"),
+        success_rate: rate("Dampened inside clusters, like the published rate"),
         avg_latency_ms: rate("Of the hires whose latency is known"),
         volume_usdc: z.string(),
       }),

@@ -39,15 +39,15 @@ export const eventsRoute = createRoute({
   tags,
   summary: "The event log, a page of lines",
   description:
-    "All that is derived follows from this log: one JSON object a line, in the order of application, as `tallystick export` " +
-    "writes it. Line 1 has the parameters, the token and the form of the log. Only final lines are given, so a page never " +
-    "changes: follow `next` until it is beyond `last`. A page has fewer lines than asked for when they are longer than 4 MiB.",
+    "Everything that is derived follows from this log. It has one JSON object a line, in the order in which events are applied, as " +
+    "`tallystick export` writes it. Line 1 has the parameters, the token and the form of the log. Only final lines are given, so a page never " +
+    "changes: follow `next` until it is beyond `last`. A page has fewer lines than asked for when these would be longer than 4 MiB.",
   request: {
     query: z.object({ after: count("after", "The number of the line before the page").default(0), limit }),
   },
   responses: {
     200: {
-      description: `Lines; \`${LINES_HEADER}\` tells the number of the first, of the one that follows, and of the last there is`,
+      description: `Lines; \`${LINES_HEADER}\` gives three line numbers: the first of the page, the first after the page, and the last of the log`,
       content: { "application/jsonl": { schema: z.string() } },
     },
     ...notModified,
@@ -66,7 +66,7 @@ export const digestsRoute = createRoute({
   request: {
     query: z.object({
       from: count("from", "The first block").default(0),
-      to: count("to", "The last block; the last final one when absent").optional(),
+      to: count("to", "The last block. Default: the last final block").optional(),
       limit,
     }),
   },

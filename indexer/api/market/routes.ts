@@ -67,7 +67,7 @@ export const counterpartiesRoute = createRoute({
   path: "/v1/agents/{id}/counterparties",
   operationId: "listCounterparties",
   tags: ["Agents"],
-  summary: "Whom an agent had hires with, the most first",
+  summary: "The agents with which an agent had hires, the most hires first",
   request: { params: agentParams, query: schemas.counterpartiesQuery },
   responses: {
     200: json("A page of agents", schemas.counterpartiesResponse),
@@ -82,7 +82,7 @@ export const escrowRoute = createRoute({
   path: "/v1/escrows/{id}",
   operationId: "getEscrow",
   tags: ["Escrows"],
-  summary: "An escrow, and the transactions that made it what it is",
+  summary: "An escrow, and the transactions that changed it",
   request: { params: schemas.escrowParams },
   responses: {
     200: json("The escrow", schemas.escrowResponse),

@@ -29,7 +29,7 @@ export const marketResponse = z
       clustered_agents: z.int(),
       clusters: z.int(),
       listings: z.int().openapi({ description: "Live ones" }),
-      capabilities: z.int().openapi({ description: "Those of which something is offered" }),
+      capabilities: z.int().openapi({ description: "Capabilities with a live listing" }),
       ratings: z.int(),
       escrows_held: z.int(),
       held_usdc: usdc,
@@ -51,7 +51,7 @@ export const capabilitiesResponse = z
         .object({
           capability: z.string(),
           listings: z.int().openapi({ description: "Live ones" }),
-          sellers: z.int().openapi({ description: "Who made them" }),
+          sellers: z.int().openapi({ description: "The number of their sellers" }),
           lowest_price_usdc: usdc.nullable(),
           median_price_usdc: usdc.nullable().openapi({ description: "The mean of the middle two" }),
           window: tally.nullable().openapi({
@@ -136,7 +136,9 @@ export const graphResponse = z
         funder: address,
         members: z.array(address).openapi({ description: `The first ${GRAPH_LIMITS.named}` }),
         member_count: z.int(),
-        dropped: z.boolean().openapi({ description: "Its funder was published as a hub since" }),
+        dropped: z.boolean().openapi({
+          description: "Whether it was dropped, because its funder was published as a hub later",
+        }),
       }),
     ),
     is_whole: z.boolean().openapi({ description: "False when a limit left something out" }),

@@ -13,7 +13,10 @@ export function renderDocument(markdown: string): string {
   return marked.parse(markdown, { async: false });
 }
 
-/** Lower case, spaces as hyphens, no other punctuation; the second of one name gets `-1`. */
+/**
+ * The heading in lower case, with hyphens for spaces and without other punctuation. If a name comes again, it gets
+ * `-1`, then `-2`.
+ */
 function slugOf(heading: string, seen: Map<string, number>): string {
   const slug = heading
     .toLowerCase()

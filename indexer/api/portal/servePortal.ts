@@ -8,7 +8,7 @@ const built = fileURLToPath(new URL("../../../portal/dist", import.meta.url));
 const PAGES = ["agent", "audits", "cluster", "escrow", "hire", "ledger", "network", "verify"];
 
 /**
- * Serves the portal at `/`, which shows people what can be hired, and proves it. Its files come from
+ * Serves the portal at `/`. The portal shows people what can be hired, and the proofs for it. Its files come from
  * `portal/dist`, which `npm run build:portal` makes. Without them `/` leads to the documentation.
  */
 export function servePortal(folder = built): Hono {
@@ -43,7 +43,8 @@ function send(context: Context, file: PortalFile): Response {
     "referrer-policy": "no-referrer",
     ...(isPage && {
       "content-security-policy": policyOf(bytes),
-      // A page that opened this one cannot lead it on to another address. Wallets may open windows.
+      // If another page opened this one, it cannot send it to another address. This page may still open the windows
+      // of wallets.
       "cross-origin-opener-policy": "same-origin-allow-popups",
     }),
   };

@@ -2,9 +2,9 @@ import { reportKeyOf } from "tallystick-protocol/trustReport/reportKey";
 import { NODE_VERSION } from "../nodeVersion.ts";
 
 /**
- * An A2A agent card (A2A §5.5) of the node, which describes the questions that it answers. The node speaks
- * plain HTTP by its OpenAPI description, and GraphQL. The transports of a card are an open list, so it names
- * only these two.
+ * An A2A agent card (A2A §5.5) of the node, which describes the questions that it answers. The node speaks plain
+ * HTTP, described by OpenAPI, and it speaks GraphQL. A2A does not define these transports. A card may name any
+ * transport, so this one names the node's own.
  *
  * @param origin the node's public address, without a trailing slash
  * @param reportKey signs its trust reports; the card names the public half
@@ -62,14 +62,14 @@ export function agentCard(origin: string, reportKey: Uint8Array | null = null) {
       skill(
         "check_reputation",
         "Check reputation",
-        "What an agent's hires, ratings and refunds add up to: GET /v1/agents/{id}/reputation.",
+        "The figures of an agent from its hires, ratings and refunds: GET /v1/agents/{id}/reputation.",
         ["reputation", "trust"],
         ["/v1/agents/0x52908400098527886e0f7030069857d2e4169ee7/reputation"],
       ),
       skill(
         "read_trust_report",
         "Read a trust report",
-        "An agent's trust score with all that it is made of, and its SLA: GET /v1/agents/{id}/trust-report, /sla, /failures.",
+        "An agent's trust score with all its parts, and its SLA: GET /v1/agents/{id}/trust-report, /sla, /failures.",
         ["reputation", "trust", "sla"],
         ["/v1/agents/0x52908400098527886e0f7030069857d2e4169ee7/trust-report"],
       ),

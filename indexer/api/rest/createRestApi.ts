@@ -52,7 +52,7 @@ export const READING_PATHS = [
 const MAX_BODY_BYTES = 16 * 1024;
 
 const DESCRIPTION =
-  "What agents ask before they hire: who sells a capability, how well, and who stands behind it. Everything is derived " +
+  "Answers what agents ask before they hire: who sells a capability, how well, and who may own the seller. Everything is derived " +
   "from a chain and from ledgers anchored in it, and can be computed again by anyone. Reads need no key.";
 
 /** The REST routes of SHP §4.5.2, §6 and §9.2, with their description at `/openapi.json`. */

@@ -16,7 +16,7 @@ export const badRequest = { 400: problem("A field is missing or wrong; `errors` 
 export const notModified = {
   304: { description: "Nothing new since the block of the tag in If-None-Match" },
 };
-export const unknownAgent = { 404: problem("Nothing made this address an agent") };
+export const unknownAgent = { 404: problem("This address is not an agent") };
 
 export const searchRoute = createRoute({
   method: "post",
@@ -25,8 +25,8 @@ export const searchRoute = createRoute({
   tags: ["Discovery"],
   summary: "Search live listings of a capability",
   description:
-    "All filters are optional but `capability`; a rate that is null passes no minimum. The order is published by /v1/params " +
-    "(`search_ranking`) and the same on every node (SHP §6).",
+    "All filters are optional except `capability`. A rate that is null passes no minimum. The order is published by /v1/params " +
+    "(`search_ranking`) and is the same on every node (SHP §6).",
   request: { body: { required: true, content: { "application/json": { schema: schemas.searchRequest } } } },
   responses: { 200: json("Matches in the published order", schemas.searchResponse), ...badRequest },
 });

@@ -58,24 +58,19 @@ export const nextCursor = z
 
 export const searchRequest = z
   .strictObject({
-    // A copy, because it may have been made before this module taught zod to describe itself.
+    // The schema may have been made before this module added `openapi` to zod, so a copy is used.
     capability: capabilitySchema.clone().openapi({ example: "text.translate.en.it" }),
     max_price_usdc: priceUsdcSchema.nullish(),
     max_latency_ms: z.int().positive().nullish(),
     min_success_rate: z.number().min(0).max(1).nullish(),
     min_avg_stars: z.number().min(0).max(5).nullish(),
     min_trust_tier: z.int().min(0).max(2).nullish(),
-    min_independent_buyers: z
-      .int()
-      .min(0)
-      .nullish()
-      .openapi({ description: "Families of wallets that bought, by whose money they began with" }),
-    min_receipt_coverage: z
-      .number()
-      .min(0)
-      .max(1)
-      .nullish()
-      .openapi({ description: "Share of direct payments with a receipt; null passes none" }),
+    min_independent_buyers: z.int().min(0).nullish().openapi({
+      description: "The lowest number of independent buyers: funding families of wallets that bought",
+    }),
+    min_receipt_coverage: z.number().min(0).max(1).nullish().openapi({
+      description: "The lowest share of direct payments with a receipt; a share that is null does not pass",
+    }),
     min_kept_usdc: priceUsdcSchema
       .nullish()
       .openapi({ description: "What buyers paid and did not get back" }),
@@ -93,32 +88,30 @@ export const searchRequest = z
       .nullish()
       .openapi({ example: "v1" }),
     clarification_supported: z.boolean().nullish(),
-    audited: z
-      .boolean()
-      .nullish()
-      .openapi({ description: "Agreed to audits of an operator that this node follows (SHP §8.3)" }),
-    erc8004: z
-      .boolean()
-      .nullish()
-      .openapi({ description: "Stands now for an identity of ERC-8004 that this node reads" }),
+    audited: z.boolean().nullish().openapi({
+      description: "Whether it agreed to audits of an operator that this node follows (SHP §8.3)",
+    }),
+    erc8004: z.boolean().nullish().openapi({
+      description: "Whether the seller has an identity of ERC-8004 now, in the registry that this node reads",
+    }),
     steward_tier: z
       .enum(["UNVERIFIED", "VERIFIED", "TRUSTED", "HIGHLY_TRUSTED"])
       .nullish()
       .openapi({ description: "This tier of the trust score or a higher one (STEWARD)" }),
-    min_steward_score: z
-      .number()
-      .min(0)
-      .max(1)
-      .nullish()
-      .openapi({ description: "Agents without a trust score pass none, not even 0" }),
+    min_steward_score: z.number().min(0).max(1).nullish().openapi({
+      description: "The lowest trust score. Agents without a trust score do not pass, not even at 0",
+    }),
     include_suspended: z
       .boolean()
       .nullish()
-      .openapi({ description: "Sellers too that take no new hires now, for a breach of their SLA" }),
+      .openapi({ description: "Also shows sellers that take no new hires now because they broke their SLA" }),
     order_by: z
       .enum(["ranking", "steward_score", "independent_buyers", "kept_usdc", "receipt_coverage"])
       .nullish()
-      .openapi({ description: "Of any but ranking the highest first, then the published order" }),
+      .openapi({
+        description:
+          "`ranking` is the published order. By any other figure the highest comes first, and equal ones are in the published order",
+      }),
     limit: z.int().min(1).max(MAX_LIMIT).default(20),
     cursor: cursor.nullish(),
   })
@@ -248,8 +241,8 @@ export const listingsResponse = z
         .object({
           ...offerFields,
           retired: z.boolean(),
-          issued_at: z.int().openapi({ description: "0: the listing names none" }),
-          block: z.int().openapi({ description: "Block of the anchor from which on it counts" }),
+          issued_at: z.int().openapi({ description: "0 if the listing names no time" }),
+          block: z.int().openapi({ description: "The block of the anchor; it counts from then on" }),
         })
         .openapi("Listing"),
     ),
@@ -276,7 +269,7 @@ export const receiptsResponse = z
           payee: address,
           escrow_id: z.string().nullable(),
           completed_at: seconds,
-          time: seconds.openapi({ description: "Block time of the anchor from which on it counts" }),
+          time: seconds.openapi({ description: "The block time of the anchor; it counts from then on" }),
           verification: z.object({ all_passed: z.boolean() }),
           latency_ms: z.int().nullable(),
           buyer_signed: z.boolean(),
@@ -287,14 +280,16 @@ export const receiptsResponse = z
               outcome: z.string().openapi({ description: "success, failure or neutral" }),
               evidence: z
                 .string()
-                .openapi({ description: "Whose word it rests on: audit, escrow, buyer or seller" }),
+                .openapi({ description: "Whose word decides the outcome: audit, escrow, buyer or seller" }),
               dispute: z.boolean(),
               dispute_source: z.string().nullable(),
               weight: z.number(),
-              time: seconds.openapi({ description: "When it was paid, or its escrow settled" }),
+              time: seconds.openapi({ description: "When it was paid, or when its escrow was settled" }),
             })
             .nullable()
-            .openapi({ description: "What it counted as; null until it is reconciled with a payment" }),
+            .openapi({
+              description: "The hire as which it counted; null until it is matched with a payment",
+            }),
         })
         .openapi("Receipt"),
     ),

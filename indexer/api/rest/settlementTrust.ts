@@ -14,7 +14,7 @@ const settlementTrust = z
     agent_id: z.string().openapi({ description: "Wallet address, lower case" }),
     source: z
       .literal("operator")
-      .openapi({ description: "Whose word it is: nobody else can count rejected work" }),
+      .openapi({ description: "Who states the figures. Nobody except the operator can count rejected work" }),
     trust: z.number().openapi({ description: "The percentile less the mean divergence, at least 0" }),
     level: z.enum(settlementLevels),
     percentile: z.number(),
@@ -33,16 +33,16 @@ export const settlementTrustRoute = createRoute({
   path: "/v1/agents/{id}/settlement-trust",
   operationId: "getSettlementTrust",
   tags: ["Agents"],
-  summary: "What settlement makes of an agent's proposals: the operator's word, as advice",
+  summary: "Settlement's figures for an agent's proposals: the operator states them, and they are advice",
   description:
-    "The 5th percentile of Beta(1 + complexity settled, 2 + complexity rejected), less the mean divergence (swarm.at §13). No figure, tier or " +
+    "The 5th percentile of Beta(1 + complexity settled, 2 + complexity rejected), minus the mean divergence (swarm.at §13). No figure, tier or " +
     "score depends on it.",
   request: { params: agentParams },
   responses: {
     200: json("The figures as of the last record of outcomes", settlementTrust),
     ...notModified,
     ...badRequest,
-    404: problem("No outcome of its proposals was told"),
+    404: problem("No outcome of its proposals was reported"),
   },
 });
 

@@ -246,7 +246,7 @@ async function lookAt({ db, counting, takeRows }: ListCounter, statement: SQL): 
     return result.rows;
   });
   const lookedAt = rows.reduce((sum, it) => sum + Number(it.looked_at), 0);
-  // Whole rows, so that the limit tells no exact length of a private list.
+  // The number is rounded up to whole rows, so that the limit does not reveal the exact length of a private list.
   takeRows(Math.ceil(lookedAt / LOOKS_PER_ROW));
   return rows;
 }

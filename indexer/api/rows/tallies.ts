@@ -139,7 +139,7 @@ export function leadersAfter(
 
 type Statement = { execute: (values: Record<string, unknown>) => Promise<Leading[]> };
 
-/** Prepared for each limit, as a search is. */
+/** The statement that each connection plans once. There is one for each limit, as for a search. */
 function statement(db: Database, limit: number, hasCursor: boolean): Statement {
   const name = `leaderboard_${limit}${hasCursor ? "_after" : ""}`;
   const after = sql`(${sql.placeholder("weight")}::bigint, ${sql.placeholder("id")}::text)`;

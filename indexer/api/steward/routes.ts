@@ -17,7 +17,7 @@ const factor = z.object({
   source: z.string().openapi({ description: "attestation, uptime, hires or endorsement" }),
   last_verified: iso.nullable(),
   evidence: z.record(z.string(), z.unknown()).openapi({
-    description: "All that it takes to compute the factor again: docs/steward.md, section 3",
+    description: "Everything that is needed to compute the factor again (docs/steward.md, section 3)",
   }),
 });
 
@@ -25,7 +25,10 @@ const report = z
   .object({
     trust_report: z.object({
       agent_id: z.string(),
-      alias: z.string().nullable().openapi({ description: "Its own word; others may say the same" }),
+      alias: z
+        .string()
+        .nullable()
+        .openapi({ description: "The name that it gave itself; others may use the same name" }),
       version: z.string().nullable(),
       report_date: iso.openapi({ description: "Time of the tick at which it was computed" }),
       computed_block: z.int(),
@@ -33,7 +36,9 @@ const report = z
       trust_score: share,
       tier,
       algorithm_version: z.string(),
-      algorithm_score: share.openapi({ description: "Before denied downtime and breaches of the SLA" }),
+      algorithm_score: share.openapi({
+        description: "The score before the deductions for denied downtime and breaches of the SLA",
+      }),
       denied_slots: z.int(),
       denied_cost: z.number(),
       sla_factor: z
@@ -85,11 +90,16 @@ const guarantee = z.object({
   status: z.string().openapi({ description: "compliant, at_risk or breached" }),
   buffer: z.number().nullable().openapi({ description: "Positive: on the good side of the target" }),
   last_breach: seconds.nullable(),
-  days_until_breach: z.int().nullable().openapi({ description: "If the trend goes on" }),
+  days_until_breach: z
+    .int()
+    .nullable()
+    .openapi({ description: "Days until a breach if the trend continues" }),
   open_breach: z.string().nullable(),
   penalty,
   since: seconds,
-  bound_until: seconds.nullable().openapi({ description: "Weakened or withdrawn: it binds until then" }),
+  bound_until: seconds
+    .nullable()
+    .openapi({ description: "Set when it was weakened, dropped or withdrawn: it binds until then" }),
 });
 
 const breach = z.object({
@@ -116,7 +126,7 @@ const breach = z.object({
 
 const monitoring = z.object({
   prober: z.string(),
-  endpoint: z.string().openapi({ description: "As the agent's SLA named it then" }),
+  endpoint: z.string().openapi({ description: "The endpoint that the agent's SLA named at that time" }),
   asked_at: seconds,
   differences: z
     .array(
@@ -160,18 +170,18 @@ const slaStatus = z
               is_met: z.boolean(),
             }),
           )
-          .openapi({ description: "What each tier asks of an SLA; it changes no tier" }),
+          .openapi({ description: "What each tier requires of an SLA. This is shown, and changes no tier" }),
         sla_tier: tier.openapi({
-          description: "The highest tier of which the SLA promises all requirements",
+          description: "The highest tier whose requirements the SLA meets",
         }),
         suspended_until: seconds.nullable(),
         own_monitoring: z.array(monitoring).openapi({
           description:
-            "What probers found at the agent's own monitoring endpoint. Only for an agent whose endpoint once gave other figures than the node",
+            "What probers found at the agent's own monitoring endpoint. It is empty unless the endpoint once gave other figures than the node",
         }),
       })
       .nullable()
-      .openapi({ description: "Null: it promises nothing" }),
+      .openapi({ description: "Null if it promises nothing" }),
     as_of: z.object({ block: z.int(), time: seconds }),
   })
   .openapi("SlaStatus");
@@ -190,13 +200,14 @@ const failures = z
         time: seconds,
         evidence: z
           .string()
-          .openapi({ description: "Whose word it rests on: audit, escrow, buyer or seller" }),
+          .openapi({ description: "Whose word decides the outcome: audit, escrow, buyer or seller" }),
         dispute: z.boolean(),
         dispute_source: z.string().nullable(),
         refunded: z.boolean(),
         reason: z.string().nullable().openapi({ description: "What its buyer's telemetry says" }),
         is_excused: z.boolean().openapi({
-          description: "The buyer says that its own request was at fault: left out of the score",
+          description:
+            "The buyer says that its own request was at fault. Then the failure is left out of the score",
         }),
         latency_ms: z.int().nullable(),
         tx: z.string(),
@@ -219,7 +230,7 @@ const answers = {
   ...notModified,
   ...badRequest,
   404: problem(
-    "Nothing made this address an agent, its score was not computed yet, or this node has no REPORT_KEY",
+    "This address is not an agent, its score was not computed yet, or this node has no REPORT_KEY",
   ),
 };
 
@@ -228,10 +239,10 @@ export const trustReportRoute = createRoute({
   path: "/v1/agents/{id}/trust-report",
   operationId: "getTrustReport",
   tags,
-  summary: "An agent's trust score with all that it is made of, signed by this node",
+  summary: "An agent's trust score with all its parts, signed by this node",
   description:
-    "Advice beside the trust tier, which it never changes. Computed hourly. Checked offline with the node's key, which its agent card has " +
-    "(`tallystick verify-signature FILE`).",
+    "The score is advice, and never changes the trust tier. It is computed every hour. `tallystick verify-signature FILE` verifies the " +
+    "report offline with the node's key, which is in the node's agent card.",
   request: { params: agentParams },
   responses: { 200: json("The report", report), ...answers },
 });
@@ -247,7 +258,7 @@ export const slaRoute = createRoute({
     200: json("Its SLA as of the last hour", slaStatus),
     ...notModified,
     ...badRequest,
-    404: problem("Nothing made this address an agent"),
+    404: problem("This address is not an agent"),
   },
 });
 
@@ -275,7 +286,7 @@ export const failuresRoute = createRoute({
     ...notModified,
     ...badRequest,
     403: problem("It asks for private metrics"),
-    404: problem("Nothing made this address an agent"),
+    404: problem("This address is not an agent"),
   },
 });
 

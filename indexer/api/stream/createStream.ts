@@ -166,8 +166,8 @@ export function createStream(options: StreamOptions): Stream {
 }
 
 /**
- * Begins a stream at its client's turn, like a request. The turn ends when the stream has begun, or its
- * connection is gone. Returns false if too much of the client waits already.
+ * Begins a stream at its client's turn, like a request. The turn ends when the stream has begun, or its connection is
+ * gone. Returns false if too many requests of the client already wait.
  */
 function takeTurn(
   budget: ClientBudget | undefined,
@@ -178,7 +178,7 @@ function takeTurn(
     begin(() => {});
     return true;
   }
-  // The next stream of this client begins in a later turn of the event loop, so that others come between.
+  // The next stream of this client begins in a later turn of the event loop, so that other clients get turns too.
   const end = () => void setImmediate(() => giveBack?.());
   const run = () => (socket.destroyed ? end() : inTurnsOf(budget.statements, () => begin(end)));
   const giveBack = budget.takeTurn(AsyncLocalStorage.bind(run));

@@ -8,9 +8,9 @@ import type { WebSocket } from "ws";
 const MAX_READ_BYTES = 16 * 1024;
 
 /**
- * Answers the pings of a client, and ends its connection when that breaks or when the client sends too much, whatever its
- * frames are. The server must have `autoPong: false`: `ws` would buffer a pong for every ping of a client that reads
- * nothing.
+ * Answers the pings of a client. Ends its connection when the connection fails, or when the client sends too much in
+ * frames of any kind. The server must have `autoPong: false`. Otherwise `ws` would buffer a pong for every ping of a
+ * client that reads nothing.
  *
  * @param parameters.maxBuffered with more bytes in the buffer, pings get no answer
  * @param parameters.everyMs the time between two heartbeats

@@ -90,7 +90,8 @@ export function carrySubscriber(options: SubscriberOptions): Subscriber {
   async function tellReorg(): Promise<void> {
     const to = news.takeReorg();
     if (to === null || position <= to) return;
-    // The client goes back only once it was told. A client that could not be told resumes from what it has.
+    // The client's position goes back only after the client was told. If the message cannot be sent, the client
+    // resumes from the last position that it has.
     if (await send(JSON.stringify({ type: "reorg", position: to }))) position = to;
   }
 

@@ -17,11 +17,11 @@ export type TimelineFeed = {
   /** The events after a position, the oldest first. Recent ones come from memory. */
   after: (position: string, limit: number) => Promise<StreamMessage[]>;
   /**
-   * The position from which a client continues that has heard everything up to `position`. It is a lower one if a
-   * reorg took that event back while the client was away.
+   * The position from which a client continues that received everything up to `position`. This is a lower position if
+   * a reorg removed that event while the client was away.
    */
   resumeFrom: (position: string) => Promise<string>;
-  /** Calls back when there are new events, or events were taken back. */
+  /** Calls the listener when there are new events, or when a reorg took events back. */
   subscribe: (listener: (reorg: Reorg | null) => void) => () => void;
   /** Checks for news now instead of at the next interval. */
   poll: () => Promise<void>;
@@ -37,8 +37,8 @@ const BATCH = 500;
 export const BEGINNING = "0";
 
 /**
- * How long the timeline is still followed without listeners, in milliseconds. So clients that come and go read
- * the last messages once and not each time.
+ * How long the timeline is still followed without listeners, in milliseconds. If clients often come and go, the last
+ * messages are so read once, and not for each client.
  */
 const LINGER_MS = 10_000;
 

@@ -104,7 +104,7 @@ export class Projector {
       own.commitTo(transaction);
     }
     if (read === null) for (const event of events) logged.push(event);
-    // Transfers that concern no agent.
+    // Nothing is logged if all events are transfers that concern no agent.
     if (logged.length === 0) return NOTHING;
     const together = transaction.changes();
     await write(database, together);

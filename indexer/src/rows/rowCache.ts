@@ -9,8 +9,8 @@ const LOG2_BITS = 27;
 const ROWS = 100_000;
 
 /**
- * The same for payments. It is smaller, because nearly every receipt is for one of the latest payments, and
- * older ones would only push out other rows.
+ * The number of payments that the cache keeps. It is smaller, because nearly every receipt is for one of the latest
+ * payments. Older payments would only push out other rows.
  */
 const PAYMENTS = 25_000;
 
@@ -60,7 +60,7 @@ export class RowCache {
   wrote(changes: readonly RowChange[]): void {
     for (const { table, before, after } of changes) {
       if (before === null) this.#written?.add(table, after.id);
-      // Forgets what was read of a row, also that it did not exist.
+      // Forgets what was read of a row, even that the row did not exist.
       if (WRITTEN_ONCE.has(table)) this.#rows.drop(table, after.id);
       else this.#latest(table).put(table, after.id, after);
     }
