@@ -133,7 +133,8 @@ export const publishedFields = {
   distinct_buyers: field({
     type: "count",
     description: "The number of different buyers of its hires of 30 days. A cluster counts as one buyer.",
-    formula: "buyers, where all that are in one cluster, of either kind and over several, are one",
+    formula:
+      "number of buyers; all buyers that clusters join, of either kind and through several clusters, count as one",
     ...onChain,
     bucket: "powerOfTen",
     columns: ["distinctBuyers"],
@@ -198,7 +199,7 @@ export const publishedFields = {
     description:
       "The share of passed audits of its hires. Null until one was passed, or one was rolled back.",
     formula:
-      "audits passed / (audits passed + failed audits that were rolled back), `windowSeconds` from either on",
+      "audits passed / (audits passed + failed audits that were rolled back), each for `windowSeconds` after that event",
     section: "SHP §8.3",
     source: ["audit"],
     cadence: ON_TICK,
@@ -274,7 +275,7 @@ export const publishedFields = {
     type: "count",
     description: "Its trust tier: 0, 1 or 2.",
     formula:
-      "2: successes, success_rate, capabilities and buyers reach the parameters tier2…; kept while success_rate does. Else 1 with a verified claim, else 0: see section 7 and Agent.tierChanges",
+      "2: successes, success_rate, capabilities and buyers reach the parameters tier2…; kept while success_rate reaches its parameter. Else 1 with a verified claim, else 0: see section 7 and Agent.tierChanges",
     section: "SHP §4.3",
     source: ["receipt", "on-chain", "registry"],
     cadence: ON_TICK,
@@ -311,7 +312,7 @@ export const publishedFields = {
     type: "count",
     description: "As a buyer: refunds after delivery, of 30 days, for which an audit found good work.",
     formula:
-      "as a buyer: hires that it had refunded after delivery and whose audit passed, `windowSeconds` from then on; not those of which its telemetry said before that nothing came",
+      "as a buyer: hires that it took back after delivery and whose audit passed, for `windowSeconds` from then on; without hires of which its telemetry had said that nothing came",
     section: "SHP §8.3",
     source: ["on-chain", "audit"],
     cadence: ON_TICK,

@@ -16,7 +16,7 @@ export const familyFields = {
     description:
       "The number of independent buyers: funding families of wallets that bought in 30 days, without its own family. A family is a source of money: one withdrawal from an exchange makes one.",
     formula:
-      "funding families of the buyers, each fixed when the buyer first spent, without the seller's own and without `deep`; a buyer whose money came through the seller is the seller's own: see section 13 and Query.family",
+      "number of funding families of the buyers, without the seller's own family and without `deep`; a family is fixed when the buyer first spent; a buyer whose money came through the seller is in the seller's own family: see section 13 and Query.family",
     ...money,
     bucket: "powerOfTen",
     columns: ["independentBuyers"],
@@ -29,7 +29,7 @@ export const familyFields = {
     description:
       "Independent buyers whose family is at least 30 days old and bought from three families of sellers.",
     formula:
-      "of the independent families, those whose founder first spent at least 2,592,000 seconds before and whose members bought, in the window, from at least 3 families other than their own and `deep`",
+      "number of independent families that meet two conditions: the founder first spent at least 2,592,000 seconds before, and the members bought in the window from at least 3 families other than their own and `deep`",
     ...money,
     cadence: "at ticks",
     bucket: "powerOfTen",
@@ -57,7 +57,7 @@ export const familyFields = {
     description:
       "What independent families paid of the money that they brought, and did not get back from the agent's side. Money that came in the block of the payment does not count. Money that passes an exchange counts again.",
     formula:
-      "Σ over independent families of max(0, brought − transfers of at least `minFundingAtomic` in the window from wallets of the seller's family, or of its payees' families, to buyers of that family or those before them); brought: of each price, as far as the buyer had it before the block of the payment, what the family had brought from hubs, mints and senders by count, each unit for one hire only",
+      "Σ over independent families of max(0, brought − returned). Brought: what its buyers paid, as far as the family had it from hubs, mints and senders by count, and the buyer had it before the block of the payment; each unit for one hire only. Returned: transfers in the window of at least `minFundingAtomic`, from wallets of the seller's family or of its payees' families, to buyers of the family or wallets before them: see section 13",
     ...money,
     cadence: "at ticks",
     bucket: "powerOfTenUsdc",
@@ -82,8 +82,7 @@ export const familyFields = {
   receipt_coverage: field({
     type: "rate",
     description: "The share of direct payments to it for which it wrote a receipt; null without any payment.",
-    formula:
-      "hires paid directly / (those + authorized payments of at least `minHireAtomic` to it, with a live listing, that made no hire within `reconcileSeconds`), by count",
+    formula: "number of hires paid directly / (this number + unreceipted_payments)",
     ...money,
     bucket: "tenths",
     columns: ["windowDirect", "unreceipted"],
@@ -122,7 +121,7 @@ export const familyFields = {
     description:
       "The number of escrow deposits for it that went back to their buyers without an act of the agent.",
     formula:
-      "escrows of at least `minHireAtomic` in its name, refunded by another or timed out, with neither delivery nor receipt within `reconcileSeconds` of that; a later hire takes it off",
+      "escrows of at least `minHireAtomic` in its name that timed out, or that somebody else refunded, with neither delivery nor receipt until `reconcileSeconds` later; a later hire takes it off",
     ...money,
     source: ["on-chain"],
     cadence: "at ticks",
@@ -146,7 +145,7 @@ export const familyFields = {
   refunds_contested_families: field({
     type: "count",
     description: "The number of funding families of the buyers of these contested hires.",
-    formula: "funding families of the buyers of refunds_contested, the seller's own and `deep` too",
+    formula: "funding families of the buyers of refunds_contested, also the seller's own family and `deep`",
     ...money,
     source: ["on-chain"],
     bucket: "powerOfTen",
