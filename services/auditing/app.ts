@@ -2,12 +2,12 @@ import { Hono } from "hono";
 import type { Metrics } from "./metrics.ts";
 import type { OperatorState } from "./operatorRound.ts";
 
-/** After the time of this many rounds, and a minute, without a successful one the process is unhealthy. */
+/** The process is unhealthy if no round has succeeded for the time of this many rounds and one minute. */
 const STALE_ROUNDS = 10;
 
 /**
- * `GET /health`: 503 when no round has succeeded for long, else 200. `GET /metrics`: for Prometheus. `GET /challenged`: the
- * hires that wait for a decision. It is for the operator's own network. It only reads.
+ * `GET /health`: 503 when no round has succeeded for a long time, else 200. `GET /metrics`: for Prometheus. `GET
+ * /challenged`: the hires that wait for a decision. These routes are for the operator's own network, and only read.
  */
 export function operatorApp(parameters: {
   state: () => OperatorState;

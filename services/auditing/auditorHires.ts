@@ -9,7 +9,7 @@ import { BudgetError } from "tallystick-sdk/errors";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import type { AuditorAccount, OpenAssignment, OperatorRules } from "./operatorNode.ts";
 
-/** Accepts every answer to such a hire, because the auditor's verdict comes through the ledger. */
+/** Accepts every answer to a hire of an auditor, because the auditor's verdict comes through the ledger. */
 export const anyAnswer: Verify = () => ({ all_passed: true, checks: {}, details: {} });
 
 /** How long an auditor may take to accept an assignment, in milliseconds. */
@@ -38,10 +38,10 @@ export type AuditorHiresParameters = {
 };
 
 /**
- * Hires drawn auditors: tells each of its assignment at the endpoint of its offer, by a normal hire (x402), and
- * reminds those that let their time pass. An auditor that asks for payment gets its fee then, at most once for
- * an assignment, as an advance on the fees of its verdicts. An auditor that cannot be reached finds the
- * assignment at its node, and is paid after its verdict.
+ * Hires drawn auditors by a normal hire (x402) at the endpoint of each auditor's offer. The hire tells the auditor
+ * its assignment. An auditor that lets its time pass is reminded. An auditor that asks for payment gets its fee with
+ * the hire, as an advance on the fees of its verdicts. It gets at most one advance for an assignment. An auditor that
+ * cannot be reached finds the assignment at its node, and is paid after its verdict.
  */
 export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: AuditorHiresParameters) {
   const keyOf = (token: string): string => `asked/${token}`;
@@ -50,7 +50,7 @@ export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: Aud
     const { hire, round, attempt, auditor, capability, due } = assignment;
     const { times, isTaken, endpoint } = asked;
     await store.put(keyOf(token), { ...asked, times: times + 1 } satisfies Asked);
-    // A reminder is not paid: the first hire was.
+    // Only the first hire is paid. A reminder is free.
     const price = isTaken ? "0" : formatUsdc(BigInt(asked.feeAtomic));
     await buyer.hire({
       capability: AUDIT_CAPABILITY,
@@ -62,7 +62,8 @@ export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: Aud
         max_latency_ms: HIRE_MS,
         endpoint,
       }),
-      // These are the operator's own terms: an auditor offers itself by another record than a listing.
+      // These are the operator's own terms. An auditor offers itself by a record of its own type, and has no listing
+      // for this.
       trustListing: true,
       maxPriceUsdc: price,
       maxLatencyMs: HIRE_MS,
@@ -80,7 +81,7 @@ export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: Aud
   return {
     /**
      * @param time of the node's last tick, in unix seconds
-     * @param assignments those that no reorganization can undo
+     * @param assignments only assignments that no reorganization can undo
      */
     round: async (
       assignments: readonly OpenAssignment[],
@@ -125,7 +126,7 @@ export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: Aud
     },
   };
 
-  /** A closed assignment needs no memory. */
+  /** Nothing is stored of a closed assignment. */
   async function forgetOthers(assignments: readonly OpenAssignment[]): Promise<void> {
     const open = new Set(assignments.map((it) => keyOf(auditToken(it))));
     for (const key of await store.keys("asked")) if (!open.has(key)) await store.delete(key);

@@ -35,9 +35,9 @@ export type CanaryDeskParameters = {
 };
 
 /**
- * Arranges canaries: commits to a list of hires and their right verdicts, makes them once that is anchored,
- * and publishes the list when their audits have ended. So nobody could choose the right verdicts after seeing
- * the auditors' verdicts.
+ * Arranges canaries. First it commits to a list of hires and their right verdicts. Once the commitment is anchored,
+ * it makes the hires. When their audits have ended, it publishes the list. So nobody could choose the right verdicts
+ * after seeing the auditors' verdicts.
  */
 export function createCanaryDesk({ plans, store, openBuyer, settle, log }: CanaryDeskParameters) {
   const keyOf = ({ name }: CanaryPlan): string => `canary/${name}`;
@@ -66,7 +66,7 @@ export function createCanaryDesk({ plans, store, openBuyer, settle, log }: Canar
     }
   }
 
-  /** Undefined when it may be tried again. */
+  /** The end of a hire. Undefined when the hire may be tried again. */
   async function makeHire(
     { name }: CanaryPlan,
     canary: CanaryPlan["hires"][number],
@@ -93,7 +93,7 @@ export function createCanaryDesk({ plans, store, openBuyer, settle, log }: Canar
         : await endOf(nonce);
     }
 
-    /** If nobody was asked, it may be tried again. */
+    /** `failed` if a seller was asked. Otherwise the hire may be tried again. */
     async function endOf(key: Hex): Promise<"failed" | undefined> {
       return ((await buyer.find(key))?.kept.attempts ?? 0) > 0 ? "failed" : undefined;
     }

@@ -24,8 +24,8 @@ export function createFinalAccounts() {
 }
 
 /**
- * The same for items that exist or do not. It keeps the items that existed at a final tick and at every later
- * one.
+ * Makes a filter for items that exist or do not exist. It keeps the items that existed at a final tick and at every
+ * later one.
  */
 export function createFinalSet<It extends { id: string }>() {
   let since = new Map<string, number>();

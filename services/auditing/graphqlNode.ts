@@ -20,8 +20,9 @@ const MAX_ROLLED_BACK = 500;
 const PAGED = "pageInfo { hasNextPage endCursor }";
 
 /**
- * The GraphQL queries to a node. Any agent can offer itself, so only those are listed that an audit was assigned to:
- * otherwise a crowd of offers would hide who is owed something. A test checks them against its schema. */
+ * The GraphQL queries to a node. Any agent can offer itself, so only auditors with an assignment are listed. Otherwise a
+ * crowd of offers would hide the auditors to whom something is owed. A test checks these queries against the schema.
+ */
 export const operatorQueries = {
   status: "query OperatorNodeStatus { meta { time blockedAtSegment { ledger } } }",
   rules: `query OperatorRules { params { auditArbiters audit {
@@ -96,7 +97,7 @@ export function createGraphqlNode(parameters: {
   fetch?: Fetch | undefined;
 }): OperatorNode {
   const { baseUrl, operator, fetch } = parameters;
-  /** Escrows for which nothing can be done any more. */
+  /** The escrows that hold no money any more. */
   const settled = new Set<string>();
 
   const ask = async <Answer>(query: string, variables: object, signal?: AbortSignal): Promise<Answer> => {
@@ -107,7 +108,7 @@ export function createGraphqlNode(parameters: {
   async function list<Node>(query: string, signal?: AbortSignal, most = MAX_LISTED): Promise<Node[]> {
     const nodes: Node[] = [];
     let after: string | null = null;
-    // A node could send empty pages that promise more without end.
+    // A node could send empty pages without end, and say each time that more follow.
     for (let page = 0; page < MAX_PAGES && nodes.length < most; page++) {
       const asked = { operator, first: PAGE, after };
       const found: Page<Node>["page"] = (await ask<Page<Node>>(query, asked, signal)).page;
@@ -122,7 +123,7 @@ export function createGraphqlNode(parameters: {
   async function heldEscrow(id: string, signal?: AbortSignal): Promise<RolledBackEscrow | undefined> {
     if (settled.has(id)) return undefined;
     const { escrow } = await ask<{ escrow: EscrowNode | null }>(operatorQueries.escrow, { id }, signal);
-    // A node that indexes anew does not know it yet.
+    // A node that builds its index again may not know the escrow yet.
     if (escrow === null) return undefined;
     if (escrow.status === "HELD") return { id: escrow.id, escrow: escrow.contract, hire: hireOf(escrow) };
     settled.add(id);

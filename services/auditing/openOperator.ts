@@ -55,8 +55,8 @@ export async function openOperator(parameters: OpenOperatorParameters): Promise<
   const store = fileStore(folder);
   const sender = createTransactionSender({ account: pool, chainId: network.chainId, rpc, store });
   const budget = periodBudget({ store, limit: config.budget, now });
-  // Payments expire by the chain's clock. A local chain's may be ahead of this machine's; a real chain's final block never
-  // is.
+  // Payments expire by the chain's clock. The clock of a local chain may be ahead of this machine's clock. The final
+  // block of a real chain is never ahead of it.
   let ahead = 0;
   const finalBlock = async () => {
     const block = await sender.client.getBlock({

@@ -39,9 +39,9 @@ export type PaymentDeskParameters = {
 };
 
 /**
- * Pays auditors what their verdicts have earned, each once. One payment to an auditor is on its way at a time. Its nonce is
- * made of what was paid before, so the token itself refuses a second one. A process that is killed continues from the
- * chain's state.
+ * Pays auditors what their verdicts have earned, once. Only one payment to an auditor is on its way at a time. Its
+ * nonce is made of what was paid before, so the token itself refuses a second payment. A process that is killed
+ * continues from the chain's state.
  */
 export function createPaymentDesk(parameters: PaymentDeskParameters) {
   const { pool, network, sender, store, budget, least, confirmations, log } = parameters;
@@ -49,7 +49,7 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
   const transfers = createPoolTransfers(parameters);
   const keyOf = (auditor: Address): string => `payment/${auditor}`;
 
-  /** @param depth how many blocks must show it */
+  /** @param depth the number of blocks that must show the state */
   const stateOf = (nonce: Hex, depth: number) =>
     readPaymentState(sender.client, network, { payer: address, nonce }, depth);
 
@@ -67,7 +67,7 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
     }
     const latest = await stateOf(nonce, 1);
     if (latest.isUsed) return undefined;
-    // Nobody can use the old signature by then. The nonce stays, so at most one of the two is ever accepted.
+    // The old signature has expired by now. The nonce stays the same, so at most one of the two is ever accepted.
     if (final.time >= payment.validBefore) {
       const again = await transfers.sign(payment, latest.time);
       await store.put(keyOf(auditor), again);

@@ -5,9 +5,9 @@ import { type Hex, toHex } from "tallystick-protocol/hex";
 import type { PaymentNetwork } from "tallystick-sdk/chain/paymentNetwork";
 
 /**
- * The EIP-3009 nonce of a pool's next payment to an auditor. It is made of what the auditor was paid so far. So the token
- * accepts only one of all payments that start there, even if others sign too: a process that was killed, a second one, or
- * one that lost its disk.
+ * The EIP-3009 nonce of a pool's next payment to an auditor. It is made of what the auditor was paid so far. So the
+ * token accepts only one of all payments with the same earlier sum. This holds even if a killed process, a second
+ * process, or a process that lost its disk signs such a payment too.
  *
  * @param paid atomic units, all transfers from the pool to the auditor
  */

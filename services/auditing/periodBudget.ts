@@ -7,8 +7,8 @@ import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 export const PERIOD_SECONDS = 30 * 86_400;
 
 /**
- * A budget for every 30 days, exact across processes on one store. What was reserved in one period is spent or given back
- * in it, even during the next one.
+ * A budget for every 30 days, exact across processes on one store. An amount belongs to the period in which it was
+ * reserved, even if it is spent or given back during the next period.
  *
  * @param parameters.limit atomic units
  * @param parameters.now milliseconds since 1970
@@ -30,12 +30,12 @@ export function periodBudget(parameters: { store: KeyValueStore; limit: bigint; 
   };
   return {
     reserve: async (hireId, amount) => {
-      // After a crash, and in the next period, the amount is found here again.
+      // After a crash, or in the next period, the reserved amount is found here again.
       await store.putNew(`reserved/${hireId}`, current());
       try {
         await (await reservedIn(hireId)).reserve(hireId, amount);
       } catch (error) {
-        // Otherwise it would be asked of this period's budget for ever, also when the next one has room.
+        // Otherwise the amount would always be asked of this period's budget, even when the next period has room.
         if (error instanceof BudgetError) await giveBack(hireId);
         throw error;
       }

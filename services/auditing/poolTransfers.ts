@@ -54,7 +54,7 @@ export function createPoolTransfers(parameters: {
     isOnItsWay: async (nonce: Hex): Promise<boolean> => {
       const hash = sent.get(nonce);
       if (hash === undefined) return false;
-      // At another price it has another hash.
+      // A transaction that was sent again at another gas price has another hash.
       if (sender.isUnmined(hash)) return true;
       const { client } = sender;
       const isKnown = await client.getTransaction({ hash }).then(

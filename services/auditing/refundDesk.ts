@@ -44,7 +44,7 @@ export function createRefundDesk({ arbiter, network, escrows, sender, log }: Ref
   return {
     /**
      * @param rolledBack those with a final rollback
-     * @param auditArbiters the arbiters in the node's parameters: a refund by any other would count as a dispute between
+     * @param auditArbiters the arbiters in the node's parameters: a refund by any other account would count as a dispute between
      * the two sides
      * @returns how many were refunded
      */
@@ -70,7 +70,7 @@ export function createRefundDesk({ arbiter, network, escrows, sender, log }: Ref
   };
 }
 
-/** The terms as they were signed: without a named payee it is the seller. */
+/** The terms in the form in which they were signed: if no payee is named, the seller is the payee. */
 function termsOf(hire: Hire, id: Hex, deployment: { chainId: number; escrow: Address }): Hire | undefined {
   const ways = [hire, { ...hire, payee: zeroAddress as Address }];
   return ways.find((terms) => escrowId(terms, deployment) === id);

@@ -43,7 +43,10 @@ const dollars = z
 /** The clients in a setting of the form `name=key, name=key`. */
 const clientsIn = (text: string) => text.split(",").map((it) => it.trim().split("=") as [string, string]);
 
-/** A name or key that stands twice would silently take one client's key away, or count its tasks for another. */
+/**
+ * If a name stood twice, one client's key would silently be lost. If a key stood twice, a client's tasks would count
+ * for another client.
+ */
 function areDistinct(text: string): boolean {
   const clients = clientsIn(text);
   return [0, 1].every((part) => new Set(clients.map((it) => it[part])).size === clients.length);

@@ -47,7 +47,7 @@ export type DispatcherParameters = {
   log?: Log;
   /** Milliseconds since 1970. */
   now?: () => number;
-  /** From 0 to below 1, and unknown to clients: it decides which tasks are drawn for a shadow. */
+  /** Gives a number from 0 to below 1 that clients cannot know. It decides which tasks are drawn for a shadow. */
   random?: () => number;
 };
 
@@ -56,11 +56,12 @@ export type TaskState = { status: "RUNNING"; task_id: string } | Outcome;
 
 export type Dispatcher = {
   /**
-   * Does a task, from triage to settlement, and returns its outcome. The same task again joins the running one, or gives
-   * its outcome.
+   * Does a task, from triage to settlement, and returns its outcome. If the same task is sent again, the call waits
+   * for the running one, or returns its outcome.
    *
    * @param task see {@link readTask}
-   * @throws InvalidInputError naming the field; TallystickError `conflicting_task`, `dispatcher_busy`, `dispatcher_closed`
+   * @throws InvalidInputError naming the field; TallystickError `conflicting_task`, `dispatcher_busy`,
+   * `dispatcher_closed`
    */
   dispatch: (task: unknown, options?: { owner?: string; signal?: AbortSignal }) => Promise<Outcome>;
   /** Accepts a task and does not wait for it. */
@@ -80,7 +81,7 @@ export type Dispatcher = {
    */
   resume: () => Promise<number>;
   budget: CallBudget;
-  /** Calls `tell` once with the outcome of each task that ends in this process, also of a resumed one. */
+  /** Calls `tell` once with the outcome of each task that ends in this process. Resumed tasks count too. */
   onEnd: (tell: (outcome: Outcome) => void) => void;
   /** Tasks that run, and that wait. */
   load: () => { running: number; waiting: number };
@@ -194,7 +195,7 @@ class RunningDispatcher implements Dispatcher {
   }
 
   async resume(): Promise<number> {
-    // With many finished tasks a round may take longer than the time between two.
+    // With many finished tasks a check of all tasks may take longer than the time between two checks.
     const sweep = (): Promise<number> => {
       this.#sweeping ??= this.#sweep().finally(() => {
         this.#sweeping = undefined;
@@ -225,7 +226,10 @@ class RunningDispatcher implements Dispatcher {
     await Promise.allSettled(all.map(({ outcome }) => outcome));
   }
 
-  /** Starts a task. Everything up to its place in the map is synchronous, so {@link close} sees each task that starts. */
+  /**
+   * Starts a task. Nothing is awaited before the task is in the map of running tasks, so {@link close} sees each task
+   * that starts.
+   */
   #start(task: Task, file: TaskFile): Running {
     if (this.#isClosed) throw new TaskStopped();
     const stop = new AbortController();
@@ -252,7 +256,10 @@ class RunningDispatcher implements Dispatcher {
     return entry;
   }
 
-  /** Resumes what is open and not running, and forgets what ended long ago. A file that cannot be read stops no other. */
+  /**
+   * Resumes the tasks that are open and do not run. Forgets the tasks that ended long ago. A file that cannot be read
+   * does not stop the others.
+   */
   async #sweep(): Promise<number> {
     const { files, log } = this.#world;
     let count = 0;
@@ -289,7 +296,7 @@ class RunningDispatcher implements Dispatcher {
   /** Continues a task that is open and does not run. */
   #continue(taskId: string): Promise<boolean> {
     return this.#alone(taskId, async () => {
-      // Checked before the file is read: a task that ends in between counts as finished.
+      // This is checked before the file is read. If a task ends between the two, it counts as finished.
       if (this.#running.has(taskId)) return false;
       const file = await this.#world.files.get(taskId);
       if (file === undefined || file.phase === "over") return false;

@@ -15,7 +15,10 @@ const MAX_SUBSCRIPTIONS = 20_000;
 /** The most subscriptions that are confirmed in one request. The rest waits for the next round. */
 const MAX_CONFIRMED = 200;
 
-/** Asks a node by its public API, and its settlement for the subscriptions, which only the sender may read. */
+/**
+ * Asks a node by its public API. Asks the node's settlement for the subscriptions, which only the sender of notices
+ * may read.
+ */
 export function createHttpNode(parameters: {
   baseUrl: string;
   /** The sender's account. */
@@ -72,7 +75,7 @@ export function createHttpNode(parameters: {
         });
         const page = tryForeignJson(text) as { subscriptions: Subscription[]; next: string | null };
         found.push(...page.subscriptions);
-        // An empty page is the end, as above.
+        // An empty page is the end here too.
         after = page.subscriptions.length === 0 ? null : page.next;
       }
       return found;

@@ -143,10 +143,12 @@ async function deliver(
       state.givenUp++;
       log("A notice was given up, because its receiver never accepted it.", { notice: notice.id });
       await outbox.end(notice, "given_up");
-      // A take-over or a restored copy loses subscriptions until their buyers renew them. So a notice waits for its own.
+      // When a ledger moves to another machine or to a restored copy, subscriptions are missing until their buyers
+      // renew them. So a notice waits for its subscription.
     } else if (to !== undefined && outbox.isDue(notice)) due.push({ ...notice, url: to.url });
   }
-  // Receivers that hang do not delay receivers that answer, also not with notices that were never tried.
+  // Receivers that do not answer must not delay those that do. So a host that failed comes last, even with notices
+  // that were never tried.
   const rank = (it: { url: string; attempts: number }) =>
     failed.has(hostOf(new URL(it.url))) ? Number.POSITIVE_INFINITY : it.attempts;
   const ranked = due

@@ -24,7 +24,7 @@ export type Subscription = {
 export type NotifierNode = {
   /** The steps of final blocks from a block on, in order, and the last final block. */
   stepsFrom: (block: number, signal: AbortSignal) => Promise<{ steps: BreachStep[]; finalBlock: number }>;
-  /** @param confirmed those whose addresses said that they want notices, as far as settlement may not know it */
+  /** @param confirmed subscriptions whose addresses said that they want notices. Settlement may not know this yet */
   subscriptions: (
     signal: AbortSignal,
     confirmed?: readonly Pick<Subscription, "id" | "since">[],

@@ -51,9 +51,9 @@ export type Outbox = {
 };
 
 /**
- * The notices that will be sent, and those that were sent. A notice that was acknowledged, or given up, is
- * noted as sent before it is removed, and is never made again, not even after a node indexes again or after
- * kill -9. If an answer was lost with this process, the notice is sent again with the same id and text.
+ * The notices that will be sent, and those that were sent. A notice that was acknowledged, or given up, is noted as
+ * sent before it is removed. So it is never made again, even if a node builds its index again or this process is
+ * killed. If an answer was lost with this process, the notice is sent again with the same id and text.
  */
 export function createOutbox(parameters: {
   store: KeyValueStore;

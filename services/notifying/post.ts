@@ -13,8 +13,8 @@ export type Post = (
 ) => Promise<{ status: number; text: string }>;
 
 /**
- * Reaches receivers: servers of strangers, only public ones and by https (`policy` replaces that rule). No redirect is
- * followed, and no answer is read beyond {@link MAX_ANSWER_BYTES}.
+ * Reaches receivers, which are servers of strangers. Only public servers are reached, and only by https, unless
+ * `policy` says something else. No redirect is followed, and no answer is read beyond {@link MAX_ANSWER_BYTES}.
  *
  * @param answerMs how long an answer may take; 10 s unless given
  */

@@ -238,7 +238,7 @@ export class Prober {
   tick(): void {
     const { now } = this.#it;
     const slot = slotOf(now());
-    // A clock that goes back by less than a slot is waited for.
+    // If the clock goes back by less than a slot, the prober waits until the time has passed again.
     if (slot < this.#slot - 1) this.#goBackTo(slot);
     if (slot > this.#slot) {
       this.#slot = slot;
@@ -256,7 +256,10 @@ export class Prober {
     this.#closeHours();
   }
 
-  /** The clock was ahead. Without this the prober would look at nothing until that time comes. */
+  /**
+   * The clock was ahead and was set back. Without this step the prober would ask no host until its clock reaches that
+   * time again.
+   */
   #goBackTo(slot: number): void {
     this.#slot = -1;
     this.#closedTo = Math.min(this.#closedTo, hourOf(slot) - HOURS_BACK);

@@ -22,7 +22,7 @@ export type WitnessParameters = {
   name: string;
   /** Its Ed25519 seed, 32 bytes. Use this seed only for the witness. */
   seed: Uint8Array;
-  /** The keys of the logs that it cosigns. A log may have several, and each alone is enough. */
+  /** The keys of the logs that it cosigns. A log may have several keys. A signature by one of them is enough. */
   logs: readonly NoteVerifierKey[];
   store: WitnessStore;
   /** Unix seconds. */

@@ -34,7 +34,7 @@ export type CallBudget = {
   }) => Promise<void>;
   /** Books what a call really cost, once. Does nothing for a call that is not running. */
   settle: (id: string, cost: Picodollars) => Promise<void>;
-  /** The running calls of a task. After a start: those that the last process left open. */
+  /** The running calls of a task. After a start, these are the calls that the last process left open. */
   underWay: (task: string) => Promise<{ id: string; amount: Picodollars }[]>;
   /** Closes the account of a finished task. */
   forget: (task: string) => Promise<void>;
@@ -43,8 +43,8 @@ export type CallBudget = {
 };
 
 /**
- * The budget of all calls to models: for each task and for each day. Exact under concurrency: changes are made one after the
- * other, each with one write. One process owns the store.
+ * The budget of all calls to models: for each task and for each day. It is exact under concurrency, because changes
+ * are made one after the other, each with one write. One process owns the store.
  *
  * @param parameters.now milliseconds since 1970
  */
@@ -65,8 +65,8 @@ export function callBudget(parameters: {
     const day = Math.floor(now() / DAY_MS);
     const book = (await store.get<Book>(KEY)) ?? { day, spent: "0", tasks: {}, calls: {} };
     if (day > book.day) return { ...book, day, spent: "0" };
-    // Setting the clock back starts no new day. A day that is further ahead comes from a clock that was wrong: what it
-    // has spent counts today, and not until that day.
+    // A clock that was set back starts no new day. A day that is further ahead comes from a wrong clock. What was
+    // spent on that day counts today, and not when that day comes.
     return day < book.day - 1 ? { ...book, day } : book;
   };
   const sum = (book: Book, ofThese: (call: Book["calls"][string]) => boolean): Picodollars =>

@@ -49,9 +49,9 @@ export function promptTokens({ instructions, prompt }: ExecutorPrompt, schema: o
 const AGAIN = { again: true } as const;
 
 /**
- * Asks a model, and asks again while the model is busy. Each request is reserved in the budget and remembered before it
- * leaves, and again when it is over. So a later process finds it and does not send it again. If no process saw the end
- * of a request, it counts as paid.
+ * Asks a model, and asks again while the model is busy. Before a request is sent, its cost is reserved in the budget,
+ * and the request is stored. When the request is over, its end is stored too. So a later process finds the request
+ * and does not send it again. If no process saw the end of a request, it counts as paid.
  *
  * @param step names the call within its task
  * @throws CallBudgetError; the signal's reason. A fault of the model or its server is a result and not an error

@@ -17,7 +17,7 @@ export type DraftParameters = {
   task: Task;
   table: ModelTable;
   tier: Tier;
-  /** Why a shadow is needed; empty: none is. */
+  /** The reasons why a shadow is needed. Without a reason there is no shadow. */
   shadowReasons: string[];
   coreLogic: unknown;
   calls: CallContext;

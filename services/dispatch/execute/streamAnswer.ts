@@ -10,7 +10,9 @@ const MAX_TEXT = 65_536;
 /** The result of one request. */
 export type Reply = {
   text: string;
-  /** How it ended, by the vendor, as the SDK has it: `stop`, `length`, `content-filter`, `tool-calls`, … */
+  /**
+   * How the vendor says that it ended, in the words of the SDK: `stop`, `length`, `content-filter`, `tool-calls`, …
+   */
   ended: string;
   /** The model's id as answered. */
   answeredBy: string;

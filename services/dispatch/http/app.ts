@@ -107,7 +107,7 @@ function metricsOf(dispatcher: Dispatcher): Registry {
   );
   const escalations = counter(
     "tallystick_dispatch_escalations_total",
-    "Times that a higher tier had to do it.",
+    "How often a higher tier had to do a task.",
   );
   const gauge = (name: string, help: string, read: () => number | Promise<number>): void => {
     new Gauge({
@@ -128,10 +128,11 @@ function metricsOf(dispatcher: Dispatcher): Registry {
   );
   gauge(
     "tallystick_dispatch_reserved_usd",
-    "What is set aside for calls under way, in dollars.",
+    "What is reserved for running calls, in dollars.",
     async () => Number((await dispatcher.budget.today()).reserved) / 1e12,
   );
-  // A client may ask for one task any number of times, and a resumed task has no client.
+  // Tasks are counted when they end, and not when a client asks. A client may ask for one task any number of times,
+  // and no client asks for a resumed task.
   dispatcher.onEnd(({ status, tier, calls: asked, escalations: times }) => {
     tasks.inc({ status, tier: tier ?? "none" });
     calls.inc(asked);

@@ -7,8 +7,9 @@ import type { Ended, TaskRun } from "./taskRun.ts";
 import type { World } from "./world.ts";
 
 /**
- * Ends a task. A task without an entry of its own gets a closing entry, so that the ledger has everything that was spent on
- * it. First it looks for what was proposed: settlement's answer may be lost although the proposal is settled.
+ * Ends a task. A task without an entry of its own gets a closing entry, so that the ledger has everything that was
+ * spent on it. Before that, this looks for an earlier proposal of the task: the proposal may be settled although
+ * settlement's answer was lost.
  *
  * @throws ServiceError when settlement cannot be asked: it is tried again later
  */

@@ -7,8 +7,8 @@ import type { Outcome, Unfinished } from "./outcome.ts";
 import type { Triage, WorkState } from "./workState.ts";
 
 /**
- * A finished call: its record, and its answer for the next process to continue with. `isFree`: the vendor refused because
- * it was busy, so it cost nothing and only counts as a retry.
+ * A finished call: its record, and its answer for the next process to continue with. `isFree`: the vendor was busy
+ * and refused the request, so the call cost nothing and only counts as a retry.
  */
 export type FinishedCall = { record: CallRecord; result: unknown; isFree?: true };
 

@@ -27,13 +27,16 @@ export const taskMetadataSchema = z.object({
     /** The answer of a classifier, if one was asked. Then its tier counts. */
     classifier: z.object({ model: short, value: z.number().min(0).max(1) }).nullable(),
   }),
-  /** The tier that did it; null when none was asked. */
+  /** The tier that did the task; null when none was asked. */
   tier: tier.nullable(),
   escalations: z.array(z.object({ from: tier, why: short })).max(TIERS.length),
   confidence: z.object({ from: z.enum(["model", "verifier", "samples"]), samples: z.int() }).nullable(),
   shadow: z.object({ why: z.array(short).max(4), share: z.number(), model: short.nullable() }).nullable(),
   calls: z.array(callRecordSchema).max(64),
-  /** Dollars for a million tokens, by model: of every model asked, and of the one that estimates premium work. */
+  /**
+   * Prices in dollars for a million tokens, by model. They are of every model that was asked, and of the one that
+   * estimates premium work.
+   */
   prices: z.object({
     dated: short,
     premium: short,
@@ -42,7 +45,7 @@ export const taskMetadataSchema = z.object({
       z.object({ input: price, cached_input: price, output: price, reasoning: price }),
     ),
   }),
-  /** In a closing entry: how the task ended. It has no other entry, or none yet. */
+  /** Only in a closing entry: how the task ended. The task has no other entry, or has none yet. */
   closing: z.object({ status: short, reason: short, held: short.nullable() }).optional(),
 });
 

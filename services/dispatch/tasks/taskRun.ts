@@ -175,8 +175,8 @@ export class TaskRun {
       const { reason, id, divergence } = result;
       return { status: "ESCROWED", reason, held: id, divergence };
     }
-    // If every attempt fails because the ledger changed meanwhile, no model is at fault, and another tier
-    // would fail in the same way.
+    // If every attempt fails because the ledger changed in between, no model is at fault. Another tier would fail in
+    // the same way.
     if (result.status === "REJECTED") {
       const isDrift = result.reason.startsWith("State drift");
       return isDrift

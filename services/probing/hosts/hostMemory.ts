@@ -136,7 +136,7 @@ export class HostMemory {
     }
   }
 
-  /** What has a later day than this one was noted by a wrong clock. It counts as of this day. */
+  /** A day that is later than this one was noted by a wrong clock. It is replaced by this day. */
   goBackTo(day: number): void {
     for (const entry of this.#entries.values()) {
       for (const days of [entry.served, entry.asked])

@@ -37,8 +37,8 @@ const listing = z.object({
   payee: addressSchema.nullable(),
 });
 /**
- * The listings of an agent that can be asked. A stranger chose the texts of each, so one in another form is left out, and
- * keeps no other host from being asked.
+ * The listings of an agent that can be asked. Strangers chose the texts of listings. So a listing in a wrong form is
+ * left out, and all other hosts are still asked.
  */
 const listings = z
   .array(z.unknown())
@@ -98,7 +98,7 @@ export async function* readListings(parameters: ReadListingsParameters): AsyncGe
       for (const one of all) yield { agent, ...one };
     }
     const { hasNextPage, endCursor } = agents.pageInfo;
-    // A faulty node may repeat the same page for ever, so a repeated cursor ends the loop.
+    // A faulty node may repeat the same page without end, so a repeated cursor ends the loop.
     after = hasNextPage && endCursor !== after ? endCursor : null;
   } while (after !== null);
 }

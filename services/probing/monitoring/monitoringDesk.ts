@@ -51,7 +51,7 @@ export async function openMonitoringDesk(
 
   async function look(): Promise<void> {
     const startedAt = Math.floor(now());
-    // A round in the future was begun by a wrong clock, and is not waited for.
+    // A round in the future was begun by a wrong clock. The desk does not wait for that time.
     if (startedAt >= kept.startedAt && startedAt < kept.startedAt + DAY) return;
     // This is stored first, so that a process that ends in the middle does not ask everybody again.
     await store.put(KEPT, { ...kept, startedAt });
@@ -66,7 +66,7 @@ export async function openMonitoringDesk(
     await store.put(KEPT, kept);
   }
 
-  /** Sends the waiting records in order. A record that settlement refuses for good is dropped. */
+  /** Sends the waiting records in order. A record is dropped if settlement says that it will never accept it. */
   async function tell(): Promise<void> {
     for (const body of kept.waiting) {
       try {

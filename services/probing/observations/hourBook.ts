@@ -61,7 +61,7 @@ export class HourBook {
     return over;
   }
 
-  /** The clock was wrong, and is in this slot again. What was noted for this slot and later ones is forgotten. */
+  /** Called when a wrong clock was set back to this slot. Removes what was noted for this slot and later ones. */
   goBackTo(slot: number): void {
     const past = bitOf(slot) - 1;
     for (const [hour, { looks }] of this.#hours) {

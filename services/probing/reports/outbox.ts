@@ -10,8 +10,8 @@ const WINDOW_SECONDS = 7_200;
 const HOUR_SECONDS = 3_600;
 
 /**
- * How often settlement may refuse a part before the refusal is final. Its clock may be slow, or it may need
- * an upgrade first.
+ * How often settlement may refuse a part before the refusal is final. Settlement's clock may be slow, or settlement
+ * may need an upgrade first.
  */
 const MAX_REFUSALS = 5;
 

@@ -77,7 +77,7 @@ export class Pacer {
     } else others.push(job);
   }
 
-  /** Gives an address to the next one that waits for it. */
+  /** Gives an address to the next request that waits for it. */
   #free(key: string): void {
     const next = this.#busy.get(key)?.shift();
     if (next === undefined) this.#busy.delete(key);
