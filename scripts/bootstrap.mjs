@@ -24,7 +24,7 @@ async function main(args) {
   const readTypeScript = pathToFileURL(path.join(root, "scripts", "processes", "readTypeScript.mjs")).href;
   const env = withNodeFirst(node);
   env.TALLYSTICK_LIFELINE = "3";
-  // Every program that follows is compiled once, and finds its modules once (scripts/processes/rememberModules.mjs).
+  // The folder keeps compiled code and the places of modules (scripts/processes/rememberModules.mjs) for later starts.
   env.NODE_COMPILE_CACHE ??= path.join(root, "node_modules", ".cache", "tallystick-compiled");
   env.TSX_TSCONFIG_PATH = path.join(root, "tsconfig.json");
   return await run(node, ["--import", readTypeScript, path.join(root, "scripts", "cli.ts"), ...args], {

@@ -11,7 +11,7 @@ export type XmlElement = {
   children: XmlElement[];
 };
 
-/** A node in the parser's form: `:@` holds its attributes, and its only other key is its name. */
+/** A node in the parser's form: the key `:@` has the attributes, and the only other key is the node's name. */
 type Node = { [name: string]: unknown };
 
 /**

@@ -17,7 +17,7 @@ export type Report = JunitRun & {
 };
 
 /**
- * Reads a report from a file, no more of it than {@link MAX_REPORT_BYTES}.
+ * Reads a report from a file. A file of more than {@link MAX_REPORT_BYTES} is refused.
  *
  * @throws JunitError
  */

@@ -45,7 +45,7 @@ export type Word = "pass" | "fail" | "inconclusive" | null;
 export type Chance = {
   /** The `u` of a draw at a tick: from 0 to 999,999. */
   draw: (queue: "sample" | "recheck", tick: number) => number;
-  /** The place of a roster that a probe looks at. */
+  /** The place in the roster that a probe looks at. */
   place: (probe: Probe, size: number) => number;
   isGarbage: (hire: number) => boolean;
   word: (auditor: Auditor, isGarbage: boolean, probe: Omit<Probe, "k">) => Word;

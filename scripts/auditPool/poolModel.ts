@@ -19,7 +19,7 @@ export class PoolModel {
   /** Auditors that left the roster because they did not answer. They join it again before the next tick. */
   readonly #removed: Auditor[] = [];
   readonly #silent: number[];
-  /** For each pair of auditor and buyer, when the auditor was last asked about the buyer. */
+  /** For each pair of auditor and buyer, when the auditor was last asked about a hire of the buyer. */
   readonly #pairs: Float64Array;
   readonly #open = new Set<PoolAudit>();
   /** How often an auditor left the roster and joined it again. */
@@ -184,7 +184,7 @@ export class PoolModel {
   }
 
   /**
-   * An auditor that did not answer too often in a row leaves the roster, and the last auditor moves to its
+   * An auditor that missed too many answers in a row leaves the roster. The last auditor moves to the free
    * place.
    */
   #endAttempt({ attempt, asked }: PoolAudit): void {

@@ -3,11 +3,11 @@ import type { Market, PoolAudit } from "./market.ts";
 import { PoolModel } from "./poolModel.ts";
 import { seededChance, seedOf } from "./seededChance.ts";
 
-/** How many hires a seller of garbage sold until its first confirmed fail; null: more than were simulated. */
+/** How many hires a seller of garbage sold until its first confirmed fail; null if it sold all without one. */
 export type Caught = { median: number | null; ninety: number | null };
 
 export type PoolFigures = {
-  /** By the share of garbage, in the order it was asked for. */
+  /** One for each share of garbage, in the order of the parameter `garbage`. */
   caught: Caught[];
   /** Confirmed fails in 1,000 audits of good work. */
   falseChallenges: number;

@@ -71,7 +71,7 @@ async function checkLedger(url: string, id: Hex, log: DerivedLog, chain: AuditCh
   const isAnchored = found.check(
     root === head.root && frontier.size === head.size,
     `The ${head.size} entries of the ledger ${id} give the root that is anchored, ${root}.`,
-    `The entries that the node gives of the ledger ${id} have the root ${root}; ${head.root} is anchored for ${head.size}.`,
+    `The entries that the node gives of the ledger ${id} have the root ${root}; the anchored root is ${head.root}.`,
   );
   if (!isAnchored) return;
   const named = (seqs: number[]) => `${seqs.slice(0, 10).join(", ")}${seqs.length > 10 ? " …" : ""}`;

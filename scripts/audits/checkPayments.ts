@@ -46,7 +46,7 @@ export async function checkPayments(log: DerivedLog, chain: AuditChain, found: F
       true,
       waiting.length === 0
         ? "No receipt of a hire that can be audited lacks its payment in the log."
-        : `Of ${waiting.length} receipts that found no payment in the log none has one on the chain.`,
+        : `${waiting.length} receipts have no payment in the log, and none on the chain either.`,
       "",
     );
   if (waiting.length > MAX_RECEIPTS)

@@ -8,7 +8,7 @@ import type { Params } from "tallystick-protocol/records/params";
 import { nodeLog } from "tallystick-sdk/openLog/nodeLog";
 import { deriveLog } from "../eventLog/deriveLog.ts";
 
-/** A tick of a log; one without a hash draws nothing. */
+/** A tick of a log. A tick without a hash draws nothing. */
 export type LogTick = { block: number; hash: Hex | undefined };
 
 /** The state derived from a node's open log, and the parts that are compared with the chain. */
@@ -16,7 +16,7 @@ export type DerivedLog = {
   store: MemoryStore;
   params: Params;
   token: Address;
-  /** In order. */
+  /** The oldest first. */
   ticks: LogTick[];
   /** Hashes of the entries whose records are in the log: ledger → number in it → hash. */
   records: Map<string, Map<number, string>>;

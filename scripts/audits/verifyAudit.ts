@@ -92,8 +92,8 @@ function compareAbsence(
 ): void {
   found.check(
     claimed === null || claimed.eligibleBlock > lastBlock,
-    `By the log nobody may audit the hire ${hire} up to block ${lastBlock}, and the node says so.`,
-    `The node says that the hire ${hire} is ${claimed?.status.toLowerCase()}; by its log nobody may audit it.`,
+    `According to the log, nobody may audit the hire ${hire} up to block ${lastBlock}. The node says the same.`,
+    `The node says that the hire ${hire} is ${claimed?.status.toLowerCase()}. According to its log, nobody may audit it.`,
   );
 }
 
@@ -114,7 +114,7 @@ function compareDraw(
     const { place, of, number, tick } = draw;
     const where = `Number ${place} of the ${of} hires that the tick of block ${tick.block} drew from (u = ${number}, ${audit.ppm} ppm)`;
     const isDrawn = audit.drawnBlock === tick.block;
-    // A hire is not drawn if it failed by the rules before that tick, or was revealed as arranged.
+    // A hire is not drawn if it failed by the rules before that tick, or if it was revealed as a canary.
     const isLeft = audit.drawnBlock === null && (audit.cause === "rules" || audit.canary !== null);
     found.check(
       isDrawn === draw.isDrawn || isLeft,
@@ -133,7 +133,7 @@ function compareDraw(
     drawnBlock === null
       ? "The node says that it was not drawn."
       : `The node says that it was drawn in block ${drawnBlock}.`,
-    `The node says that it was drawn in block ${said?.block ?? "none"}; by its log it was in ${drawnBlock ?? "none"}.`,
+    `The node says that it was drawn in block ${said?.block ?? "none"}; its log gives ${drawnBlock ?? "none"}.`,
   );
   if (said !== null && draw !== null && said.block === draw.tick.block)
     found.check(
@@ -163,14 +163,14 @@ function compareAsked(
     found.check(
       it?.auditorAddress === auditor && it.assignedBlock === block,
       `For ${name} ${auditor} was asked in block ${block}, ${by}.`,
-      `For ${name} the node says that ${it?.auditorAddress ?? "nobody"} was asked${it === undefined ? "" : ` in block ${it.assignedBlock}`}; by its log ${auditor} had to be, in block ${block}.`,
+      `For ${name} the node says that ${it?.auditorAddress ?? "nobody"} was asked${it === undefined ? "" : ` in block ${it.assignedBlock}`}. According to its log, it had to be ${auditor}, in block ${block}.`,
     );
   }
   for (const [name, it] of said)
     found.check(
       false,
       "",
-      `For ${name} the node says that ${it.auditorAddress} was asked; by its log nobody was.`,
+      `For ${name} the node says that ${it.auditorAddress} was asked. According to its log, nobody was asked.`,
     );
 }
 

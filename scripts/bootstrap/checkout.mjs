@@ -67,8 +67,8 @@ export async function exclusively(work) {
 }
 
 /**
- * Removes a lock without a living owner. Only one process at a time looks and removes. Else a second one, which has seen the same
- * dead owner, would remove the lock that the first one takes next.
+ * Removes a lock without a living owner. Only one process at a time does this. Otherwise two processes could see the same dead
+ * owner, and the slower one would remove the lock that the faster one has just taken.
  *
  * @param {string} lock
  */
@@ -78,7 +78,7 @@ function removeAbandoned(lock) {
     fs.writeFileSync(turn, String(process.pid), { flag: "wx" });
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code !== "EEXIST") throw error;
-    // Whoever has the turn needs it for a moment only, unless it ended then.
+    // A process needs the turn for a moment only. An old file is from a process that ended during its turn.
     if (ageOf(turn) > UNFINISHED_MS) fs.rmSync(turn, { force: true });
     return;
   }

@@ -5,7 +5,7 @@ import { exclusively, readText, root } from "./checkout.mjs";
 import { runQuietly, withNodeFirst } from "./run.mjs";
 import { BootstrapError, say } from "./say.mjs";
 
-/** The commands that need compiled contracts, and the contracts they deploy. (`npm test` builds everything, and counts it.) */
+/** The commands that need compiled contracts, and the contracts that they deploy. (`npm test` builds all contracts as one of its steps.) */
 export const NEED_CONTRACTS = ["demo", "deploy", "bench-index", "soak-index", "check-portal"];
 const DEPLOYED = [
   "contracts/HireEscrow.sol",
@@ -14,7 +14,7 @@ const DEPLOYED = [
   "contracts/test/TransferEmitter.sol",
 ];
 
-/** Compiles the contracts when they, the compiler's settings or the dependencies changed since the last time.
+/** Compiles the contracts if their sources, the compiler's settings or the dependencies changed since the last time.
  * @param {string} node */
 export async function ensureContracts(node) {
   const builtFile = path.join(root, "artifacts", ".tallystick-build");

@@ -8,7 +8,7 @@ import { BootstrapError, say } from "./say.mjs";
 const stampFile = path.join(root, "node_modules", ".tallystick-install");
 
 /**
- * The packages that package-lock.json requires on this machine and node_modules lacks. Optional packages
+ * The packages that package-lock.json requires on this machine, and that node_modules lacks. Optional packages
  * count if they name this machine's os or cpu, because npm under Node 20 silently leaves out Hardhat's native
  * part.
  *

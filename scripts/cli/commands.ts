@@ -11,8 +11,8 @@ export type CommandEntry = {
   /** Not shown in the help, because only npm scripts of this repository use it. */
   hidden?: boolean;
   /**
-   * The settings that are loaded from `.env` before the command runs; no others are. The commands that start parts of
-   * a node have none here: they read `.env`, or the file of `--env-file`, themselves.
+   * Only these settings are loaded from `.env` before the command runs. The commands that start parts of a node name
+   * none here, because they read `.env`, or the file of `--env-file`, themselves.
    *
    * A function gets the words after the command's name, so the settings can depend on the sub-command.
    */

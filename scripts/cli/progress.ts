@@ -9,18 +9,18 @@ export type Progress = {
 };
 
 /**
- * Reports the progress of a step. A terminal shows the last report, other outputs a line from time to time.
+ * Reports the progress of a step. A terminal shows the last report. Other outputs get a line from time to time.
  */
 export type Tell = (text: string) => void;
 
 /** Without a terminal, a step that runs longer than this prints that it has begun. */
 const QUIET_MS = 3_000;
-/** The shortest time between two lines about one step without a terminal. */
+/** Without a terminal, the shortest time between two lines about one step. */
 const TELL_EVERY_MS = 30_000;
 
 /**
- * Progress as lines: one when a step is done, with its time. A terminal shows the steps under way below them,
- * and other outputs (a CI log) a line for a step that takes long.
+ * Shows the progress as lines. A step gets a line with its time when it is done. A terminal also shows the running
+ * steps below these lines. Other outputs, such as a CI log, also get lines for a step that takes long.
  *
  * @param parameters.silent prints nothing
  */

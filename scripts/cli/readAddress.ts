@@ -2,7 +2,7 @@ import { type Address, addressSchema } from "tallystick-protocol/address";
 import { InvalidInputError } from "tallystick-protocol/errors";
 
 /**
- * Reads an address that somebody typed, in any case.
+ * Reads an address that somebody typed, in upper or lower case.
  *
  * @param field the name of the argument or option
  * @throws InvalidInputError naming it

@@ -7,7 +7,7 @@ import { untilAborted, watchShutdown } from "./shutdown.ts";
  * Runs a service in the process of a command until the command is told to stop. It prints where the service listens as one
  * line of JSON. A fault of a request ends only the connection of that request.
  *
- * @param start gets what reports the fault of a request
+ * @param start gets the function to call when a request has a fault
  */
 export async function serveUntilStopped(start: (onFault: OnFault) => Promise<RunningService>): Promise<void> {
   const onFault: OnFault = (error) => log("A request caused an internal error.", { error });

@@ -66,7 +66,7 @@ export function registerAuditor(program: Command): void {
   deskCommand(
     auditor,
     "judge",
-    "Decide one. The auditor signs it in its next round. Until then you can change it.",
+    "Judge one audit. The auditor signs your decision in its next round. Until then you can change it.",
   )
     .argument("<token>", "audt_…, as `queue` lists it")
     .argument("<verdict>", "pass, fail or inconclusive")

@@ -42,8 +42,8 @@ function describe({ ticks, block, difference }: NodeComparison, urls: string[]):
   const lines =
     line === null
       ? [
-          "Their logs are the same up to there: one of the nodes derives or reports something other than its log gives.",
-          "`tallystick derive --from URL --check` says which.",
+          "Their logs are the same up to there. So what one of the nodes derives or reports does not follow from its log.",
+          "`tallystick derive --from URL --check` says which node it is.",
         ]
       : [
           `The first line that differs is line ${line.line}:`,

@@ -215,7 +215,7 @@ async function chooseGuardian(
   if (real) {
     throw new TallystickError({
       code: "no_guardian",
-      message: `Chain ${chainId} needs a guardian, who may pause deposits for at most 30 days and nothing else.`,
+      message: `Chain ${chainId} needs a guardian. The guardian may only pause deposits, for at most 30 days.`,
       hint: "Give --guardian, the address of a 2-of-3 Safe, or --guardian-owners to have one deployed.",
     });
   }

@@ -61,7 +61,7 @@ export function registerErc8004(program: Command): void {
     erc8004
       .command("respond")
       .description(
-        "Append to somebody's feedback the verdict of an audit, or a note that it is spam. Anyone may.",
+        "Append the verdict of an audit to somebody's feedback, or a note that the feedback is spam. Anyone may do this.",
       )
       .requiredOption("--agent-id <id>", "the agent's number", wholeNumber("--agent-id"))
       .requiredOption("--client <address>", "who gave the feedback")

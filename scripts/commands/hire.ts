@@ -123,7 +123,7 @@ async function hire(capability: string, options: HireOptions): Promise<void> {
           ["key", outcome.idempotency_key],
           ["money", outcome.money],
         ]),
-        "The seller is still working. `tallystick hire --resume` concludes the hire; so does the same call.",
+        "The seller is still working. To finish the hire, run `tallystick hire --resume`, or the same command again.",
       ].join("\n"),
     );
   }

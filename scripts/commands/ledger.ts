@@ -29,7 +29,7 @@ export function registerLedger(program: Command): void {
     .command("adopt")
     .description(
       "Go on with the ledger that is on disk: verify it, compare it with the chain, and write what was signed last.\n" +
-        "Run it once when a ledger has entries and last-signed.json is missing, or last-word.json in ANCHOR_WORDS_DIR.",
+        "Run it once if a ledger has entries, but last-signed.json, or last-word.json in ANCHOR_WORDS_DIR, is missing.",
     )
     .action(async () => {
       const config = await ledgerConfig();

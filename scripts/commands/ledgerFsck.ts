@@ -21,7 +21,7 @@ export function registerLedgerFsck(ledger: Command): void {
   ledger
     .command("fsck")
     .description(
-      "Check a ledger or a copy of one whole, and tell every fault by its place and what to do about it. Nothing is written.",
+      "Check a whole ledger, or a copy of it. Tell the place of every fault, and what to do about it. Nothing is written.",
     )
     .argument("<source>", "the folder of a service's ledger, of a mirror or of a static log; or an address")
     .option(

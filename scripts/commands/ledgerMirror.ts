@@ -11,8 +11,9 @@ export function registerLedgerMirror(ledger: Command): void {
   ledger
     .command("mirror")
     .description(
-      "Keep a verified copy of a ledger in a folder, and serve it. Every entry is held against the one before, the tree\n" +
-        "against the signed checkpoint, and, with MIRROR_LEDGER and ANCHORED_LEDGER, against what the contract holds.",
+      "Keep a verified copy of a ledger in a folder, and serve it. Every entry is compared with the one\n" +
+        "before, and the tree with the signed checkpoint. With MIRROR_LEDGER and ANCHORED_LEDGER, the tree is also compared\n" +
+        "with the head in the contract.",
     )
     .argument("<source>", "a settlement service, or a static log (C2SP tlog-tiles): its address")
     .option("--key <vkey>", "the ledger's verifier key, from a source other than the ledger (or MIRROR_VKEY)")
@@ -22,8 +23,8 @@ export function registerLedgerMirror(ledger: Command): void {
     .option("--recheck", "first read everything again that is kept, and fetch what is damaged")
     .addHelpText(
       "after",
-      "\nThe folder is a static log: any static host serves it, and verify-ledger reads it. What cannot be true together with" +
-        "\nthe copy is not taken, and kept below its evidence/. With MIRROR_S3_URL the copy is copied on into an object store." +
+      "\nThe folder is a static log: any static host serves it, and verify-ledger reads it. Entries that" +
+        "\ncontradict the copy are not added to it; they are kept in evidence/. With MIRROR_S3_URL the files also go to an object store." +
         "\nA lost settlement service restores its ledger from here: tallystick ledger pull --from URL-OF-THE-MIRROR.",
     )
     .action(async (source: string, options: Options) => {

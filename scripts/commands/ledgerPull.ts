@@ -17,9 +17,9 @@ export function registerLedgerPull(ledger: Command): void {
   ledger
     .command("pull")
     .description(
-      "Restore the ledger up to its last anchor; from a mirror, up to its last checkpoint there. What the disk still has\n" +
-        "stays. The rest comes from the source, and is verified entry by entry and against the root in the contract. The\n" +
-        "old file is kept next to the new one.",
+      "Restore the ledger up to its last anchor. From a mirror, restore it up to the mirror's last checkpoint. What the\n" +
+        "disk still has stays. The rest comes from the source. Every entry is verified, and the root is compared with the\n" +
+        "contract. The old file is kept next to the new one.",
     )
     .requiredOption(
       "--from <url>",
@@ -27,8 +27,8 @@ export function registerLedgerPull(ledger: Command): void {
     )
     .option(
       "--key <vkey...>",
-      "verifier keys of the ledger's checkpoints, if checkpoint.key is lost too: what a mirror's checkpoint covers\n" +
-        "behind the anchor is restored then",
+      "verifier keys of the ledger's checkpoints, if checkpoint.key is lost too. With them, the entries after the\n" +
+        "anchor that a mirror's checkpoint covers are restored",
     )
     .action(async ({ from, key = [] }: { from: string; key?: string[] }) => {
       const config = await ledgerConfig();
@@ -72,21 +72,21 @@ function pulledText(folder: string, anchored: number, pulled: PulledLedger): str
   const end = behindAnchor > 0 ? "that checkpoint" : "the last anchor";
   const loss =
     lost === null
-      ? `Whether entries were settled behind ${end} is not known here: those are lost.`
+      ? `Entries that were settled after ${end} are lost. Whether there are any is not known here.`
       : lost > 0
-        ? `${entries(lost)} or more that were answered SETTLED behind it are lost.`
-        : "No lost entry is known; what was settled behind the copies at hand would be lost.";
+        ? `${entries(lost)} or more that were answered SETTLED after it are lost.`
+        : "No lost entry is known. Entries that no copy here has would be lost.";
   return [
     `${folder} verifies up to its last anchor, ${entries(anchored)}.`,
     `entries ${size} (${kept} from disk, ${fetched} fetched)`,
     `root    ${root}`,
     ...(behindAnchor > 0
       ? [
-          `${entries(behindAnchor)} behind the anchor came back: a checkpoint of this ledger's own key covers them.`,
+          `${entries(behindAnchor)} after the anchor came back: a checkpoint of this ledger's own key covers them.`,
         ]
       : []),
     loss,
-    ...(setAside === undefined ? [] : [`The file that was there is ${setAside}.`]),
+    ...(setAside === undefined ? [] : [`The old file is now ${setAside}.`]),
     ...(hasKey ? [] : [MISSING_KEY_HINT]),
   ].join("\n");
 }

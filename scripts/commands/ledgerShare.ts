@@ -12,8 +12,9 @@ export function registerShare(ledger: Command): void {
   ledger
     .command("share")
     .description(
-      "Put this machine's ledger into the shared store (LEDGER_STORE_URL): once when a ledger that has entries gets a stand-by,\n" +
-        "and after the database was lost or restored from an older copy. Only with the newest copy, and no machine running.",
+      "Put this machine's ledger into the shared store (LEDGER_STORE_URL). Run it once when a ledger that has entries gets a\n" +
+        "stand-by, and after the database was lost or restored from an older copy. Run it only on the machine with the newest\n" +
+        "copy, while no machine of the ledger runs.",
     )
     .action(async () => {
       const config = await ledgerConfig();

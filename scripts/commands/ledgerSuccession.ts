@@ -137,7 +137,7 @@ function say(done: CalledLedger, json: boolean): void {
   }
   const text = done.sent
     ? `Sent by ${done.from} in transaction ${done.transaction}, block ${done.block}.`
-    : `Not sent: it has to come from ${done.from}. Have it call\nchain ${done.chain_id}\nto    ${done.to}\ndata  ${done.data}`;
+    : `Not sent: the call has to come from ${done.from}. That account has to send it:\nchain ${done.chain_id}\nto    ${done.to}\ndata  ${done.data}`;
   process.stdout.write(`${text}\n`);
 }
 

@@ -34,8 +34,9 @@ export function registerVerifyContracts(program: Command): void {
   program
     .command("verify-contracts")
     .description(
-      "Compile the frozen sources, compare them with the code on a chain, byte by byte, and their addresses with those that\n" +
-        "CreateX gives them. Print what the contracts were constructed with, and who their guardian is. Exit 1 on any difference.",
+      "Compile the frozen sources, and compare the result with the code on a chain, byte by byte. Compare the addresses with\n" +
+        "those that CreateX gives. Print what the contracts were constructed with, and who their guardian is. Exit 1 on any\n" +
+        "difference.",
     )
     .addOption(new Option("--network <name>", "a chain known by name").choices(Object.keys(networks)))
     .option("--rpc-url <url>", "the chain's JSON-RPC; default: the network's public one, or RPC_URL")

@@ -15,8 +15,8 @@ export function registerVerifyFactor(program: Command): void {
       .command("verify-factor")
       .description(
         "Compute one factor of an agent's trust score again, from the evidence in its report. Exit 1 if it " +
-          "differs from the node's figure. Whether the evidence itself is right is checked by `tallystick derive " +
-          "--from URL --check`.",
+          "differs from the node's figure. `tallystick derive --from URL --check` checks whether the evidence " +
+          "itself is right.",
       )
       .argument("<id>", "the agent's address or alias, or a file with its report")
       .addArgument(new Argument("<factor>", "which one").choices(FACTORS)),

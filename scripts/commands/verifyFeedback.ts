@@ -19,7 +19,8 @@ export function registerVerifyFeedback(program: Command): void {
     program
       .command("verify-feedback")
       .description(
-        "Check a feedback file of ERC-8004: that it is for a hire that was paid and rated. Or a response file: that it proves a verdict on that hire. Offline, or against the chain too.",
+        "Check that a feedback file of ERC-8004 is for a hire that was paid and rated, or that a response file proves a verdict " +
+          "on that hire. The check works offline. With --rpc-url it also asks the chain.",
       )
       .argument("<file>", "a path, an https:// address, or the feedback's ipfs:// with --ipfs-gateway")
       .option("--hash <hash>", "the hash that the registry has for it, to compare")

@@ -101,13 +101,13 @@ export async function verifyProofFile(file: string, options: Options = {}): Prom
   if (options.ledger !== undefined && proof.ledger?.id !== options.ledger.toLowerCase()) {
     throw new ProofError(
       proof.ledger === null
-        ? `Nothing in the proof is signed by the writer of ${options.ledger}. If it is of that ledger, get it again once the entry is anchored.`
+        ? `Nothing in the proof is signed by the writer of ${options.ledger}. If the proof is of that ledger, get a new one when the entry is anchored.`
         : `The proof is of ledger ${proof.ledger.id}, not of ${options.ledger}.`,
     );
   }
   if (writer !== undefined && proof.ledger === null)
     throw new ProofError(
-      `Nothing in the proof is signed by ${writer}. Get it again once the entry is anchored.`,
+      `Nothing in the proof is signed by ${writer}. Get a new proof when the entry is anchored.`,
     );
   const client =
     options.rpcUrl === undefined ? undefined : createPublicClient({ transport: http(options.rpcUrl) });

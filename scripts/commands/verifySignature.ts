@@ -50,9 +50,9 @@ async function verify(file: string, options: Options): Promise<void> {
 }
 
 const REASONS = {
-  signed_by: "The report names a key that is not the one it says signed it.",
-  other_key: "Another key than the node's signed it.",
-  signature: "The report is not what was signed.",
+  signed_by: "The fields public_key and signed_by of the report name different keys.",
+  other_key: "The key that signed the report is not the node's.",
+  signature: "The report was changed after it was signed.",
   too_old: "The report is older than --max-age.",
   not_dated: "The report has no date, so its age is unknown.",
 };

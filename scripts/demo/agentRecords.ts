@@ -6,12 +6,12 @@ import type { RecordType } from "tallystick-protocol/records/recordTypes";
 import type { Actor } from "./actors.ts";
 import type { DemoNode } from "./startDemoNode.ts";
 
-/** A ledger entry as settlement answers it. */
+/** A ledger entry as settlement returns it. */
 export type Settled = { hash: string; index: number };
 
 export type AgentRecords = ReturnType<typeof createAgentRecords>;
 
-/** A service an agent offers. `price` in USDC, `latency` in milliseconds. */
+/** A service that an agent offers. `price` in USDC, `latency` in milliseconds. */
 export type Offer = { capability: string; price: string; latency: number };
 
 /** What a receipt says about a hire. `amount` in atomic units. */

@@ -55,8 +55,9 @@ export const expectedAgents: ReadonlyMap<string, ExpectedAgent> = new Map<string
       distinctBuyers: 2,
     },
   ],
-  // Released twice, refunded, timed out without delivery: 2 of 4. The delivered one that timed out is neutral
-  // for this rate, but its money went back too: 3 of 5. The deposit that forge never accepted is no hire.
+  // Two hires were released, one was refunded, and one timed out without delivery: 2 of 4 succeeded. A hire that
+  // timed out after delivery is neutral for this rate. Its money went back too, so 3 of 5 are refunds. The deposit
+  // that forge never accepted is no hire.
   [
     actors.forge.address,
     {
@@ -117,7 +118,8 @@ export const expectedAgents: ReadonlyMap<string, ExpectedAgent> = new Map<string
   [actors.acme.address, { ...nothing, hiresBought: 15, silentTimeoutRate: 0.5 }],
   [actors.bolt.address, { ...nothing, hiresBought: 15, silentTimeoutRate: 0 }],
   [actors.gripe.address, { ...nothing, hiresBought: 1, silentTimeoutRate: 0 }],
-  // 20 hires at 1/5 each count 4, and four buyers of one cluster are one: far from Tier 2, with a perfect record.
+  // 20 hires at 1/5 each count as 4, and four buyers of one cluster count as one. So this is far from Tier 2,
+  // although no hire failed.
   [
     leader.address,
     {
@@ -222,8 +224,8 @@ const DISPATCHED = 3;
 
 /**
  * 12 offers, and 13, 5 and 20 receipts. Then the parameters, 3 offers and 10 receipts of quill, 2 offers to
- * audit, 3 audited offers and receipts, 5 verdicts and a decision. Before all that the SLA. In addition a
- * receipt for each auditor that took its fee when it was hired.
+ * audit, 3 audited offers and receipts, 5 verdicts and a decision. The entries of the SLA come first. In addition,
+ * there is a receipt for each auditor that took its fee when it was hired.
  */
 export const EXPECTED_ENTRIES = 50 + 1 + 13 + 2 + 6 + 6 + DISPATCHED + PROMISED;
 

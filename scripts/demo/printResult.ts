@@ -87,7 +87,7 @@ export function resultText(node: DemoNode, { answer, target, rewrite }: StoryRes
     "",
     `${bold("The operator rewrites line")} ${bold(String(rewrite.line))}${bold(", a failed hire, into a success:")}`,
     ...indent(shortHashes(rewrite.verifyLedger.edited)),
-    bold("It makes every later hash anew, so that the file verifies, and sends the anchor:"),
+    bold("It computes every later hash again, so that the file verifies, and sends the anchor:"),
     `  transaction ${rewrite.anchor.transaction}`,
     `  refused by the contract with ${rewrite.anchor.refusedWith}`,
     "",

@@ -16,10 +16,10 @@ import {
   expectedSlas,
 } from "./expectations.ts";
 
-/** An agent as GraphQL answers it. */
+/** An agent as GraphQL returns it. */
 export type AgentAnswer = ExpectedAgent & { address: string; clusterId: string | null };
 
-/** The state of a node, as GraphQL answers it. */
+/** The state of a node, as GraphQL returns it. */
 export type MetaAnswer = {
   block: number;
   indexedBlock: number;
@@ -40,14 +40,14 @@ export type Answer = {
   auditors: { nodes: { address: string; accruedUsdc: string; paidUsdc: string }[] };
 };
 
-/** An SLA as GraphQL answers it. */
+/** An SLA as GraphQL returns it. */
 export type SlaAnswer = {
   overallStatus: string;
   suspendedUntil: number | null;
   breaches: { nodes: { metric: string; value: number; status: string; steps: { step: string }[] }[] };
 };
 
-/** An audit as GraphQL answers it. */
+/** An audit as GraphQL returns it. */
 export type AuditAnswer = {
   auditedHire: string;
   sellerAddress: string;

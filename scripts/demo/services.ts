@@ -144,7 +144,7 @@ export function indexerService(parameters: IndexerServiceParameters): Service {
     }),
     logFile: path.join(logs, `${name}.log`),
     isReady: async (signal) => (await fetch(`http://127.0.0.1:${port}/health`, { signal })).ok,
-    // It takes six seconds on an idle machine, and much longer on a busy one.
+    // The start takes six seconds on an idle machine, and much longer on a busy one.
     readyWithinMs: 180_000,
     stop: [{ signal: "SIGTERM", waitMs: 8_000 }],
   };

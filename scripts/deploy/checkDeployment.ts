@@ -15,8 +15,8 @@ type Artifact = {
 };
 
 /**
- * Checks that the contracts of a deployment are what this repository compiles to, immutables aside, and that the escrow was
- * made for this token, guardian and provider.
+ * Checks that the contracts of a deployment are compiled from this repository; only the values of immutables may differ. Also
+ * checks that the escrow was made for this token, guardian and provider.
  *
  * @throws TallystickError `deployment_not_there`
  */

@@ -16,7 +16,7 @@ type Current = { agent: { identities: { nodes: { identity: { id: string } | null
 export type FeedbackOptions = PostOptions & { agentId?: number; allowUnanchored?: boolean };
 
 /**
- * Posts feedback for a hire, by its id or its receipt's hash. By its id it has to be a hire that the node counted.
+ * Posts feedback for a hire, by its id or its receipt's hash. An id has to be that of a hire that the node counted.
  *
  * @throws InvalidInputError naming `hire`; else as `postFeedback`
  */

@@ -5,11 +5,11 @@ import type { KnownSigners } from "tallystick-protocol/signatures/knownSigners";
 import { askSigners } from "tallystick-runtime/signatures/askSigners";
 import type { SignatureThreads } from "tallystick-runtime/signatures/signatureThreads";
 
-/** So many parts of a log are read ahead, and so many characters of their lines, besides those of one part. */
+/** The most parts of a log that are read ahead, and the most characters in their lines. One part is always allowed. */
 const PARTS_AHEAD = 12;
 const CHARACTERS_AHEAD = 8 << 20;
 
-/** A thread with more open questions than of so many parts gets no more. The main thread recovers the signers of such a part. */
+/** The most parts that one thread works on. If all threads have so many, the main thread recovers the signers of a part. */
 const OPEN_PARTS = 8;
 
 /** No thread is started for a log with fewer records, because its start takes longer. */
@@ -37,7 +37,7 @@ export async function* recoverAhead(
       const first = waiting.shift() as (typeof waiting)[number];
       characters -= first.part.size;
       await first.isReady;
-      // Lets in what the threads say. Otherwise they would seem to be busy.
+      // Lets the threads' answers arrive. Otherwise the threads would seem to be busy.
       await nextTurn();
       yield first.part;
     }

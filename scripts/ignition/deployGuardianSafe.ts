@@ -36,7 +36,7 @@ export async function deployGuardianSafe({
     throw new TallystickError({
       code: "no_safe_contracts",
       message: `Safe's own contracts (1.5.0) are not on chain ${chainId}, and the usual web pages do not show copies of them.`,
-      hint: "Have them deployed (github.com/safe-global/safe-deployments), or give --guardian, a multisig that is there.",
+      hint: "Have them deployed (github.com/safe-global/safe-deployments), or give --guardian, a multisig that exists there.",
     });
   }
   const address = official

@@ -68,7 +68,7 @@ export async function runKeeper(config: KeeperConfig): Promise<RunningKeeper> {
     url: server.url,
     close: async () => {
       await server.close(CLOSE_MS);
-      // A transaction that nobody mines does not hold up the end. The next start continues with it.
+      // A transaction that nobody mines does not delay the end. The next start continues with it.
       await within(keeper.close(), CLOSE_MS);
       sender.close();
       await keeper.close();

@@ -24,7 +24,7 @@ export class KeptLog implements LogKeep {
 
   /**
    * Opens the file, or creates it. A last line without a line break is the rest of an interrupted write, or another
-   * process is writing it now. So it is not read, and only removed later, if it has not grown until then.
+   * process is writing it now. So it is not read now. It is removed later if it has not grown.
    */
   static async open(name: string): Promise<KeptLog> {
     const file = await open(name, "a+").catch((cause) => {

@@ -28,9 +28,9 @@ export type TransferCheckOptions = {
 };
 
 /**
- * Compares a log with the chain, as a node does with its own: what a wallet received by the log, minus what
- * it sent by the chain, must be its balance at the log's last tick. So a reader finds a node that left
- * transfers out. It has the same limits as {@link checkCompleteness}.
+ * Compares a log with the chain, as a node does with its own log. What a wallet received according to the log,
+ * minus what it sent according to the chain, must be its balance at the log's last tick. So a reader finds a
+ * node that left transfers out. It has the same limits as {@link checkCompleteness}.
  */
 export class TransferCheck {
   #token: { address: Address; firstBlock: number } | undefined;
@@ -39,7 +39,7 @@ export class TransferCheck {
   /** The transfers since the last tick. Only at a tick does a log have the whole block. */
   readonly #late = new Map<string, { to: Address; value: bigint }>();
 
-  /** The token that the log is about, by its first line: whoever made the log chose it. */
+  /** The token that the log's first line names. Whoever made the log chose it. */
   get token(): Address | undefined {
     return this.#token?.address;
   }
@@ -66,7 +66,7 @@ export class TransferCheck {
    * Checks every wallet whose transfers the log must have: the watched wallets, or all agents in a log of all
    * transfers.
    *
-   * @throws TallystickError `no_comparison` for a log that cannot be compared, also for one of another chain; those of the
+   * @throws TallystickError `no_comparison` for a log that cannot be compared, for example one of another chain; those of the
    * chain's RPC
    */
   async compare(

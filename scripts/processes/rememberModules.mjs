@@ -1,7 +1,7 @@
-// Where Node found each module of a library, kept from one start to the next. Ponder loads 4,000 modules. To find them takes as long as
-// to compile them, because Node looks for a package.json in every folder.
+// Keeps where Node found each module of a library, from one start to the next. Ponder loads 4,000 modules. To find them takes as long
+// as to compile them, because Node looks for a package.json in every folder.
 //
-// Kept are only places inside of `node_modules`, and only where Node keeps compiled code too (NODE_COMPILE_CACHE). After another `npm ci`
+// Only places inside of `node_modules` are kept, and only if Node keeps compiled code too (NODE_COMPILE_CACHE). After another `npm ci`
 // the file has another name.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ const [ours, theirs] = [pathToFileURL(path.join(repository, path.sep)).href, pat
 /** A name such as "viem" or "@pothos/core". It is found in the same place from every module of a folder. */
 const IS_BARE = /^[a-z@][^:]*$/i;
 
-/** The file for this program, or undefined where nothing is kept: Node has such hooks from 22.15 on. */
+/** The file for this program, or undefined if nothing is kept. Node has the needed hooks from 22.15 on. */
 function fileOfProgram() {
   const folder = process.env.NODE_COMPILE_CACHE;
   const installed = statSync(path.join(libraries, ".package-lock.json"), { throwIfNoEntry: false });
@@ -36,7 +36,7 @@ function read(file) {
   }
 }
 
-/** Writes it as a whole, because other processes read it. */
+/** Writes the file in one step, because other processes read it. */
 function write(file, found) {
   try {
     mkdirSync(path.dirname(file), { recursive: true });
@@ -56,7 +56,10 @@ function isKept(specifier, { parentURL, conditions, importAttributes }) {
 
 const file = fileOfProgram();
 if (file !== undefined) {
-  /** By importing module and by what it imports: the module's place and format. Places begin in the repository, or in `node_modules`. */
+  /**
+   * The place and format of each imported module, by the importing module and the name that it imports. Places of importing modules
+   * begin in the repository, those of imported modules in `node_modules`.
+   */
   const found = read(file);
   let isNew = false;
   module.registerHooks({

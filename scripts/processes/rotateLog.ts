@@ -4,11 +4,11 @@ import { copyFile, rename, rm, stat, truncate } from "node:fs/promises";
 export const KEPT_LOGS = 4;
 
 /**
- * Begins a log anew when it has more than so many bytes. Its content becomes `<file>.1`, and the earlier parts move on; the
+ * Empties a log that has more than so many bytes. Its content becomes `<file>.1`, and the earlier parts move on; the
  * oldest is deleted. The file itself stays, because a running process has it open and appends to it. Lines that the process
  * writes during the copy may be lost. On a full disk the content is lost, so that the log cannot keep the disk full.
  *
- * @returns whether it was begun anew
+ * @returns whether it was emptied
  */
 export async function rotateLog(file: string, mostBytes: number): Promise<boolean> {
   const found = await stat(file).catch(() => undefined);

@@ -67,7 +67,7 @@ function keepLogShort({ logFile, logLimit }: ProcessSpec): NodeJS.Timeout | unde
   return setInterval(() => {
     if (isBusy) return;
     isBusy = true;
-    // There is nobody to tell: the next look tries again.
+    // Nobody can be told about an error here. The next check tries again.
     void rotateLog(logFile, logLimit.bytes)
       .catch(() => {})
       .finally(() => {

@@ -11,7 +11,7 @@ import { indexerOf, settlementOf } from "./nodeServices.ts";
 import { type Listening, requireFreePorts } from "./requireFreePorts.ts";
 import { urlOf } from "./urlOf.ts";
 
-/** The most bytes of a log before it is begun anew, and how often that is looked at. Four earlier parts are kept. */
+/** The most bytes of a log before it is emptied, and how often its size is checked. Four earlier parts are kept. */
 const LOG_LIMIT = { bytes: 32 << 20, everyMs: 60_000 };
 
 /**

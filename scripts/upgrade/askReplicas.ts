@@ -11,8 +11,8 @@ const WITHIN_MS = 60_000;
 /**
  * Asks all replicas until each of them gives the digest that the new schema has at the replica's block.
  *
- * @param urls of replicas, or of the balancer before them; without any, the views are asked in the database
- * @throws TallystickError `wait_timeout` when one does not in time
+ * @param urls of replicas, or of the balancer before them; if there are none, the views in the database are asked
+ * @throws TallystickError `wait_timeout` when a replica does not give it in time
  */
 export async function askReplicas(
   { query }: UpgradeSession,

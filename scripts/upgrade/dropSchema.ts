@@ -33,7 +33,7 @@ export async function dropSchema(
         if (readers.length > 0) throw isRead(schema, readers);
         const state = await readIndexer(query, schema);
         if (state && isHeld(state, now())) throw inUse(schema);
-        // A heartbeat is compared with another machine's clock, and replicas have none.
+        // The heartbeat is not enough: it is from another machine's clock, and replicas have no heartbeat.
         const processes = await readersOf(query, schema);
         if (processes > 0) throw isReadBy(schema, processes);
         const strange = await strangeTables(query, schema, content.tables);
@@ -77,7 +77,7 @@ export async function dropOld(
   return old === undefined ? [views.before] : [old, views.before];
 }
 
-/** Tables that are not Ponder's. A schema without any, left by an indexer that ended early, has none. */
+/** Tables that are not Ponder's. An empty schema, which an indexer left that ended early, has no such tables. */
 async function strangeTables(
   query: UpgradeSession["query"],
   schema: string,

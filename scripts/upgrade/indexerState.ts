@@ -65,7 +65,7 @@ export async function liveSchema(query: Query, views: string): Promise<string | 
   return rows[0]?.live ?? undefined;
 }
 
-/** The schemas whose views read tables of this one, its own views aside. */
+/** The other schemas with views that read tables of this schema. */
 export async function viewsOn(query: Query, schema: string): Promise<string[]> {
   const { rows } = await query(
     `SELECT DISTINCT reader.nspname::text AS schema FROM pg_class AS source

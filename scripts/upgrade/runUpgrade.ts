@@ -176,22 +176,25 @@ async function sayWhatIsLeft({ session, report, views }: Run, next: string): Pro
   );
   if (found?.live === next) {
     report.note(
-      `${views.live} reads ${next}, which nobody indexes into from here any more: start \`tallystick indexer --schema ${next}\` or the node.`,
+      `${views.live} reads ${next}, but this command does not index into it now: start \`tallystick indexer --schema ${next}\` or the node.`,
       { step: "stopped", live: next, left: null },
     );
   } else if (found === undefined) {
-    report.note("The database cannot be asked what it has. Run the same again: it goes on where it was.", {
-      step: "stopped",
-      live: null,
-      left: null,
-    });
+    report.note(
+      "The database does not answer, so its state is unknown. To continue, run the same command again.",
+      {
+        step: "stopped",
+        live: null,
+        left: null,
+      },
+    );
   }
   if (found?.live === undefined || found.live === next) return;
   const { live } = found;
   const there = await contentOf(session.query, next).catch(() => undefined);
   const left = there === undefined ? null : next;
   report.note(
-    `Nothing was switched: ${views.live} reads ${live}.${left === null ? "" : ` What ${next} has is kept: run the same again to go on, or \`tallystick upgrade --abandon ${next}\`.`}`,
+    `Nothing was switched: ${views.live} reads ${live}.${left === null ? "" : ` The tables of ${next} are kept. To continue, run the same command again. To drop them: \`tallystick upgrade --abandon ${next}\`.`}`,
     { step: "stopped", live, left },
   );
 }
@@ -222,10 +225,12 @@ async function sayWhatRemains(run: Run, { next, switched }: Upgraded): Promise<v
     `Set DATABASE_SCHEMA=${next} in .env, so that the next start goes on there.`,
     ...(runsHere
       ? [
-          `The new indexer runs as long as this command, on ${urlOf(node.indexerHost, node.indexerPort)}. To hand it over, stop this by Ctrl-C and start \`tallystick indexer --schema ${next}\` or the node: replicas answer meanwhile.`,
+          `The new indexer runs as long as this command, on ${urlOf(node.indexerHost, node.indexerPort)}. To run it elsewhere, stop this command by Ctrl-C, and start \`tallystick indexer --schema ${next}\` or the node. Replicas answer meanwhile.`,
         ]
       : []),
-    ...(found === undefined ? ["The database is away, so what else it has is not known."] : []),
+    ...(found === undefined
+      ? ["The database does not answer, so nothing is known about its other schemas."]
+      : []),
     ...(isIndexed === false
       ? [`Nobody indexes into ${next} now. Start \`tallystick indexer --schema ${next}\` or the node.`]
       : []),

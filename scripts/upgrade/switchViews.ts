@@ -13,7 +13,7 @@ const LOCKS_MS = 60_000;
 /**
  * Prepares a switch: removes what an earlier switch left, if it consists only of views.
  *
- * @throws TallystickError `not_views` when there is a table among them, which nobody here made
+ * @throws TallystickError `not_views` when there is a table among the views, because this command makes no table there
  */
 export async function clearWay(
   { transaction }: UpgradeSession,

@@ -17,7 +17,7 @@ export type StandardInput = {
 /** The code of a contract, and the parameters of its constructor. */
 const OUTPUT = ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"];
 
-/** The part of an input that one contract needs: its sources and those they import, and its output alone. */
+/** The part of an input that one contract needs: its source, all sources that it imports, and only its own output. */
 export function inputOfContract(whole: StandardInput, source: string, contract: string): StandardInput {
   const sources: StandardInput["sources"] = {};
   const waiting = [source];

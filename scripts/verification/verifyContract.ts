@@ -35,7 +35,7 @@ export function compileFrozen(name: FrozenName): CompiledFrozen {
   const differences: string[] = [];
   if (compiled.compiler !== frozen.compiler.version)
     differences.push(
-      `The compiler here is ${compiled.compiler}, the frozen code is of ${frozen.compiler.version}.`,
+      `The compiler here is ${compiled.compiler}, but ${frozen.compiler.version} made the frozen code.`,
     );
   if (compiled.initCode !== frozen.initCode)
     differences.push(
@@ -122,7 +122,7 @@ async function readValues(client: PublicClient, address: Address, abi: Abi): Pro
 
 function describeStrangeAddress(name: string, address: Address): string {
   return (
-    `The code at ${address} is that of ${name}, but not at the address that it gets through CreateX: another constructor ` +
+    `The code at ${address} is that of ${name}, but not at the address that it gets through CreateX. So another constructor ` +
     "may have put it there, and written anything into its storage before. Give --plain if you deployed it with --plain."
   );
 }
@@ -136,5 +136,5 @@ function describeDifference(name: string, address: Address, code: Hex, expected:
   while (code[first] === expected[first]) first++;
   let count = 0;
   for (let n = 2; n < code.length; n += 2) if (code.slice(n, n + 2) !== expected.slice(n, n + 2)) count++;
-  return `The code at ${address} is not that of ${name}: ${count} of its bytes are others, the first at ${(first >> 1) - 1}.`;
+  return `The code at ${address} is not that of ${name}: ${count} of its bytes are different, the first at position ${(first >> 1) - 1}.`;
 }

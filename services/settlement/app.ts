@@ -50,7 +50,7 @@ const METHODS: { [path: string]: string } = {
   "/metrics": "GET",
 };
 
-/** Routes that cost more than a look into memory or a file: the whole ledger again, or a signature for every size. */
+/** Routes that cost more than a read of memory or of a file. They verify the whole ledger, or sign for each new size. */
 const COSTLY = [
   "/v1/ledger/verify",
   "/v1/ledger/checkpoint",

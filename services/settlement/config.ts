@@ -25,7 +25,7 @@ import { readWitnessing, type WitnessingConfig } from "./witnessing/witnessingCo
 
 /** The settings of anchoring. */
 export type AnchoringConfig = {
-  /** The key that signs for the writer: its own, or one that a contract as writer accepts. */
+  /** The key that signs for the writer: the writer's own key, or a key that the writer accepts if it is a contract. */
   key: SigningKey;
   /** The present writer: a wallet key or a contract (ERC-1271). */
   writer: Address;
@@ -159,7 +159,7 @@ const environmentSchema = z.object({
   RATE_LIMIT_PER_KEY: wholeNumber.default(6_000),
   // Ten per second are more than a seller needs. Each request may cost a signature check.
   RATE_LIMIT_PER_ADDRESS: wholeNumber.default(600),
-  // As many as an indexer gives: a hundred per second, or 1.6 MB.
+  // The same limit as an indexer's: a hundred per second, or 1.6 MB.
   RATE_LIMIT_READS: wholeNumber.default(6_000),
   TRUST_PROXY: proxiesSetting("this service").default(0),
   RULES_FILE: z.string().optional(),

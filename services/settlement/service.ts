@@ -322,7 +322,7 @@ async function finishReleasesWhenOpen(engine: SettlementEngine, gate: LedgerGate
   };
   gate.onChange(() => {
     if (gate.refusal) return;
-    finish().catch((error) => log("What was released could not be settled yet.", { error }));
+    finish().catch((error) => log("A released proposal could not be settled yet.", { error }));
   });
   if (!gate.refusal) await finish();
 }

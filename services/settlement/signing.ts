@@ -41,7 +41,7 @@ export type OpenSigningParameters = {
 };
 
 /**
- * The shortest time between two checkpoints, in milliseconds. Together with making it and asking the
+ * The shortest time between two checkpoints, in milliseconds. With the time for making it and for asking the
  * witnesses, nobody waits longer than a second.
  */
 const CHECKPOINT_MS = 900;
@@ -63,7 +63,7 @@ export async function openSigning(parameters: OpenSigningParameters): Promise<Si
   const { tree } = ledger;
   const ending = new AbortController();
   const history = await SignedHistory.open({ folder, tree, gate, checkFile: () => ledger.checkFile() });
-  // With it comes viem: some 40 MB, and a third of the time of a start, for who has a chain.
+  // This loads viem only if there is a chain, because viem takes some 40 MB and a third of the time of a start.
   const chain = config.anchoring && (await import("./anchoring/openAnchorer.ts"));
   const signer = config.anchoring && chain?.writerSigner(config.anchoring, ending.signal);
   const words = await openWords(parameters);

@@ -305,7 +305,7 @@ describe("the settlement process with a chain", function () {
     expect(pulled.code, pulled.err).to.equal(0);
     expect(pulled.out)
       .to.contain("entries 5 (3 from disk, 2 fetched)")
-      .and.to.contain("2 entries behind the anchor");
+      .and.to.contain("2 entries after the anchor");
     expect(readFileSync(first.file, "latin1")).to.equal(lines);
     writeFileSync(path.join(ledgerFolder, "checkpoint.key"), key);
     expect(await stop(mirror, "SIGTERM")).to.equal(0);

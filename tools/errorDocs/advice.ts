@@ -59,7 +59,7 @@ export const advice: { readonly [code: string]: { means?: string; do?: string } 
   },
   latency_above_maximum: { do: "Allow more time (max_latency_ms), or ask another seller." },
   ledger_corrupt: {
-    means: "An entry is not what its hash says.",
+    means: "The content of an entry does not match its hash.",
     do: "Restore the ledger from a copy whose head is anchored.",
   },
   ledger_refuses: { do: "Wait until the time that the contract names, then try again." },
@@ -115,7 +115,7 @@ export const advice: { readonly [code: string]: { means?: string; do?: string } 
   unbound: { means: "The signed body lacks its type and its ledger." },
   unknown_agent: { do: "Check the address. The node may not have indexed the agent yet." },
   unknown_audit: {
-    do: "Check the id: `<tx>-<log>` of the payment, or the escrow's. Its seller may have agreed to no audits, or the node may not have indexed it yet.",
+    do: "Check the id: `<tx>-<log>` of the payment, or the escrow's. Its seller may not have agreed to audits, or the node may not have indexed it yet.",
   },
   unknown_escrow: {
     do: "Check the id. The node may not follow this contract, or may not have indexed it yet.",
@@ -157,12 +157,12 @@ export const advice: { readonly [code: string]: { means?: string; do?: string } 
   unknown_cluster: { do: "Check the id: clst_ and 26 letters and digits. GraphQL lists all clusters." },
   answer_too_large: { do: "Ask this model for less, or name another one in models.yaml." },
   derivation_failed: {
-    means: "The derivation of the log failed, though its lines are valid.",
+    means: "The derivation of the log failed, although its lines are valid.",
     do: "Report it with the log.",
   },
   ledger_layout: { means: "The entry verifies, but its line is not in the canonical layout." },
   not_importable: {
-    means: "The ledger verifies, but one of its entries cannot stand in a ledger of this service.",
+    means: "The ledger verifies, but one of its entries is not allowed in a ledger of this service.",
   },
   payload_too_large: { do: "Send less at once." },
   held_corrupt: { means: "A line of held.jsonl differs from what was written." },

@@ -16,7 +16,7 @@ export function contractErrors(solidity: string, pages: readonly string[]): Cont
   }));
 }
 
-/** By the error's name, what the rows of a page's tables say in their last column. */
+/** The last column of the rows in a page's tables, by the error's name. */
 function toDoIn(page: string): [name: string, text: string][] {
   const rows = page.split("\n").filter((line) => line.startsWith("| `"));
   return rows.flatMap((row) => {

@@ -37,7 +37,7 @@ const PARTS: readonly [folder: string, title: string, text: string][] = [
     "Records, ledgers and proofs",
     "Thrown wherever a record, a ledger, a proof or a stranger's JSON is read.",
   ],
-  ["packages/capabilities/", "Capabilities", "Thrown by what checks offers, inputs and outputs."],
+  ["packages/capabilities/", "Capabilities", "Thrown by the checks of offers, inputs and outputs."],
   ["packages/derive/", "Event logs", "Printed by `tallystick derive`, thrown by `packages/derive/`."],
   ["indexer/", "The indexer", "In the log of the indexer, or as the reason why it does not start."],
   ["scripts/", "The command line", "Printed with the exit code 1."],

@@ -12,9 +12,9 @@ export function safeArtifact(file: string): Artifact {
 const ZERO_ADDRESS = `0x${"00".repeat(20)}`;
 
 /**
- * The guardian: a Safe 1.5.0 of which `threshold` of the `owners` have to confirm every call (2 of 3: two
- * maintainers and an independent auditor, SHP §7.4). Parameters: `owners`, `threshold`, `salt` (a different
- * salt gives the same owners a different Safe).
+ * The guardian, a Safe 1.5.0. Every call needs the confirmation of `threshold` of the `owners`. SHP §7.4 asks for
+ * 2 of 3: two maintainers and an independent auditor. Parameters: `owners`, `threshold`, `salt` (a different salt
+ * gives the same owners a different Safe).
  */
 export default buildModule("GuardianSafe", (m) => {
   const owners = m.getParameter<string[]>("owners");
@@ -30,7 +30,7 @@ export default buildModule("GuardianSafe", (m) => {
     "CompatibilityFallbackHandler",
     safeArtifact("handler/CompatibilityFallbackHandler.sol/CompatibilityFallbackHandler"),
   );
-  // The handler is what lets the Safe answer ERC-1271; no module, no payment.
+  // The handler lets the Safe answer ERC-1271. There is no module and no payment.
   const setup = m.encodeFunctionCall(singleton, "setup", [
     owners,
     threshold,

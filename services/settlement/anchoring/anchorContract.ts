@@ -93,7 +93,7 @@ export function anchorContract(parameters: AnchorContractParameters): AnchorCont
     const { maxFeePerGas, maxPriorityFeePerGas } = await wallet.prepareTransactionRequest(call);
     const now: TransactionFees = { maxFeePerGas, maxPriorityFeePerGas };
     const fees = unmined?.nonce === nonce ? replacementFees(now, unmined) : now;
-    // If this pays too little to replace the other one, the next one pays more.
+    // If this transaction pays too little to replace the other one, the next attempt pays more.
     if (isForeign) unmined = { nonce, ...fees, isForeign };
     const hash = await wallet.sendTransaction({ to: contract, data, gas, nonce, ...fees });
     unmined = { nonce, ...fees, isForeign: false };
@@ -110,7 +110,7 @@ export function anchorContract(parameters: AnchorContractParameters): AnchorCont
   }
 
   /**
-   * The nonce of what nobody has mined yet, or the next one. A transaction of an earlier process gets as much time as
+   * The nonce of the transaction that nobody has mined yet, or the next nonce. A transaction of an earlier process gets as much time as
    * one of ours. After that it is replaced too, because everything after it would wait behind it.
    */
   async function nextNonce(): Promise<{ nonce: number; isForeign: boolean }> {
@@ -133,7 +133,7 @@ export function anchorContract(parameters: AnchorContractParameters): AnchorCont
       if (firstWriter !== writer) {
         throw new TallystickError({
           code: "not_open",
-          message: `The contract has no ledger ${ledgerId}, which ${writer} is to go on with.`,
+          message: `The contract has no ledger ${ledgerId}, so ${writer} cannot continue it.`,
           hint: "Set LEDGER_FIRST_WRITER, LEDGER_GUARDIAN, LEDGER_ORIGIN and ANCHORED_LEDGER as the first writer had them.",
         });
       }

@@ -10,8 +10,8 @@ import type { LedgerOnChain } from "./readLedgerOnChain.ts";
 
 /**
  * The state of anchoring: what the contract had when it was last read, and the last error since then.
- * `failures` counts all failed rounds. `age` is the number of seconds since the last round began that anchored
- * something, or that found everything anchored. `stale`: the age is more than twice the interval.
+ * `failures` counts all failed rounds. `age` is in seconds, from the start of the last round that anchored
+ * something or found everything anchored. `stale`: the age is more than twice the interval.
  */
 export type AnchoringState = {
   size: number;
@@ -51,7 +51,7 @@ export type AnchorerParameters = {
   /** First and longest wait after a failed round, in milliseconds. It doubles in between. */
   backoffMs?: { first: number; longest: number };
   log: Log;
-  /** Whether writes wait for an answer of the chain, or the chain was silent last. Then it is asked more often. */
+  /** Whether writes wait for the chain, or the chain did not answer last time. Then the chain is asked more often. */
   isWaitedFor?: () => boolean;
   /** Called with every anchor that was mined. */
   onAnchored?: (anchor: { size: number; root: Hex; transaction: Hex }) => Promise<void>;
@@ -169,7 +169,7 @@ export class Anchorer {
    * One round: opens the ledger if it is not open, and anchors the new entries. Sends at most one anchor.
    *
    * @throws TallystickError as {@link ChainWatch.seen} when chain and disk contradict each other, and as
-   * {@link SignedHistory.cover} when disk and signed heads do. Then it sends nothing. Errors of the RPC and
+   * {@link SignedHistory.cover} when disk and signed heads contradict each other. Then it sends nothing. Errors of the RPC and
    * the contract are passed on unchanged.
    */
   async anchorOnce(): Promise<AnchorRound> {
@@ -194,7 +194,7 @@ export class Anchorer {
       return { kind: "upToDate", size };
     }
 
-    // Checked first, so that nothing is signed that cannot be sent.
+    // This check comes first. So nothing is signed that cannot be sent.
     const halt = haltOf(onChain);
     if (halt) throw halt;
     const newSize = (await sizeToAnchor?.(oldSize, size)) ?? size;

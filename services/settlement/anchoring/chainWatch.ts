@@ -13,7 +13,7 @@ export type ChainWatchParameters = {
   gate: LedgerGate;
   /**
    * Whether a contradiction ends when a later block no longer shows it. It does not end if anchors are signed
-   * for others to send, because such an anchor is still signed after a reorg. A wrong writer always ends: it
+   * for others to send, because such an anchor is still signed after a reorg. A wrong writer is a contradiction that always ends: it
    * contradicts no history, and a new writer's service waits for the block in which the writer accepts.
    */
   forgives: boolean;
@@ -36,8 +36,8 @@ export class ChainWatch {
   /**
    * Takes an answer of the chain.
    *
-   * @throws TallystickError as {@link compareWithChain}; `stale_chain` when a block older than one already seen contradicts
-   * the ledger, which proves nothing
+   * @throws TallystickError as {@link compareWithChain}; `stale_chain` when an older block than one that was seen before
+   * contradicts the ledger, which proves nothing
    */
   seen(onChain: LedgerOnChain): void {
     const { tree, writer, gate } = this.#parameters;
@@ -51,7 +51,7 @@ export class ChainWatch {
       gate.close("chain", error);
       throw error;
     }
-    // Behind one address several nodes may answer. A node that is behind has not seen the contradiction yet.
+    // Several nodes may answer at one address. A node that is behind has not seen the contradiction yet.
     if (this.#contradiction && (this.#isForGood() || block <= this.#contradiction.block))
       throw this.#contradiction.error;
     this.#contradiction = undefined;

@@ -22,7 +22,7 @@ export function compareWithChain(
   if (head.size > BigInt(tree.size)) {
     throw new TallystickError({
       code: "chain_ahead",
-      message: `The contract holds ${head.size} entries, the disk only ${tree.size}.`,
+      message: `The contract holds ${head.size} entries, but the disk has only ${tree.size}.`,
       hint:
         "Anchored entries are missing here: this is an older copy, or another process writes the ledger. Stop the" +
         " service, restore the newest copy or run: tallystick ledger pull --from URL",
@@ -48,8 +48,8 @@ export function compareWithChain(
   if (ledger.writer !== writer && ledger.formerSize !== null) {
     throw new TallystickError({
       code: "writer_changed",
-      message: `From entry ${ledger.formerSize} on the ledger is written by ${ledger.writer}; ${writer} wrote it before.`,
-      hint: "Stop this service, because it is no longer the writer. Entries that it accepted after that one are in no ledger. Send them to the new writer.",
+      message: `From entry ${ledger.formerSize} on, ${ledger.writer} writes the ledger. ${writer} wrote it before.`,
+      hint: "Stop this service, because it is no longer the writer. Entries that it accepted from that entry on are in no ledger. Send them to the new writer.",
     });
   }
   if (ledger.writer !== writer) {

@@ -21,7 +21,7 @@ export function keySigner(account: LocalAccount): WriterSigner {
 }
 
 export type ContractSignerParameters = {
-  /** A key that the contract accepts: an owner of a Safe of which one owner is enough, for example. */
+  /** A key that the contract accepts, for example of an owner of a Safe with threshold 1. */
   account: LocalAccount;
   writer: Address;
   chainId: number;

@@ -94,7 +94,7 @@ export class ClaimDesk {
       throw new TallystickError({
         code: "claim_not_proven",
         message: `No post by @${handle} with ${verificationHash} was found.`,
-        hint: "Post the text that POST /v1/claim gave, publicly, and send post_id if it is not found at once.",
+        hint: "Publish a post with the text that POST /v1/claim gave. If the post is not found at once, send post_id.",
       });
     }
     const body = {

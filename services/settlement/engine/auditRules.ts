@@ -27,7 +27,7 @@ export function isAuditRecordType(type: string): type is AuditRecordType {
 }
 
 /**
- * Checks a record of audits apart from its form. Returns who has to sign it; undefined when anybody may. The
+ * Checks a record of audits, but not its form. Returns who has to sign it; undefined when anybody may. The
  * derivation decides whether an auditor was assigned, because only the derivation makes the draws.
  *
  * @param context `latest`: unix seconds that the signer's clock may have reached

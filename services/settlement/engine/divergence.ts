@@ -9,8 +9,8 @@ type Tally = { leaves: number; difference: number };
  * A leaf is a scalar or an empty object or array, at its path (object keys and array positions). Every path at which
  * either value has a leaf counts one. The difference there is 1 when the other value has no leaf at that path or a
  * different one; between two numbers it is |a - b| / max(|a|, |b|), at most 1. An int and a float of the same value are
- * equal; true is not 1; text that looks like a number is text. Without any leaf in common paths the result is 1, and
- * two empty objects are equal.
+ * equal; true is not 1; text that looks like a number is text. If the two have no path in common, the result is 1. Two
+ * empty objects are equal.
  *
  * @example divergence({ a: 100n, b: "x" }, { a: 90n, b: "x" }) // 0.05
  */
@@ -84,8 +84,8 @@ function relativeDifference(a: number | bigint, b: number | bigint): number {
     return Math.min(1, Math.max(Number(billionths), 1) / 1_000_000_000);
   }
   const [x, y] = [Number(a), Number(b)];
-  // An int that no double can hold, or two doubles with such a difference. Then the difference is larger than
-  // both numbers.
+  // An int that no double can hold, or two doubles with a difference that no double can hold. Then the difference
+  // is larger than both numbers.
   if (!Number.isFinite(x - y)) return 1;
   return Math.min(1, Math.abs(x - y) / Math.max(Math.abs(x), Math.abs(y)));
 }

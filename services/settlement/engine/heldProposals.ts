@@ -30,9 +30,9 @@ export type HeldContent = { parentHash: string; payload: PyObject; shadow: PyObj
 type PyObject = { [key: string]: PyJson };
 
 /**
- * The proposals that are held for high divergence (swarm.at §5.1): an append-only file, one canonical JSON line each with
- * both versions, on disk before the agent gets its answer. An index next to it has their positions. It follows from the
- * file and is rebuilt when it does not match.
+ * The proposals that are held for high divergence (swarm.at §5.1), in an append-only file. Each has one canonical JSON line
+ * with both versions. The line is on disk before the agent gets its answer. An index next to the file has the positions. It
+ * follows from the file, and is rebuilt when it does not match.
  */
 export class HeldProposals {
   readonly #file: AppendFile;

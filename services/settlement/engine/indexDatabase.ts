@@ -7,10 +7,10 @@ import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import type { LedgerStore, StorePosition } from "../ledger/ledgerStore.ts";
 import { DiskList, lengthOf } from "./diskList.ts";
 
-/** Name of the file next to the ledger. While it is open SQLite keeps two more there. */
+/** Name of the file next to the ledger. While it is open, SQLite keeps two more files there. */
 export const INDEX_FILE = "index.sqlite";
 
-/** Raise it whenever the file's content changes, or how it follows from the entries: older files are made anew. */
+/** Raise this number when the file gets other content, or other content from the same entries. Older files are made again. */
 const FORMAT = 5;
 
 /** Memory for the pages of the database, in KiB. */
@@ -27,7 +27,7 @@ const CHECKPOINT_PAGES = 2_000;
 const ENTRIES_TOGETHER = 512;
 const SCRATCH_ENTRIES_TOGETHER = 16_384;
 
-/** The bytes of a line's end. It is a float, exact below 2^53. */
+/** The size of one position of a line's end, in bytes. The position is a float, exact below 2^53. */
 const NUMBER_BYTES = 8;
 const HASH_BYTES = 32;
 const ENDS = 0;

@@ -179,7 +179,7 @@ function readAction(rule: z.output<typeof actionSchema>): ActionRule {
 
 /**
  * A quantity in millionths, from an int, a decimal string or a float. A float is rounded up, so that rounding
- * never brings it below a limit. Undefined for anything else and for negative ones.
+ * never brings it below a limit. Undefined for anything else and for negative quantities.
  */
 export function millionths(value: unknown): bigint | undefined {
   if (typeof value === "bigint") return value < 0n ? undefined : value * 1_000_000n;

@@ -61,7 +61,7 @@ export class LedgerClock {
     this.#parameters.gate.requireWrites();
   }
 
-  /** @throws TallystickError `clock` (503) while the clock cannot be right, whatever else stops writes */
+  /** @throws TallystickError `clock` (503) while the clock cannot be right. Other reasons that stop writes do not count */
   requireRight(): void {
     this.#parameters.gate.requirePart("clock");
   }
@@ -77,7 +77,7 @@ export class LedgerClock {
         ? undefined
         : clockError(
             `The clock is ${seconds(off)} ${off > 0 ? "ahead of" : "behind"} block ${number} of the chain.`,
-            "Set the machine's clock (NTP), or look whether RPC_URL leads to a node that lags. Writes go on with the first block that fits.",
+            "Set the machine's clock (NTP), or check whether the node of RPC_URL is behind its chain. Writes continue with the first block that agrees with the clock.",
           );
     this.#check();
   }
@@ -107,7 +107,7 @@ export class LedgerClock {
     if (Math.abs(jump) <= limitSeconds) return;
     this.#doubt = clockError(
       `The clock was set ${seconds(jump)} ${jump > 0 ? "forward" : "back"}.`,
-      "Writes go on with the first block of the chain that fits it.",
+      "Writes continue with the first block of the chain that agrees with the clock.",
     );
   }
 }

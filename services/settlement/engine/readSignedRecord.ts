@@ -18,10 +18,10 @@ const ENVELOPE = ["body", "signature", "signer", "type"];
 const AGENT_TYPES: readonly string[] = ["listing", "receipt"];
 
 /**
- * Reads a signed record in its envelope `{body, signature, signer?, type?}`. Listings and receipts may also
- * be flat, the body's own keys with `signature` among them, as existing Swarmwage SDKs send them (the
- * signature then covers everything except itself). Without `signer` the signer is the body's `agent_id`;
- * without that too, it is the account that is recovered from the signature.
+ * Reads a signed record in its envelope `{body, signature, signer?, type?}`. Listings and receipts may also be
+ * flat, as existing Swarmwage SDKs send them: `signature` is then one of the body's own keys, and covers all
+ * other keys. The signer is `signer`, or else the body's `agent_id`, or else the account that is recovered from
+ * the signature.
  *
  * @param beside keys of the envelope that are neither signed nor stored, such as a rating's token
  * @param recover how a signer that is not named is recovered; in plain JavaScript unless given

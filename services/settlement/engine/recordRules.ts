@@ -148,12 +148,12 @@ async function knownReceipt(entryHash: string, { receiptOf }: RuleContext): Prom
 }
 
 const CONSENSUS_REFUSALS = {
-  task_final: "The task is final: nothing said of it counts any more.",
+  task_final: "The task is final: no further stake or vote on it counts.",
   staked_already: "This proposal is staked already; verify or contest it.",
   not_staked: "Nobody has staked this proposal.",
   own_proposal: "Whoever staked a proposal has no vote on it.",
   voted_already: "This signer has voted on this proposal.",
-  stake_closed: "This stake was made more than 30 days ago without becoming final: it is closed.",
+  stake_closed: "This stake is closed, because it did not become final within 30 days.",
 };
 
 function checkConsensus({ type, body, signer }: SignedRecord, { index, now: time }: RuleContext): void {

@@ -6,7 +6,7 @@ const LONGEST_TIMESTAMP = 1_234_567_890.1234567;
 const ANY_REVIEW = "0".repeat(64);
 
 /**
- * The entry that a held proposal becomes when it is released. Its time is only as long as the real one.
+ * The entry that a held proposal becomes when it is released. Its time is not the real time, but as long in characters.
  *
  * @param review hash of the review's entry. Default: any, to measure the entry
  */

@@ -54,8 +54,8 @@ export class RuleBook {
   }
 
   /**
-   * Counts what a `data_update` spends until its entry is on disk and {@link add} counts it, so that another one meanwhile
-   * cannot spend the same. Returns a function that ends this.
+   * Reserves what a `data_update` spends, until its entry is on disk and {@link add} counts it. So another one cannot spend
+   * the same meanwhile. Returns a function that ends the reservation.
    */
   reserve(dataUpdate: PyObject): () => void {
     const { action } = dataUpdate;
@@ -80,8 +80,8 @@ export class RuleBook {
   }
 
   /**
-   * Why the rules refuse a `data_update`, as a sentence; undefined when they allow it. A `type` in it chooses
-   * a schema, an `action` a rule.
+   * Why the rules refuse a `data_update`, as a sentence; undefined when they allow it. Its `type` chooses
+   * a schema, and its `action` chooses a rule.
    *
    * @param now in seconds
    * @param isPermitted whether the action rules have already allowed it. Then a default that allows nothing is

@@ -118,8 +118,8 @@ export class SettlementEngine {
   }
 
   /**
-   * Settles a proposal (swarm.at §5.2), in this order: its parent is the head, its confidence is high enough
-   * and the institutional rules allow it, its shadow does not diverge. Then it is hashed and appended.
+   * Settles a proposal (swarm.at §5.2). These checks come in this order: its parent is the head, its confidence is
+   * high enough, the institutional rules allow it, and its shadow does not diverge. Then it is hashed and appended.
    * Answers only when the result is on disk.
    *
    * @param isPermitted whether the action rules have allowed the action that needs permission
@@ -259,7 +259,7 @@ export class SettlementEngine {
    * `rules_refuse` (409) when the rules do not allow what it would release
    */
   async settleReview(record: SignedRecord): Promise<ReviewedProposal | Validated> {
-    // The first of two equal requests holds the budget that the second would find spent.
+    // Two equal requests share one result. Otherwise the second would find its budget reserved by the first.
     const key = `${recordDigest(record.body)} ${record.signer} ${record.signature}`;
     const same = this.#reviews.get(key);
     if (same) return same;

@@ -65,7 +65,7 @@ export function isStewardRecordType(type: string): type is StewardRecordType {
 }
 
 /**
- * Checks a record of STEWARD apart from its form. The derivation decides whose records count, because it
+ * Checks a record of STEWARD, but not its form. The derivation decides whose records count, because it
  * knows the attestors, probers and arbitrators in the parameters, and the parties of a breach.
  *
  * @param latest unix seconds that the signer's clock may have reached

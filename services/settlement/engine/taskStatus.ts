@@ -80,8 +80,8 @@ export async function readTaskStatus(
 }
 
 /**
- * Whether a proposal was held after an entry was made. Its parent says so, because it was held on the head of that moment.
- * Times do not: the clock may have been set back.
+ * Whether a proposal was held after an entry was made. Its parent shows this, because it was held on the head of that
+ * moment. Times do not show it, because the clock may have been set back.
  */
 async function isAfter(
   last: HeldProposal | undefined,

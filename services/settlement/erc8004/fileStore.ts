@@ -48,7 +48,7 @@ export class FileStore {
     this.#room = room;
     this.#database = new DatabaseSync(folder === undefined ? ":memory:" : path.join(folder, FILES));
     this.#database.exec(
-      // In one transaction: else each statement waits for the disk by itself.
+      // These are in one transaction. Otherwise each statement would wait for the disk by itself.
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
        BEGIN;
        CREATE TABLE IF NOT EXISTS file (

@@ -23,7 +23,7 @@ import { FaultList, type Findings } from "./fault.ts";
 import { TolerantChain } from "./tolerantChain.ts";
 
 const REPAIR =
-  "If a mirror keeps this log, start it with --recheck: it fetches what is damaged. If it is the folder of STATIC_LOG_DIR, stop the service, remove the file named checkpoint, and start it again: it writes all files anew.";
+  "If a mirror keeps this log, start it with --recheck: it fetches what is damaged. If it is the folder of STATIC_LOG_DIR, stop the service, remove the file named checkpoint, and start it again: it writes all files again.";
 const NEWER = "Take the log from another place, and compare the two.";
 
 export type CheckLogParameters = Trust & {

@@ -60,7 +60,7 @@ export class RateCounter {
 
 /**
  * Limits requests for each key, and for each address without a known key. Answers carry `RateLimit-Policy` and `RateLimit`
- * (draft-ietf-httpapi-ratelimit-headers-07). One too many gets 429 with `Retry-After`.
+ * (draft-ietf-httpapi-ratelimit-headers-07). A request above the limit gets 429 with `Retry-After`.
  */
 export function rateLimits(
   config: RateLimitConfig,
@@ -99,8 +99,8 @@ async function keyId(c: Context, apiKeys: ApiKeys): Promise<string | undefined> 
 const DAY = 86_400;
 
 /**
- * Limits what an address may have kept here in a day. Wallets cost nothing, so a limit for each wallet alone lets one stranger
- * fill a disk. A known key has no such limit, and no address has one where requests are not limited.
+ * Limits how many things an address may store here in a day. Wallets cost nothing, so a limit for each wallet alone would let
+ * one stranger fill a disk. A known key has no such limit. If requests are not limited, no address has one either.
  *
  * @returns counts one thing. It throws TallystickError `rate_limited` beyond `most`
  */
@@ -115,7 +115,7 @@ export function limitADay(
     if (allowed) return;
     throw new TallystickError({
       code: "rate_limited",
-      message: `This address has had ${most} of these kept in a day.`,
+      message: `This address has stored ${most} of these within a day, which is the limit.`,
       hint: `Wait ${reset} seconds, or ask the operator for a key.`,
       details: { headers: { "retry-after": String(reset) } },
     });

@@ -84,7 +84,7 @@ export type OpenLedgerParameters = {
 };
 
 /**
- * A ledger in a folder: `ledger.jsonl`, one canonical line an entry, append-only, one writer.
+ * A ledger in a folder: `ledger.jsonl`, with one canonical line for each entry. It is append-only and has one writer.
  *
  * `size`, `head`, `tree` and all reads cover only entries on disk. Entries that are being written already
  * have their place in the chain: {@link nextParent} is the parent hash of the next entry.

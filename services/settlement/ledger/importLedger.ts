@@ -130,6 +130,6 @@ function importProblem({ entry, line }: CheckedEntry, now: number): string | und
 function notImportable(line: number, reason: string): LedgerLineError {
   return new LedgerLineError(line, reason, {
     code: "not_importable",
-    hint: "The ledger is right as it is (tallystick verify-ledger), but cannot go on here. Nothing was written.",
+    hint: "The ledger is right as it is (tallystick verify-ledger), but this service cannot continue it. Nothing was written.",
   });
 }

@@ -3,9 +3,9 @@ import path from "node:path";
 
 /**
  * Gives a file that root wrote to the owner of the file that it replaces, or else of its folder. The service, which is
- * not root, must be able to read it. Other users own what they write, so then this changes nothing.
+ * not root, must be able to read it. A process that is not root already owns what it writes, so then this changes nothing.
  *
- * @param replaced the file of which it takes the place
+ * @param replaced the file that the new one replaces
  */
 export async function keepOwner(file: string, replaced: string = file): Promise<void> {
   if (process.getuid?.() !== 0) return;

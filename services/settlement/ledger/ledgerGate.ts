@@ -83,7 +83,7 @@ export class LedgerGate {
     });
   }
 
-  /** Calls back when a part closes for a new reason, and when the last closed one has opened. */
+  /** Calls back when a part closes for a new reason, and when the last closed part has opened. */
   onChange(listener: () => void): void {
     this.#listeners.add(listener);
   }
@@ -112,7 +112,7 @@ export class LedgerGate {
     return refusal;
   }
 
-  /** Notes why the chain does not answer this machine, which writes meanwhile; undefined once it answers. */
+  /** Notes why the chain does not answer this machine, although it writes; undefined once the chain answers. */
   noteSilence(reason: TallystickError | undefined): void {
     this.#silence = reason;
   }

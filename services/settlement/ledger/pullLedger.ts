@@ -48,8 +48,8 @@ export type PulledLedger = {
   /** The number of fetched entries after the anchor, which a checkpoint of the ledger's own key covers. */
   behindAnchor: number;
   /**
-   * The number of lost entries: entries after the restored ones that were certainly settled, by the last
-   * signature and the old file. There may have been more. Null if it is unknown.
+   * The number of lost entries: entries after the restored ones that were certainly settled. The last signature
+   * and the old file show them. There may have been more. Null if it is unknown.
    */
   lost: number | null;
   /** Where the old file is now; undefined when it stayed or there was none. */
@@ -62,9 +62,9 @@ export type PulledLedger = {
 type Beginning = { tree: MerkleTree; chain: LedgerChain; bytes: number; linesBehind: number };
 
 /**
- * Restores a ledger up to its last anchor, and up to the newest checkpoint of its own that the source shows:
- * keeps the entries on disk that belong to it, fetches the others, and verifies every one and both roots
- * before anything changes. The old file is renamed, never deleted.
+ * Restores a ledger up to its last anchor, and up to the newest checkpoint of its own that the source shows. It
+ * keeps the entries on disk that belong to the ledger, and fetches the others. It verifies every entry and both
+ * roots before anything changes. The old file is renamed, never deleted.
  *
  * @throws TallystickError `source_contradicts` when the fetched entries are not the anchored ones;
  * `source_unavailable`; `ledger_locked` while a service writes the ledger. Nothing is changed then.
@@ -145,7 +145,7 @@ async function newerCheckpoint({
     return isOurs && size > anchored.size ? { size, root: toHex(root) } : undefined;
   } catch {
     signal?.throwIfAborted();
-    // A follower has none.
+    // A follower has no checkpoint.
     return undefined;
   }
 }

@@ -34,8 +34,8 @@ export type LastSignedStore = {
 };
 
 /**
- * Prevents the service from ever signing two histories. Before a signature leaves, what is to be signed is compared with
- * what was signed last, and written down. A ledger that does not contain what was signed last is an older copy, or another
+ * Prevents the service from ever signing two histories. Before a signature leaves, the state to sign is compared with
+ * what was signed last, and is written down. A ledger that does not contain what was signed last is an older copy, or another
  * history. Then nothing more is signed or written.
  */
 export class SignedHistory {
@@ -113,7 +113,7 @@ function requireContained(
     const file = of === "all" ? LAST_SIGNED_FILE : LAST_WORD_FILE;
     throw new TallystickError({
       code: "last_signed_missing",
-      message: `Nobody knows what was signed of this ledger: ${file} is missing beside ${tree.size} entries.`,
+      message: `Nobody knows what was signed of this ledger: it has ${tree.size} entries, but ${file} is missing.`,
       hint:
         of === "all"
           ? "Restore it from the same copy as the ledger. Without such a copy, stop the service and run: tallystick ledger adopt"
@@ -127,7 +127,7 @@ function requireContained(
       hint:
         of === "all"
           ? "Entries are missing: this is an older copy. Stop the service and restore the newest one, or run: tallystick ledger pull --from URL"
-          : "An anchor of them was signed, and the contract may not have it yet. Restore the newest copy. If those entries are lost, only another writer can continue the ledger (docs/ledger/succession.md).",
+          : "An anchor of these entries was signed, and the contract may not have it yet. Restore the newest copy. If those entries are lost, only another writer can continue the ledger (docs/ledger/succession.md).",
     });
   }
   if (toHex(tree.root(last.size)) !== last.root) {

@@ -27,7 +27,7 @@ import { AnchorContradictsError, compareWithAnchor, growLog, SourceContradictsEr
 import { beginning, type Position, readPosition } from "./position.ts";
 import { readLines } from "./readLines.ts";
 
-/** Name of the folder below a mirror's with what was fetched to mend it. */
+/** Name of the subfolder of a mirror's folder with the files that were fetched for a repair. */
 const REPAIR_FOLDER = "repair";
 
 /**
@@ -239,8 +239,8 @@ export class Mirror {
   }
 
   /**
-   * Compares a checkpoint that is not newer with the copy. A checkpoint of the same size may have more
-   * signatures than the copy's, which it must have too.
+   * Compares a checkpoint that is not newer with the copy. If a checkpoint of the same size has more
+   * signatures than the copy's, it becomes the copy's checkpoint.
    */
   async #compare(said: ReadCheckpoint): Promise<void> {
     const { size, root } = said.checkpoint;

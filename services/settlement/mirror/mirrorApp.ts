@@ -12,8 +12,8 @@ import { mirrorRegistry } from "./mirrorMetrics.ts";
 import { readLines } from "./readLines.ts";
 
 /**
- * Most entries of one answer, and about how many bytes, as followers have it. For more, ask again from the
- * end of the last answer.
+ * The most entries of one answer, and roughly its most bytes. Followers have the same limits. For more, ask again
+ * from the end of the last answer.
  */
 const MAX_ENTRIES = 1_024;
 const MAX_BYTES = 4 << 20;
@@ -103,7 +103,7 @@ export function createMirrorApp({ mirror, ledgerId, bucket, onFault }: MirrorApp
       hint:
         ledgerId === undefined
           ? "Its operator sets MIRROR_LEDGER. Without `ledger` the request means its own log."
-          : `It has ${ledgerId}.`,
+          : `Its id here is ${ledgerId}.`,
     });
   }
 

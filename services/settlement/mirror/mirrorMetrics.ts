@@ -14,8 +14,16 @@ export function mirrorRegistry(mirror: Pick<Mirror, "state">): Registry {
       },
     });
   gauge("entries", "Verified entries of the copy.", () => mirror.state.size);
-  gauge("source_entries", "Entries that the source said last.", () => mirror.state.sourceSize ?? 0);
-  gauge("anchored_entries", "Entries that the contract said last.", () => mirror.state.anchoredSize ?? 0);
+  gauge(
+    "source_entries",
+    "Number of entries that the source last reported.",
+    () => mirror.state.sourceSize ?? 0,
+  );
+  gauge(
+    "anchored_entries",
+    "Number of entries that the contract last reported.",
+    () => mirror.state.anchoredSize ?? 0,
+  );
   gauge("refuses", "1 while the mirror refuses what the source serves.", () =>
     mirror.state.refusal ? 1 : 0,
   );

@@ -93,7 +93,7 @@ export async function runMirror(parameters: RunMirrorParameters): Promise<Runnin
   };
 }
 
-/** Asks the contract. viem is half of a mirror's memory: who asks no chain does not load it. */
+/** Asks the contract. viem takes half of a mirror's memory, so a mirror that asks no chain does not load it. */
 async function anchorOf({ ledgerId, rpcUrl, chainId, contract }: AnchorSource) {
   const [{ createPublicClient, http }, { readLedgerOnChain }] = await Promise.all([
     import("viem"),

@@ -47,9 +47,9 @@ type StoredRow = {
 
 /**
  * The buyers' subscriptions, on disk, with a limited number. A stranger with many wallets cannot take others'
- * places: when the store is full, the site with the most subscriptions loses its newest one, and a new subscription
- * of that same site is refused. As long as there are addresses that never said that they want notices, only they
- * count: any number of sites can be invented.
+ * places. When the store is full, the site with the most subscriptions loses its newest one, and a new subscription
+ * of that same site is refused. Anybody can invent sites. So this counts only the addresses that never said that
+ * they want notices, as long as there are any.
  */
 export class NoticeStore {
   readonly #database: DatabaseSync;
@@ -70,7 +70,7 @@ export class NoticeStore {
        CREATE INDEX IF NOT EXISTS subscription_end ON subscription (expires_at)`,
     );
     const columns = this.#database.prepare("PRAGMA table_info(subscription)").all();
-    // Earlier versions had no such column.
+    // A store of an earlier version lacks this column.
     if (!columns.some(({ name }) => name === "confirmed"))
       this.#database.exec("ALTER TABLE subscription ADD COLUMN confirmed INTEGER NOT NULL DEFAULT 0");
   }
@@ -121,7 +121,7 @@ export class NoticeStore {
       if (word.issued_at === known.issued_at && known.agents === agents) return keptOf(known);
       throw new TallystickError({
         code: "stale_subscription",
-        message: "This buyer has already sent a request for this address that is not older.",
+        message: "This buyer has already sent a request for this address with the same or a later time.",
         field: "body.issued_at",
         hint: "Sign it again with the present time.",
       });
@@ -135,7 +135,7 @@ export class NoticeStore {
       expires_at: now + (agents === "" ? REMEMBERED_SECONDS : SUBSCRIPTION_SECONDS),
       confirmed: isHeld && agents !== "" ? known.confirmed : 0,
     };
-    // There is nothing to cancel. Otherwise cancelled subscriptions that never were would fill the store.
+    // There is nothing to cancel. Otherwise cancellations of no subscription would fill the store.
     if (known === undefined && agents === "") return keptOf(row);
     this.#database
       .prepare(

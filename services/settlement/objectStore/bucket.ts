@@ -48,7 +48,7 @@ const ATTEMPTS = 5;
 /** Longest answer to a write, in bytes. */
 const MAX_ANSWER_BYTES = 64 << 10;
 
-/** The name of the object with which it is tested that the store honours conditions. */
+/** The name of the object for the test whether the store honours conditions. */
 const PROBE = ".tallystick-conditions";
 
 export type OpenBucketParameters = {

@@ -70,7 +70,11 @@ export class BucketCopy {
       if (signal?.aborted) return false;
       if (!(error instanceof TallystickError)) throw error;
       if (this.#problem?.message !== error.message)
-        log("The copy in the object store does not go on.", { where: bucket.where, code: error.code, error });
+        log("The copy in the object store cannot be continued.", {
+          where: bucket.where,
+          code: error.code,
+          error,
+        });
       this.#problem = error;
       return false;
     }

@@ -21,8 +21,8 @@ const REJECT = '"decision": "reject"';
 export type Gathered = { hours: Map<number, Tally>; end: number };
 
 /**
- * Reads the outcomes of agents' proposals from the entries from a position on, up to an hour: settled
- * proposals, and held ones that the operator rejected.
+ * Reads the outcomes of agents' proposals in the entries after a position, up to an hour. These are settled
+ * proposals, and held proposals that the operator rejected.
  *
  * @param last the last hour that is read, unix seconds / 3600
  */

@@ -109,7 +109,7 @@ export class HourlyOutcomes {
       await engine.settleRecord(record).catch((error) => {
         if (!(error instanceof TallystickError) || error.code !== "conflicting_record") throw error;
         // The entry in the ledger counts. The record can differ only if files next to the ledger were lost.
-        log("The hour's outcomes were told before, otherwise.", { hour, part });
+        log("Other outcomes of this hour were told before.", { hour, part });
       });
     }
   }

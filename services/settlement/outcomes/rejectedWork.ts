@@ -39,7 +39,7 @@ export class RejectedWork {
   }
 
   /**
-   * Opens the file in a ledger's folder, which must be locked. A torn last line is removed, because its
+   * Opens the file in a ledger's folder, which must be locked. An incomplete last line is removed, because its
    * proposal got no answer.
    *
    * @param told the last hour that the ledger reports; -1 for none. Its proposals are kept, because reporting

@@ -16,7 +16,7 @@ export type Work = { agent: string; isSettled: boolean; complexity: number; dive
  * The complexity of a task, in thousandths. The proposal gives it in `agent_metadata.complexity`, as a number
  * from 0 to 1 or as an object with this number as `value`. A dispatcher gives it in
  * `agent_metadata.dispatch.complexity`. Without it, settled work counts as complexity 0 and rejected work as
- * complexity 1. So leaving it out never pays.
+ * complexity 1. So an agent gains nothing by leaving it out.
  */
 export function complexityOf(agentMetadata: PyJson | undefined, isSettled: boolean): number {
   const said = field(agentMetadata, "complexity") ?? field(field(agentMetadata, "dispatch"), "complexity");

@@ -3,7 +3,7 @@ import type { Log } from "tallystick-runtime/stderrLog";
 export type CheckpointClockParameters = {
   /** Makes a checkpoint of the ledger as it is. */
   make: () => Promise<void>;
-  /** The shortest time between two, in milliseconds. */
+  /** The shortest time between two checkpoints, in milliseconds. */
   everyMs: number;
   /**
    * The sentence for the log when a checkpoint cannot be made. It is logged once, and again only after a
@@ -23,7 +23,7 @@ export class CheckpointClock {
   readonly #parameters: CheckpointClockParameters;
   #timer: NodeJS.Timeout | undefined;
   #making: Promise<void> | undefined;
-  /** The next one is not made before this moment. */
+  /** The next checkpoint is not made before this moment. */
   #restUntil = Number.NEGATIVE_INFINITY;
   #isWanted = false;
   #stopped = false;

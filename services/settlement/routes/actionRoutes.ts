@@ -18,13 +18,14 @@ type PyObject = { [key: string]: PyJson };
 type Denied = { proceed: false; reason: string; rule: string | null; head?: string };
 
 /**
- * Leave for risky actions (swarm.at §8).
+ * Permission for risky actions (swarm.at §8).
  *
  * `POST /v1/actions` (Bearer key) takes `{action, context, parent_hash}`: the action in typed arguments (see
- * `packages/protocol/actions/action.ts`), any JSON that says why, and the head the agent works on. Answers 200 with `{proceed,
- * reason, rule, settlement_token, expires_at, action_hash, hash, index}`; what is denied, understood or not, has `proceed`
- * false and a null token. A leave is an entry of the ledger (its `hash`): no entry, no token. The budgets that the
- * institutional rules give to `terminal`, `file_write`, `deletion` and `payment` (field `amount_usdc`) count.
+ * `packages/protocol/actions/action.ts`), any JSON that says why, and the head that the agent works on. Answers 200 with
+ * `{proceed, reason, rule, settlement_token, expires_at, action_hash, hash, index}`. For a denied action, or one that is not
+ * understood, `proceed` is false and the token is null. Each permission is an entry of the ledger with this `hash`. Without an
+ * entry there is no token. The budgets that the institutional rules give to `terminal`, `file_write`, `deletion` and `payment`
+ * (field `amount_usdc`) count.
  *
  * The rules stand under `action_rules` in RULES_FILE; without them everything is denied.
  */
@@ -122,7 +123,7 @@ function dataUpdateOf(action: Action, hash: string, rule: string): PyObject {
 }
 
 function reasonOf(outcome: { status: string; reason?: string }): string {
-  return outcome.reason ?? "This service is a sandbox: the action is allowed, and no leave is given.";
+  return outcome.reason ?? "This service is a sandbox: the action is allowed, but no token is given.";
 }
 
 function readRequest(body: PyJson): { action: PyJson; context: PyJson; parentHash: string } {

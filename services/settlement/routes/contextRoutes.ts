@@ -10,13 +10,13 @@ const MAX_KEYWORDS = 64;
 /**
  * What agents may know (swarm.at §2, §6.2).
  *
- * - `GET /v1/context?keywords=a,b`: the keys that are named, at most 64, of the institutional rules and of the shared state, and
- *   `core_logic`. The header `x-parent-hash` is the head it was taken at, which a proposal made from it names as its
- *   parent.
- * - `GET /v1/rules`: the rules as a whole. `x-rules-version` is their version in both.
+ * - `GET /v1/context?keywords=a,b`: `core_logic`, and the named keys of the institutional rules and of the shared state, at
+ *   most 64. The header `x-parent-hash` is the head of that moment. A proposal that is made from the answer names this
+ *   head as its parent.
+ * - `GET /v1/rules`: all rules. In both answers, `x-rules-version` is the version of the rules.
  *
- * The rules of actions and their limits are shown only with a key (Bearer), because they tell an attacker how
- * far it can go.
+ * The rules of actions and their limits are shown only with a key (Bearer), because they tell an attacker which
+ * actions would be allowed.
  */
 export function contextRoutes({ index, ledger, ruleBook, apiKeys }: AppDependencies): Hono {
   const app = new Hono();

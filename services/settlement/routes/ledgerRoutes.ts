@@ -8,8 +8,8 @@ import type { AppDependencies } from "../appDependencies.ts";
 /**
  * Reading the ledger (swarm.at §7.1).
  *
- * - `GET /v1/ledger/latest`: `{ledger, origin, size, hash, root}`: the entries on disk, the last one's hash (64 zeros
- *   without any) and the RFC 6962 root (`0x…`).
+ * - `GET /v1/ledger/latest`: `{ledger, origin, size, hash, root}`: the entries on disk, the hash of the last one (64
+ *   zeros if there is none) and the RFC 6962 root (`0x…`).
  * - `GET /v1/ledger/verify`: reads the whole file again; `{valid: true, size, hash, root}`, or `{valid: false, line,
  *   reason}` with the first bad line, both with 200.
  * - `GET /v1/ledger/entries?from=&to=`: the canonical lines of [from, to), one a line (`application/jsonl`); `from` is

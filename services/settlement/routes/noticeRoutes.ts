@@ -101,7 +101,7 @@ export function noticeRoutes(dependencies: AppDependencies): Hono {
     try {
       open.store.confirm(confirmed);
     } catch (error) {
-      // The sender confirms again until it reads that settlement knows. Meanwhile a full disk stops no notices.
+      // The sender repeats a confirmation until the list shows it. So a full disk must not stop the notices.
       if (!(error instanceof TallystickError) || error.code !== "disk_unavailable") throw error;
       dependencies.log("Confirmed notice addresses could not be stored.", { error });
     }

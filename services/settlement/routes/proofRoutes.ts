@@ -10,11 +10,11 @@ import { makeProofBundle, makeTlogProof } from "../proofs/proofBundles.ts";
 /**
  * Proofs about the ledger (RFC 9162 §2.1). Every answer costs O(log² n) hashes, however large the ledger. Hashes are `0x…`.
  *
- * - `GET /v1/ledger/checkpoint?size=`: a C2SP signed note; the newest when no size is given, else one that is kept. A clock
- *   makes them, at most one in 0.9 seconds. When the contract holds its size and root it also carries the writer's EIP-712 `Head`.
- *   `?witnessed=true`: the newest that the quorum of witnesses has cosigned (C2SP tlog-cosignature).
- * - `GET /v1/ledger/key`: the `vkey` that checks it (C2SP signed-note). While another follows, two lines with the times
- *   of each behind them (`until=`, `from=`); both sign then, and either is enough.
+ * - `GET /v1/ledger/checkpoint?size=`: a C2SP signed note: the kept one of this size, or the newest if no size is given. A
+ *   clock makes them, at most one in 0.9 seconds. If the contract has its size and root, it also has the writer's EIP-712
+ *   `Head`. `?witnessed=true`: the newest that the quorum of witnesses has cosigned (C2SP tlog-cosignature).
+ * - `GET /v1/ledger/key`: the `vkey` that checks it (C2SP signed-note). While one key replaces another, there are two lines,
+ *   each with its time at the end (`until=`, `from=`). Both keys sign then, and either is enough.
  * - `GET /v1/ledger/proof?index=&size=`: `{index, size, leaf_hash, root, proof}`; instead of `index`, `hash=` finds an entry.
  * - `GET /v1/ledger/consistency?from=&to=`: `{from, to, from_root, to_root, proof}`.
  * - `GET /v1/ledger/bundle?index=` (or `hash=`): the `.proof` file of an entry, for `tallystick verify-proof`.

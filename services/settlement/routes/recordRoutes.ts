@@ -28,16 +28,18 @@ const BESIDE_RATING = ["rating_token", "comment"];
 
 /**
  * Signed records: `POST /v1/listings`, `/v1/receipts`, `/v1/rate`, `/telemetry` (SHP §6, §9), `/v1/stake`,
- * `/v1/verify`, `/v1/contest` (swarm.at §11), the operator's `/v1/params`, and `/v1/records`, which takes `{type, body,
- * signature, signer?}` of every type that has no route of its own: an attestor's `claim`, the operator's `pulse`, what
- * audits are made of (SHP §8.3), and those of the trust score and SLAs (STEWARD).
+ * `/v1/verify`, `/v1/contest` (swarm.at §11), the operator's `/v1/params`, and `/v1/records`. The last takes `{type,
+ * body, signature, signer?}` of every type without its own route: an attestor's `claim`, the operator's `pulse`, the
+ * records of audits (SHP §8.3), and those of the trust score and SLAs (STEWARD).
  *
- * All take `{body, signature, signer?}`; listings and receipts also the body with its `signature` inside, as existing
- * Swarmwage SDKs send it. The others sign `type` and `ledger` inside the body: otherwise 400 `unbound`, `other_type` or
- * `other_ledger`. A rating has its `rating_token` next to the body, and may have the `comment` there whose SHA-256 is
- * `comment_hash`: the ledger keeps the hash only. Answers 201 with `{status: "SETTLED", type, hash, index, timestamp}` (a
- * receipt also `rating_tokens: {buyer, seller}`), or 200 with the same when the ledger has this record already; 409 with
- * the `existing` entry when it has another one for the same thing. No API key is needed: the signature is enough.
+ * All routes take `{body, signature, signer?}`. Listings and receipts may also have the `signature` inside the body, as
+ * existing Swarmwage SDKs send them. All other bodies must have `type` and `ledger`. Otherwise the answer is 400 `unbound`,
+ * `other_type` or `other_ledger`. A rating has its `rating_token` next to the body. It may also have its `comment` there:
+ * the ledger keeps only its SHA-256, the `comment_hash` in the body.
+ *
+ * A new record is answered with 201 and `{status: "SETTLED", type, hash, index, timestamp}`. A receipt's answer also has
+ * `rating_tokens: {buyer, seller}`. If the ledger has this record already, the status is 200. If it has another record for
+ * the same thing, the answer is 409 with the `existing` entry. No API key is needed: the signature is enough.
  */
 export function recordRoutes({ engine, metrics, recover }: AppDependencies): Hono {
   const app = new Hono();

@@ -19,7 +19,7 @@ export function inTransaction<Result>(database: DatabaseSync, work: () => Result
     database.exec("COMMIT");
     return result;
   } catch (error) {
-    // After some errors, as of a full disk, SQLite has already rolled back.
+    // After some errors, such as that of a full disk, SQLite has already rolled back.
     if (database.isTransaction) database.exec("ROLLBACK");
     throw asAnswer(error);
   }

@@ -15,7 +15,7 @@ import {
 /** First and longest wait before the store is asked again, in milliseconds. */
 const [FIRST_MS, LONGEST_MS] = [50, 1_000];
 
-/** Entries without an anchor can wait longer than entries that nobody takes. */
+/** A machine that accepts entries without anchoring them does less harm than one that accepts none, so it has more time. */
 const SILENT_TIMES = 3;
 
 export type CommitterParameters = {
@@ -115,8 +115,8 @@ export class Committer {
   }
 
   /**
-   * Hands the lease over if this machine has not been able to write, or to reach its chain, for a long time, and another one
-   * waits that is. Returns the reason. The row of a position stays the lock: a flush that is on its way is stored once, or not at all.
+   * Hands the lease over if this machine could not write, or not reach its chain, for a long time, and a waiting machine can.
+   * Returns the reason. The row of a position stays the lock: a flush that is on its way is stored once, or not at all.
    */
   async #handOver(): Promise<TallystickError | undefined> {
     const { gate, store, handOverMs } = this.#parameters;
@@ -126,7 +126,7 @@ export class Committer {
       this.#refused = undefined;
       return undefined;
     }
-    // Each of the two has a time of its own, so its clock starts again when one becomes the other.
+    // Each of the two cases has its own time limit, so the time starts again when one case becomes the other.
     if (this.#refused?.canWrite !== canWrite) this.#refused = { canWrite, since: this.#elapsedMs() };
     const patienceMs = canWrite ? SILENT_TIMES * handOverMs : handOverMs;
     if (this.#elapsedMs() - this.#refused.since < patienceMs) return undefined;

@@ -170,7 +170,7 @@ const BEHIND_ITS_PREDECESSOR = `FROM (
   WHERE ledger = $1 AND first_index < $2 ORDER BY first_index DESC LIMIT 1
 ) AS before WHERE before.next_index = $2 AND before.head = $4`;
 
-/** A row's texts are cut to what ours can have: who has the database alone must not fill a machine's memory. */
+/** A row's texts are cut at the length of our longest. So somebody who has only the database cannot fill our memory. */
 const FLUSHES_FROM = `SELECT first_index, next_index, left(parent, 65) AS parent, left(head, 65) AS head,
   CASE WHEN octet_length(lines) <= ${2 * MAX_FLUSH_BYTES} THEN lines END AS lines, left(seal, 65) AS seal FROM ${STORE_SCHEMA}.flush
 WHERE ledger = $1 AND first_index >= (

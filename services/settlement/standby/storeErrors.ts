@@ -4,7 +4,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 export function takenOver(position: number): TallystickError {
   return new TallystickError({
     code: "ledger_taken_over",
-    message: `Another process writes the ledger: entry ${position} of it is not this one's.`,
+    message: `Another process writes the ledger: entry ${position} is not from this process.`,
     hint: "Nothing of this was written. This process ends. When it is started again, it waits as the stand-by.",
   });
 }
@@ -58,7 +58,7 @@ export function storeEmpty(size: number): TallystickError {
 export function storeBehind(size: number, end: number): TallystickError {
   return new TallystickError({
     code: "store_behind",
-    message: `The shared store has ${end} entries of this ledger, this machine's file ${size}.`,
+    message: `The shared store has ${end} entries of this ledger, but this machine's file has ${size}.`,
     hint: "The database was restored from an older copy. Restore the newest one. If this is the newest copy of the ledger, run: tallystick ledger share",
   });
 }

@@ -62,7 +62,7 @@ export async function waitForTurn(parameters: WaitForTurnParameters): Promise<vo
   }
 }
 
-/** The last answer to a question that is asked from time to time. Nobody waits for it, and no answer counts as no. */
+/** The last answer to a question that is asked from time to time. Nobody waits for it. Until there is one, it counts as no. */
 function lastAnswerOf(question: () => Promise<boolean>, everyMs: number): () => boolean {
   let answer = false;
   let askedAt = Number.NEGATIVE_INFINITY;

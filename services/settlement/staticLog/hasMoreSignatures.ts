@@ -3,8 +3,8 @@ import type { SignedNote } from "tallystick-protocol/note/signedNote";
 
 /**
  * Whether a note has all signatures of another one over the same text, and more. Only the log's own signature can be
- * checked without a policy. So their number alone says nothing: somebody could take the witnesses' signatures away by
- * many worthless ones.
+ * checked without a policy. So the number of signatures alone says nothing: somebody could replace the witnesses'
+ * signatures with many worthless ones.
  *
  * @param known the other note; undefined when there is none
  */

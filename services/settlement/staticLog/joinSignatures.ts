@@ -5,8 +5,8 @@ import { formatSignedNote, type SignedNote } from "tallystick-protocol/note/sign
 const MOST_KEPT = 64;
 
 /**
- * A note with the signatures of an earlier note over the same text beside its own. A key that signed both counts with
- * its newer signature. So a service that starts again does not lose what its witnesses signed before.
+ * Adds to a note the signatures of an earlier note over the same text. A key that signed both counts with its newer
+ * signature. So a service that starts again does not lose what its witnesses signed before.
  *
  * @returns undefined when the earlier note has every signature already
  */

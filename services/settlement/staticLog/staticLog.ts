@@ -36,7 +36,7 @@ export class StaticLog {
 
   /**
    * Brings the folder up to a checkpoint, one call at a time. A checkpoint that is older than the folder's is
-   * ignored. One of the same size adds its signatures to those that the folder's has.
+   * ignored. One of the same size adds its signatures to those of the folder's checkpoint.
    *
    * @throws TallystickError `static_log_contradicts` when the folder has another log, or more of this one.
    * Then nothing changes. Errors of the disk are passed on unchanged.

@@ -72,7 +72,7 @@ export class TreeEdge {
     return hash;
   }
 
-  /** A copy that grows on its own. */
+  /** A copy. The two grow independently. */
   clone(): TreeEdge {
     const copy = new TreeEdge();
     copy.#size = this.#size;

@@ -31,7 +31,7 @@ const CACHE_KIB = 16_384;
 const MOST_OF_KEY = 80;
 
 export type CompareIndexesParameters = {
-  /** The ledger's. */
+  /** The ledger's folder. */
   folder: string;
   ledger: LedgerName;
   /** The salt of the index in use, as the service has it in memory. */
