@@ -34,7 +34,7 @@ const MIN_FACTOR = 20;
 export function registerBenchApi(program: Command): void {
   program
     .command("bench-api")
-    .description("Measure the API on this machine, over a market loaded straight into Postgres.")
+    .description("Measure the API on this machine, over a market that is loaded directly into Postgres.")
     .option("--agents <count>", "agents, each with a listing", wholeNumber("--agents"), 100_000)
     .option("--hires <count>", "hires in the window", wholeNumber("--hires"), 1_000_000)
     .option("--clusters <count>", "clusters", wholeNumber("--clusters"), 50_000)

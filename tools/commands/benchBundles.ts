@@ -11,7 +11,7 @@ const NAMED = 5;
 export function registerBenchBundles(program: Command): void {
   program
     .command("bench-bundles")
-    .description("Bundle each entry for browsers, and say what it weighs and why.")
+    .description("Bundle each entry for browsers, and print its size and the packages in it.")
     .option("--json", "print JSON")
     .action(async ({ json = false }: { json?: boolean }) => {
       const { bundleEntries } = await import("../bundle/entries.ts");

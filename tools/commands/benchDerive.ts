@@ -12,7 +12,7 @@ export function registerBenchDerive(program: Command): void {
     .command("bench-derive")
     .description(
       "Derive a generated log of strangers' transfers and of hires, with trusted signatures, and compare that with reading\n" +
-        "the same file. Each run is a process of its own; the least processor time of all runs counts.",
+        "the same file. Each run is a process of its own. The least processor time of all runs counts.",
     )
     .option(
       "--transfers <count>",
@@ -41,7 +41,7 @@ export function registerBenchDerive(program: Command): void {
           `(≥ ${MIN_EVENTS_A_SECOND}: ${isMet(eventsPerSecond >= MIN_EVENTS_A_SECOND)})\n` +
           `${ofReading.toFixed(2)} × reading and parsing (≤ ${MAX_OF_READING}: ${isMet(ofReading <= MAX_OF_READING)})\n` +
           `${Math.round(peakMegabytes)} MB at most, digest ${digest}\n\n` +
-          `What an event takes in the middle (µs), and all of its kind together (s):\n${kinds.map(kindLine).join("")}`,
+          `Median time of an event (µs), and of all events of its kind together (s):\n${kinds.map(kindLine).join("")}`,
       );
     });
 }

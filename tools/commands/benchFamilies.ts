@@ -12,8 +12,8 @@ export function registerBenchFamilies(program: Command): void {
   program
     .command("bench-families")
     .description(
-      "Let a node read a generated chain (anvil, fetched by npx), derive its log with a sampling profiler on, and tell what\n" +
-        "families take of it: processor time of a transfer, and shares of the derivation and of the node's backfill.",
+      "Let a node read a generated chain (anvil, fetched by npx), derive its log with a sampling profiler on, and print\n" +
+        "the cost of families: processor time for a transfer, and shares of the derivation and of the node's backfill.",
     )
     .option("--transfers <count>", "how long the chain is, 20000 or more", wholeNumber("--transfers"), 40_000)
     .option("--agents <count>", "agents, each with a listing", wholeNumber("--agents"), 1_000)
@@ -22,7 +22,7 @@ export function registerBenchFamilies(program: Command): void {
       async ({ transfers, agents, json = false }: { transfers: number; agents: number; json?: boolean }) => {
         if (transfers < MIN_TRANSFERS)
           throw new Error(
-            `--transfers must be at least ${MIN_TRANSFERS}: of a shorter chain hardly a block is final, so that nothing is backfilled.`,
+            `--transfers must be at least ${MIN_TRANSFERS}: a shorter chain has almost no final block, so nothing would be backfilled.`,
           );
         const { benchFamilies } = await import("../bench/families/benchFamilies.ts");
         const figures = await benchFamilies({ transfers, agents, rings: [4, 8, 32, 128] }, createProgress());

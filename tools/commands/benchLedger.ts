@@ -48,7 +48,7 @@ export function registerBenchLedger(program: Command): void {
     )
     .option("--receipts <count>", "receipts per number of clients", "4000")
     .option("--seconds <count>", "how long to settle proposals", "5")
-    .option("--store", "only durable receipts with and without a shared store, by turns")
+    .option("--store", "only durable receipts with and without a shared store, alternating")
     .option("--no-store", "leave out the shared store, which starts a Postgres")
     .option("--json", "print JSON")
     .option("--memory <count>", "only the memory that a service takes with so many entries of each kind")
@@ -106,7 +106,7 @@ async function measureReceipts(figures: Figures, each: number, say: Say): Promis
 async function measureStore(figures: Figures, each: number, say: Say): Promise<void> {
   const { sharedRates } = await import("../bench/ledger/sharedRates.ts");
   for (const { clients, alone, shared } of await sharedRates(CLIENTS, each, say)) {
-    const note = `${percent(shared, alone)} of ${shortOf(alone)} alone, by turns`;
+    const note = `${percent(shared, alone)} of ${shortOf(alone)} alone, alternating`;
     figures.add(`durable signed receipts, ${clients} clients, shared store`, shared, "/s", { note });
   }
 }

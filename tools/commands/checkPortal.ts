@@ -14,7 +14,7 @@ export function registerCheckPortal(program: Command): void {
     .description(
       "Measure market, agent and verify by Lighthouse, in front of a running node that serves the portal.\n" +
         "If no demo keeps running, one is started and ended. Exit 1 when a median is below 0.95. On a busy\n" +
-        "machine performance says more of the machine.",
+        "machine, the performance depends more on the machine than on the portal.",
     )
     .option("--node <url>", "another node than the demo's")
     .option("--runs <count>", "of each page; the median counts", wholeNumber("--runs"), 3)
@@ -38,7 +38,7 @@ async function check(node: string, runs: number): Promise<void> {
     throw new TallystickError({
       code: "no_portal",
       message: `${url}/ is not the portal.`,
-      hint: "Build it with `npm run build:portal`, then start the node again: it serves the portal that stands when it starts.",
+      hint: "Build it with `npm run build:portal`, then start the node again: it serves the portal that was built before its start.",
     });
   const { MIN_SCORE, runLighthouse } = await import("../portal/runLighthouse.ts");
   for (const result of await runLighthouse({ portal: `${url}/`, node: url, runs })) {

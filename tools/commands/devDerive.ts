@@ -8,8 +8,8 @@ export function registerDevDerive(program: Command): void {
   const command = program
     .command("dev-derive")
     .description(
-      "Derive a log, and again whenever it, packages/derive or packages/protocol changes, until Ctrl-C. Prints which fields of agents\n" +
-        "and clusters, and whether the digest, are others than the run before.",
+      "Derive a log, and derive it again when the log, packages/derive or packages/protocol changes, until Ctrl-C. Print which\n" +
+        "fields of agents and clusters changed since the run before, and whether the digest did.",
     )
     .argument("<file>", "an event log as `tallystick export` writes it")
     .option("--show <count>", "how many changes to show", wholeNumber("--show"), 40)

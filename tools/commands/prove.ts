@@ -12,7 +12,7 @@ export function registerProve(program: Command): void {
   program
     .command("prove")
     .description(
-      "Prove the bookkeeping of the contracts, explore the escrow, and find bugs planted for both.",
+      "Prove the bookkeeping of the contracts, explore the escrow, and find the faults that are inserted into both.",
     )
     .option("--only <contract>", "only the property of this harness contract, such as PartsAddUp")
     .option("--json", "print every assertion and planted bug as JSON")

@@ -5,7 +5,7 @@ export function registerSoakCrash(program: Command): void {
   program
     .command("soak-crash")
     .description(
-      "End the settlement service at every write to its disk, in turn, and start it again on what is left.",
+      "End the settlement service at each write to its disk, one run for each, and start it again on the files that are left.",
     )
     .option("--flows <count>", "how many random flows after the three fixed ones", "20")
     .option("--seed <number>", "the first random flow's seed", "1")

@@ -9,9 +9,10 @@ export function registerSoakIndex(program: Command): void {
   program
     .command("soak-index")
     .description(
-      "Play generated logs onto a real chain, each with a reorg in it, and kill -9 a node in one of seven. Hold the nodes\n" +
-        "that follow it, two that read it late, the offline derivation and the oracle to one another. A new chain begins\n" +
-        "after 12 logs. From 50 logs on, a situation that no log reached is a failure. The results file adds sittings up, also those that run side by side.",
+      "Play generated logs onto a real chain, each with a reorg in it, and kill -9 a node in one of seven. Compare the nodes\n" +
+        "that follow the chain, two nodes that read it late, the offline derivation and the oracle. A new chain begins\n" +
+        "after 12 logs. From 50 logs on, a situation that no log reached is a failure. The results file has the sums of all\n" +
+        "runs. Several runs may write to it at the same time.",
     )
     .option("--runs <count>", "how many logs", wholeNumber("--runs"), 24)
     .option("--seed <number>", "which: the same seed gives the same logs", wholeNumber("--seed"), 1)

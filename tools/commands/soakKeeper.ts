@@ -6,7 +6,7 @@ export function registerSoakKeeper(program: Command): void {
   program
     .command("soak-keeper")
     .description(
-      "Run a keeper among hostile wallets, a day from round to round, and count the gas of each side.",
+      "Run a keeper among hostile wallets, with a day between two rounds, and count the gas of each side.",
     )
     .option("--rounds <count>", "how many", wholeNumber("--rounds"), 20)
     .option("--newcomers <count>", "hostile wallets that are new in each", wholeNumber("--newcomers"), 10)

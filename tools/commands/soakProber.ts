@@ -11,9 +11,10 @@ export function registerSoakProber(program: Command): void {
   program
     .command("soak-prober")
     .description(
-      "Let a prober look at local hosts in one slot of real time, over TLS, seven in a hundred of which hang, drip, never end,\n" +
-        "redirect, fail, break or lie; then an hour's slots, each as soon as the last is over, in which some fail for exactly two and three slots,\n" +
-        "the prober is killed, and its uplink lost; then a simulated week without a network, and its memory day by day.",
+      "Let a prober look at local hosts over TLS, in one slot of real time. Seven in a hundred hosts are bad: they hang, drip,\n" +
+        "never end, redirect, fail, break or lie. Then run the slots of an hour without pauses. Some hosts fail for exactly two or\n" +
+        "three slots, the prober is killed once, and its network fails once. Then simulate a week without a network, and print\n" +
+        "the memory of each day.",
     )
     .option("--hosts <count>", "in the slot (0: no slot)", wholeNumber("--hosts"), 10_000)
     .option("--hour-hosts <count>", "in the hour (0: no hour)", wholeNumber("--hour-hosts"), 2_000)

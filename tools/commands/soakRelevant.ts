@@ -7,8 +7,8 @@ export function registerSoakRelevant(program: Command): void {
   program
     .command("soak-relevant")
     .description(
-      "Derive generated logs of all transfers, and the logs of those that matter that are made of them,\n" +
-        "and hold the two to one another: digests at every tick, every row, every field.",
+      "Derive generated logs of all transfers. Make relevant logs of them, derive these too, and compare the results:\n" +
+        "the digest at every tick, every row, every field.",
     )
     .option("--runs <count>", "how many logs of each kind", wholeNumber("--runs"), 1_000)
     .option("--seed <number>", "which: the same seed gives the same logs", wholeNumber("--seed"), 1)

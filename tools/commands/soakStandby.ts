@@ -8,7 +8,7 @@ export function registerSoakStandby(program: Command): void {
   program
     .command("soak-standby")
     .description(
-      "Stop, kill and cut off the machine that writes a ledger, run after run, beside one that stands by.",
+      "Two machines share a ledger. In each run, stop, kill or cut off the machine that writes, and check that the other one takes over.",
     )
     .option("--runs <count>", "how many runs", "1000")
     .option("--lease <seconds>", "LEDGER_LEASE_SECONDS", "1")

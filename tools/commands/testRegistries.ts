@@ -5,7 +5,7 @@ import type { Command } from "commander";
 export function registerTestRegistries(program: Command): void {
   program
     .command("test-registries", { hidden: true })
-    .description("Test what writes to ERC-8004's registries and reads them against their published code.")
+    .description("Run the tests of ERC-8004's registries against the published code of the registries.")
     .argument("[folder]", "the published contracts, compiled; docs/erc8004.md says which")
     .action(async (folder: string | undefined) => {
       const { testRegistries } = await import("../registries/testRegistries.ts");

@@ -20,7 +20,7 @@ export async function nodeToServe(given: GivenDatabase): Promise<Omit<ServedNode
       code: "no_demo",
       message: "No demo keeps running from this checkout, and DATABASE_URL is not set.",
       hint:
-        "Start one in another terminal with `npm run demo -- --keep`, and this again when it has printed its table. " +
+        "Start one in another terminal with `npm run demo -- --keep`. When it has printed its table, run this command again. " +
         "Or set DATABASE_URL and DATABASE_SCHEMA to those of another node.",
     });
   }

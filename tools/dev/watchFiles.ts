@@ -137,7 +137,7 @@ function cannotWatch(place: string, cause: unknown): TallystickError {
   return new TallystickError({
     code: "cannot_watch",
     message: `${place} cannot be watched for changes: ${cause instanceof Error ? cause.message : String(cause)}`,
-    hint: "Is it there? On Linux, fs.inotify.max_user_watches limits how much can be watched.",
+    hint: "Check that it exists. On Linux, fs.inotify.max_user_watches limits how much can be watched.",
     cause,
   });
 }

@@ -24,7 +24,7 @@ export type Results = { find: (mutant: Mutant) => Outcome | undefined; add: (out
 export function openResults(folder: string): Results {
   mkdirSync(path.dirname(file), { recursive: true });
   const contracts = digest(folder, ["contracts/{*,interfaces/*,libraries/*}.sol"]);
-  // Of contracts/test only the Solidity files that the tests deploy, because the tests run none of the Solidity tests.
+  // These are the Solidity files in contracts/test that the tests deploy. The tests run none of the Solidity tests.
   const deployed = ["contracts/test/!(*Handler|*.t).sol", "contracts/test/tokens/*.sol"];
   const support = digest(folder, ["test/contracts/support/**/*.ts", ...deployed]);
   const tests = digest(folder, ["test/contracts/**/*.ts", ...deployed]);

@@ -3,7 +3,7 @@ import { childEnvironment } from "../../scripts/processes/childEnvironment.ts";
 
 /**
  * The result of a round of tests. `failed` is the first test that failed, and its file, which is "" if no
- * single test is to blame.
+ * single test caused the failure.
  */
 export type Round = { passed: number; failed?: { test: string; file: string } };
 

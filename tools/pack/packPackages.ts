@@ -115,7 +115,7 @@ type Imports = {
 function takeReached(rooms: Room[], compiled: string, stage: string): Imports {
   const byName = new Map(rooms.map((room) => [room.own.name, room]));
   const imports: Imports = { internal: new Map(), packages: new Map() };
-  // Modules as `sdk/buyer/hiring`; those found on the way are walked too.
+  // Modules such as `sdk/buyer/hiring`. The modules that are found are searched too.
   const reached = new Set(rooms.flatMap(entriesOf));
   for (const module of reached) {
     const { folder, own } = rooms.find(({ folder }) => module.startsWith(`${folder}/`)) as Room;

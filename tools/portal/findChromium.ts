@@ -22,7 +22,7 @@ const NAMES = [
 ];
 const MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
 
-/** Most time for Debian's mirrors to bring a browser, in milliseconds. */
+/** The longest time for fetching a browser from Debian's mirrors, in milliseconds. */
 export const INSTALL_MS = 480_000;
 
 const ATTEMPTS = 10;

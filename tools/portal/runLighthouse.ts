@@ -22,7 +22,7 @@ const [RUN_MS, MAX_CHARACTERS] = [240_000, 64 << 20];
 export type PageScores = {
   page: string;
   scores: { [category: string]: number };
-  /** Medians: until the largest part is drawn, how long the page does not react, and how much of it moves. */
+  /** Medians: the time until the largest part is drawn, the time without a reaction, and how much of the page moves. */
   paintMs: number;
   blockingMs: number;
   shift: number;

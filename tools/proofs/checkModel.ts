@@ -38,7 +38,7 @@ type Output = {
  * none.
  *
  * @returns a verdict per assertion
- * @throws Error when the source does not compile, has no assertion, or solc passes over one
+ * @throws Error when the source does not compile, has no assertion, or solc skips one
  */
 export async function checkModel({
   solver,

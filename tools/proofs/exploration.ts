@@ -16,7 +16,7 @@ export const IMPOSSIBLE = ["RefundByStranger"];
 export const exploration = {
   name: "HireEscrow",
   claim:
-    "In every order of what anybody sends or signs, a hire pays exactly its amount, once, and only to its parties. It pays only by a party's word, or from its deadline on. A pause moves nothing, and no other hire is touched.",
+    "In every order of calls and signatures by anybody, a hire pays exactly its amount, once, and only to its parties. Before its deadline, it pays only if a party has sent or signed that. A pause moves nothing, and no other hire is touched.",
   bugs: [
     {
       what: "a refund takes the word of a release",

@@ -97,7 +97,8 @@ export const properties: Property[] = [
   },
   {
     contract: "PartsAddUp",
-    claim: "The parts of a split add up to the amount, and the payee's is no more than the buyer gave.",
+    claim:
+      "The parts of a split add up to the amount, and the payee's part is at most what the buyer allowed.",
     bugs: [
       {
         what: "the buyer gets back what the seller is paid",
@@ -109,7 +110,8 @@ export const properties: Property[] = [
   },
   {
     contract: "RestIsCredited",
-    claim: "What a payment did not move, and no more, is credited to whom it was for, and nobody else.",
+    claim:
+      "The part of a payment that the token did not move is credited to its recipient. Nobody gets another credit.",
     bugs: [
       {
         what: "a payment made in part is credited in full",
@@ -133,7 +135,8 @@ export const properties: Property[] = [
   },
   {
     contract: "OwesWhatItHas",
-    claim: "Through any sequence of calls, what came in less what went out is Σ held + Σ credits.",
+    claim:
+      "Through any sequence of calls, the tokens that came in minus those that went out are Σ held + Σ credits.",
     bugs: [
       {
         what: "a payment made in part is credited in full",

@@ -27,7 +27,7 @@ export async function testRegistries(folder: string | undefined): Promise<number
   if (folder === undefined) {
     process.stderr.write(
       `Nothing was tested: the published registries are not part of this repository.\n` +
-        `Name the folder of their compiled contracts: ${repository}, commit ${commit}, built as it says there.\n`,
+        `Name the folder of their compiled contracts: ${repository}, commit ${commit}. Build them as that repository says.\n`,
     );
     return 1;
   }

@@ -13,7 +13,7 @@ const SLOWEST_SHOWN = 12;
 export type CloseOptions = { allFiles?: boolean; processorMs?: number };
 
 /**
- * The last lines of a test run: how each step went, the files that took longest, what failed and with what words, and the
+ * The last lines of a test run: how each step went, the files that took longest, what failed with which message, and the
  * sum. Nobody should search a long output for them.
  */
 export function closeOf(results: Results, { allFiles = false, processorMs }: CloseOptions = {}): string {

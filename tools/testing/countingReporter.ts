@@ -7,8 +7,8 @@ import { type FailedTest, type FileTime, LOADING, writeTestCounts } from "./test
 const { EVENT_TEST_FAIL, EVENT_SUITE_BEGIN, EVENT_SUITE_END, EVENT_RUN_BEGIN } = Mocha.Runner.constants;
 
 /**
- * mocha's usual output. It also writes the counts, the failures and the time of each file for the end of `npm test`. A rejection
- * that nobody handles would end a process of ours, and mocha passes over it, so it counts as a failure.
+ * mocha's usual output. It also writes the counts, the failures and the time of each file for the end of `npm test`. An unhandled
+ * rejection would end a process of ours. mocha ignores it, so this reporter counts it as a failure.
  */
 export default class CountingReporter extends Mocha.reporters.Spec {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 /** A line of `/proc/PID/stat` counts in hundredths of a second on every Linux that Node runs on. */
 const MS_PER_TICK = 10;
 
-/** Where the figures stand after the program's name, which may hold blanks and brackets itself (proc(5), from the state on). */
+/** Where the figures stand after the program's name, which may contain spaces and brackets itself (proc(5), from the state on). */
 const PARENT = 1;
 const TIMES = [11, 12, 13, 14];
 

@@ -19,15 +19,15 @@ export type StepResult = TestCounts & { ms: number; note?: string };
 
 /** The parts of {@link runStep} that not every caller gives. */
 export type RunStepOptions = {
-  /** What goes before each line of its output, when other steps write at the same time. */
+  /** The prefix of each line of its output, if other steps write at the same time. */
   prefix?: string;
-  /** How many milliseconds a runner may go on after it has counted. The default is a minute. */
+  /** How many milliseconds a runner may continue after it has counted its tests. The default is a minute. */
   msToEnd?: number;
 };
 
 /**
  * Runs one step with its output on ours; a signal to stop is passed on to it. A runner that has counted its tests and does
- * not end, since something keeps it open, is killed and counts as failed. It would hold up the whole run.
+ * not end, because something keeps it open, is killed and counts as failed. It would hold up the whole run.
  */
 export async function runStep(
   step: TestStep,

@@ -93,7 +93,7 @@ const LONGEST_FIRST = [
   "contracts",
 ];
 
-/** Rooms of a folder that run by themselves, since the folder would take longer than all others. */
+/** Rooms of a folder that run separately, because the whole folder would take longer than all others. */
 const APART: Record<string, string[]> = {
   indexer: ["equivalence", "api"],
   scripts: ["commands"],

@@ -57,7 +57,7 @@ describe("the runner of tests for mutants", () => {
       expect(error, id)
         .to.be.an("error")
         .with.property("message")
-        .that.matches(/spoiled/);
+        .that.matches(/no reliable results/);
     }
     expect(await (await open())("late")).to.include({ status: "killed" });
   });
@@ -70,7 +70,7 @@ describe("the runner of tests for mutants", () => {
       expect(error, id)
         .to.be.an("error")
         .with.property("message")
-        .that.matches(/spoiled/);
+        .that.matches(/no reliable results/);
     }
   });
 
@@ -81,6 +81,6 @@ describe("the runner of tests for mutants", () => {
     expect(error)
       .to.be.an("error")
       .with.property("message")
-      .that.matches(/spoiled/);
+      .that.matches(/no reliable results/);
   });
 });

@@ -26,7 +26,7 @@ const addressOf = (who: PrivateKeyAccount): string => who.address.toLowerCase();
 
 /** Everything that a service has confirmed to others. They may rely on it for ever. */
 export type Confirmed = {
-  /** Entries, and what each is of: a task, or a record. */
+  /** Entries, each with its task or its record. */
   entries: { of: string; hash: string; index: number }[];
   /** Proposals held. */
   held: { task: string; id: string }[];

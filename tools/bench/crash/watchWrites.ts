@@ -78,9 +78,9 @@ const BOOT_ID = "/proc/sys/kernel/random/boot_id";
  * Reports every write of this process to a disk, through Node's file system or its SQLite, until it is stopped.
  * Only one watch may run at a time.
  *
- * Not seen are writes by native add-ons, other processes and threads.
+ * It does not see writes by native add-ons, other processes and threads.
  *
- * @returns how to stop it
+ * @returns a function that stops it
  */
 export async function watchWrites(watch: DiskWatch): Promise<() => void> {
   const undo: (() => void)[] = [];

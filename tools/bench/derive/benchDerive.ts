@@ -24,8 +24,8 @@ export type DeriveCost = {
   peakMegabytes: number;
   digest: string | null;
   /**
-   * What an event of each kind takes in the middle, without what it leaves to the garbage collector, and what all of them
-   * take together, with the pauses in which it works and with all other work of the machine.
+   * The median time of an event of each kind, and the sum of the times of all its events. The sum also contains pauses of the
+   * garbage collector and other work of the machine.
    */
   kinds: { kind: string; events: number; microseconds: number; seconds: number }[];
 };

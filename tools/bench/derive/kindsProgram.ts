@@ -6,8 +6,8 @@ import { MemoryStore } from "tallystick-derive/memoryStore";
 import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
 import { readWholeLines } from "../../../scripts/eventLog/readWholeLines.ts";
 
-// Derives a log with trusted signatures and times each event by itself, so that the whole takes longer than it would. Prints what
-// the events of each kind cost in the middle, where other work of the machine does not show, and together. Argument: FILE.
+// Derives a log with trusted signatures, and measures each event by itself, which makes the whole slower. For each kind of event it
+// prints the median time, in which other work of the machine does not show, and the sum of the times. Argument: FILE.
 const [file = "-"] = process.argv.slice(2);
 const store = new MemoryStore();
 const notes = openNotes(store);

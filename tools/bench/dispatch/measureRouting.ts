@@ -170,7 +170,7 @@ function byChance(choosing: readonly Task[], reporting: readonly Task[]): Policy
 }
 
 /**
- * A check of the answer decides on escalation. The hardest-looking tasks go to the premium model at once where
+ * A check of the answer decides on escalation. The tasks that look hardest go to the premium model at once, if
  * that is cheaper.
  */
 function verified(

@@ -66,7 +66,8 @@ export function apgr(tasks: readonly Scored[], weights?: readonly number[], orde
 export type Flagged = { score: number; isWrong: boolean };
 
 /**
- * The chance that a wrong answer has a higher score than a right one, ties counting half (area under the ROC curve). NaN without a wrong or without a right one.
+ * The chance that a wrong answer has a higher score than a right one (area under the ROC curve). Equal scores count half.
+ * NaN without a wrong or without a right one.
  */
 export function auroc(
   answers: readonly Flagged[],

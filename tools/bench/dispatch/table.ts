@@ -99,7 +99,7 @@ const long = z.tuple([...short.def.items, number, number, whole, whole, whole, f
 export function parseTable(text: string): Task[] {
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   if (lines[0] !== COLUMNS.join("\t"))
-    throw new Error("The table's columns are other ones: make it anew by --data.");
+    throw new Error("The table has other columns. Make it again with --data.");
   return lines.slice(1).map((line, at) => {
     const cells = line.split("\t");
     const read = cells.length === COLUMNS.length ? long.safeParse(cells) : short.safeParse(cells);

@@ -25,15 +25,15 @@ type Output = {
   contracts?: Record<string, Record<string, Compiled>>;
 };
 
-/** Circle's FiatToken 2.2, its proxy and the library it calls, compiled. */
+/** Circle's FiatToken 2.2, its proxy and the library that it calls, compiled. */
 export type FiatTokenCode = { token: Compiled; proxy: Compiled; library: Compiled };
 
 /**
  * Compiles Circle's FiatToken 2.2 from its published source (github.com/circlefin/stablecoin-evm), with the compiler and
- * settings that repository names. Both are fetched from npm the first time, into `.tallystick/`.
+ * the settings of that repository. Source and compiler are fetched from npm the first time, into `.tallystick/`.
  *
- * @param source a checkout's folder, or the name of an installed package that is one
- * @throws Error when it holds no FiatToken 2.2
+ * @param source the folder of a checkout, or the name of an installed package with the same files
+ * @throws Error when it has no FiatToken 2.2
  */
 export async function compileFiatToken(source: string): Promise<FiatTokenCode> {
   const folder = sourceFolder(source);

@@ -14,7 +14,7 @@ export type Goal = { name: string; actual: number; limit: number };
  * The gas limits that the contracts must keep.
  *
  * AuthCaptureEscrow (base/commerce-payments) takes 178,656 gas for authorize and capture on that project's own mock
- * token, the comparison for TestUSDC, and 211,834 on Circle's FiatToken behind its proxy.
+ * token. TestUSDC is compared with this figure. On Circle's FiatToken behind its proxy it takes 211,834 gas.
  */
 export function goals(figures: GasFigures): Goal[] {
   const derived = derivedFigures(figures);

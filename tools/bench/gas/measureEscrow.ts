@@ -26,7 +26,7 @@ export async function measureEscrow(bench: BenchChain): Promise<GasFigures> {
   );
   figures["release by the buyer"] = await gasOf(escrow.connect(buyer).release(authorized, "0x"));
 
-  // The permit sets the allowance from nothing, and the deposit uses it up.
+  // The permit sets the allowance, which was zero, and the deposit uses it up.
   await token.connect(buyer).approve(bench.escrowAddress, 0n);
   const permitted = bench.hire();
   const permit = await bench.permit();
@@ -80,7 +80,7 @@ async function measureBatches(bench: BenchChain): Promise<GasFigures> {
   const figures: GasFigures = {};
   const encode = escrow.interface.encodeFunctionData.bind(escrow.interface);
   const send = (sender: typeof buyer, calls: string[]) => gasOfBatch(bench, sender, calls);
-  // The batch pays as many payees, and each holds tokens already. A single payee would make the batch look too
+  // Each hire of the batch has its own payee, who has tokens already. With a single payee the batch would look too
   // cheap.
   const batch = [];
   for (let i = 0; i < BATCH + 1; i++) {

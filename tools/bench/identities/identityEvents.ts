@@ -16,7 +16,7 @@ const CAPABILITY = "text.translate";
 
 /** The number of events before each tick. */
 const EVENTS_OF_TICK = 1_000;
-/** This many of the first agents sell. */
+/** The number of agents that sell: the first ones. */
 const SELLERS = 1_000;
 
 /**

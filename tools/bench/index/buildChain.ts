@@ -91,7 +91,7 @@ export async function buildChain(chain: BenchChain, size: WorldSize, folder: str
     if (segments > 0 && block.number % BLOCKS_A_SEGMENT === 0) await anchorWaiting();
   }
   await anchorWaiting();
-  // Readers take a chain's last blocks for unsettled, and read them after the history.
+  // Readers treat the last blocks of a chain as not final, and read them after the history.
   for (let n = 1; n <= BLOCKS_TO_FINALITY; n++) await chain.mine(time + n * SECONDS_PER_BLOCK);
   for (const anchor of anchors) await chain.succeeded(anchor);
   await rename(unfinished, file);

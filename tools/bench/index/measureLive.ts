@@ -12,7 +12,7 @@ const EVERY_MS = 10;
 const PATIENCE_MS = 60_000;
 
 /**
- * Milliseconds from the making of a block until its last transfer is in the node's log: in the middle, and of 99 in 100.
+ * Milliseconds from the making of a block until its last transfer is in the node's log: the median and the 99th percentile.
  * Each transfer goes to an agent.
  */
 export async function measureLive(

@@ -25,7 +25,7 @@ export type BenchedChain = {
   records: number;
   /** Reads the chain from its first block with an empty database. */
   read: (reader: Reader) => Promise<ReadFigures>;
-  /** Does the same, and gives the node that goes on following the chain to `use`. */
+  /** Does the same. Then the node continues to follow the chain, and `use` gets it. */
   follow: <T>(reader: Reader, use: (node: Running, databaseUrl: string) => Promise<T>) => Promise<T>;
 };
 

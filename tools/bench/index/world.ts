@@ -73,7 +73,7 @@ export function createWorld(size: WorldSize, signer: FastSigner) {
       }),
     ),
   );
-  // All first transfers, then all second ones: in a wallet's order, and far from one another.
+  // All first transfers come before all second transfers. So the transfers of a wallet are in order, and far apart.
   for (let step = 0; step < ancestry; step++) {
     for (const [n, { address }] of agents.entries()) {
       const on = (at: number) => (at === ancestry ? address : addressOf(`ancestor ${n} ${at}`));

@@ -10,7 +10,7 @@ import { hostileWallet } from "./hostileWallet.ts";
 
 const AMOUNT = 500_000n;
 
-/** Bytes with the length of a key's signature that no key signed. */
+/** Bytes that are as long as a key's signature, but that no key made. */
 export const WORD: Hex = `0x${"5a".repeat(65)}`;
 
 export type KeeperWorld = Awaited<ReturnType<typeof openKeeperWorld>>;

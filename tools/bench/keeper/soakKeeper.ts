@@ -11,7 +11,7 @@ export type SoakKeeperParameters = {
   rounds: number;
   /** New hostile wallets in each round. Those of earlier rounds continue too. */
   newcomers: number;
-  /** Honest releases, and as many refunds and timeouts, in each round. */
+  /** The number of honest releases in each round. There are as many refunds, and as many timeouts. */
   honest: number;
   /** Days between two rounds. The keeper forgets a wallet's losses after some time. Default 1. */
   days?: number;

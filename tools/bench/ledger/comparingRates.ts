@@ -8,7 +8,7 @@ import { startSettlement } from "./settlementServer.ts";
 import { signReceipts } from "./signedReceipts.ts";
 import { sendAll } from "./throughput.ts";
 
-/** Durable receipts a second while the index is not compared, and while it is; 0 when that was over too soon. */
+/** Durable receipts a second without and during a comparison of the index; 0 if the comparison ended too soon. */
 export type ComparingRates = { quiet: number; comparing: number };
 
 /** Most measurements of each kind. The best one counts, because the machine may be busy with something else. */

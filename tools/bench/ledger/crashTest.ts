@@ -141,7 +141,7 @@ async function propose(port: number, task: string, answered: Answers): Promise<v
       parent = json.hash ?? json.head;
     }
   } catch {
-    // As above.
+    // The process was killed.
   } finally {
     client.close();
   }
@@ -166,7 +166,7 @@ async function compare(
     `${verified.size} ${verified.head} ${toHex(verified.root)}`,
   ];
   if (actual !== expected) {
-    throw failure(`After kill ${counts.kills} the service tells ${actual}, its file ${expected}.`);
+    throw failure(`After kill ${counts.kills} the service reports ${actual}, but its file has ${expected}.`);
   }
   let found = 0;
   for await (const line of createInterface({ input: createReadStream(file) })) {

@@ -1,7 +1,7 @@
 import { availableParallelism, cpus, loadavg } from "node:os";
 import Table from "cli-table3";
 
-/** One measured figure. `note` compares it with another figure; `goal` what it should be. */
+/** One measured figure. `note` compares it with another figure. `goal` is the value to reach. */
 export type Figure = { name: string; value: number; unit: string; note?: string; goal?: string };
 
 /** The figures of one run, as a table for people or as JSON for programs. */

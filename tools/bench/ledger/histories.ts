@@ -70,10 +70,10 @@ const STEPS = [
 ] as const;
 
 /**
- * Plays one random history of the real checkpoints and the real anchorer: writes, rounds, kills between an
- * anchor's sending and its mining, anchors that are never mined, restored images of the whole disk, lost disks
- * that are fetched again, reorgs, nodes that are behind. Then a prover tries every pair of published words, and
- * the stored head with each of them.
+ * Plays one random history with the real checkpoints and the real anchorer. A history has writes, rounds, kills
+ * between the sending and the mining of an anchor, and anchors that are never mined. It also has restored images of
+ * the whole disk, lost disks that are fetched again, reorgs, and nodes that are behind. Then a prover tries every
+ * pair of published words, and the stored head with each of them.
  *
  * @param random a number from 0 to 1
  * @param anchors `sent` by the writer itself; `relayed`: signed for another account to send, and remembered on

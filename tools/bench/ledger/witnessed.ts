@@ -16,8 +16,8 @@ const LOOK_MS = 10;
 const NAMES = ["w1", "w2", "w3"];
 
 /**
- * Measures how long after its answer an entry is covered by the newest checkpoint, and by the newest one that
- * two of three witnesses have cosigned. The witnesses run in this process, on ports of their own, and share the
+ * Measures the time from an entry's answer until the newest checkpoint covers the entry, and until the newest one
+ * with the cosignatures of two of three witnesses covers it. The witnesses run in this process, on ports of their own, and share the
  * cores.
  */
 export async function coveredAfter(

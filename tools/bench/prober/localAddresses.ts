@@ -6,7 +6,7 @@ const BAD = ["hangs", "drips", "endless", "redirects", "fails", "breaks", "lies"
 
 export type Kind = (typeof BAD)[number] | "answers";
 
-/** The slots of an hour in which hosts of these kinds fail: two in a row, which is no downtime, and three, which is. */
+/** The slots of an hour in which hosts of these kinds fail. Two slots in a row are no downtime; three are. */
 const FAILING: { [kind in Kind]?: readonly number[] } = { twice: [2, 3], thrice: [6, 7, 8] };
 
 /** Whether a host gives terms in a slot of the hour. */

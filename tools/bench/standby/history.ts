@@ -10,7 +10,7 @@ type Read = { offset: number; chain: LedgerChain; count: number };
 
 /**
  * The only history that a ledger may have, by the files of its machines, and by the answers to clients and
- * followers. Reads each file on from where it was last read.
+ * followers. Continues to read each file where the last reading ended.
  */
 export class History {
   readonly #hashes: string[] = [];

@@ -32,7 +32,7 @@ export type StewardFigures = {
 
 /**
  * Derives hours in which every agent is probed every five minutes, and measures their ticks. Agents have a full
- * history: 91 days of slots, a month of hires, an attestation, and some endorse others.
+ * history: 91 days of slots, a month of hires, and an attestation. Some endorse others.
  */
 export async function measureTicks({
   agents,

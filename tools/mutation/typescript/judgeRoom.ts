@@ -3,8 +3,8 @@ import type { MutantStatus, RoomMutant } from "./mutantsOf.ts";
 
 /**
  * `noticed`, `argued`, `leftOut`: numbers of mutants. `percent`: the share of noticed mutants, without those that have an
- * argument. `files`: a table row for each file. `stopped` counts the noticed mutants that no test failed for: their
- * tests came to no end, or their process crashed twice.
+ * argument. `files`: a table row for each file. `stopped` counts the noticed mutants without a failed test: their
+ * tests did not end, or their process crashed twice.
  */
 export type RoomVerdict = {
   noticed: number;
@@ -35,7 +35,7 @@ const UNNOTICED: MutantStatus[] = ["Survived", "NoCoverage"];
 
 /**
  * Judges a room. It is good if at least {@link MIN_PERCENT} percent of its mutants are noticed, without those
- * that have an argument, and if no argument is about a mutant that is noticed or no longer exists. Mutants that
+ * that have an argument, and if no argument is about a mutant that is noticed or does not exist. Mutants that
  * do not compile or were left out are not counted.
  */
 export function judgeRoom(runs: readonly RoomMutant[], argued: readonly Argument[]): RoomVerdict {

@@ -30,7 +30,7 @@ const QUICK_MS = 100;
 const MAX_LAST_NOTICED = 6;
 
 /** Stryker then starts another process. */
-const SPOILED = "This process is spoiled: a test was late, or fails without a mutant too.";
+const SPOILED = "This process gives no reliable results: a test was late, or fails without a mutant too.";
 
 class MochaRunner {
   static inject = tokens(commonTokens.options);
@@ -84,7 +84,7 @@ class MochaRunner {
   /** @throws Error when the failed test may have failed for another reason than the mutant */
   async #doubt({ id, isLate }) {
     this.#lastNoticed = [id, ...this.#lastNoticed.filter((one) => one !== id)].slice(0, MAX_LAST_NOTICED);
-    // What a late test waits for may still come, and change what follows.
+    // A late test may still be running, and may change the results of later tests.
     this.#isSpoiled = isLate || (await this.#run({ testFilter: [id] })).tests.some(isFailed);
     if (this.#isSpoiled && this.#ranMutant) throw new Error(SPOILED);
   }

@@ -34,7 +34,7 @@ const LONGEST_TEST_MS = 180_000;
 /**
  * Mutates rooms, one after the other, and prints one result for all of them. The exit code is 0 when it is good (see
  * {@link judgeRoom}). Stryker keeps the outcomes of each room, also when it is
- * interrupted. So a run that broke off goes on where it ended.
+ * interrupted. So an interrupted run continues where it ended.
  */
 export async function mutateRooms(rooms: readonly Room[], options: MutateRoomOptions): Promise<number> {
   mkdirSync(path.join(repositoryRoot, KEPT), { recursive: true });
@@ -83,7 +83,7 @@ async function mutateRoom(
     // TypeScript 7 has no API that Stryker could read a configuration with.
     tsconfigFile: "no-tsconfig.json",
     concurrency: options.concurrency ?? 2,
-    // On a busy machine a process that is not endless can be as late as this.
+    // On a busy machine, tests without an endless loop can take almost as long as this.
     timeoutMS: 60_000,
     dryRunTimeoutMinutes: 20,
     allowEmpty: true,

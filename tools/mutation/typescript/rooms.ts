@@ -44,7 +44,7 @@ const PAYMENTS =
   "{buyer/{escrowPayment,hireByKey,judgeTerms,keptHires,reports,resumeHires},seller/receiptOutbox}.ts";
 
 /**
- * Every part in which an unnoticed change may cost money or make a published number wrong. A room is the parts whose
+ * Every part in which an unnoticed change may cost money or make a published number wrong. A room consists of the parts whose
  * names begin with its name. Each part has its own tests and its own kept outcomes. The tests of `settlement/…`,
  * `sdk/hires` and `sdk/keeper` need a chain or a disk, so these parts take longest.
  */

@@ -134,7 +134,7 @@ export function asks({ agents }: MarketSize): Ask[] {
     }),
     ...roots(busiest).flatMap(([field, text]) => [
       graphql(`${field}, once`, `{ ${text} }`),
-      // Two samples of a thousand hires are all that a query may have.
+      // A query may have at most two samples of a thousand hires.
       ...(field === "insights" ? [] : [graphql(`${field}, five times`, `{ ${aliases(5, text)} }`)]),
     ]),
     graphql("__schema", getIntrospectionQuery()),
