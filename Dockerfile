@@ -1,8 +1,8 @@
-# One image for every process of a node: settlement, indexer, API replica. What each is started with is in compose.yaml.
+# One image for every process of a node: settlement, indexer, API replica. compose.yaml has the command of each.
 FROM node:24-trixie-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
-# npm links the packages of the workspace by what their manifests say. Their sources come later, so that a change of code installs nothing.
+# npm needs only the manifests of the workspace's packages. Their sources come later, so that a change of code does not install again.
 COPY packages/capabilities/package.json ./packages/capabilities/
 COPY packages/derive/package.json ./packages/derive/
 COPY packages/mcp/package.json ./packages/mcp/
@@ -30,7 +30,7 @@ COPY scripts ./scripts
 COPY --from=portal /app/portal/dist ./portal/dist
 # Served at /docs/.
 COPY docs ./docs
-# What the processes write. Everything else stays root's, and the processes are not root.
+# The folders that the processes write. Everything else belongs to root, and the processes are not root.
 RUN mkdir -p /data/ledger /data/words /data/auditing /data/dispatch /data/mirror /data/notifying /data/prober /data/witness indexer/.ponder && chown -R node:node /data indexer/.ponder
 USER node
 EXPOSE 42069 42070

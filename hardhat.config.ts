@@ -15,18 +15,19 @@ const compiler = {
 const settings = {
   evmVersion: "cancun",
   optimizer: { enabled: true, runs: 1_000_000 },
-  // No hash of the comments in the bytecode: deterministic addresses change only when the code does.
+  // The bytecode has no hash of the sources. So deterministic addresses change only when the code does.
   metadata: { bytecodeHash: "none" },
 };
 
-// What drives the contracts in tests goes through the older pipeline of solc, which takes far less time. None of
-// these files creates a shipped contract by `new`: that would compile it another way than it is shipped (see Vm.sol).
+// These test contracts are compiled by the older pipeline of solc, which takes far less time. None of them creates a
+// shipped contract by `new`, because that contract would then be compiled in another way than for release (see Vm.sol).
 const DRIVERS = [
   ...["AnchoredLedgerInvariants.t", "HireEscrowFuzz.t", "HireEscrowInvariants.t", "RelayedInvariants.t"],
   ...["EscrowHandler", "LedgerHandler", "RelayedHandler"],
 ].map((name) => `contracts/test/${name}.sol`);
 
-// Hardhat compiles together what has the same settings, and takes each override for settings of its own.
+// Hardhat compiles files with the same settings together, but treats every override as other settings. So this plugin
+// gives all overrides the same settings object.
 const driversTogether: HardhatPlugin = {
   id: "drivers-together",
   hookHandlers: {
@@ -46,8 +47,8 @@ const driversTogether: HardhatPlugin = {
 };
 
 export default defineConfig({
-  // Without the plugin of chai's matchers: in every process that opens a chain they would make 5n equal "5".
-  // test/contracts/support/chaiMatchers.ts gives them to the tests of the contracts.
+  // The plugin of chai's matchers is left out. In every process that opens a chain, it would make 5n equal "5".
+  // test/contracts/support/chaiMatchers.ts gives these matchers to the tests of the contracts only.
   plugins: [
     hardhatEthers,
     hardhatIgnitionEthers,
@@ -65,7 +66,7 @@ export default defineConfig({
     solidity: {
       fuzz: { runs: 512 },
       invariant: { runs: 32, depth: 200 },
-      // Each invariant run appends what it did; tools/testing/invariantCoverage.ts sums it up.
+      // Each invariant run appends its results to this file. tools/testing/invariantCoverage.ts adds them up.
       fsPermissions: { writeFile: ["./cache/invariantCoverage.jsonl"] },
     },
   },

@@ -15,7 +15,7 @@ const tokenAbi = parseAbi([
   "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
 ]);
 
-// Ponder re-indexes when the ABIs change, among others: an error of this name makes everything that decides rows count.
+// Ponder indexes again when an ABI changes. So this error is added to an ABI: its name changes with everything that decides rows.
 const version = { type: "error", name: `Tallystick_${buildVersion(config)}`, inputs: [] } as const;
 
 const { startBlock, anchoredLedger, registries } = config;
@@ -24,7 +24,7 @@ const escrows = Object.keys(config.params.escrows) as `0x${string}`[];
 
 const contracts = {
   Token: { chain: "main", abi: [...tokenAbi, version], address: config.token, startBlock },
-  // Without a configured address nothing must match. Ponder takes an empty list or none for "any address".
+  // If no address is configured, nothing must match. For Ponder, an empty list means "any address".
   HireEscrow: {
     chain: "main",
     abi: hireEscrowAbi,
@@ -54,7 +54,7 @@ const contracts = {
 const { Token, HireEscrow, AnchoredLedger, ...registryContracts } = contracts;
 
 const blocks = {
-  // Ticks fall on multiples of the interval, wherever a node starts; so two nodes tick at the same blocks.
+  // Ticks are at multiples of the interval, wherever a node starts. So two nodes have their ticks at the same blocks.
   Tick: {
     chain: "main",
     interval: tickBlocks,
@@ -65,7 +65,7 @@ const blocks = {
 
 const isRelevant = config.transfers.form === "relevant";
 
-/** Ponder: the filters of the events to index. It is started as `ponder --root indexer`, which reads this by a re-export. */
+/** The filters of the events that Ponder indexes. Ponder is started as `ponder --root indexer`, and a file there exports this again. */
 export default createConfig({
   database: { kind: "postgres", connectionString: config.databaseUrl },
   chains: {
@@ -76,8 +76,8 @@ export default createConfig({
       ...(config.logsBlockRange !== null && { ethGetLogsBlockRange: config.logsBlockRange }),
     },
   },
-  // The transfers that matter are looked for by the handlers: then the token is none of Ponder's contracts, and every new block is a
-  // wake-up. The types need not know: who handles what is not there is not there either.
+  // For a relevant log, the handlers look for the transfers themselves. Then the token is none of Ponder's contracts, and every new
+  // block wakes the handlers. The types have both forms, because a handler is registered only together with what it handles.
   contracts: {
     ...(isRelevant ? {} : { Token }),
     HireEscrow,
