@@ -7,7 +7,7 @@ import { capabilityProblem, type FamilyId, findFamily } from "./taxonomy.ts";
 /** A capability, with the values of the placeholders in one id: `{source: "en", target: "it"}`. */
 export type FoundCapability = { capability: AnyCapability; parts: { [placeholder: string]: string } };
 
-/** The standard capability that `id` belongs to, undefined when there is none. Loads it; @throws as {@link loadFamily} */
+/** Loads the standard capability that `id` belongs to; undefined when there is none. @throws as {@link loadFamily} */
 export async function capabilityOf(id: string): Promise<AnyCapability | undefined> {
   return (await findCapability(id))?.capability;
 }
@@ -35,7 +35,7 @@ export async function requireCapability(id: string): Promise<FoundCapability> {
     throw new TallystickError({
       code: "custom_capability",
       message: `${id} has the schemas that its seller publishes.`,
-      hint: "Fetch them from ENDPOINT/capabilities/ID/schema and use verifyCustomOutput.",
+      hint: "Fetch these schemas from ENDPOINT/capabilities/ID/schema and use verifyCustomOutput.",
       field: "capability",
     });
   }

@@ -36,7 +36,10 @@ const CHECKS: { readonly [format: string]: (text: string) => boolean } = {
 /** The formats of JSON Schema that are checked. Other formats have no effect (JSON Schema Validation §7). */
 export const JSON_FORMATS: readonly string[] = Object.keys(CHECKS);
 
-/** Whether a text has a format; true for formats that are not checked. Time in proportion to the text. */
+/**
+ * Whether a text has a format; true for formats that are not checked. It takes time in proportion to the length of
+ * the text.
+ */
 export function hasFormat(text: string, format: string): boolean {
   const check = Object.hasOwn(CHECKS, format) ? CHECKS[format] : undefined;
   return check === undefined || (text.length <= MAX_LENGTH && check(text));

@@ -2,8 +2,8 @@
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /**
- * The TypeScript type of the values a schema describes, so that a schema and the type a program uses cannot drift
- * apart. Understands `const`, `enum`, `type`, `items`, `properties`, `required` and `anyOf`; anything else is unknown.
+ * The TypeScript type of the values that a schema describes. So a schema and the type in a program always agree. It
+ * understands `const`, `enum`, `type`, `items`, `properties`, `required` and `anyOf`; anything else is unknown.
  */
 export type SchemaType<Schema> = Schema extends { readonly const: infer Value }
   ? Value

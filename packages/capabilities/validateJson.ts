@@ -13,10 +13,10 @@ const MAX_ISSUES = 20;
 const MAX_STEPS = 5_000_000;
 
 /**
- * Checks a value against a JSON Schema (draft 2020-12). It does not generate code, so it works under any
- * content security policy. Both the schema and the value may come from strangers, so the steps are counted: a
- * check that needs too many steps fails. Knows every assertion except `unevaluatedProperties` and
- * `unevaluatedItems`, and no references. Patterns must pass `checkPattern`.
+ * Checks a value against a JSON Schema (draft 2020-12). It does not generate code, so it works under any content
+ * security policy. Both the schema and the value may come from strangers, so the steps are counted: a check that
+ * needs too many steps fails. It knows every assertion except `unevaluatedProperties` and `unevaluatedItems`. It
+ * knows no references. Patterns must pass `checkPattern`.
  *
  * @param root the name of the value in the faults, e.g. `params`
  * @returns what is wrong, field by field; nothing when the value fits
@@ -226,7 +226,10 @@ class Validation {
     return holds;
   }
 
-  /** Whether two items are equal, by a number for each different value, in time by the items' size. */
+  /**
+   * Whether two items are equal. Each different value gets a number. It takes time in proportion to the size of the
+   * items.
+   */
   #hasDouble(items: unknown[]): boolean {
     const numbers = new Map<string, number>();
     const numberOf = (value: unknown): number => {

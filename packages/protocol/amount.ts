@@ -9,7 +9,7 @@ const ATOMIC = /^(?:0|[1-9][0-9]{0,77})$/;
 const UINT256_MAX = (1n << 256n) - 1n;
 
 /**
- * A price in USDC to atomic units: `"0.50"` → `500000n`.
+ * Converts a price in USDC to atomic units: `"0.50"` → `500000n`.
  *
  * @param text decimal digits, at most six after the point, no sign, no exponent, no leading zeros
  * @throws InvalidInputError naming `field`
@@ -24,7 +24,10 @@ export function parseUsdc(text: string, field = "price_usdc"): bigint {
   return BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(USDC_DECIMALS, "0"));
 }
 
-/** Atomic units to USDC, the shortest form with at least two decimals: `500000n` → `"0.50"`, `1n` → `"0.000001"`. */
+/**
+ * Converts atomic units to USDC, in the shortest form with at least two decimals: `500000n` → `"0.50"`, `1n` →
+ * `"0.000001"`.
+ */
 export function formatUsdc(atomic: bigint): string {
   const sign = atomic < 0n ? "-" : "";
   const digits = (atomic < 0n ? -atomic : atomic).toString().padStart(USDC_DECIMALS + 1, "0");
@@ -39,8 +42,8 @@ export const priceUsdcSchema = z
   .regex(PRICE, 'must be a decimal amount of USDC with at most 6 decimals, like "0.50"');
 
 /**
- * Atomic units as receipts write them: a decimal string of an integer in [0, 2^256). Other text ends the check, because
- * later checks compute with it.
+ * Atomic units as receipts write them: a decimal string of an integer in [0, 2^256). Other text ends the check,
+ * because later checks compute with the number.
  */
 export const atomicSchema = z
   .string()

@@ -5,8 +5,8 @@ import type { Address } from "./address.ts";
 import { toHex } from "./hex.ts";
 
 /**
- * An address in the spellings that older clients send: lower case, upper case, or the mixed case of EIP-55, whose checksum
- * must then be right. Read as lower case.
+ * An address in the spellings that older clients send: lower case, upper case, or the mixed case of EIP-55. In mixed
+ * case the checksum must be right. The address becomes lower case.
  */
 export const anyCaseAddressSchema = z
   .string()

@@ -8,7 +8,7 @@ export function toBase64(bytes: Uint8Array): string {
 }
 
 /**
- * Standard base 64 to bytes. Only the one spelling that {@link toBase64} writes is taken.
+ * Reads bytes in standard base 64. It accepts only the spelling that {@link toBase64} writes.
  *
  * @throws InvalidInputError naming `field`
  */

@@ -38,7 +38,7 @@ export function toBareHex(bytes: Uint8Array): string {
   return bytesToHex(bytes);
 }
 
-/** Whether two byte strings are equal. Not constant time: for public hashes only. */
+/** Whether two byte strings are equal. The time depends on the bytes, so use it for public hashes only. */
 export function bytesEqual(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;

@@ -60,8 +60,8 @@ export const KEYS: { readonly [variable: string]: Owner } = {
 };
 
 /**
- * Names the keys in a process's environment that it must not have. A process cannot leak a key that it does not know, and
- * the processes that answer the public are the first to be broken into.
+ * Names the keys in a process's environment that it must not have. A process cannot leak a key that it does not know.
+ * Attackers try first to break into the processes that answer the public.
  *
  * @param environment the process's variables; an empty one counts as absent
  */

@@ -12,10 +12,10 @@ export const CREATEX: Address = "0xba5ed099633d3b313e4d5f7bdc1305d3c28ba5ed";
 export const RELEASE_SALT: Hex = toHex(keccak_256(utf8ToBytes("tallystick contracts, version 1")));
 
 /**
- * Where CreateX deploys this init code, on every chain and for every sender (EIP-1014). Code at this address
- * was put there by this very constructor, so its storage too is what the constructor wrote. At another
- * address, another constructor may have deployed the same code. It could have written anything into the
- * storage, for example credits that nobody paid for.
+ * Where CreateX deploys this init code, on every chain and for every sender (EIP-1014). Code at this address was put
+ * there by exactly this constructor, so the storage also is what this constructor wrote. At another address, another
+ * constructor may have deployed the same code. It could have written anything into the storage, for example credits
+ * that nobody paid for.
  *
  * @param initCode with the constructor's arguments behind it
  * @param salt 32 bytes
@@ -24,7 +24,7 @@ export function releaseAddress(initCode: Uint8Array, salt: Hex = RELEASE_SALT): 
   return releaseAddressOfHash(keccak_256(initCode), salt);
 }
 
-/** The same, of the keccak256 of the init code. */
+/** The same as {@link releaseAddress}, for a caller that has the keccak256 of the init code. */
 export function releaseAddressOfHash(initCodeHash: Uint8Array, salt: Hex = RELEASE_SALT): Address {
   // CreateX hashes a salt that names neither a deployer nor the zero address.
   const guarded = keccak_256(fromHex(salt, 32, "salt"));

@@ -15,7 +15,7 @@ export function plainLines(text: string): string {
   return text.replace(CONTROL, (sign) => (sign === "\n" ? sign : escapeOf(sign)));
 }
 
-/** As in JSON, so that a text that is JSON still has the same value. */
+/** Escapes a character as JSON does. So a text in JSON keeps its value. */
 function escapeOf(sign: string): string {
   return `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

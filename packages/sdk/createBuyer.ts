@@ -91,7 +91,7 @@ export type Buyer = {
   rate: (parameters: RateParameters) => Promise<{ ledger: LedgerName; erc8004?: RatedOnChain }>;
   search: SearchClient["search"];
   /**
-   * A listing as its seller signed it. `hire` checks this by itself; before `clarify` the caller has to.
+   * A listing as its seller signed it. `hire` checks this by itself. Before `clarify` the caller has to call this.
    *
    * @throws ListingError
    */

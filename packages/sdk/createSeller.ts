@@ -76,13 +76,13 @@ export type CreateSellerParameters = {
   /** Asks the indexer whether a buyer has hired before, for free first calls. */
   hasHired?: HasHired;
   freeCallsPerDay?: number;
-  /** Jobs at once. Default 64. */
+  /** The most jobs that run at once. Default 64. */
   maxRunning?: number;
   /** The largest request, in bytes. Default 1 MiB. */
   maxBodyBytes?: number;
-  /** How long an answer waits until its receipt is settled. Default 2,000. */
+  /** How long an answer waits until its receipt is settled, in milliseconds. Default 2,000. */
   receiptWaitMs?: number;
-  /** How long a free hire's receipt waits for its buyer's signature. Default 10,000. */
+  /** How long a free hire's receipt waits for its buyer's signature, in milliseconds. Default 10,000. */
   countersignMs?: number;
   /** Allows callbacks to http and private addresses. For local networks only. */
   devMode?: boolean;

@@ -1,4 +1,4 @@
-/** ERC-8004: register an agent, post feedback for a paid hire, answer feedback, and check anybody's. */
+/** ERC-8004: register an agent, post feedback for a paid hire, answer feedback, and check anybody's feedback. */
 export { type CheckedFeedbackFile, checkFeedbackFile } from "tallystick-protocol/erc8004/checkFeedbackFile";
 export type { FeedbackFile } from "tallystick-protocol/erc8004/feedbackFile";
 export type { Finding } from "tallystick-protocol/erc8004/finding";

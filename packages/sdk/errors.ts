@@ -32,8 +32,8 @@ export function noRecovery(message: string): NoSellerError {
 }
 
 /**
- * The seller's terms differ from the agreed ones. Nothing was signed. The code says what differs:
- * `overcharged`, … …
+ * The seller's terms differ from the agreed ones. Nothing was signed. The code says what differs: `overcharged`,
+ * `fee_too_high`, `payee_changed`, `wrong_token`, `wrong_network`, `unsupported_scheme`, `malformed_terms`.
  */
 export class PaymentRefusedError extends TallystickError {
   readonly seller: Address;
@@ -63,7 +63,7 @@ export class ListingError extends TallystickError {
  */
 export class SellerSchemaError extends InvalidInputError {}
 
-/** The budget does not allow it. Nothing was signed. Codes: `budget_exceeded`, `budget_token_refused`. */
+/** The budget does not allow the payment. Nothing was signed. Codes: `budget_exceeded`, `budget_token_refused`. */
 export class BudgetError extends TallystickError {}
 
 /**

@@ -2,8 +2,8 @@ import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import { readSettledEntry } from "./readSettledEntry.ts";
 
 /**
- * Holds a service to having taken a record: its answer has an entry hash, or says that it is a sandbox. A proxy's own page does
- * neither.
+ * Checks that a service took a record: the answer must have an entry hash, or say that the service is a sandbox. A
+ * page that a proxy answers does neither.
  *
  * @throws ServiceError `unreadable_answer`
  */

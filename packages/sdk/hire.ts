@@ -31,7 +31,7 @@ import type { HireParameters } from "./hireParameters.ts";
 /** The idempotency key of a call that is always a new hire. */
 const NEW_HIRE = "new";
 
-/** Time for the search, and for settling, in addition to the sellers' own, in milliseconds. */
+/** Time for the search and for settling, in addition to the time that the sellers get, in milliseconds. */
 const BESIDE_MS = 30_000;
 
 /** How long to wait for the node's answer about an SLA, in milliseconds. */
@@ -103,7 +103,7 @@ async function hireWithin(
  * Hires the first seller that accepts. A seller that does not answer at all uses up no attempt, and neither does a listing
  * that is not proved to be its seller's.
  *
- * @param wouldAsk how many sellers an earlier call may have asked, whose notes are lost
+ * @param wouldAsk how many sellers may have been asked by an earlier call that has lost its notes
  */
 async function hireFirst(
   context: BuyerContext,
@@ -267,15 +267,15 @@ function isFree(error: unknown): boolean {
 /** Whether the seller caused the failure, and not the caller, which gave up or has no budget. */
 function isSellersFault(error: unknown): boolean {
   if (error instanceof HireFailedError) return error.code !== "aborted";
-  // Who shows a false listing is not its seller, and params that do not fit are the caller's.
+  // The seller did not show the false listing. And the caller gave the params that do not fit.
   return isBeforePayment(error) && !(error instanceof ListingError || error instanceof SellerSchemaError);
 }
 
-/** Whether the next seller may be asked: nothing of this one's was signed, and another may do better. */
+/** Whether the next seller may be asked: nothing was signed for this seller, and another seller may do better. */
 function isBeforePayment(error: unknown): boolean {
   if (error instanceof HireFailedError) return error.money === "none";
   if (error instanceof PaymentRefusedError || error instanceof ListingError) return true;
-  // The schema of one seller may refuse what another one's takes.
+  // Another seller's schema may accept these params.
   if (error instanceof SellerSchemaError) return true;
   return error instanceof TallystickError && error.code === "private_address";
 }

@@ -31,8 +31,8 @@ export type HireParameters<Id extends string = string> = {
    */
   listing?: Listing;
   /**
-   * Takes `listing` at the caller's word: its payee, endpoint and price need no signature of the seller. For terms that
-   * come from elsewhere than a market.
+   * Trusts the caller's `listing`: its payee, endpoint and price need no signature of the seller. Use it for terms
+   * that do not come from a market.
    */
   trustListing?: boolean;
   minSuccessRate?: number;

@@ -3,7 +3,7 @@ import { isLedgerHash } from "tallystick-protocol/ledger/entry";
 import { unreadableAnswer } from "./unreadableAnswer.ts";
 
 /**
- * The entry hash in the answer of a service that settled something, or names its head, and whatever else the answer has.
+ * The answer of a service that settled something, or that names its head: its entry hash and all other fields.
  *
  * @throws ServiceError `unreadable_answer` for an answer without an entry hash
  */

@@ -13,7 +13,7 @@ export type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
 export class ServiceError extends TallystickError {
   readonly status: number;
 
-  /** The hash of the ledger's entry that is in the way of a record (`conflicting_record`). */
+  /** The hash of the ledger's entry that conflicts with the record (`conflicting_record`). */
   readonly existing?: string;
 
   constructor(parameters: {
@@ -30,8 +30,8 @@ export class ServiceError extends TallystickError {
   }
 
   /**
-   * Whether the service understood the request and said no, so that sending it again cannot help. It then gives a code. A
-   * proxy in front of it, which blocks for a while, gives none.
+   * Whether the service understood the request and said no, so that sending it again cannot help. Then its answer has
+   * a code. The answer of a proxy that blocks requests for a while has no code.
    */
   get isRefusal(): boolean {
     const isRefused = this.status >= 400 && this.status < 500 && ![404, 408, 429].includes(this.status);

@@ -35,7 +35,7 @@ export function verifyTlogProofFile(text: string, keys: BelievedKeys): Finding {
               `It is entry ${index} of a ledger of ${size.toLocaleString("en")}`,
               `The inclusion proof leads to the root ${toHex(root)}.`,
             )
-          : fails(`It is not entry ${index} of the ledger that the checkpoint is of`),
+          : fails(`It is not entry ${index} of the checkpoint's ledger`),
         ...signatureChecks(note, origin, keys),
       ],
       ...(isIn && { tree: { what: "the proof", size, root: toHex(root), isWhole: false } }),

@@ -293,7 +293,7 @@ describe("hires over MCP", function () {
         },
       };
       const { error } = await asked("hire_agent", ORDER);
-      expect(error).to.contain("The seller could not do it.").and.to.contain("From a stranger");
+      expect(error).to.contain("The seller could not do the work.").and.to.contain("From a stranger");
       await asked("resume_hires", {});
     });
 

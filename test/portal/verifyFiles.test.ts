@@ -125,7 +125,7 @@ describe("files that the portal verifies", () => {
 
   it("are refused after a change of one byte", async () => {
     expect(said(await verify(proof.replace("index 3", "index 2"), key), "no")).to.deep.equal([
-      "It is not entry 2 of the ledger that the checkpoint is of",
+      "It is not entry 2 of the checkpoint's ledger",
     ]);
     expect(said(await verify(checkpoint.replace("\n7\n", "\n8\n"), key), "no")).to.have.length(1);
   });

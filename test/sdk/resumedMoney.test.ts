@@ -316,7 +316,7 @@ describe("the money of a hire that is resumed", () => {
     expect(failed)
       .to.have.property("error")
       .that.deep.includes({
-        ...{ code: "seller_refused", message: "The seller could not do it.", seller: listing.agent_id },
+        ...{ code: "seller_refused", message: "The seller could not do the work.", seller: listing.agent_id },
         ...{ money: "paid", hireId: "0x01", jobId: "job_1" },
       });
     const [asked] = (await resume({ seller: DONE })).outcomes;

@@ -1,6 +1,6 @@
 import type { Picture } from "./decodePicture.ts";
 
-/** A patch of one colour (or of a soft gradient) that is neither a line nor a letter. In samples of the picture. */
+/** A patch of one colour (or of a soft gradient) that is neither a line nor a letter. It is measured in samples. */
 export type Patch = { left: number; right: number; top: number; bottom: number; area: number };
 
 /** The marks that are drawn on a chart, found on a grid of at most 400,000 samples. */

@@ -33,7 +33,7 @@ function sampleOf(text: string): string {
   return `${text.slice(0, part)} ${text.slice(middle, middle + part)} ${text.slice(-part)}`;
 }
 
-/** Ranks the possible languages of a text. Empty if it cannot tell. */
+/** Ranks the possible languages of a text. The list is empty if no language can be found. */
 export function detectLanguages(text: string): LanguageGuess[] {
   const guesses = detectAll(sampleOf(text), { only: [...LANGUAGES] });
   const best = guesses[0]?.accuracy ?? 0;

@@ -2,8 +2,8 @@
 const RUN = 6;
 
 /**
- * The share of words that must be copied, and how much longer than the text its place in the source may be.
- * An excerpt may add or change a few words.
+ * The share of an excerpt's words that must be copied, and the greatest length of the copied part of the source,
+ * relative to the excerpt. An excerpt may add or change a few words.
  */
 const [COPIED, STRETCH] = [0.8, 1.35];
 

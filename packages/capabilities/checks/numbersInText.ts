@@ -1,6 +1,6 @@
 /**
- * A number in a text, and every way to read it, as digits without separators. Two numbers are equal if they
- * share one way.
+ * A number in a text, and every way to read it, as digits without separators. Two numbers are equal if one way to
+ * read them is the same.
  */
 export type NumberInText = { written: string; ways: string[] };
 
@@ -96,7 +96,7 @@ export function missingNumber(wanted: string, text: string): string | undefined 
   return missing?.written;
 }
 
-/** Splits a date, a list or a version, which is several numbers. */
+/** Splits a date, a list or a version into its numbers. */
 function piecesOf(token: string): string[] {
   if (/^\d+$/.test(token) || GROUPED.test(token) || INDIAN.test(token) || DECIMAL.test(token)) return [token];
   // A space may separate two numbers, as in "in 2026 300 people".

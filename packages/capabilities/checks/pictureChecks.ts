@@ -55,7 +55,7 @@ export function matchesDimensions(): Check<
   };
 }
 
-/** Not one tone only: the perceptual hash of SHP §8.1 for black and white, and for any other colour. */
+/** The picture has more than one tone. It replaces the perceptual hash of SHP §8.1, and works for every colour. */
 export function isNotBlank(): Check<unknown, WithImage> {
   return {
     since: "v0",

@@ -15,8 +15,8 @@ const STATEMENTS: { [language: string]: RegExp } = {
 };
 
 /**
- * Lines that a program always prints if it succeeds. They come from statements outside of all blocks that
- * print a plain string. If it is not certain, it returns no lines.
+ * Lines that a program always prints if it succeeds. They come from statements outside of all blocks that print a
+ * plain string. When the output is not certain, no lines are returned.
  */
 export function mustPrint(code: string, language: string): string[] {
   const statement = STATEMENTS[language];

@@ -38,10 +38,7 @@ export type SvgContents = {
   malformed: string | undefined;
 };
 
-/**
- * The deepest nesting of elements. An XML reader searches a prefix through all levels, so depth multiplies
- * the cost.
- */
+/** The deepest nesting of elements. An XML reader looks for a prefix on every level, so depth multiplies the cost. */
 const MAX_DEPTH = 256;
 
 type Box = { left: number; top: number; right: number; bottom: number };
@@ -72,7 +69,7 @@ export function readSvg(text: string): SvgContents {
   };
   const stack: Inherited[] = [];
   const references = svgReferences();
-  /** The references that may be seen, as parts of the count. */
+  /** The numbers of the references that may be visible. Each has a number in the count. */
   const uses: number[] = [];
   let written = 0;
   let frame: Box | undefined;

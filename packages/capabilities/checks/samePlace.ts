@@ -52,7 +52,7 @@ export function plain(text: string): string {
 }
 
 /**
- * Whether the answered place is the requested one. The words of one name must be in the other name in a row,
+ * Whether the place of the answer is the requested place. The words of one name must be in the other name in a row,
  * and the states and countries must not contradict each other. A name without a country fits any country.
  */
 export function isSamePlace(answered: string, asked: string): boolean {

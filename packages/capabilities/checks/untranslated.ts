@@ -15,8 +15,8 @@ function plainWords(text: string): string[] {
 }
 
 /**
- * The share of a translation's words that are unchanged from the source. It is 0 if the text is short, or if
- * the languages share many words. In an Italian text English loan words are about 0.1, rarely more.
+ * The share of a translation's words that are unchanged from the source. It is 0 if the text is short, or if the
+ * languages share many words. In an Italian text the share of English loan words is about 0.1, and rarely more.
  */
 export function untranslatedShare(text: string, source: string, from: string, to: string): number {
   if (from === to || FAMILIES.some((family) => family.includes(from) && family.includes(to))) return 0;

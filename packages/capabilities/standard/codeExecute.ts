@@ -115,7 +115,10 @@ export const codeExecute = defineCapability({
   },
 });
 
-/** The shortest output that counts as cut, in characters. Nobody cuts less, and `truncated` excuses no missing line then. */
+/**
+ * The shortest output that counts as cut, in characters. Nobody cuts a shorter output, so there `truncated` does not
+ * excuse a missing line.
+ */
 const LEAST_CUT = 1_000;
 
 function isCut({

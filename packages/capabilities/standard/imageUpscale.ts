@@ -6,7 +6,8 @@ import type { FamilyValue } from "../taxonomy.ts";
 const FACTORS: { readonly [factor in FamilyValue<"image.upscale", "factor">]: number } = { "2x": 2, "4x": 4 };
 
 /**
- * The largest mean difference, out of 255, between the picture and its enlargement after reducing it again.
+ * The largest mean difference, out of 255, between the picture and its enlargement, when the enlargement is reduced
+ * again.
  */
 const MAX_DIFFERENCE = 14;
 

@@ -40,9 +40,10 @@ const size = z.int().min(0);
 const digest = z.string().regex(/^[0-9a-f]{64}$/, "must be the SHA-256 of the content: 64 hex digits");
 
 /**
- * What an agent asks permission for (swarm.at §8.1), in typed arguments: a program and its arguments one by one, never a
- * line for a shell; paths from the root in their only spelling; amounts as decimal strings. Nothing is unescaped, expanded
- * or normalized. Another spelling is refused, so two spellings of one thing can never get two verdicts.
+ * What an agent asks permission for (swarm.at §8.1), in typed arguments. A program has its arguments one by one, and
+ * is never a line for a shell. Paths begin at the root and have only one spelling. Amounts are decimal strings.
+ * Nothing is unescaped, expanded or normalized. Another spelling is refused, so two spellings of one thing can never
+ * get two verdicts.
  */
 export const actionSchema = z.discriminatedUnion("type", [
   z.strictObject({
@@ -82,7 +83,7 @@ export type ActionType = Action["type"];
  */
 export function readAction(value: unknown): Action {
   const env = (value as { env?: object } | null | undefined)?.env;
-  // Objects can lose this key when they are copied, and what runs must be what was judged.
+  // Objects can lose this key when they are copied. Then the program that runs would not be the one that was judged.
   if (env !== null && typeof env === "object" && Object.hasOwn(env, "__proto__")) {
     const issues = [{ field: "action.env", message: "must not have __proto__" }];
     throw new InvalidInputError({ code: "invalid_action", issues });

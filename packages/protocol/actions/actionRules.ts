@@ -18,9 +18,9 @@ const literal = z
   });
 
 /**
- * What one argument may be. There is no pattern and no "anything". A string is exactly itself, `one_of` is one of a list,
- * `within` is a path in a folder, `integer` is a whole number in decimal digits, and `text` is words without a sign that a
- * shell reads and without a dash at the front.
+ * What one argument may be. There is no pattern and no "anything". A string allows exactly itself. `one_of` allows
+ * one value of a list. `within` allows a path in a folder. `integer` allows a whole number in decimal digits. `text`
+ * allows words with no dash at the front and no sign that a shell interprets.
  */
 const argument = z.union([
   literal,
@@ -58,9 +58,12 @@ export const actionRuleSchema = z.discriminatedUnion("type", [
     ...common,
     type: z.literal("terminal"),
     program: z.string().min(1).max(256),
-    /** The arguments one by one. A rule that forbids may leave them out: then it forbids the program. */
+    /**
+     * The arguments one by one. A rule that forbids may leave them out. Then it forbids the program with any
+     * arguments.
+     */
     args: z.array(argument).optional(),
-    /** What may follow them, and how many at most. */
+    /** The form of further arguments, and how many there may be. */
     rest: z.strictObject({ each: argument, max: z.int().min(1).max(128) }).optional(),
     /**
      * The folder it may run in: exactly this one, or any folder within it. Programs read their scripts from where they run.
@@ -120,7 +123,7 @@ const rulesSchema = z
     }
   });
 
-/** Why a rule that allows something is refused because it is too loose. */
+/** Why a rule is refused because it allows too much. */
 function looseness(rule: ActionRule): string | undefined {
   if (!rule.allow) return undefined;
   if (rule.type === "terminal") {

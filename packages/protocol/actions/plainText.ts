@@ -1,7 +1,8 @@
 /**
- * Why a text is not what it looks like; undefined when it is. Refused are control characters, line breaks, signs that are
- * invisible or turn the direction of writing, spaces other than the plain one, other ways of writing the same (not NFC),
- * compatibility forms (full-width letters, ligatures), and look-alike letters of two scripts in one word.
+ * Why a text is not what it looks like; undefined when it is. It must have no control characters, no line breaks, no
+ * invisible signs, and no signs that change the direction of writing. It must have only plain spaces. Each character
+ * must have its plain form (NFKC): no full-width letter, no ligature. One word must not mix letters of two alphabets,
+ * because some of them look alike.
  */
 export function textComplaint(text: string): string | undefined {
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\p{Cn}]/u.test(text))

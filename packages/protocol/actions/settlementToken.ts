@@ -53,15 +53,18 @@ export type VerifySettlementTokenParameters = {
    */
   action: unknown;
   /**
-   * The service's Ed25519 key, 32 bytes, from `GET /v1/ledger/key` (`parseVerifierKeys`). While that lists two keys, a
-   * token of either is valid.
+   * The service's Ed25519 key, 32 bytes, from `GET /v1/ledger/key` (`parseVerifierKeys`). While this list has two
+   * keys, a token of either key is valid.
    */
   publicKey: Uint8Array;
   /** The ledger's origin, so that another service's token is not taken. */
   origin: string;
   /** Unix seconds. */
   now: number;
-  /** Whether a permission (`entry_hash`) was used before. Without it a token is valid as often as its time allows. */
+  /**
+   * Whether a permission (`entry_hash`) was used before. Without this function a token can be used again and again
+   * until it expires.
+   */
   isUsed?: (entryHash: string) => boolean;
 };
 
@@ -69,8 +72,8 @@ export type VerifySettlementTokenParameters = {
 export type TokenVerdict = { valid: true; claims: SettlementTokenClaims } | { valid: false; reason: string };
 
 /**
- * Whether a token permits this very action now (swarm.at §8.2). Call it right before the action, in the program that acts.
- * Depends only on its arguments. Never throws because of `token` or `action`.
+ * Whether a token permits this very action now (swarm.at §8.2). Call it right before the action, in the program that
+ * acts. The verdict depends only on the arguments. A bad `token` or `action` never makes it throw.
  *
  * @example
  * const { valid } = verifySettlementToken({ token, action, publicKey, origin, now: Math.floor(Date.now() / 1000) });

@@ -10,7 +10,7 @@ import { type RecordSigner, recoverBodySigner, signBody } from "../records/recor
 /** The header in which an auditor asks for the work it has to judge. Its value is JSON on one line. */
 export const DISCLOSURE_HEADER = "X-Audit-Request";
 
-/** How far the auditor's clock may be from the clock of the one it asks, in seconds, either way. */
+/** The greatest difference between the clocks of the auditor and of the agent that it asks, in seconds. */
 export const DISCLOSURE_TOLERANCE_SECONDS = 60;
 
 /** The longest value of the header, in characters. */
@@ -54,8 +54,8 @@ export function assignmentName({
 }
 
 /**
- * The value of {@link DISCLOSURE_HEADER}. An auditor with an assignment asks the hire's seller, or its buyer, for the work.
- * Signed by the auditor as EIP-191, like a record (SHP §8.3.1).
+ * The value of {@link DISCLOSURE_HEADER}. An auditor with an assignment asks the hire's seller, or its buyer, for the
+ * work. The auditor signs it as EIP-191, like a record (SHP §8.3.1).
  *
  * @throws InvalidInputError
  */
@@ -76,7 +76,7 @@ export type ReadDisclosureRequest = {
 /**
  * Reads the header.
  *
- * @param expected `hire`: the one in the path; `now`: unix seconds on the clock of the one who is asked
+ * @param expected `hire`: the one in the path; `now`: unix seconds on the clock of the agent that is asked
  * @throws InvalidInputError naming the field; `stale_request` when it was signed at another time
  */
 export function readDisclosureRequest(

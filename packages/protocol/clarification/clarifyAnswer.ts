@@ -50,8 +50,8 @@ export type ClarifyAnswer = z.output<typeof clarifyAnswerSchema>;
 export type QuoteOffer = z.output<typeof option>;
 
 /**
- * Reads a seller's answer, and checks every offer in it against its token: signed by this seller, for this buyer, these
- * params, this price and this time.
+ * Reads a seller's answer, and checks every offer in it against its token. This seller must have signed the token,
+ * for this buyer, these params, this price and this time.
  *
  * @param now unix seconds
  * @throws InvalidInputError naming the field, for more than three options too; TallystickError `bad_quote`

@@ -19,7 +19,7 @@ const brief = z.string().refine((text) => new TextEncoder().encode(text).length 
   error: `must have at most ${MAX_BRIEF_BYTES} bytes`,
 });
 
-/** The body of `POST {endpoint}/clarify` (SHP §7.5.1). `signature` is the buyer's, as over a hire. */
+/** The body of `POST {endpoint}/clarify` (SHP §7.5.1). The buyer makes `signature` in the same way as for a hire. */
 export const clarifyRequestSchema = z.looseObject({
   protocol: z.literal(CLARIFY_PROTOCOL),
   buyer_id: addressSchema,
@@ -37,7 +37,10 @@ export type ClarifyRequest = z.output<typeof clarifyRequestSchema>;
 /** What a buyer sends before it signs. */
 export type ClarifyTerms = Omit<z.input<typeof clarifyRequestSchema>, "protocol" | "signature">;
 
-/** What the signature covers. Hashes replace `brief` and `params`, which may contain what records may not. */
+/**
+ * What the signature covers. Hashes replace `brief` and `params`, because records must not contain everything that
+ * these may contain.
+ */
 function signedPart(request: { [key: string]: unknown }): RecordBody {
   const { params, brief: text, signature: _, ...rest } = request;
   return {
@@ -75,7 +78,7 @@ export function readClarifyRequest(value: unknown): { request: ClarifyRequest; s
       code: "unsupported_protocol",
       message: `protocol: must be ${CLARIFY_PROTOCOL}`,
       field: "protocol",
-      hint: "Clarification needs this version. Hires use the earlier one.",
+      hint: "Clarification needs this version. Only hires use the earlier version.",
     });
   }
   const result = clarifyRequestSchema.safeParse(value);

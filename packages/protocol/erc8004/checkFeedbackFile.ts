@@ -36,9 +36,9 @@ export type CheckFeedbackParameters = {
 };
 
 /**
- * Checks everything of a feedback file that needs no network: that its bytes have the hash, that receipt and
- * rating are signed and stand in the tree of one signed checkpoint, and that every other field says what
- * these two say.
+ * Checks everything of a feedback file that needs no network. The file's bytes must have the hash. Receipt and rating
+ * must be signed, and stand in the tree of one signed checkpoint. Every other field must agree with the receipt and
+ * the rating.
  *
  * A response file is checked by `checkResponseFile`.
  *

@@ -16,9 +16,9 @@ import { signatureFinding } from "./signatureFinding.ts";
 export type CheckedResponseFile = { findings: Finding[]; proofs: [field: string, proof: VerifiedProof][] };
 
 /**
- * Checks everything of a response file that needs no network. A verdict and the receipt of the judged hire must be signed,
- * stand in the trees of signed checkpoints, and be about the same hire, by the feedback's client. A note that a feedback is
- * spam proves nothing: it is the word of whoever posted it.
+ * Checks everything of a response file that needs no network. A verdict and the receipt of the judged hire must be
+ * signed, and stand in the trees of signed checkpoints. Both must be about the same hire, and its buyer must be the
+ * feedback's client. A note that a feedback is spam proves nothing: it is the word of whoever posted it.
  *
  * It reports each wrong field and never throws for one.
  */

@@ -32,8 +32,9 @@ const provenEntrySchema = z.strictObject({
 const text = z.string().max(256);
 
 /**
- * A feedback file of ERC-8004 with what shows that the feedback is for a paid hire: the receipt of its seller and the rating of
- * its buyer, both proven under one checkpoint of the ledger. All other fields follow from these two, the registry and the agent.
+ * A feedback file of ERC-8004 that proves that the feedback is for a paid hire. It contains the receipt of the seller
+ * and the rating of the buyer, both with a proof under one checkpoint of the ledger. All other fields follow from
+ * these two, the registry and the agent.
  */
 export const feedbackFileSchema = z.strictObject({
   agentRegistry: accountIdSchema,

@@ -16,7 +16,7 @@ export function notChecked(field: string, detail: string): Finding {
   return { field, holds: null, detail };
 }
 
-/** What an error of ours says about the file, as findings. Any other error is thrown again. */
+/** Turns an error of this project into findings about the file. Any other error is thrown again. */
 export function problemsOf(error: unknown, field: string): Finding[] {
   const wrong = (at: string, detail: string): Finding => ({ field: at, holds: false, detail });
   if (error instanceof InvalidInputError)

@@ -29,8 +29,8 @@ export const PUBLISHED_REGISTRIES = {
 } as const satisfies { [name: string]: PublishedRegistries };
 
 /**
- * The contracts behind the registries' proxies whose events are understood: version 2.0.0 of either. They stand at the same address on
- * every chain (CREATE2).
+ * The implementations behind the registries' proxies: version 2.0.0 of each registry. Only their events are
+ * understood. Each has the same address on every chain (CREATE2).
  */
 export const PUBLISHED_IMPLEMENTATIONS: readonly Address[] = [
   "0x7274e874ca62410a93bd8bf61c69d8045e399c02",

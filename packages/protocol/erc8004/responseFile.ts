@@ -108,7 +108,7 @@ function requireSameHire(verdictLine: string, receiptLine: string, client: Accou
   if (other !== undefined) refuse("verdict_proof.entry", `must judge the hire of the receipt: ${other}`);
 }
 
-/** What shows that a verdict is on another hire than a receipt's; undefined when nothing does. */
+/** Why a verdict is about another hire than a receipt; undefined when no difference is found. */
 function otherHire(verdict: AuditVerdict, receipt: Receipt): string | undefined {
   const { hire, params_hash, result_hash } = verdict;
   const [tx, log] = hire.split("-");

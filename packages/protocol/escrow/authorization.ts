@@ -1,10 +1,16 @@
 import type { Address } from "../address.ts";
 import type { Hex } from "../hex.ts";
 
-/** The token whose EIP-712 domain an authorization is signed in. Circle's USDC: name "USD Coin", version "2". */
+/**
+ * The token in whose EIP-712 domain an authorization is signed. Circle's USDC has the name "USD Coin" and the version
+ * "2".
+ */
 export type TokenDomain = { name: string; version: string; chainId: number; token: Address };
 
-/** An EIP-3009 authorization: `value` in atomic units, the bounds in unix seconds (exclusive both), a nonce of 32 bytes. */
+/**
+ * An EIP-3009 authorization. `value` is in atomic units, and `nonce` has 32 bytes. The two bounds are unix seconds,
+ * and neither belongs to the valid time.
+ */
 export type Authorization = {
   from: Address;
   to: Address;

@@ -77,7 +77,8 @@ export type ReadHireRequest = { request: HireRequest; signed: boolean };
  * Reads the body of a hire: shape, version, and the signature when there is one. From v0.3 on a hire needs a signature and
  * a nonce (SHP §12).
  *
- * @param seller whose endpoint it was sent to: a request bound to another is refused
+ * @param seller the owner of the endpoint that received the request. A request that is bound to another seller is
+ * refused
  * @throws InvalidInputError naming every field at fault
  * @throws TallystickError `unsupported_protocol`
  */

@@ -25,8 +25,8 @@ const PLAIN = Uint8Array.from({ length: 256 }, (_, c) =>
 const SURE_DIGITS = 15;
 
 /**
- * Scans one JSON value that is printed as Python's `json.dumps(value, sort_keys=True)` prints it, without
- * building it. If the scan succeeds, reading and printing the value would give the same bytes.
+ * Scans the text of one JSON value, and builds no value. It succeeds when the text is as Python's `json.dumps(value,
+ * sort_keys=True)` prints it. Then reading and printing the value would give the same bytes.
  *
  * @param bytes the text. The scan reads past the end of a value if more bytes follow
  * @param at where the value begins
@@ -95,7 +95,7 @@ function isKeyBelow(bytes: Uint8Array, a: number, b: number): boolean {
   for (let i = 0; ; i++) {
     const x = bytes[a + i] as number;
     const y = bytes[b + i] as number;
-    // The quote is not the lowest printable character, but the end of a key sorts below every character.
+    // The end of a key sorts below every character, although its quote is not the lowest printable character.
     if (y === QUOTE) return false;
     if (x === QUOTE) return true;
     if (x !== y) return x < y;
@@ -166,9 +166,8 @@ export function scanCanonicalNumber(bytes: Uint8Array, start: number): number {
 function scanFloat(bytes: Uint8Array, start: number, first: number, point: number): number {
   const end = behindDigits(bytes, point + 1);
   const fraction = end - point - 1;
-  // No two decimals of up to 15 digits are the same double, so no shorter one reads back as this one. Python
-  // prints it in the same way, unless it ends in a zero that can be dropped. From 1 to 1e15 there is no
-  // exponent.
+  // No two decimals of up to 15 digits are the same double, so no shorter decimal has the value of this one. Python
+  // prints it in the same way, unless it ends in a zero that can be dropped. From 1 to 1e15 there is no exponent.
   const isShortest = bytes[end - 1] !== ZERO ? fraction > 0 : fraction === 1;
   if (bytes[first] !== ZERO && isShortest && end - first - 1 <= SURE_DIGITS && bytes[end] !== LETTER_E)
     return end;

@@ -8,8 +8,8 @@ export class JsonValueError extends TallystickError {
 }
 
 /**
- * A float as Python's `repr` prints it: the shortest digits that read back, `.0` when whole, exponent form below
- * 1e-4 and from 1e16 on with at least two exponent digits.
+ * A float as Python's `repr` prints it. It has the fewest digits that still give the same float, and `.0` when it is
+ * whole. Below 1e-4 and from 1e16 on it has an exponent of at least two digits.
  *
  * @throws JsonValueError when it is not finite
  */

@@ -268,9 +268,9 @@ class Reader {
 }
 
 /**
- * Reads strict JSON (RFC 8259) as Python's `json.loads` does: ints of any size up to {@link MAX_INT_DIGITS} digits,
- * floats apart from ints by their text (`1.0` and `1e0` are floats), the last of duplicate keys wins unless they are
- * refused, `\ud800` alone is kept. Unlike Python it refuses `NaN`, `Infinity` and floats that overflow, and nesting beyond
+ * Reads strict JSON (RFC 8259) as Python's `json.loads` does. An int has at most {@link MAX_INT_DIGITS} digits. The
+ * text decides what is a float (`1.0` and `1e0` are). The last of duplicate keys wins, unless they are refused. A
+ * lone `\ud800` is kept. Unlike Python it refuses `NaN`, `Infinity`, floats that overflow, and nesting beyond
  * `maxDepth`.
  *
  * @throws JsonSyntaxError with the offset
@@ -286,7 +286,7 @@ function compareCodePoints(a: string, b: string): number {
     const x = a.charCodeAt(i);
     const y = b.charCodeAt(i);
     if (x === y) continue;
-    // Only when both are surrogates or above can the order of the units differ from that of the characters.
+    // If one unit is below the surrogates, the units have the same order as the characters.
     if (x < 0xd800 || y < 0xd800) return x - y;
     const inPairA = endsPair(a, i);
     const inPairB = endsPair(b, i);

@@ -26,7 +26,7 @@ const PAYLOAD_AT = PARENT_AT + DIGITS + PAYLOAD.length;
 const encoder = new TextEncoder();
 
 /**
- * Verifies a chain of canonical lines without building entries, several times as fast as reading each one.
+ * Verifies a chain of canonical lines without building entries. It is several times as fast as reading each line.
  *
  * It accepts only lines that the slow way (reading and printing) accepts too, with the same hash and leaf.
  * The checks of the line's fixed parts and {@link scanCanonical} make sure that reading and printing would

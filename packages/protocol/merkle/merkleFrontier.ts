@@ -50,9 +50,9 @@ export class MerkleFrontier {
   /**
    * Adds a leaf by its hash.
    *
-   * @param onComplete called with every subtree that the leaf completes, itself first: the root of 2^height
-   * leaves, number `index` from the left. A caller that keeps these roots can make proofs later. The frontier
-   * alone cannot.
+   * @param onComplete called with every subtree that the leaf completes, and first with the leaf itself. A subtree is
+   * given as the root of 2^height leaves, number `index` from the left. A caller that keeps these roots can make
+   * proofs later. The frontier alone cannot.
    */
   append(leafHash: Uint8Array, onComplete?: (height: number, index: number, hash: Uint8Array) => void): void {
     if (leafHash.length !== 32) {

@@ -60,7 +60,7 @@ export class MerkleRange implements RangeOfLeaves {
   }
 
   /**
-   * The root of the tree that these leaves are.
+   * The root of the tree of these leaves.
    *
    * @throws TallystickError `not_a_range` when the first leaf is not the tree's first
    */

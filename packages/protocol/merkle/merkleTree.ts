@@ -90,7 +90,7 @@ export class MerkleTree {
     if (this.#size % width === 0) this.#keep(this.#size / width - 1);
   }
 
-  /** Keeps the subtree number `index` of the lowest kept level, and those above that it completes. */
+  /** Keeps the subtree number `index` of the lowest kept level, and all higher subtrees that are complete with it. */
   #keep(index: number): void {
     let hash = this.#over(KEPT_FROM, index);
     let at = index;
@@ -191,7 +191,7 @@ export class MerkleTree {
     if (from === 0 || from === to) return [];
     const proof: Uint8Array[] = [];
     let [low, high] = [0, to];
-    // Whether this part is still the whole old tree. Then the verifier knows its root already.
+    // Whether this part is still the whole old tree. If it is, the verifier knows its root already.
     let whole = true;
     while (from !== high) {
       const middle = low + splitPoint(high - low);
@@ -208,7 +208,7 @@ export class MerkleTree {
     return proof.reverse();
   }
 
-  /** Root of the leaves [low, high), where `low` is a multiple of every complete subtree in it. */
+  /** Root of the leaves [low, high). `low` must be a multiple of the size of every complete subtree among them. */
   #subtree(low: number, high: number): Uint8Array {
     const parts: Uint8Array[] = [];
     let at = low;

@@ -13,8 +13,9 @@ const LOCAL_NAME = /\.(?:localhost|localdomain|local|internal|intranet|lan|home|
 const MIN_PORT = 1024;
 
 /**
- * Whether an IP address is a public server's: not loopback, private, link-local, of a carrier's NAT, multicast, reserved,
- * or a way to write or reach such an IPv4 address by IPv6 (mapped, NAT64, 6to4, Teredo).
+ * Whether an IP address is a public server's. It must not be loopback, private, link-local, of a carrier's NAT,
+ * multicast or reserved. IPv6 forms that contain an IPv4 address (mapped, NAT64, 6to4, Teredo) are refused if that
+ * address is.
  *
  * @param text as a resolver or a URL gives it, IPv6 without brackets
  */

@@ -20,9 +20,9 @@ export type HeadSignature = { by: HeadSigner; signature: Hex };
 export const MAX_CONTRACT_SIGNATURE_BYTES = 40_000;
 
 /**
- * How a checkpoint carries its writer's EIP-712 `Head` signature: as a note signature of our own type (0xff and a name,
- * C2SP signed-note), which other readers ignore. The key is the writer's address. A contract's signature has its own type,
- * so nobody takes bytes that only the contract understands for a key's signature.
+ * A checkpoint carries its writer's EIP-712 `Head` signature as a note signature of our own type: 0xff and a name
+ * (C2SP signed-note). Other readers ignore this type. Its key is the writer's address. A contract's signature has
+ * another type, because only the contract understands its bytes. So nobody takes it for a key's signature.
  */
 const TYPES: { readonly [signer in HeadSigner]: Uint8Array } = {
   key: Uint8Array.of(0xff, ...utf8ToBytes("tallystick/eip712-head")),

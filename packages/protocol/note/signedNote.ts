@@ -18,7 +18,10 @@ export type NoteVerifierKey = { name: string; keyId: Uint8Array; publicKey: Uint
 const ED25519 = 0x01;
 const EM_DASH = "\u2014";
 
-/** The longest note that is read, in UTF-16 units, and most signatures under one: as in Go's sumdb/note. */
+/**
+ * The longest note that is read, in UTF-16 units, and the most signatures under a note. Both limits are those of Go's
+ * sumdb/note.
+ */
 const MAX_NOTE_LENGTH = 1_000_000;
 const MAX_SIGNATURES = 100;
 
@@ -80,7 +83,7 @@ export function parseVerifierKey(text: string, field = "key"): NoteVerifierKey {
   });
 }
 
-/** The note as text: its text, an empty line, and one line a signature. */
+/** The note as text: its text, an empty line, and one line for each signature. */
 export function formatSignedNote({ text, signatures }: SignedNote): string {
   return `${text}\n${formatSignatureLines(signatures)}`;
 }

@@ -18,7 +18,7 @@ export type TrustPolicy = {
   quorum: string;
 };
 
-/** The longest policy, in UTF-16 units, and most logs, witnesses and groups in it, each. */
+/** The longest policy, in UTF-16 units. And the largest number of its logs, of its witnesses and of its groups. */
 const MAX_POLICY_LENGTH = 200_000;
 const MAX_OF_KIND = 64;
 
@@ -74,7 +74,7 @@ export function parseTrustPolicy(text: string, field = "policy"): TrustPolicy {
     if (name === undefined || count === undefined || named.length === 0)
       refuse(at, "must be `group <name> all|any|<k> <name>…`");
     const least = count === "all" ? named.length : count === "any" ? 1 : wholeNumber(count);
-    // A count that is no number is not below either.
+    // If the count is no number, it is NaN, and the comparison is false.
     if (!(least <= named.length))
       refuse(at, `must ask for 1 to ${named.length} of its ${named.length} members`);
     for (const member of named) {

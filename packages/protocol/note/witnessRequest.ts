@@ -13,7 +13,7 @@ export const MAX_WITNESS_REQUEST_LENGTH = 128_000;
 export type WitnessRequest = {
   /** The size that the witness cosigned last, 0 for none. */
   oldSize: number;
-  /** The consistency proof from there to the checkpoint (RFC 6962 §2.1.2), 32 bytes each. */
+  /** The consistency proof from that size to the checkpoint (RFC 6962 §2.1.2), 32 bytes each. */
   proof: Uint8Array[];
   /** The checkpoint, a signed note. */
   checkpoint: string;

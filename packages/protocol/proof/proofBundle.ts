@@ -28,10 +28,10 @@ const MAX_BUNDLE_LENGTH = 2 ** 27;
 /**
  * A `.proof` file (JSON): one entry of a ledger, and everything that proves that the ledger has it.
  *
- * `entry` is the canonical line as text, `index` its position from 0, `inclusion_proof` its path in the tree
- * of `checkpoint` (a C2SP signed note), `verifier_key` the `vkey` that signed it. `anchor` says where the
- * chain has the same size and root; null if the ledger is not anchored yet. The ledger's id follows from its
- * first writer and its guardian; `writer` is who signed the checkpoint's head.
+ * `entry` is the canonical line as text, and `index` is its position from 0. `inclusion_proof` is its path in the
+ * tree of `checkpoint`. `checkpoint` is a C2SP signed note, and `verifier_key` is the `vkey` that signed it. `anchor`
+ * says where the chain has the same size and root; null if the ledger is not anchored yet. The ledger's id follows
+ * from its first writer and its guardian; `writer` is who signed the checkpoint's head.
  */
 export const proofBundleSchema = z.strictObject({
   format: z.literal("tallystick/proof/v1", { error: 'must be "tallystick/proof/v1"' }),
@@ -81,7 +81,10 @@ export type VerifiedLedger = {
   guardian: Address;
   /** The signer of the checkpoint's size and root. */
   writer: Address;
-  /** That signature. The signature of a key was checked here. Only the chain can check that of a contract. */
+  /**
+   * The writer's signature. The signature of a key was checked here. Only the chain can check the signature of a
+   * contract.
+   */
   word: HeadSignature;
   /**
    * Why the signature counts: `id` when the ledger's id names this writer, `pinned` when the caller knew the writer.
@@ -134,12 +137,13 @@ export function parseProofBundle(text: string): ProofBundle {
 }
 
 /**
- * Checks everything about a proof that needs no network: the entry hashes to what it says, it stands in the tree of the
- * checkpoint, the checkpoint is signed, and the ledger's id belongs to the writer that signed the head.
+ * Checks everything about a proof that needs no network. The entry must hash to what it says, and stand in the tree
+ * of the checkpoint. The checkpoint must be signed. The ledger's id must belong to the writer that signed the head.
  *
- * The id names the ledger's first writer. Only the chain shows that another writer followed, or that a contract signed.
- * Such a proof is refused, unless the caller knows the writer (`writer`; for a contract together with `keys`, since then
- * the checkpoint's own key has to vouch for the root), or asks the chain afterwards (`leaveWriterToChain`).
+ * The id names the ledger's first writer. Only the chain shows that another writer followed, or that a contract
+ * signed. Such a proof passes only if the caller knows the writer (`writer`), or asks the chain afterwards
+ * (`leaveWriterToChain`). For a contract the caller needs `keys` together with `writer`, because then only the
+ * checkpoint's key vouches for the root.
  *
  * Without `keys` and `writer` it shows only that the bundle agrees with itself and with the first writer's wallet.
  *
@@ -163,7 +167,7 @@ export function verifyProofBundle(
   const proof = bundle.inclusion_proof.map((node) => fromHex(node));
   const { size, root } = checkpoint;
   if (!verifyInclusion({ leafHash, index: bundle.index, size, proof, root })) {
-    throw new ProofError(`The entry is not entry ${bundle.index} of the ledger that the checkpoint is of.`);
+    throw new ProofError(`The entry is not entry ${bundle.index} of the checkpoint's ledger.`);
   }
   return {
     entry,
@@ -187,7 +191,7 @@ function checkLedger(
   const expected = ledgerId({ chainId, contract, writer: firstWriter, guardian, origin });
   if (!bytesEqual(fromHex(id), fromHex(expected))) {
     throw new ProofError(
-      "The ledger's id is not that of its chain, contract, first writer, guardian and origin.",
+      "The ledger's id does not follow from its chain, contract, first writer, guardian and origin.",
     );
   }
   if (pinned !== undefined && pinned !== writer)
@@ -204,7 +208,7 @@ function checkLedger(
     throw new UnconfirmedWriterError(
       word.by === "contract"
         ? `The writer ${writer} is a contract, and only the chain says what it signed.`
-        : `The writer ${writer} is not the first one of the ledger, and only the chain says that it followed.`,
+        : `The writer ${writer} is not the first one of the ledger, and only the chain shows that it came later.`,
     );
   }
   return { id, chainId, contract, firstWriter, guardian, writer, word, rests };

@@ -70,8 +70,9 @@ export type VerifiedTlogProof = {
 };
 
 /**
- * Checks one of our proofs against a policy: its entry is canonical and hashes to what it says, it is in the checkpoint's
- * tree, a log of the policy signed the checkpoint, and the policy's quorum cosigned it.
+ * Checks one of our proofs against a policy. The entry must be canonical, hash to what it says, and be in the
+ * checkpoint's tree. A log of the policy must have signed the checkpoint, and the policy's quorum must have cosigned
+ * it.
  *
  * @throws ProofError for the first part that does not hold; InvalidInputError for one that cannot be read
  */
@@ -92,7 +93,7 @@ export function verifyTlogProof(
   if (objection !== undefined) throw new ProofError(objection);
   const { size, root } = checkpoint;
   if (!verifyInclusion({ leafHash: lineLeafHash(line), index, size, proof, root }))
-    throw new ProofError(`The entry is not entry ${index} of the ledger that the checkpoint is of.`);
+    throw new ProofError(`The entry is not entry ${index} of the checkpoint's ledger.`);
   return { entry, index, checkpoint, witnesses: witnessesOf(note, policy) };
 }
 

@@ -5,16 +5,17 @@ import type { RecordBody } from "../json/recordBody.ts";
 import { boundForm } from "./boundForm.ts";
 import { endpointSchema } from "./listing.ts";
 
-/** The most runs of one attestation, and most tests of a run. */
+/** The most runs of one attestation, and the most tests of a run. */
 export const MAX_TEST_RUNS = 16;
 const MAX_TESTS = 10_000_000;
 
 const count = z.int().min(0, "must not be negative").max(MAX_TESTS, `must be at most ${MAX_TESTS}`);
 
 /**
- * One run of an agent's tests. `passing` are those that passed, are not flaky and, as far as is known, have an assertion;
- * `total` are all, skipped ones too. `report_hash` is the SHA-256 of the report as the runner wrote it. `outcomes_hash` is
- * the SHA-256 of each test's result: two runs that agree test by test have the same.
+ * One run of an agent's tests. `passing` counts the tests that passed and are not flaky. A test that is known to have
+ * no assertion does not count. `total` counts all tests, also the skipped ones. `report_hash` is the SHA-256 of the
+ * report as the runner wrote it. `outcomes_hash` is the SHA-256 of each test's result: two runs that agree test by
+ * test have the same.
  */
 const testRunSchema = z
   .strictObject({

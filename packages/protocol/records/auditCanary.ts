@@ -22,8 +22,8 @@ const canarySchema = z.strictObject({
 export type Canary = z.infer<typeof canarySchema>;
 
 /**
- * The body of an `audit_canary`. First comes the commitment alone, before the hires happen; later the same
- * commitment with its content. So nobody could choose the true verdicts after seeing the auditors' verdicts.
+ * The body of an `audit_canary`. A first record has only the commitment, before the hires happen. A later record has
+ * the same commitment and its content. So nobody could choose the true verdicts after seeing the auditors' verdicts.
  */
 const auditCanaryFields = {
   commitment: hash32Schema,

@@ -35,8 +35,8 @@ export const auditParamsSchema = z.strictObject({
     .refine(hasAtMost(MAX_AUDIT_RATES), `must have at most ${MAX_AUDIT_RATES} rates`)
     .default({}),
   /**
-   * The share of a seller's hires that is drawn after a rollback of one of its hires or of its cluster's
-   * hires, and for how long.
+   * The share of a seller's hires that is drawn after a rollback of a hire of the seller or of its cluster. And how
+   * long this share applies.
    */
   elevatedPpm: ppm.default(200_000),
   elevatedSeconds: positive.default(604_800),
@@ -57,7 +57,10 @@ export const auditParamsSchema = z.strictObject({
   /** How long a seller keeps what an auditor may ask for. */
   disclosureSeconds: positive.default(1_209_600),
 
-  /** Refunds after delivery from this amount on are drawn: the first for a buyer and seller in this time. */
+  /**
+   * Hires that are refunded after delivery are drawn, from this amount on. In this time only the first such hire of a
+   * buyer and seller is drawn.
+   */
   contestedMinAtomic: atomicSchema.default("100000"),
   contestedSeconds: positive.default(604_800),
 
@@ -69,16 +72,16 @@ export const auditParamsSchema = z.strictObject({
   matureShareSeconds: positive.default(604_800),
 
   /**
-   * An auditor leaves the roster when it has at least so many verdicts and more than this share of them is
-   * overruled. And the time for which it leaves.
+   * An auditor leaves the roster when it has at least this many verdicts and more than this share of them is
+   * overruled. The last setting is the time for which it leaves.
    */
   minAgreement: positive.default(10),
   maxDisagreement: share.default({ numerator: 3, denominator: 10 }),
   removedSeconds: positive.default(2_592_000),
 
   /**
-   * The fee of an audit by the price of the hire, from `fromAtomic` on; and the factor for the first auditor
-   * of a confirmed fail (SHP §8.3.2).
+   * The fee of an audit, by the price of the hire. Each band begins at `fromAtomic`. And the factor by which the fee
+   * of the first auditor of a confirmed fail is multiplied (SHP §8.3.2).
    */
   fees: z
     .array(z.strictObject({ fromAtomic: atomicSchema, feeAtomic: atomicSchema }))

@@ -5,8 +5,8 @@ import { isUnbound } from "./binding.ts";
 import { ledgerNameSchema } from "./ledgerName.ts";
 
 /**
- * Makes the reader of a type's bodies, in both forms. With `type` and `ledger`, no key but the fields is
- * allowed. In the older form, which old ledgers have, unknown keys are kept. `checkBinding` checks which form
+ * Makes the reader of a type's bodies, in both forms. With `type` and `ledger`, only the fields are allowed besides
+ * these two keys. In the older form, which old ledgers have, unknown keys are kept. `checkBinding` checks which form
  * counts where, and whether `type` and `ledger` are the right ones.
  *
  * @param fields the type's own

@@ -7,11 +7,10 @@ import { boundForm } from "./boundForm.ts";
 import { checkNestedSignature, signatureSchema } from "./nestedSignature.ts";
 
 /**
- * The body of an `endorsement`: one agent vouches for another, for one capability or as a whole (STEWARD).
- * For one endorser, agent and capability the highest `issued_at` (unix seconds) holds; `revoked` withdraws
- * it. `agent_signature` is the endorsed agent's consent: an EIP-191 signature over the body without this
- * field. The body names the endorser. So nobody can lower an agent's average by endorsing it. A withdrawal
- * needs no consent.
+ * The body of an `endorsement`: one agent vouches for another, for one capability or as a whole (STEWARD). For one
+ * endorser, agent and capability the highest `issued_at` (unix seconds) wins; `revoked` withdraws it.
+ * `agent_signature` is the endorsed agent's consent: an EIP-191 signature over the body without this field. The body
+ * names the endorser. So nobody can lower an agent's average by endorsing it. A withdrawal needs no consent.
  */
 const endorsementFields = {
   endorser: addressSchema,
@@ -36,7 +35,7 @@ export function parseEndorsement(body: RecordBody): Endorsement {
   return read(body);
 }
 
-/** Whether the endorsed agent signed the body, `agent_signature` left out. */
+/** Whether the endorsed agent signed the body without its `agent_signature`. */
 export function checkEndorsedSignature(
   body: RecordBody,
   agent: Address,

@@ -52,7 +52,7 @@ export const listingSchema = z.looseObject({
 export type Listing = z.output<typeof listingSchema>;
 
 function parseUrl(text: string): URL | undefined {
-  // The constructor of URL trims and repairs. A signed address must be valid without that.
+  // The `URL` constructor trims and repairs its text. A signed address must be valid without that.
   if (/[\s\\]/.test(text) || !/^https?:\/\//.test(text)) return undefined;
   try {
     return new URL(text);
@@ -90,8 +90,9 @@ export function isHttpsEndpoint(listing: Listing): boolean {
 const auditConsentSchema = z.strictObject({ operator: addressSchema });
 
 /**
- * The operator whose audits the seller agrees to by this listing: `audit: {operator: "0x…"}`. Null for a listing without
- * it, or with another form of it, which existing listings may have, and for a retired one (SHP §8.3).
+ * The operator whose audits the seller agrees to by this listing: `audit: {operator: "0x…"}`. Null for a retired
+ * listing, for a listing without `audit`, and for one whose `audit` has another form, as existing listings may have
+ * it (SHP §8.3).
  */
 export function auditConsent(listing: Listing): Address | null {
   const consent = auditConsentSchema.safeParse(listing.audit);

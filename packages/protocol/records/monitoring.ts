@@ -6,7 +6,7 @@ import { decimalSchema } from "./decimalSchema.ts";
 import { endpointSchema } from "./listing.ts";
 import { slaMetrics, slaWindows } from "./sla.ts";
 
-/** The most agents of one record, and most parts of a day's. */
+/** The most agents of one record, and the most parts of a day's report. */
 export const MAX_MONITORED_AGENTS = 100;
 const MAX_PARTS = 1_024;
 
@@ -40,10 +40,9 @@ const agentSchema = z.strictObject({
 });
 
 /**
- * The body of a `monitoring`: the differences that a prober of `params.steward.probers` found. It asks the
- * endpoints at which agents report how they keep their SLAs (STEWARD T026), and lists the agents whose report
- * differs from the measured values. `day` is unix seconds / 86400; agents beyond one record go into further
- * parts.
+ * The body of a `monitoring`: the differences that a prober of `params.steward.probers` found. It asks the endpoints
+ * at which agents report how they keep their SLAs (STEWARD T026), and lists the agents whose report differs from the
+ * measured values. `day` is unix seconds / 86400. Agents that do not fit into one record are in further parts.
  */
 const monitoringFields = {
   day: z.int().min(0).max(1_000_000, "must be the number of a day: unix seconds / 86400"),

@@ -3,7 +3,7 @@ import { addressSchema } from "../address.ts";
 import type { RecordBody } from "../json/recordBody.ts";
 import { boundForm } from "./boundForm.ts";
 
-/** The most agents of one record, and most parts of an hour. */
+/** The most agents of one record, and the most parts of an hour's report. */
 export const MAX_OUTCOME_AGENTS = 256;
 const MAX_PARTS = 1_024;
 
@@ -49,8 +49,9 @@ const outcomeSchema = z
 export type Outcome = z.infer<typeof outcomeSchema>;
 
 /**
- * The body of an `outcomes`: the results of agents' proposals in an hour, as the ledger's operator has them (swarm.at §13).
- * Rejected work has no entry of its own. `hour` is unix seconds / 3600. Agents beyond one record go into further parts.
+ * The body of an `outcomes`: the results of agents' proposals in an hour, as the ledger's operator has them (swarm.at
+ * §13). Rejected work has no entry of its own. `hour` is unix seconds / 3600. Agents that do not fit into one record
+ * are in further parts.
  */
 const outcomesFields = {
   hour: z.int().min(0).max(10_000_000, "must be the number of an hour: unix seconds / 3600"),

@@ -3,9 +3,9 @@ import { type Sha256, sha256ByNoble } from "../sha256.ts";
 import type { RatingSide } from "./rating.ts";
 
 /**
- * The single-use token of a rating (SHP §9.1): `rtt_` and the first 26 Crockford base 32 characters of the SHA-256 of the
- * receipt's entry hash (its 64 hex digits as text) followed by the side. Anyone who has the receipt can compute it. The one
- * rating that its side signs spends it.
+ * The single-use token of a rating (SHP §9.1): `rtt_` and the first 26 Crockford base 32 characters of the SHA-256 of
+ * the receipt's entry hash (its 64 hex digits as text) followed by the side. Anyone who has the receipt can compute
+ * it. It is used up by the one rating that this side signs.
  *
  * @param receipt entry hash of the receipt: 64 lower-case hex digits
  * @param sha256 how it is hashed; in plain JavaScript unless the caller has something faster

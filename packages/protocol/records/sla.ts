@@ -116,8 +116,9 @@ export function daysOf(duration: string): number | null {
 
 /**
  * The body of an `sla`: what an agent promises, and what a breach costs it (STEWARD). The highest `issued_at` (unix
- * seconds) holds; one without guarantees withdraws. There is one guarantee of a metric and window. `effective_date`,
- * `breach_notification` and `dispute_resolution` are shown only. The record's position and `params.steward` decide.
+ * seconds) wins. An SLA without guarantees withdraws the earlier one. Each metric and window has at most one
+ * guarantee. `effective_date`, `breach_notification` and `dispute_resolution` are only shown. The record's position
+ * and `params.steward` decide in their place.
  */
 const slaFields = {
   agent_id: addressSchema,

@@ -5,7 +5,10 @@ import { boundForm } from "./boundForm.ts";
 import { breachIdSchema } from "./breachId.ts";
 import { endpointSchema } from "./listing.ts";
 
-/** The body of an `sla_dispute`: an agent contests a breach that was detected, once (STEWARD). Its entry hash is the dispute's id. */
+/**
+ * The body of an `sla_dispute`: an agent contests a detected breach (STEWARD). It may contest each breach once. The
+ * hash of the record's entry is the dispute's id.
+ */
 const slaDisputeFields = {
   breach: breachIdSchema,
   agent_id: addressSchema,

@@ -5,7 +5,10 @@ import type { RecordBody } from "../json/recordBody.ts";
 import { boundForm } from "./boundForm.ts";
 import { breachIdSchema } from "./breachId.ts";
 
-/** The body of an `sla_payment`: the agent says which transfer pays a buyer what a breach owes it (STEWARD). */
+/**
+ * The body of an `sla_payment`: the agent owes a buyer money for a breach, and names the transfer that paid it
+ * (STEWARD).
+ */
 const slaPaymentFields = {
   breach: breachIdSchema,
   buyer: addressSchema,

@@ -30,8 +30,9 @@ const observationSchema = z
 const hasAtMost = (most: number) => (record: object) => Object.keys(record).length <= most;
 
 /**
- * The body of an `uptime`: what a prober of `params.steward.probers` saw in one hour (STEWARD). `hour` is unix seconds / 3600;
- * hosts beyond one record go into further parts. Of one prober, hour and host the first record counts.
+ * The body of an `uptime`: what a prober of `params.steward.probers` saw in one hour (STEWARD). `hour` is unix
+ * seconds / 3600; hosts that do not fit into one record are in further parts. For one prober, hour and host the first
+ * record counts.
  */
 const uptimeFields = {
   hour: z.int().min(0).max(10_000_000, "must be the number of an hour: unix seconds / 3600"),

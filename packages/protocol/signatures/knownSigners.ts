@@ -16,7 +16,7 @@ export type KnownSigner = {
 /**
  * Signers that were recovered before, by body. So a second question needs no hash and no recovery.
  *
- * The body's object identity is the key, and the entry goes with the object. A caller must not change a body
+ * The body's object identity is the key, and the entry disappears with the object. A caller must not change a body
  * after it was remembered.
  */
 export class KnownSigners {

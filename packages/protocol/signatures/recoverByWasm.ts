@@ -6,7 +6,7 @@ let opened: Promise<RecoverPublicKey> | undefined;
 
 /**
  * Recovery by libsecp256k1 compiled to WebAssembly: some ten times as fast as {@link recoverByNoble}, with the same
- * answers, on every platform. Compiling and its tables take some ten milliseconds, once in a process.
+ * answers, on every platform. Compiling it and building its tables take some ten milliseconds, once in a process.
  */
 export function recoverByWasm(): Promise<RecoverPublicKey> {
   opened ??= open().catch((error: unknown) => {

@@ -90,7 +90,7 @@ export function verifyTrustReport(
 function isSigned(signature: string, report: TrustReport["trust_report"], publicKey: string): boolean {
   const bytes = signedBytes(report);
   try {
-    // As RFC 8032 has it: strict about keys of small order, with which one signature fits many texts.
+    // Strict, as in RFC 8032. With a key of small order, one signature would otherwise fit many texts.
     return ed25519.verify(hexToBytes(signature), bytes, hexToBytes(publicKey), { zip215: false });
   } catch {
     return false;

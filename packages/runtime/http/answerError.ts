@@ -17,8 +17,8 @@ export function problemAnswer(told: Problem, more: { [name: string]: string } = 
 }
 
 /**
- * A service's answer to a failed request. Of an error's `details`, `headers` become headers of the answer and
- * `existing` becomes a member of its body. Other details are not sent.
+ * A service's answer to a failed request. Two of the error's `details` are sent: `headers` become headers of the
+ * answer, and `existing` becomes a member of the answer's body.
  *
  * @param parameters.statusByCode the codes of this service
  * @param parameters.headers headers for every answer with a status

@@ -38,7 +38,7 @@ export type ClientBudget = {
    * Calls `begin` when the request may run, possibly at once. Returns undefined if too many requests wait
    * already.
    *
-   * @returns a function that gives the turn back, even before it has come; it may be called several times
+   * @returns a function that gives the turn back, also when the turn has not come yet. It may be called several times
    */
   takeTurn: (begin: () => void) => (() => void) | undefined;
   /**
@@ -81,7 +81,7 @@ const FREE_PER_SECOND = 20;
  */
 const LIGHT = 0.8;
 
-/** How long a client that is not light lets others go first, in milliseconds. */
+/** A client that is not light lets others go first for this time, in milliseconds. */
 const YIELD_MS = 100;
 
 type State = {
@@ -91,7 +91,7 @@ type State = {
   queue: Set<() => void>;
   streams: number;
   refusals: number;
-  /** Requests without a price, less {@link FREE_PER_SECOND} for each second since. */
+  /** A count of requests without a price. It rises by 1 with each, and falls by {@link FREE_PER_SECOND} each second. */
   free: number;
   freeAt: number;
   held: number;
@@ -101,10 +101,10 @@ type State = {
 };
 
 /**
- * A budget for every client: points that come back with time, turns and streams. A client may owe points, up
- * to one burst, so nobody waits longer than two bursts take to earn. A client that spends more than it earns
- * has one turn at a time. The turn begins when nobody else is served, or after 100 ms. So other clients find
- * at most one of its requests in front of theirs.
+ * A budget for every client: points that come back with time, turns and streams. A client may owe points, up to one
+ * burst. So nobody waits longer than the time in which a client earns two bursts. A client that spends more than it
+ * earns has one turn at a time. The turn begins when nobody else is served, or after 100 ms. So other clients find at
+ * most one of its requests in front of theirs.
  *
  * @param now the time in seconds
  */

@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 /** The connection of an anonymous client: its IP address, and the addresses that proxies added. */
 export type Asker = { remoteAddress: string | undefined; forwardedFor: string | undefined };
 
-/** Reads both from Node's request. */
+/** Reads the address and the header from Node's request. */
 export function askerOf({
   socket,
   headers,

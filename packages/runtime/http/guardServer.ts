@@ -14,9 +14,9 @@ const CONNECTION_OF: { [event: string]: (given: unknown[]) => Duplex } = {
 };
 
 /**
- * Keeps the listeners of a server from ending the process. If one throws, its connection gets a 400. A
- * promise that fails later is known to belong to a request (see `surviveRequests`). An upgraded connection
- * may break although nobody listens for its errors.
+ * Keeps the listeners of a server from ending the process. If one throws, its connection gets a 400. If a promise
+ * fails later, `surviveRequests` knows the request to which it belongs. An upgraded connection may break although
+ * nobody listens for its errors.
  */
 export function guardServer(server: Server, onFault: OnFault): void {
   const emit = server.emit.bind(server) as (event: string, ...given: unknown[]) => boolean;

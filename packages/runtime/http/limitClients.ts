@@ -30,8 +30,9 @@ export type ClientLimits = {
    */
   trustedProxies: number;
   /**
-   * The price of a request by its path (see `pathOf`), or by anything else, before its answer is known; 0: free, 20 a second; undefined: it
-   * is not limited here. Default 1.
+   * The price of a request by its path (see `pathOf`) or by another property, before its answer is known. Default 1.
+   * With 0 the request is free, and a client may send 20 such requests a second. With undefined the request is not
+   * limited here.
    */
   priceOf?: (path: string, request: IncomingMessage) => number | undefined;
 };
@@ -39,18 +40,21 @@ export type ClientLimits = {
 /** Bytes of an answer that cost one point. */
 const BYTES_PER_POINT = 16 * 1024;
 
-/** Bytes of a request that cost one point, because reading them takes work. The first this many are free. */
+/**
+ * Bytes of a request that cost one point, because reading them takes work. The same number of bytes at the start of
+ * each request is free.
+ */
 const BYTES_IN_PER_POINT = 4 * 1024;
 
 /**
- * The rest of a body that is read after the answer, so that the connection can stay open. A longer rest is
- * not read.
+ * The most bytes of a body that are read after the answer, so that the connection can stay open. If more bytes
+ * remain, none of them is read.
  */
 const MAX_REST_BYTES = 1024 * 1024;
 
 /**
- * The price of a request that comes after the last one that may be answered. It pays for the ones behind it
- * too, which are not read.
+ * The price of a request that comes after the last one that may be answered. The requests behind it are not read, and
+ * this price pays for them too.
  */
 const IGNORED_POINTS = 16;
 

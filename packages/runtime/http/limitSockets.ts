@@ -18,10 +18,10 @@ const CONNECTION_POINTS = 0.2;
 const OWN_ADDRESSES = new Set(["127.0.0.1", "0:0:0:0"]);
 
 /**
- * New connections that an address may open at once, and those that it may open for each second since. A client that
- * opens one for each request opens at most as many as its points pay for. Above it Node closes a connection before it
- * makes anything for it. That costs a quarter of the work, and no more is possible in a process: the kernel has already
- * accepted the connection.
+ * The number of new connections that an address may open at once, and the number that it earns with each second. A
+ * client that opens a connection for each request stays below this limit: its points pay for no more. Above the limit
+ * Node closes a connection before it makes any object for it. That costs a quarter of the usual work. A process
+ * cannot do better, because the kernel has already accepted the connection.
  */
 const OPENED_AT_ONCE = 256;
 const OPENED_PER_SECOND = 100;
@@ -98,7 +98,10 @@ export function limitSockets(
   };
 }
 
-/** A `net.Server` looks at its list before it makes a socket. Node's types have the list as an option only. */
+/**
+ * A `net.Server` looks at its list before it makes a socket. In Node's types the list is only an option of the
+ * constructor.
+ */
 type WithBlockList = Server & { blockList?: BlockList };
 
 /** Drops connections of addresses that open too many in a short time, before a socket exists. */

@@ -11,12 +11,13 @@ const STILL_MS = 60_000;
  */
 const LOOK_MS = 1_000;
 
-/** Bytes of an answer that may wait for their client without this limit. */
+/** An answer with at most this many unsent bytes has no time limit for its client's reading. */
 const SMALL_BYTES = 64 * 1024;
 
 /**
- * The time for reading what is left of an answer when all of it is made, in milliseconds, and the bytes for each further
- * second. A client that reads a byte now and then is never still, and would keep megabytes in memory for years.
+ * When an answer is complete, its client has this time to read the rest, in milliseconds. It has one second more for
+ * each {@link READ_BYTES_PER_SECOND} bytes. Without this limit, a client that reads one byte each minute would keep
+ * megabytes in memory for years.
  */
 const READ_MS = 60_000;
 const READ_BYTES_PER_SECOND = 16 * 1024;
@@ -37,7 +38,7 @@ export function limitTime(
     LOOK_MS,
     requestMs,
   );
-  // Before the listener that may answer at once.
+  // This listener must run before the server's own listener, which may answer at once.
   server.prependListener("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
     response.once("prefinish", () => {
       const bytes = response.writableLength;

@@ -11,7 +11,7 @@ export type ListenParameters = {
   port: number;
   /** Names of the two settings above, for the error. */
   settings: string;
-  /** The clients' budgets. Without them clients have none: the server counts requests itself, or serves its operator only. */
+  /** The clients' budgets. Leave them out if the server counts requests itself, or serves only its operator. */
   limits?: ClientLimits | undefined;
   /** Called with internal errors of requests, and with errors of the server after it listens. */
   onFault: OnFault;
@@ -23,7 +23,7 @@ export type Listening = {
   /**
    * Accepts no more connections, and ends when the last one is closed.
    *
-   * @param graceMs how long running requests may take, in milliseconds. Default: they are cut off at once
+   * @param graceMs the time that unfinished requests still get, in milliseconds. By default they are cut off at once
    */
   close: (graceMs?: number) => Promise<void>;
 };
@@ -55,7 +55,7 @@ export async function listen(
       );
     server.once("error", refuse);
     server.listen(port, host, () => {
-      // From here on an error is one of a connection that could not be accepted. The others go on.
+      // From here on, an error means that one connection could not be accepted. The other connections go on.
       server.on("error", onFault);
       server.off("error", refuse);
       resolve();

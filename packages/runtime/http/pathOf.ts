@@ -1,12 +1,13 @@
-/** What `decodeURI` leaves escaped, because it would change the parts of a URL; and `%` itself. */
+/** Characters that stay escaped: those that separate the parts of a URL (as with `decodeURI`), and `%` itself. */
 const KEPT = new Set([..."%;/?:@&=+$,#"]);
 
-/** Nothing in such a target could be written in another way. */
+/** The path of such a target can be written in one way only. */
 const isPlain = /^\/[^%\\#?]*(?=\?|$)/;
 
 /**
- * The path of a request's target as a router reads it: of an absolute target too, without dot segments and needless
- * escapes. What a path costs must not depend on how a client writes it. A target that is no URL stays as it is.
+ * The path of a request's target as a router reads it, without dot segments and needless escapes. An absolute target
+ * has a path too. The price of a path must not depend on how a client writes it. A target that is no URL stays as it
+ * is.
  */
 export function pathOf(target: string): string {
   const plain = isPlain.exec(target)?.[0];

@@ -10,8 +10,8 @@ export type Pipeline = {
 };
 
 /**
- * Requests of one connection that may wait for their answers. One read of a connection brings up to two
- * thousand small requests, and all of them run before anybody else.
+ * Requests of one connection that may wait for their answers. One read of a connection can bring two thousand small
+ * requests, and all of them would run before those of other clients.
  */
 export const MAX_PIPELINED = 64;
 

@@ -10,8 +10,8 @@ import type { OnFault } from "./requestScope.ts";
  * Protects a server: faults, time, connections, requests that wait on one connection, and bodies that nobody reads. Call
  * it after the server has its request listener.
  *
- * @param parameters.limits the clients' budgets. Without them clients have none: the server counts requests itself, or
- * serves its operator only
+ * @param parameters.limits the clients' budgets. Leave them out if the server counts requests itself, or serves only
+ * its operator
  */
 export function protectListener(
   server: Server,

@@ -15,11 +15,11 @@ const SMALL_BYTES = 1_024;
 type Step = () => boolean;
 
 /**
- * Lets a server parse what one connection sent in pieces, and do other work between them. Node reads up to 64
- * KiB at once, and parses all of it before anything else. 2,000 small requests in one read would hold up all
- * other clients for a tenth of a second. All connections of an address together get one piece in each turn of the event
- * loop; each connection of a proxy gets one, because many clients share its address. After the last request of a connection that
- * may be answered, only the rest of its piece is parsed.
+ * Lets a server parse the bytes of a connection in pieces, and do other work between two pieces. Node reads up to 64
+ * KiB at once, and parses all of it before anything else. 2,000 small requests in one read would delay all other
+ * clients by a tenth of a second. In each turn of the event loop, all connections of an address together get one
+ * piece. Many clients share a proxy's address, so there each connection gets one piece. Behind the last request that
+ * may be answered, only the rest of that request's piece is parsed.
  */
 export function readInPieces(server: Server, { isProxied }: { isProxied: boolean }): void {
   const turns = new PieceTurns();
@@ -36,10 +36,13 @@ export function readInPieces(server: Server, { isProxied }: { isProxied: boolean
   });
 }
 
-/** The client of a connection as in {@link clientOf}, or a proxy's connection. */
+/** The client of a connection (see {@link clientOf}), or the connection itself if it is a proxy's. */
 type Sender = string | Socket;
 
-/** The connections with pieces that wait, by sender. In each turn of the event loop one of each sender has its step. */
+/**
+ * The connections with pieces that wait, by sender. In each turn of the event loop, one connection of each sender
+ * takes a step.
+ */
 class PieceTurns {
   readonly #waiting = new Map<Sender, Set<Step>>();
 
@@ -53,7 +56,7 @@ class PieceTurns {
     try {
       for (const [sender, steps] of this.#waiting) this.#stepOf(sender, steps);
     } finally {
-      // An error belongs to one connection, and the others go on.
+      // An error belongs to one connection. The other connections go on.
       if (this.#waiting.size > 0) setImmediate(this.#round);
     }
   };
@@ -63,7 +66,7 @@ class PieceTurns {
     if (step === undefined) return;
     steps.delete(step);
     try {
-      // A connection with more pieces waits behind the sender's others.
+      // A connection with more pieces now waits behind the sender's other connections.
       if (step()) steps.add(step);
     } finally {
       if (steps.size === 0) this.#waiting.delete(sender);
@@ -72,8 +75,8 @@ class PieceTurns {
 }
 
 /**
- * Takes a step, and throws its error later, in the same context. An error that went through the end of a bound context would
- * belong to the client whose round it is.
+ * Takes a step. An error of the step is thrown later, in the context of the step's own client. If it were thrown at
+ * once, it would leave this context and end up with the client that began the round.
  */
 function inOwnContext(step: Step): boolean {
   try {
@@ -107,8 +110,8 @@ function pushInPieces(socket: Socket, add: (step: Step) => void): void {
     return rest.length > 0;
   };
 
-  // Each piece is the answer to a wish to read. So the connection is read again only when nothing is left, and a request
-  // whose body nobody reads holds no more than before.
+  // The parser gets a piece when it asks for data. The connection is read again only when no piece is left. So a
+  // request whose body nobody reads does not need more memory than without pieces.
   const read = socket._read.bind(socket);
   socket._read = (size) => {
     if (rest.length === 0) read(size);
@@ -121,7 +124,7 @@ function pushInPieces(socket: Socket, add: (step: Step) => void): void {
     }
     if (chunk === null || chunk.length <= SMALL_BYTES) return push(chunk);
     rest.push(chunk);
-    // A step runs in a round that another client may have begun, and must still belong to its own.
+    // Another client may have begun the round in which a step runs. The step must still belong to its own client.
     add(AsyncLocalStorage.bind(() => inOwnContext(next)));
     return false;
   };

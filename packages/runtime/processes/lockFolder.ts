@@ -37,7 +37,7 @@ export async function lockFolder(folder: string, lock: FolderLock): Promise<Rele
   throw new TallystickError({ code, message: `Another ${lock.program} writes ${folder}.`, hint });
 }
 
-/** Locks an open file; undefined, and the file is closed, when another process holds the lock. */
+/** Locks an open file. When another process holds the lock, it closes the file and returns undefined. */
 export async function lockOpened(file: FileHandle): Promise<ReleaseLock | undefined> {
   if (tryLock(file.fd)) return () => file.close();
   await file.close();

@@ -18,7 +18,7 @@ export type RunningService = {
 /**
  * Runs a service as a process of its own, until SIGTERM or SIGINT. It prints where it listens as one line of JSON. A
  * fault of a request ends only that request. An error at the start, or any other fault, ends the process with exit code
- * 1. A stop that takes too long does the same: everything that was acknowledged is on disk.
+ * 1. A stop that takes too long also ends it. That loses nothing: everything that was acknowledged is on disk.
  *
  * @param stopMs tests make it shorter
  */

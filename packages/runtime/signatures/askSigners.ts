@@ -2,7 +2,7 @@ import { type SignedRecord, signedText } from "tallystick-protocol/records/recor
 import type { KnownSigner, KnownSigners } from "tallystick-protocol/signatures/knownSigners";
 import type { Question, SignatureThreads } from "./signatureThreads.ts";
 
-/** Record types whose bodies hold a second signature, and its key. */
+/** Record types whose bodies contain a second signature, with the name of its field. */
 const NESTED: { [type: string]: string } = {
   listing: "payee_signature",
   receipt: "buyer_signature",

@@ -15,8 +15,8 @@ type Thread = {
   isReady: boolean;
   hasAnswered: boolean;
   /**
-   * Ticks of the watch since the last answer, or since the first question after it. Ticks are counted and not time,
-   * so a suspended process causes no timeout.
+   * Ticks of the watch since the last answer, or since the first question after it. The watch counts ticks instead of
+   * time, so a suspended process causes no timeout.
    */
   silence: number;
 };

@@ -6,8 +6,8 @@ import type { AuditWork } from "./auditWork.ts";
 import { disclosedHireOf } from "./disclosedHireOf.ts";
 
 /**
- * An auditor says that nobody showed the work only after this share of the time for a verdict, and after this many
- * tries.
+ * An auditor waits for this share of the time for a verdict, and tries this many times. Only then does it say that
+ * nobody showed the work.
  */
 const ASKED_SHARE = 3 / 4;
 const MIN_TRIES = 3;
@@ -36,7 +36,10 @@ export function askStep(parameters: AuditStepParameters, { forward, later }: Aud
     return holders;
   }
 
-  /** Whether our requests may have been refused because of this machine's clock. An unknown clock counts as right. */
+  /**
+   * Whether our requests may have been refused because of this machine's clock. If the node's clock is unknown, this
+   * machine's clock counts as right.
+   */
   async function isClockOff(signal: AbortSignal): Promise<boolean> {
     const { headers } = await requestService({ baseUrl, path: "/v1/ledger/latest", fetch, signal });
     const theirs = Date.parse(headers.get("date") ?? "");
@@ -57,7 +60,7 @@ export function askStep(parameters: AuditStepParameters, { forward, later }: Aud
     if (work.tries + 1 < MIN_TRIES || !isPast(work, ASKED_SHARE, now()))
       return await later(work, { notShown });
     if (await isClockOff(signal)) {
-      log("This clock is not the node's, so nobody can be said to hide work.", { token });
+      log("This clock differs from the node's clock, so no holder is accused of hiding the work.", { token });
       return await later(work, { notShown });
     }
     const detail = notShown.map(({ who, why }) => `${who}: ${why}`).join("; ") || "nobody has an address";

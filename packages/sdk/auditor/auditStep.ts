@@ -13,7 +13,7 @@ export type AuditStepParameters = {
   judge: Judge;
   /** Origins that keep the work of challenged hires, by operator. */
   operatorOrigins?: { [operator: string]: string } | undefined;
-  /** How long a holder of the work may take, and how long the judge, in milliseconds. */
+  /** The time limits of a holder of the work and of the judge, in milliseconds. */
   askMs?: number | undefined;
   judgeMs?: number | undefined;
   /** The largest disclosure, in bytes. */

@@ -24,7 +24,7 @@ export type CreateAuditorParameters = {
   client: BlockReader;
   /** Who judges: `personJudge`, `programJudge`, `modelJudge`, `everyJudge` of them, or your own. */
   judge: Judge;
-  /** Remembers audits: `fileStore(folder)`, this auditor's own. */
+  /** Remembers audits: `fileStore(folder)`. Only this auditor may use the store. */
   store: KeyValueStore;
   /** Replaces the node at `baseUrl` as the source of assignments. */
   node?: AuditNode;
@@ -34,11 +34,11 @@ export type CreateAuditorParameters = {
   operatorOrigins?: { [operator: string]: string };
   /** How often the node is asked, in milliseconds. Default 60,000. */
   everyMs?: number;
-  /** Audits at once. Default 4. */
+  /** The most audits that run at once. Default 4. */
   atOnce?: number;
   /** The most audits that are not over. Default 1,000. More are left to the other auditors. */
   maxOpen?: number;
-  /** How long a holder of the work may take, and how long the judge, in milliseconds. Default one minute, and ten. */
+  /** The time limits of a holder of the work and of the judge, in milliseconds. Default one minute, and ten minutes. */
   askMs?: number;
   judgeMs?: number;
   /** The largest disclosure, in bytes. Default 32 MiB. */
@@ -65,14 +65,14 @@ export type AuditorOffer = Pick<AuditorBody, "capabilities" | "endpoint"> & {
 
 export type Auditor = {
   address: Address;
-  /** Puts itself on an operator's rosters, or takes itself off. @throws ServiceError, InvalidInputError */
+  /** Puts the auditor on an operator's rosters, or takes it off them. @throws ServiceError, InvalidInputError */
   offer: (offer: AuditorOffer) => Promise<void>;
   /**
    * Reads the assignments once, and takes every audit as far as it can go now. It does not throw when an audit
    * fails. @throws ServiceError when the node cannot be asked
    */
   round: () => Promise<void>;
-  /** Repeats that until `close`. */
+  /** Repeats `round` until `close`. */
   start: () => void;
   /** The audits that are not forgotten yet. */
   works: () => Promise<AuditWork[]>;
@@ -81,10 +81,10 @@ export type Auditor = {
 };
 
 /**
- * An auditor (SHP §8.3.1). It follows what a node assigns to it, asks the seller, or else the buyer, for the work, checks
- * it against the receipt, has it judged, and puts its verdict into the ledger. If it is killed at any moment, it continues
- * from there and signs one verdict for each assignment. The work is deleted once the verdict is in the ledger, and after 30
- * days at the latest.
+ * An auditor (SHP §8.3.1). It reads its assignments from a node. For each it asks the seller for the work, or else
+ * the buyer. It checks the work against the receipt, has it judged, and puts its verdict into the ledger. If it is
+ * killed at any moment, the next process continues from there. It signs only one verdict for each assignment. The
+ * work is deleted once the verdict is in the ledger, and after 30 days at the latest.
  *
  * @example
  * const auditor = createAuditor({ account, baseUrl: "https://node.example", client, store: fileStore("./auditor"),
@@ -108,7 +108,7 @@ export function createAuditor(parameters: CreateAuditorParameters): Auditor {
 
   async function runRound(): Promise<void> {
     const due = await followAssignments({ auditor: address, node, works, maxOpen, now, log }, stop.signal);
-    // A few at a time, so that one that hangs does not delay the others.
+    // A few at a time, so that an audit that hangs does not delay the others.
     const worker = async (): Promise<void> => {
       for (let work = due.shift(); work !== undefined; work = due.shift()) {
         if (stop.signal.aborted) return;

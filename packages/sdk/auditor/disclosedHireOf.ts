@@ -5,8 +5,8 @@ import type { Assignment } from "../audits/assignment.ts";
 /**
  * The fields of a hire that the disclosed work must match.
  *
- * @throws TallystickError `not_auditable` for a hire whose receipt lacks these fields: the rules fail such
- * hires without an auditor
+ * @throws TallystickError `not_auditable` for a hire whose receipt lacks these fields. By the rules such a hire
+ * fails, and no auditor is needed
  */
 export function disclosedHireOf(assignment: Assignment): DisclosedHire {
   const { seller, buyer, capability, hireId, paramsHash, resultHash } = assignment;

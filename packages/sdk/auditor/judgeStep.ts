@@ -39,7 +39,7 @@ export function judgeStep(parameters: AuditStepParameters, { forward, later }: A
   return async (work, signal) => {
     const { token, assignment } = work;
     const text = await works.bytes(token);
-    // Deleted by hand: it is asked for again.
+    // Somebody deleted the work by hand. The auditor asks for it again.
     if (text === undefined) return await forward(work, { stage: "asking" });
     const shown = readForeignJson(text) as { request: string; result: string };
     const hire = disclosedHireOf(assignment);

@@ -28,7 +28,7 @@ export type AuditDesk = {
  * Lets a person be the judge. The auditor puts the work into its store and reads the decision from there. The
  * person may use another process on the same store.
  *
- * @param store the auditor's own
+ * @param store the auditor's store
  */
 export function personJudge(store: KeyValueStore): AuditDesk {
   const works = auditWorks(store);

@@ -1,6 +1,6 @@
 /**
- * What an operator of audits hires a drawn auditor for: to take an assignment. Its verdict comes through the ledger (SHP
- * §8.3.1).
+ * With this capability, an operator of audits hires a drawn auditor. The auditor takes an assignment. Its verdict
+ * comes through the ledger (SHP §8.3.1).
  */
 export const AUDIT_CAPABILITY = "custom.tallystick.audit";
 

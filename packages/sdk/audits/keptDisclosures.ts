@@ -13,7 +13,8 @@ const SWEEP_MS = 3_600_000;
 type Kept = Disclosure & { until: number };
 
 /**
- * The work that an auditor may ask for, by hire id: under `disclosure/` in a store, and the end of each under `expiry/`.
+ * The work that an auditor may ask for, by hire id: under `disclosure/` in a store. Under `expiry/` is the day on
+ * which each is deleted.
  */
 export type KeptDisclosures = {
   /** Writes the work of a hire down. Safe to repeat. */

@@ -88,7 +88,7 @@ export function memoryBudget(limit: bigint): Budget {
 export function everyBudget(first: Budget, ...others: Budget[]): Budget {
   const all = [first, ...others];
   const token = all.find((budget) => budget.token)?.token;
-  /** What is reserved in each of them, by hire. A refused change leaves that as it was. */
+  /** The reservations of each budget, by hire. A refused change leaves them as they were. */
   const reservedNow = new Map<string, bigint>();
   return {
     reserve: async (hireId, amount) => {

@@ -7,7 +7,7 @@ export type PostgresClient = {
 
 export type PostgresBudgetParameters = {
   client: PostgresClient;
-  /** Which budget. */
+  /** The name of the budget. */
   name: string;
   /** Atomic units. */
   limit: bigint;
@@ -42,7 +42,10 @@ const GIVE_BACK = `
   WITH back AS (DELETE FROM tallystick_reservations WHERE name = $1 AND hire_id = $2 RETURNING amount)
   UPDATE tallystick_budgets SET taken = taken - back.amount FROM back WHERE name = $1`;
 
-/** A budget in Postgres, for buyers on several machines. Exact: amounts are `numeric`. Creates its two tables. */
+/**
+ * A budget in Postgres, for buyers on several machines. It is exact, because amounts are `numeric`. It creates its
+ * two tables.
+ */
 export async function openPostgresBudget(parameters: PostgresBudgetParameters): Promise<Budget> {
   const { client, name, limit } = parameters;
   await client.query(TABLES);

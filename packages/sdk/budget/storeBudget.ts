@@ -5,7 +5,7 @@ import { type Budget, type BudgetBook, bookings, EMPTY_BOOK, leftIn } from "./bu
 export type StoreBudgetParameters = {
   /** `fileStore(folder)` for a budget that several processes share, or that outlives one. */
   store: KeyValueStore;
-  /** Which budget: letters, digits and dashes. */
+  /** The name of the budget: letters, digits and dashes. */
   name: string;
   /** Atomic units. */
   limit: bigint;
@@ -48,8 +48,7 @@ export function storeBudget({ store, name, limit }: StoreBudgetParameters): Budg
       const { number, book } = await read();
       const changed = next(book);
       if (!(await store.putNew(keyOf(number + 1), changed))) continue;
-      // The number may have been used and removed meanwhile. Then newer books exist, and this attempt is
-      // void.
+      // The number may have been used and removed meanwhile. Then newer books exist, and this attempt does not count.
       if ((await latest()) > number + 1) {
         await store.delete(keyOf(number + 1));
         continue;

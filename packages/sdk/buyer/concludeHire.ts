@@ -22,7 +22,10 @@ export const SETTLE_MS = 10_000;
 /** How long a hire with its result waits for the ledger's word about its receipt, in milliseconds. */
 const RECEIPT_MS = 2_000;
 
-/** How long, in the background, the chain is watched for a payment that it does not show yet, and how often. */
+/**
+ * For a payment that the chain does not show yet: how long the background work watches the chain, and how often it
+ * looks.
+ */
 const WATCH_MS = 60_000;
 const WATCH_EVERY_MS = 2_000;
 
@@ -107,9 +110,9 @@ export async function concludeHire(hiring: Hiring, judged: Judged): Promise<Hire
 }
 
 /**
- * The entry of the hire's receipt, by the ledger's word, also when the seller names none. If the ledger cannot be asked in
- * time, the seller's word counts; without one it is null, and the report finds it out later. The receipt of a free hire
- * gets into the ledger only after its buyer has signed it.
+ * The entry of the hire's receipt, as the ledger says, also when the seller names no entry. If the ledger does not
+ * answer in time, the entry is the one that the seller names. If the seller names none, it is null, and the report
+ * finds the entry later. The receipt of a free hire gets into the ledger only after its buyer has signed it.
  */
 async function receiptOf({ context, order, sent }: Hiring, { delivery }: Judged): Promise<string | null> {
   const { receipt_hash: named, signed_receipt: signed } = delivery?.answer ?? {};
@@ -198,9 +201,9 @@ async function report(hiring: Hiring, { delivery, verification, latencyMs }: Jud
   const { context, candidate, order, jobId, sent, isResumed, key } = hiring;
   if (!delivery?.answer || delivery.receiptIssues.length > 0 || isResumed?.isReported) return;
   const { signed_receipt: signed } = delivery.answer;
-  // A free hire counts in no figure, so there is nothing to report of it but its receipt.
+  // A free hire counts in no figure, so only its receipt is reported.
   const isFree = sent === undefined;
-  // Without telemetry, only a look-up by its key needs the receipt's entry.
+  // Without telemetry, the receipt's entry is needed only to look up the hire by its key.
   const isWanted = isFree ? delivery.otherBytes === undefined : order.telemetry || key !== undefined;
   if (!signed || !isWanted) return;
   const { all_passed, checks } = verification;

@@ -40,7 +40,7 @@ export async function schemasFor(
   return schemas;
 }
 
-/** A sentence of our own: what is wrong with a schema quotes it. */
+/** The reason in our own words, because the error about a bad schema quotes the stranger's schema. */
 function reasonOf(cause: unknown): string {
   if (cause instanceof InvalidInputError) return "it cannot be used";
   return cause instanceof Error ? cause.message : String(cause);

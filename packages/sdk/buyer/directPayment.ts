@@ -10,7 +10,7 @@ import type { PaymentState } from "../chain/paymentState.ts";
 import type { BuyerMode, SignedPayment } from "./buyerContext.ts";
 import { judgeTerms, validUntil } from "./judgeTerms.ts";
 
-/** How far a chain's clock may be behind this one. */
+/** How far a chain's clock may be behind this machine's clock. */
 const EXPIRY_MARGIN_SECONDS = 60;
 
 /**

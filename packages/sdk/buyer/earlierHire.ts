@@ -13,18 +13,21 @@ import { createSellerClient } from "./sellerClient.ts";
 /** The most sellers that are asked whether they know an earlier hire. */
 export const MOST_ASKED = 8;
 
-/** For how many calls under the key they are asked. */
+/** The number of earlier calls under the key for which each seller is asked. */
 const CALLS = 2;
 
-/** How long all of them may take, in milliseconds. They are asked while the first seller writes its terms. */
+/**
+ * The time limit for the answers of all these sellers, in milliseconds. They are asked while the first seller writes
+ * its terms.
+ */
 const LOOK_MS = 1_000;
 
 /** The keys that are made of what is asked for: see `contentKey`. */
 const CONTENT_KEY = /^call-[0-9a-f]{32}-\d+$/;
 
 /**
- * Whether notes about a key may be lost: the journal is younger than the time for which the key is the same hire. A
- * journal that is kept on disk is older after a while, and then nobody is asked.
+ * Whether notes about a key may be lost. A key means the same hire for some time, and a younger journal may lack
+ * notes from this time. A journal on disk soon becomes older, and then nobody is asked.
  */
 export async function mayBeLost({ journalBegan, now }: BuyerContext, key: string): Promise<boolean> {
   const sameMs = CONTENT_KEY.test(key) ? 2 * SAME_CALL_MS : KEPT_MS;
@@ -32,9 +35,9 @@ export async function mayBeLost({ journalBegan, now }: BuyerContext, key: string
 }
 
 /**
- * Looks for a hire under this key with any of these sellers. The chain shows a direct payment, because its nonce follows
- * from the wallet, the key and the seller. Before that, only the seller itself knows it. A seller is believed only if it
- * names the hire's id, which nobody can compute from what it is asked.
+ * Looks for a hire under this key with any of these sellers. The chain shows a direct payment, because its nonce
+ * follows from the wallet, the key and the seller. Before that, only the seller itself knows it. A seller is believed
+ * only if it names the hire's id. Nobody can compute this id from the question.
  *
  * @param candidates the sellers that this call would ask, with listings that are proved
  * @returns undefined when none is found in time; a seller that does not answer may have one

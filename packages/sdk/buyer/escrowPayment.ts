@@ -34,7 +34,7 @@ export type AllowedEscrow = {
   feeRecipient?: Address;
   /** The most it may charge. Default: the published schedule. */
   fees?: readonly FeeBand[];
-  /** Who may refund in addition to buyer and seller, if the buyer wants anybody to. */
+  /** A third account that may refund, in addition to buyer and seller. Default: nobody. */
   arbiter?: Address;
   /** Milliseconds for verification. Default 30 s, or 5 min when the result comes later. */
   verificationWindowMs?: number;
@@ -44,9 +44,9 @@ export type AllowedEscrow = {
 const CLOCK_MARGIN_SECONDS = 60;
 
 /**
- * Payment by escrow (SHP §7.3.3): one signature funds the escrow and fixes its terms. The buyer releases what
- * verifies and refunds what does not. If nobody signs anything more, the money comes back at the deadline: the
- * time of signing, plus the seller's latency, plus the verification window.
+ * Payment by escrow (SHP §7.3.3): one signature funds the escrow and fixes its terms. The buyer releases the money if
+ * the result verifies, and refunds it otherwise. If nobody signs anything more, the money comes back at the deadline:
+ * the time of signing, plus the seller's latency, plus the verification window.
  */
 export function escrowPayment(parameters: {
   account: LocalAccount;

@@ -46,8 +46,9 @@ export type Wishes = {
  * The sellers that a hire may use, in the search's order, which is the published ranking. Avoided sellers come last.
  * Further pages are read only when the caller has used up the offers. Every offer is checked against the wishes again.
  *
- * @throws NoSellerError `no_seller`, `seller_suspended` when the wanted seller takes no new hires now, or `no_recovery`
- * when there are some but none by an escrow that is allowed; an error of the search when nobody was found before it
+ * @throws NoSellerError `no_seller`, `seller_suspended` when the wanted seller takes no new hires now, or
+ * `no_recovery` when sellers exist, but no allowed escrow can pay any of them; the error of the search when it failed
+ * before anybody was found
  */
 export async function* findSellers(
   client: SearchClient,
@@ -70,7 +71,8 @@ export async function* findSellers(
   const others: Candidate[] = [];
   const last: Candidate[] = [];
   let isFound = false;
-  // The search cannot filter for one seller, or for one of several escrows, so it may be far down the list.
+  // The search cannot filter for one seller, or for one of several escrows. So the wanted offer may be far down the
+  // list.
   for (let cursor: string | null | undefined, page = 0; page < MAX_PAGES; page++) {
     const asked = { ...request, ...(typeof cursor === "string" && { cursor }) };
     let answer: Awaited<ReturnType<SearchClient["search"]>>;

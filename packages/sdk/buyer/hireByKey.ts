@@ -31,7 +31,7 @@ type Wanted = Omit<HireParameters, "signal" | "verify"> & { verify?: Verify; sig
  * Hires once for each idempotency key, even if it is called often and from several processes on one store. The same key
  * gives the same hire, its state, and its result. A hire for which nothing was signed may be tried again.
  *
- * @param untilMs how long the whole call may take: only after that does another process start over
+ * @param untilMs how long the whole call may take. Another process starts over only after this time
  * @throws TallystickError `idempotency_key_reused` when the key was used for something else; `hire_under_way` while another
  * process runs it
  */
@@ -163,7 +163,7 @@ async function runInTurn(
       const undone = signed;
       signed = undefined;
       const kept = undone && (await keep.get(key));
-      // It may come late, when the hire is another call's.
+      // This call may come late. Then the hire belongs to another call.
       if (kept?.state !== "signed" || kept.hireId !== undone?.hireId) return;
       await put(isOver ? { state: "open" } : { state: "running", until: mine.until });
     },

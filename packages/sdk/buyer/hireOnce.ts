@@ -86,7 +86,8 @@ async function obtain(hiring: Hiring): Promise<SellerResponse> {
   if (order.keyed && isUsedNonce(terms, hiring.jobId)) {
     const { hireId, jobId } = hiring;
     const isPaid = listing.payment_mode === "direct" && (await isShownPaid(hiring));
-    // Any seller can say this of a fresh nonce. It is believed only where notes may be lost, or where the chain shows it.
+    // Any seller can say that it knows a nonce, even a new one. It is believed only if this process may have lost
+    // notes, or if the chain shows the payment.
     if (isPaid || order.earlier) {
       const money = isPaid ? "paid" : "authorized";
       throw hiredBefore({ seller: listing.agent_id, hireId, jobId, money });
@@ -304,7 +305,7 @@ export async function lookUp(
       const failure = Object(Reflect.get(Object(response.body), "error"));
       throw failed(hiring, {
         code: "seller_refused",
-        message: "The seller could not do it.",
+        message: "The seller could not do the work.",
         money,
         words: sellerWords({ code: failure.code, text: failure.message }),
       });

@@ -2,10 +2,13 @@ import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 import { HireFailedError, type MoneyState } from "../errors.ts";
 
-/** A hire under the same key that a process made whose notes are lost. */
+/** A hire under the same key, made by a process that has lost its notes. */
 export type EarlierHire = { seller: Address; hireId: Hex; jobId: string; money: MoneyState };
 
-/** A seller, or the chain, knows a hire under this key and this process does not: an earlier process paid, and its notes are gone. */
+/**
+ * A seller, or the chain, knows a hire under this key, and this process does not know it. An earlier process paid,
+ * and its notes are lost.
+ */
 export function hiredBefore(earlier: EarlierHire): HireFailedError {
   return new HireFailedError({
     code: "hired_before",

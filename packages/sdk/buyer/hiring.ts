@@ -24,7 +24,7 @@ export type Order = {
   deadline: Deadline;
   /** Whether to report the measured latency and verification to the ledger. */
   telemetry: boolean;
-  /** Set when it was asked for with an idempotency key. */
+  /** Set when the caller gave an idempotency key. */
   keyed?: KeyedOrder | undefined;
   /** A hire under the same key that is not in the notes. Nothing is signed before this is known. Never rejects. */
   earlier?: Promise<EarlierHire | undefined> | undefined;
@@ -35,7 +35,7 @@ export type Order = {
 /** The progress of a hire. */
 export type HireStage = "searching" | "asking" | "working" | "verifying" | "settling";
 
-/** What the idempotency key of a hire keeps of it. */
+/** What a hire with an idempotency key uses and reports. */
 export type KeyedOrder = {
   key: string;
   /** The nonce for a seller. */

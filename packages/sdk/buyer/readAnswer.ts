@@ -74,7 +74,7 @@ function hashIssue({ signed_receipt, result }: HireAnswer, { params }: ExpectedR
 
 const FIELDS: ReadonlySet<string> = new Set(Object.keys(receiptSchema.shape));
 
-/** The faults of a receipt: it is from another hire, for another amount, not signed, and so on. … */
+/** The faults of a receipt: for example, it is from another hire, for another amount, or not signed. */
 function receiptIssues({ signed_receipt: signed }: HireAnswer, expected: ExpectedReceipt): string[] {
   if (!signed) return ["the seller gave no signed receipt"];
   try {
@@ -97,7 +97,7 @@ function receiptIssues({ signed_receipt: signed }: HireAnswer, expected: Expecte
       const actual = receipt[field as keyof typeof want];
       if (actual !== value) issues.push(`${field} is ${actual}, not ${value}`);
     }
-    // Its buyer signs a free receipt. What else stood in it could be a request in the buyer's name.
+    // A free receipt is signed by its buyer too. An unknown field in it could be a request in the buyer's name.
     const other = expected.amount === 0n && Object.keys(body).find((key) => !FIELDS.has(key));
     if (other) issues.push(`${other} is no field of a receipt that its buyer signs`);
     if (!isSignedBy(body, signed.signature, signed.signer)) issues.push("the signature is not the seller's");

@@ -20,7 +20,10 @@ export type ResumedHire = { jobId: string; hireId: Hex; escrow: EscrowOfHire | n
   | { error: TallystickError; isOver: boolean; money: MoneyState }
 );
 
-/** How long the look-up of a resumed hire may take, and how long judging and settling it after that, in milliseconds. */
+/**
+ * The time limit for the look-up of a resumed hire, and the limit for judging and settling it after that, in
+ * milliseconds.
+ */
 const LOOK_MS = 5_000;
 const RESUME_MS = LOOK_MS + 2 * SETTLE_MS;
 
@@ -101,7 +104,7 @@ async function notResumed(
   key: string,
   cause: unknown,
 ): Promise<ResumedHire | undefined> {
-  // What cannot be read names no hire. The others must not wait for it either.
+  // An entry that cannot be read names no hire. The other hires must not wait for it.
   const entry = await journal.get<JournalEntry>(key).catch(() => undefined);
   if (!entry) return undefined;
   const { jobId, hireId, signed } = entry;

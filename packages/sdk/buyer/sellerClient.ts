@@ -55,7 +55,8 @@ export function createSellerClient(
       outerSignal?.throwIfAborted();
       const late = signal.aborted;
       const reason = late ? `no answer within ${Math.ceil(timeoutMs)} ms` : messageOf(cause);
-      // The path of the endpoint is text of the seller's, and a message is read as our own words.
+      // A reader takes the message for our own words. So it names the host only: the seller may have put any text
+      // into the path.
       throw new UnreachableError(`${hostOf(new URL(base))}: ${reason}`, late, cause);
     } finally {
       limit.end();

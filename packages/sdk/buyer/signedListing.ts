@@ -29,9 +29,9 @@ const MAX_OWN_LISTINGS = 1_000;
 const MAX_CHECKED = 4;
 
 /**
- * Returns a listing as its seller signed it. Nobody who shows it is believed: neither a node, which could name another
- * payee, endpoint or price, nor the caller's market. The signed form comes from the market, the node or the seller itself.
- * It has to be signed by the agent of the listing, and to have the same terms as what was shown.
+ * Returns a listing as its seller signed it. Neither a node nor the caller's market is believed, because each could
+ * show another payee, endpoint or price. The signed form comes from the market, the node or the seller itself. It has
+ * to be signed by the agent of the listing, and to have the same terms as what was shown.
  *
  * The signature does not show whether the seller has replaced the listing since.
  *
@@ -89,7 +89,7 @@ async function sellersForms(
   return listings.slice(0, MAX_OWN_LISTINGS).filter(isIt).slice(0, MAX_CHECKED);
 }
 
-/** The listing of a signed form, or what is wrong with it. Undefined when it has not the form. */
+/** The listing of a signed form, or what is wrong with it. Undefined when it does not have the form. */
 async function check(
   { askWallet }: ListingSources,
   given: unknown,
@@ -118,7 +118,7 @@ function readForm(given: unknown): SignedForm | undefined {
   if (!isHex(signature)) return undefined;
   const form = { body: body as RecordBody, signature };
   try {
-    // Such a body cannot be signed, or is none that a ledger takes.
+    // Such a body cannot be signed, or no ledger takes it.
     return JSON.stringify(body).length <= MAX_LISTING_LENGTH && hashOf(form) ? form : undefined;
   } catch {
     return undefined;
@@ -129,7 +129,10 @@ function hashOf({ body, signature }: SignedForm): { hash: Hex; signature: Hex } 
   return { hash: recordSigningHash(body), signature };
 }
 
-/** The first of the terms on which a buyer acts that is shown in another way than it is signed. */
+/**
+ * The first term that differs between the shown listing and the signed one. Only the terms on which a buyer acts are
+ * compared.
+ */
 function differing(shown: Listing, signed: Listing, isQuoted: boolean): string | undefined {
   const [one, other] = [termsOf(shown), termsOf(signed)];
   const fields = Object.keys(one) as (keyof typeof one)[];

@@ -15,10 +15,10 @@ export type Verify = (
 export type Judge = { verify?: Verify | undefined; schemas?: CustomSchemas | undefined };
 
 /**
- * The buyer's check of what was delivered (SHP §8.1): the caller's check if there is one, else the seller's schemas for
- * a custom capability, else the capability's own check in the version that the listing names. It runs in a worker that
- * is stopped when it takes too long. Never throws. A check that cannot run counts as failed, and a custom capability
- * without any check counts as failed too.
+ * The buyer's check of what was delivered (SHP §8.1). The caller's check is used if there is one. Otherwise a custom
+ * capability is checked by the seller's schemas, and a standard one by its own check, in the version that the listing
+ * names. The check runs in a worker that is stopped when it takes too long. Never throws. A check that cannot run
+ * counts as failed, and a custom capability without any check counts as failed too.
  */
 export async function verifyResult(
   { capability, verification_version: version }: Listing,

@@ -6,7 +6,10 @@ import type { PaymentNetwork } from "./paymentNetwork.ts";
 /** An EIP-3009 authorization as a block shows it. `time` is the block's, in unix seconds. */
 export type PaymentState = { isUsed: boolean; time: number };
 
-/** Returns the last block whose payments count as settled, because enough blocks, its own included, show them. */
+/**
+ * Returns the last block whose payments count as settled. `confirmations` is the number of blocks that must show
+ * them, this block included.
+ */
 export async function settledBlock(client: PublicClient, confirmations: number): Promise<bigint> {
   const head = await client.getBlockNumber({ cacheTime: 0 });
   const depth = BigInt(Math.max(1, Math.floor(confirmations)) - 1);

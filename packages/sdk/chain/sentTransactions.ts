@@ -25,7 +25,7 @@ type Sent = Content & {
   pricedInBlock: bigint | undefined;
   /** Whether a node has taken it. If not, its nonce may be given to another call. */
   isTaken: boolean;
-  /** Whether a node refused it because another transaction with its nonce pays more than it can replace. */
+  /** Whether a node refused it because another transaction with the same nonce pays too much to be replaced by it. */
   isTooCheap: boolean;
   /** Whether an earlier process sent it. */
   isEarlier: boolean;
@@ -61,7 +61,10 @@ export type SentTransactionsParameters = {
   missingMs?: number;
 };
 
-/** How many transactions are sent again at a time, from the next one to be mined. Nodes keep about as many of an account. */
+/**
+ * How many transactions are sent again at a time, beginning with the lowest nonce. Nodes keep about this many
+ * transactions of one account.
+ */
 const MOST_AT_ONCE = 16;
 
 /**
@@ -75,7 +78,9 @@ export class SentTransactions {
   /** By nonce. */
   readonly #sent = new Map<number, Sent>();
   readonly #byHash = new Map<Hex, Sent>();
-  /** A nonce that is not used, and belongs to none of these transactions; since when. */
+  /**
+   * A nonce that is not used, and belongs to none of these transactions. `since` is the time when it was first seen.
+   */
   #gap: { nonce: number; since: number } | undefined;
   #loaded: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -135,7 +140,7 @@ export class SentTransactions {
 
   #fresh(content: Content, fees: TransactionFees): Sent {
     const result = Promise.withResolvers<TransactionReceipt>();
-    // Maybe nobody waits for it.
+    // Without this, a rejection for which nobody waits would count as an unhandled error.
     result.promise.catch(() => {});
     const unknown = { hashes: [], pricedAt: performance.now(), pricedInBlock: undefined };
     return {
@@ -203,7 +208,8 @@ export class SentTransactions {
     if (this.#isSoon || this.#timer === undefined)
       this.#timer = setTimeout(() => void this.#look(), this.#isSoon ? 0 : this.#parameters.pollingMs);
     this.#isSoon = false;
-    // In Node a timer keeps the process alive. It does so only if somebody waits. In browsers it is a number.
+    // In Node a timer keeps the process alive. This one must do so only if somebody waits. In browsers a timer is a
+    // number.
     const handle = this.#timer as unknown as { ref?: () => void; unref?: () => void };
     const isWaitedFor = [...this.#sent.values()].some(({ waiting }) => waiting > 0);
     if (isWaitedFor) handle.ref?.();
@@ -281,7 +287,7 @@ export class SentTransactions {
 
   /**
    * Fills a nonce that blocks the others: a transaction that an earlier process sent and forgot, or one that the node
-   * counted and lost. What fills it does nothing. So nobody's call is sent twice.
+   * counted and lost. The transaction that fills it does nothing. So nobody's call is sent twice.
    */
   async #fillGap(next: number, waiting: readonly Sent[], now: number): Promise<void> {
     const isGap = waiting.length > 0 && !this.#sent.has(next);

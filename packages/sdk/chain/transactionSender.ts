@@ -56,7 +56,10 @@ export type TransactionSender = {
   wait: (hash: Hex, waitMs?: number) => Promise<TransactionReceipt>;
   /** Whether the transaction that `send` gave this hash to may still be mined. */
   isUnmined: (hash: Hex) => boolean;
-  /** What may still be mined, also what an earlier process sent if there is a store. `mined` is rejected if it never is. */
+  /**
+   * What may still be mined, also what an earlier process sent if there is a store. `mined` is rejected if the
+   * transaction is never mined.
+   */
   unmined: () => Promise<{ to: Address; data: Hex; mined: Promise<TransactionReceipt> }[]>;
   /** Ends all waiting. What was sent stays valid, and a sender with the same store continues with it. */
   close: () => void;

@@ -21,7 +21,7 @@ type Round = {
  */
 export function clarifyLimits({ store, maxUnaccepted }: { store: KeyValueStore; maxUnaccepted: number }) {
   let last: Promise<unknown> = Promise.resolve();
-  /** One after the other, so that two simultaneous requests do not both take the last round. */
+  /** Requests run one after the other, so that two simultaneous ones do not both take the last round. */
   const inTurn = <Value>(work: () => Promise<Value>): Promise<Value> => {
     const next = last.then(work, work);
     last = next.catch(() => {});

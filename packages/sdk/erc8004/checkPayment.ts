@@ -14,8 +14,9 @@ const transferAbi = parseAbi(["event Transfer(address indexed from, address inde
 export type PaymentOf = { chainId: number; token?: Address | undefined; escrow?: Address | undefined };
 
 /**
- * Checks that a receipt's transaction paid what the receipt says: a transfer of the token from the buyer to the payee of exactly
- * the amount; in escrow mode, the buyer's deposit into the escrow, which has released it since.
+ * Checks that a receipt's transaction paid what the receipt says. It must contain a transfer of exactly this amount
+ * of the token, from the buyer to the payee. In escrow mode it must contain the buyer's deposit, and the escrow must
+ * have released this deposit since.
  *
  * @returns the finding, and the payment's block when the transaction is there
  */

@@ -39,7 +39,7 @@ export function receiptIn(uri: string): string | undefined {
  * @param parameters.fromBlock where it begins: the block of the payment, because there is no feedback for a hire before
  * its payment
  * @param isIt whether a feedback is the wanted one; the latest that fits is returned
- * @throws ChainError `chain_inconsistent` when the RPC counts more feedback than it gives logs of
+ * @throws ChainError `chain_inconsistent` when the RPC counts more feedback than it gives logs
  */
 export async function findFeedback(
   client: ChainReader,

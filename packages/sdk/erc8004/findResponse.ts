@@ -22,7 +22,7 @@ export function verdictMark(entryHash: string): string {
  * ends when it has found as many responses as the contract counts.
  *
  * @param isIt whether a response is the wanted one
- * @throws ChainError `chain_inconsistent` when the RPC counts more responses than it gives logs of
+ * @throws ChainError `chain_inconsistent` when the RPC counts more responses than it gives logs
  */
 export async function findResponse(
   client: ChainReader,

@@ -43,11 +43,13 @@ export type PostedOrNot = {
 /**
  * Posts a buyer's feedback for a hire that it paid and rated, with a file that shows both.
  *
- * It asks the node for the proofs and checks them, makes the file, has the node keep it, and sends `giveFeedback` with the stars
- * as `starred` (20 for each). Called again it finds what it posted, and posts nothing.
+ * It asks the node for the proofs, checks them, and makes the file. The node keeps the file. Then it sends
+ * `giveFeedback` with the stars as `starred` (20 for each star). A second call finds the feedback of the first, and
+ * posts nothing.
  *
- * @throws InvalidInputError naming what of the node's proofs does not hold, or `payment` when the chain does not have it; TallystickError `not_anchored_yet`, `not_the_agent`;
- * ChainError, see {@link sendOnce}; ServiceError of the node
+ * @throws InvalidInputError naming the part of the node's proofs that does not hold, or `payment` when the chain does
+ * not have the payment; TallystickError `not_anchored_yet`, `not_the_agent`; ChainError, see {@link sendOnce};
+ * ServiceError of the node
  */
 export async function postFeedback(parameters: PostFeedbackParameters): Promise<PostedOrNot> {
   const { account, client, registries, receiptHash, agentId } = parameters;
@@ -151,7 +153,7 @@ async function requireAgent(
  * Feedback for an unpaid hire would convince nobody. Parts that cannot be checked here are left to those who verify the
  * file.
  *
- * @returns the block of the payment, undefined when the RPC leads to another chain than it
+ * @returns the block of the payment, undefined when the RPC leads to another chain than that of the payment
  */
 async function requirePayment(
   { client, registries: { chainId } }: PostFeedbackParameters,

@@ -45,7 +45,8 @@ export type VerifiedFeedback = {
  * this client. The identity's wallet must have been the seller's at that time. The payment must have moved
  * this amount from the client to the agent.
  *
- * A response file is checked too: its verdict and receipt offline, and with a client that they are anchored.
+ * A response file is checked too. Its verdict and its receipt are checked offline. With a client, the check also
+ * shows whether they are anchored.
  *
  * A wrong finding does not throw. A finding with `holds: null` was not checked, and says why.
  *
@@ -87,7 +88,10 @@ async function fromChain<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** Whether the entries that a response proves are anchored. Anybody may post a response, so who did says nothing. */
+/**
+ * Whether the entries that a response proves are anchored. Anybody may post a response, so its sender does not
+ * matter.
+ */
 async function checkResponse(
   proofs: readonly [field: string, proof: VerifiedProof][],
   client: ChainReader | undefined,

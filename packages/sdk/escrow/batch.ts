@@ -24,7 +24,8 @@ export type BatchOutcome = { transactionHash: Hex; gasUsed: bigint; tried: numbe
  * the node may estimate a batch that does nothing.
  */
 export function batchGas(calls: readonly Hex[], gasEach: bigint): bigint {
-  // Calldata at its highest price, 40 a byte (EIP-7623), what a call keeps back, and what the contract does around it.
+  // The sum of three costs: calldata at its highest price, 40 gas a byte (EIP-7623); the gas that a call keeps back;
+  // and the gas that the contract uses around the calls.
   const bytes = calls.reduce((sum, call) => sum + size(call) + 96, 0);
   const each = gasEach + gasEach / 63n + 8_000n;
   const all = 60_000n + 40n * BigInt(bytes) + BigInt(calls.length) * each;

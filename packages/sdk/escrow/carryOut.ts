@@ -178,7 +178,7 @@ async function take(
 ): Promise<void> {
   const it = book.read(kind, hire, signer, signature);
   const earlier = book.find(it.key);
-  // An instruction that was settled and is sent again was undone, or the contract refuses it below.
+  // If a settled instruction is sent again, a reorganisation has undone it. If not, the contract refuses it below.
   const isWaiting = earlier !== undefined && earlier.settledAt === undefined;
   if (isWaiting && (earlier.byKey || earlier.signature === signature)) return;
   const tried = await calls.tryItem(it.call, it.byKey ? GAS_EACH : GAS_EACH_CONTRACT);
@@ -197,7 +197,7 @@ async function take(
     if (accounts.roomOf(signaturesOf(signer), gasPerWallet) >= gas) return;
     throw new RelayRefusedError({
       code: "gas_limit",
-      message: `The wallet ${signer} may cost this keeper no ${gas} gas now.`,
+      message: `This keeper may not spend ${gas} gas on the wallet ${signer} now.`,
       field: kind === "release" ? "hire.buyer" : "signer",
       secondsToWait: accounts.secondsToWait(signaturesOf(signer)),
     });

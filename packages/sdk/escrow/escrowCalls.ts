@@ -17,7 +17,7 @@ import { type TriedCall, tryCall } from "./tryCall.ts";
 
 export type { EscrowState };
 
-/** The events that report it. A split is a release. */
+/** The events that report a deposit or a settlement. A split counts as a release. */
 const EVENTS = {
   deposit: ["Deposited"],
   settlement: ["Released", "Refunded", "TimedOut"],

@@ -8,9 +8,10 @@ import type { KeyValueStore } from "../store/keyValueStore.ts";
 export const HIRE_GAS = 150_000;
 
 /**
- * How long a loss of an account counts, in milliseconds: a day; a month for an account that has never paid, if its
- * signature failed or its deposits brought no fee. The time doubles with each further such window. Otherwise a buyer
- * whose money always comes back could cost a keeper its whole allowance every day, for nothing.
+ * How long a loss of an account counts, in milliseconds. Usually it counts for a day. It counts for a month if the
+ * account has never paid, and its signature failed or its deposits brought no fee. The time doubles with each further
+ * such window. Otherwise a buyer whose money always comes back could use up its whole allowance every day, and the
+ * keeper would get nothing.
  */
 export const WINDOW_MS = 86_400_000;
 export const STRANGER_WINDOW_MS = 30 * WINDOW_MS;
@@ -60,9 +61,9 @@ export type Reservation = {
 };
 
 /**
- * What the keeper has spent on each account, stored on disk. An account may cost a limited amount in a window
- * of a day, and more by what its paid hires were worth. A failure counts longer each time. An account that
- * never cost anything is not stored, so a stranger with many accounts has had costs with each of them.
+ * What the keeper has spent on each account, stored on disk. An account may cost a limited amount in a window of a
+ * day. Each paid hire raises this amount. Each further failure counts for a longer time. An account that never cost
+ * anything is not stored, so a stranger with many accounts has had costs with each of them.
  *
  * @param parameters.expectsFees whether hires pay this keeper a fee. Without fees no buyer ever pays
  */
@@ -78,7 +79,10 @@ export async function openGasAccounts(
     if (account) accounts.set(key.slice("gas/".length), account);
   }
   let writes = 0;
-  /** Whether a window has brought nothing: a signature failed, or no deposit of a buyer who never paid brought a fee. */
+  /**
+   * Whether a window has brought nothing. Either a signature failed, or a buyer who has never paid made deposits that
+   * brought no fee.
+   */
   const isInVain = (of: GasAccountId, { lost, paid, failed }: Account): boolean =>
     failed || (expectsFees && !of.endsWith(WORDS) && !paid && lost > 0);
 

@@ -9,7 +9,10 @@ export const GAS_EACH_SMALL_CONTRACT = 150_000n;
 /** How often an item may fail on the chain: once with others, and once more alone. */
 const MAX_TRIES = 2;
 
-/** How often a wallet may refuse, or an escrow be unknown, until it is no longer asked. Each wait is twice as long. */
+/**
+ * How many times a wallet may refuse, or an escrow may be unknown. After that the keeper does not look again. Each
+ * wait is twice as long as the one before.
+ */
 const MAX_LOOKS = 8;
 const LOOK_MS = 5_000;
 
@@ -65,7 +68,7 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
     if (!it.byKey) await accounts.earn(signaturesOf(it.hire.buyer));
   }
 
-  /** The chain shows that the escrow is settled. The second time is sure. */
+  /** The chain shows that the escrow is settled. When it shows so for the second time, this is certain. */
   async function seeSettled(it: Instruction, status: EscrowState["status"]): Promise<void> {
     if (it.settledAt !== undefined) return await book.remove(it);
     log("The escrow of an instruction is settled.", { key: it.key, signer: it.signer, reason: status });

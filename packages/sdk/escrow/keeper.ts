@@ -76,10 +76,10 @@ export type Keeper = {
 };
 
 /**
- * Relays for a provider: releases and refunds in batches, and timeouts of all deposits. Anybody may do this, and somebody
- * must. Instructions are on disk before they are acknowledged, and leave it when the contract has said twice, two minutes
- * apart, that the escrow is settled. So a keeper that is killed continues where it was, and one whose transaction a
- * reorganisation undid sends it again.
+ * Relays for a provider: releases and refunds in batches, and timeouts of all deposits. Anybody may do this, and
+ * somebody must. Instructions are on disk before they are acknowledged. They are deleted when the contract has said
+ * twice, two minutes apart, that the escrow is settled. So a keeper that is killed continues where it was. And if a
+ * reorganisation undid its transaction, the keeper sends it again.
  *
  * What strangers can make it spend is limited: by what a hire is worth, and by a gas account for every buyer and every
  * contract wallet, which is on disk too.

@@ -45,7 +45,7 @@ export function createAdvances(
   /** What passed its trial and is being sent, by what it does to which escrow. */
   const sending = new Map<string, Promise<Hex>>();
 
-  /** Tries a call, and sends it, unless the same thing is being sent by another signature. */
+  /** Tries a call, and sends it, unless a call with another signature already does the same. */
   async function tryAndSend(it: Advance): Promise<Hex> {
     const { key, what, call, signer } = it;
     const tried = await calls.tryItem(call, TRY_GAS);
@@ -60,9 +60,9 @@ export function createAdvances(
   }
 
   /**
-   * Does the same thing only once: a second request during the first gets the result of the first. One with another
-   * signature is tried for itself, so a stranger's wrong signature is the answer of nobody else. A request does not wait
-   * for ever, and what it asked for continues without it.
+   * Does the same thing only once: a second request during the first gets the result of the first. A request with
+   * another signature is tried separately, so a stranger's wrong signature spoils nobody else's answer. A request
+   * does not wait for ever. Its call continues when the request has ended.
    */
   const once = async (it: Advance): Promise<Hex> => {
     // Sent by a process before this one.
@@ -150,7 +150,7 @@ function gasLimit(
 ): RelayRefusedError {
   return new RelayRefusedError({
     code: "gas_limit",
-    message: `${account} may cost this keeper no more gas now.`,
+    message: `This keeper may spend no more gas on ${account} now.`,
     field,
     secondsToWait: accounts.secondsToWait(id),
   });

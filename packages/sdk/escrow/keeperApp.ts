@@ -32,8 +32,8 @@ const MAX_SIGNATURE_BYTES = 2_048;
 const MAX_PAUSE_MS = 1_000;
 
 /**
- * How long an answer about an escrow is given again, in milliseconds: one that is held, one that is settled, and one whose
- * transaction was not found; and how many answers are remembered.
+ * How long an answer about an escrow is given again, in milliseconds: about a held escrow, about a settled one, and
+ * about one whose transaction was not found. The last figure is the number of answers that are remembered.
  */
 const HELD_MS = 40;
 const FOUND_MS = 60_000;

@@ -79,7 +79,7 @@ const KEYS: { [functionName: string]: string } = {
   timeoutRefund: "watch",
 };
 
-/** The key of a call: what it does to which escrow, whoever signed it and however. */
+/** The key of a call: what it does to which escrow. The signer and the signature do not matter. */
 export function keyOf(call: Hex, { idOf }: Pick<EscrowCalls, "idOf">): string {
   const { functionName, args } = decodeFunctionData({ abi: hireEscrowAbi, data: call });
   const id = idOf((args as unknown as [Hire])[0]);

@@ -19,7 +19,7 @@ export type Instruction = {
   id: Hex;
   signer: Address;
   signature: Hex;
-  /** Whether the signer's key signed it: then no code is asked. */
+  /** Whether the signer's key signed it. Then no contract wallet is asked. */
   byKey: boolean;
   /** The call that carries it out. */
   call: Hex;

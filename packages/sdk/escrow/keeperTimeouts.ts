@@ -29,14 +29,14 @@ const MAX_HALVINGS = 4;
 const REORG_BLOCKS = 30n;
 
 /**
- * Several nodes may answer behind the provider's address, and the one that lists the deposits may be far behind the one
- * that gave the head: then it lists none of the newest, without an error. So a block is read again until this many heads
- * in a row are beyond it. Until there are so many, this many blocks more are read again.
+ * Several nodes may answer behind the provider's address. The node that lists the deposits may be far behind the node
+ * that gave the head. Then it leaves out the newest deposits, without an error. So a block is read again until {@link
+ * HEADS} heads in a row are beyond it. While fewer heads are known, {@link UNSURE_BLOCKS} more blocks are read again.
  */
 const HEADS = 32;
 const UNSURE_BLOCKS = 2_000n;
 
-/** How many settled deposits are remembered. Of the others the chain is asked in every round that lists them. */
+/** How many settled deposits are remembered. The chain is asked about any other in every round that lists it. */
 const MAX_OVER = 50_000;
 
 /** The most simultaneous requests to the chain. */
@@ -53,7 +53,7 @@ const MAX_LOOKS = 8;
 const LOOK_SECONDS = 10n;
 
 /**
- * Sends money back that nobody released in time: follows the deposits of an escrow, and refunds those that are
+ * Sends back the money that nobody released in time. It follows the deposits of an escrow, and refunds those that are
  * still held after their deadline, many in one transaction (SHP §7.3.3).
  */
 export function createTimeouts(parameters: TimeoutsParameters) {
@@ -143,7 +143,9 @@ function createWatch({ calls, store, startBlock, minAmount, log }: TimeoutsParam
   let watched: Map<string, Hire> | undefined;
   /** The last heads, the newest last. */
   const heads: bigint[] = [];
-  /** Settled deposits that are listed again and again, and the head when they were first seen so. */
+  /**
+   * Settled deposits that are listed again and again, each with the head at the time when it was first seen settled.
+   */
   const over = new Map<string, bigint>();
   let blockRange = BLOCK_RANGE;
 

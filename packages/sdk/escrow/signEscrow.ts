@@ -46,7 +46,10 @@ export function createEscrowSigner(parameters: {
   const address = account.address.toLowerCase() as Address;
   return {
     address,
-    /** The buyer's payment. It goes to this escrow only, with these terms only, since its nonce is their id. */
+    /**
+     * The buyer's payment. It goes to this escrow only, and with these terms only, because its nonce is the id of the
+     * terms.
+     */
     authorizeDeposit: async (hire: Hire, validBefore = hire.deadline): Promise<DepositAuthorization> => {
       const terms = {
         from: hire.buyer,

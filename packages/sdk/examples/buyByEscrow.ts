@@ -1,4 +1,5 @@
-// Hires somebody to draw a chart and pays into an escrow: released when the chart verifies, back when it does not.
+// Hires somebody to draw a chart, and pays into an escrow. If the chart verifies, the money is released. If not, it
+// comes back.
 //
 //   npm run -s tallystick -- example buy-by-escrow
 //

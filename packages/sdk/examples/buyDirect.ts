@@ -1,4 +1,4 @@
-// Hires somebody to compute a mean and pays directly: one signature, no gas, no recourse.
+// Hires somebody to compute a mean and pays directly: one signature, no gas, no refund.
 //
 //   npm run -s tallystick -- example buy-direct
 //

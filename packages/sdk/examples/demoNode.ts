@@ -63,7 +63,7 @@ export function openRelay(side: "seller" | "buyer"): { sender: TransactionSender
   };
 }
 
-/** Gives a wallet test USDC for nothing. Real USDC has to be bought. */
+/** Gives a wallet test USDC for free. Real USDC has to be bought. */
 export async function mintTestUsdc(sender: TransactionSender, to: Address, amount: bigint): Promise<void> {
   await sender.sendAndWait({
     address: node.network.token,

@@ -2,7 +2,10 @@ import type { HireResult } from "../buyer/hireResult.ts";
 import { createQueryClient } from "../query/createQueryClient.ts";
 import { node } from "./demoNode.ts";
 
-/** How long the indexer may take to count a hire, in milliseconds: an anchor of the ledger, and a block. */
+/**
+ * How long the indexer may take to count a hire, in milliseconds. It needs an anchor of the ledger and one more
+ * block.
+ */
 const PATIENCE_MS = 60_000;
 
 /** Prints the result of a hire and, once the indexer has counted it, the indexer's data about it. */

@@ -1,4 +1,5 @@
-// A seller that really works: figures about numbers, and charts. Directly at 0.02 USDC, or for a little more by escrow.
+// A seller that does real work: it computes figures about numbers, and draws charts. A hire costs 0.02 USDC when it
+// is paid directly, and a little more by escrow.
 //
 //   npm run -s tallystick -- example seller
 //

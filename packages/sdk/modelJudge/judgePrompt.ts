@@ -20,7 +20,7 @@ export function judgePrompt(
     { name: "REQUEST", line: onOneLine(work.params) },
     { name: "RESULT", line: onOneLine(work.result) },
   ];
-  // Its seller chose the name, which can be a sentence.
+  // The seller chose the capability's name, and it can be a whole sentence.
   const shown = [betweenMarks("CAPABILITY", onOneLine(work.capability), mark)];
   const notes: string[] = [];
   for (const { name, line } of parts) {

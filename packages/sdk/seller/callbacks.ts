@@ -47,7 +47,8 @@ export function createCallbacks({
   async function post(id: string, attempt: number): Promise<void> {
     const job = await store.get<Job>(`job/${id}`);
     if (!job?.callbackUrl) return await store.delete(`callback/${id}`);
-    // An earlier process has noted it, and did not write the end down. Who continues the job tells it.
+    // An earlier process made the note, but did not store the job's end. The process that continues the job tells the
+    // buyer.
     if (job.stage !== "completed" && job.stage !== "failed") return;
     const message =
       job.stage === "completed"
@@ -98,7 +99,7 @@ export function createCallbacks({
   return {
     note: async ({ id }) => await store.put(`callback/${id}`, true),
     tell: async ({ id }) => {
-      // Without its note it was told already: by the start of this process, or by another process.
+      // If the note is gone, the buyer was told already, by the start of this process or by another process.
       if ((await store.get(`callback/${id}`)) !== undefined) void run(id, 1);
     },
     start: async () => {

@@ -9,7 +9,10 @@ import type { FindPayment } from "./findPayment.ts";
 import type { Job, SettlementMode } from "./job.ts";
 import { HireRefusedError, PaymentInvalidError } from "./sellerErrors.ts";
 
-/** Seconds that a buyer's authorization has to outlast the work, for the payment to get into a block. */
+/**
+ * A buyer's authorization must stay valid for this many seconds after the work, so that the payment gets into a
+ * block.
+ */
 const SETTLEMENT_SECONDS = 60;
 
 const lower = z.string().transform((text) => text.toLowerCase() as Hex);

@@ -47,7 +47,7 @@ export function jobRoutes({ store, outbox, account, now }: JobRoutesParameters):
   app.get("/jobs/:id", async (c) => {
     const job = await findJob(c.req.param("id"));
     const header = { "cache-control": "no-store" };
-    // A buyer that has lost its notes asks by a job's id, and believes only who knows the hire's.
+    // A buyer that has lost its notes asks with a job's id. It believes only an answer with the hire's id.
     const of = { job_id: job.id, ...(!job.free && { hire_id: job.hireId }) };
     if (job.stage === "completed") {
       return c.json({ ...of, status: "completed", ...job.answer }, 200, header);

@@ -35,7 +35,7 @@ export type JobRunnerParameters = {
   /** Keeps what an auditor may ask for, before the hire counts as done. */
   disclose: (job: Job) => Promise<void>;
   onEnd: (job: Job) => Promise<void>;
-  /** Notes on the disk what has to be told, before the end of the job is written down. */
+  /** Stores what the buyer has to be told, before the end of the job is stored. */
   beforeEnd: (job: Job) => Promise<void>;
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
   /** Milliseconds since 1970. */
@@ -87,7 +87,8 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
       return job;
     } catch (error) {
       if (error instanceof LeaseLostError) return (await store.get<Job>(`job/${start.id}`)) ?? stored;
-      // A held lease is renewed for as long as this process lives, and nobody else could continue the job.
+      // Without this, the lease would be renewed as long as this process lives, and nobody else could continue the
+      // job.
       await lease.pause(parameters.restMs).catch(() => {});
       throw error;
     } finally {

@@ -10,7 +10,7 @@ const KEY = /^[a-z]+\/[A-Za-z0-9_.-]{1,200}$/;
 /** The name of a temporary file of {@link fileStore}. */
 const DRAFT = /\.json\.[0-9a-f]{8}-[0-9a-f-]{27}\.tmp$/;
 
-/** A draft of this age belongs to a process that was killed, in milliseconds: writing one takes no time. */
+/** A draft of this age belongs to a process that was killed, in milliseconds. Writing a draft takes much less. */
 const DRAFT_MS = 600_000;
 
 /**

@@ -52,8 +52,8 @@ export function createJobLeases(parameters: {
     const key = keyOf(jobId, number);
     let renewed = performance.now();
     /**
-     * Whether nobody has taken it over. A process that did, and has ended the job since, left no lease of a later
-     * number. But then this lease is gone too.
+     * Whether nobody has taken the job over. If another process took it over and has ended it since, no lease with a
+     * later number is left. But then this lease is gone too.
      */
     const isHeld = async (): Promise<boolean> =>
       (await store.get<Entry>(key))?.holder === holder &&

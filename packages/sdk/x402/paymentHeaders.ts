@@ -131,7 +131,10 @@ function longNetworkName(name: unknown): string {
   return textOr(name);
 }
 
-/** A text of a stranger; empty for anything else. `String` calls what a stranger named `toString`. */
+/**
+ * A text of a stranger; empty for anything else. `String(value)` would use a `toString` that the stranger put into
+ * the JSON.
+ */
 function textOr(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

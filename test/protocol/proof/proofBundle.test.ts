@@ -206,7 +206,7 @@ describe("a proof bundle", () => {
     for (const [action, message, advice] of [
       [
         () => verifyProofBundle({ ...bundle, index: 1 }),
-        "The entry is not entry 1 of the ledger that the checkpoint is of.",
+        "The entry is not entry 1 of the checkpoint's ledger.",
         file,
       ],
       [
@@ -216,7 +216,7 @@ describe("a proof bundle", () => {
       ],
       [
         () => verifyProofBundle(later),
-        `The writer ${next} is not the first one of the ledger, and only the chain says that it followed.`,
+        `The writer ${next} is not the first one of the ledger, and only the chain shows that it came later.`,
         hint,
       ],
       [

@@ -141,7 +141,7 @@ describe("checking a proof in C2SP's form", () => {
       expect(() => verifyTlogProof({ ...good, ...change }, policy)).to.throw(ProofError, words);
     refused({ extra: undefined }, "The proof has no entry: a proof of this ledger carries it as extra.");
     refused({ extra: utf8ToBytes(`${line} `) }, "The entry is not a canonical ledger line.");
-    refused({ index: 1 }, "The entry is not entry 1 of the ledger that the checkpoint is of.");
+    refused({ index: 1 }, "The entry is not entry 1 of the checkpoint's ledger.");
     // A decoder drops a byte order mark, and the rest is the line.
     refused(
       { extra: Uint8Array.of(0xef, 0xbb, 0xbf, ...good.extra) },
