@@ -153,7 +153,7 @@ function silence(answeredAt: () => number): { begins: Promise<true>; stop: () =>
   };
   const wake = () => {
     const late = performance.now() - since - REQUEST_MS;
-    // This process itself stood still, and it runs its timers before it reads what came meanwhile.
+    // This process itself stood still. It runs its timers before it reads the answers that came in that time.
     if (late > LATE_MS) since += late;
     else if (answeredAt() > since) since = answeredAt();
     else {

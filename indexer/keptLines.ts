@@ -26,10 +26,10 @@ export const CREATE_KEPT_LINES = `
   )`;
 
 /**
- * The verified canonical lines of the followed ledgers, gzipped, 256 in a row. This node can give them to an
- * operator that lost its ledger. They are not derived, so Ponder's rollback does not remove them: a new
- * segment replaces the old one, and the ledger's row says up to where the lines are valid. Several indexers
- * on one database share them, so the second one need not read them again.
+ * The verified canonical lines of the followed ledgers, gzipped, 256 in a row. This node can give them to an operator
+ * that lost its ledger. They are not derived, so Ponder's rollback does not remove them. Instead a new segment
+ * replaces the old one, and the ledger's row says up to where the lines are valid. Several indexers on one database
+ * share them, so the second one need not read them again.
  */
 export class KeptLines {
   readonly #pool: pg.Pool;

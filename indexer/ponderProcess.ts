@@ -45,9 +45,9 @@ export function metricsRegistry(): Registry | undefined {
 }
 
 /**
- * Ponder compiles through Vite, whose development server ends the process on SIGTERM before Ponder has
- * released its schema: the next start would wait 25 seconds for the lock to expire. Ponder handles the signal
- * itself, so Vite's listener is removed.
+ * Ponder compiles through Vite. On SIGTERM, Vite's development server ends the process before Ponder has released its
+ * schema. Then the next start would wait 25 seconds for the lock to expire. Ponder handles the signal itself, so
+ * Vite's listener is removed.
  */
 export function leaveSigtermToPonder(): void {
   for (const listener of process.listeners("SIGTERM")) {

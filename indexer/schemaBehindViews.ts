@@ -1,6 +1,6 @@
 /**
- * SQL, a scalar subquery: the schema of the tables that the views of a schema (parameter `$1`) read, or NULL
- * when that schema has no views on an indexer. Replicas read through views, so that another indexer can
+ * A scalar subquery in SQL. It finds the schema of the tables behind the views of another schema (parameter `$1`). It
+ * is NULL when that schema has no views on an indexer. Replicas read through views, so that another indexer can
  * replace the first. The schema is found by the view on Ponder's checkpoint.
  */
 export const SCHEMA_BEHIND_VIEWS = `(

@@ -18,8 +18,8 @@ export type PlaceKind = keyof typeof KINDS;
 const MAX_LENGTH = 2_704;
 
 /**
- * The longest cursor, in characters. JSON writes each quotation mark and backslash of an id as two characters, base64 writes
- * three bytes as four characters, and the other values of a place have at most a few hundred bytes.
+ * The longest cursor, in characters. JSON writes each quotation mark and backslash of an id as two characters. Base64
+ * writes three bytes as four characters. All other values of a place have at most a few hundred bytes.
  */
 export const MAX_CURSOR = 8_192;
 

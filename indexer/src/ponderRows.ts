@@ -82,7 +82,7 @@ function changeOf<T extends TableName>(table: T, before: Row<T>, after: Row<T>):
 }
 
 /**
- * A copy of the row. Ponder returns a view of the row in its cache, and a later update changes that view while the
+ * A copy of the row. Ponder returns a view of the row in its cache. A later update changes that view, but the
  * derivation still uses what it has read.
  */
 function asItIsNow<T extends TableName>(table: T, row: Row<TableName>): Row<T> {

@@ -1,6 +1,6 @@
 /**
- * The coarse values that are published for an agent whose listings ask for `private_metrics` (SHP §9.2): the lower end of
- * the bucket, and for latency the upper end.
+ * The coarse values that are published for an agent whose listings ask for `private_metrics` (SHP §9.2). A value is
+ * the lower end of its bucket. For a latency it is the upper end.
  */
 export const buckets = {
   tenths: { text: "steps of 0.1", of: (exact: number | null) => step(exact, 10) },

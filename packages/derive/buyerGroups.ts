@@ -8,9 +8,9 @@ import type { Row } from "./tables.ts";
  * The buyer group of an address: the addresses that were ever in one cluster with it. They count as one buyer. The group has
  * the name of one of them.
  *
- * A group has a row `<group>/<seller>` for each seller, with its hires in the window, and a list of these sellers, so two
- * groups can be merged. The smaller group is merged into the larger, which keeps merging cheap. The same rows also hold
- * what each address bought by itself: a group may have to be split.
+ * A group has a row `<group>/<seller>` for each seller, with its hires in the window. It also has a list of these
+ * sellers, so two groups can be merged. The smaller group is merged into the larger, which keeps merging cheap. The
+ * rows also have what each address bought by itself, because a group may have to be split.
  */
 export function buyerGroupOf(context: ApplyContext, buyer: string): string {
   const path: string[] = [];

@@ -9,9 +9,8 @@ import { STATE_ID } from "./stateId.ts";
 import { markWallet, unmarkHub } from "./wallets.ts";
 
 /**
- * Puts new parameters in force. What was fixed before stays, with one exception: if a wallet is published as
- * a hub, the signals that its money tripped are dropped, and hires that weighed less only because of them
- * weigh 1.
+ * Puts new parameters in force. What was fixed before stays, with one exception. If a wallet is published as a hub,
+ * the signals that its money tripped are dropped. Hires that weighed less only because of these signals then weigh 1.
  */
 export function paramsSettled(context: ApplyContext, params: Params): void {
   if (isRelevant(context)) noteParams(context);

@@ -28,9 +28,9 @@ export function keyOfPayment({ txHash, buyer, payee, amount }: Row<"receipt">): 
 }
 
 /**
- * The most similar transfers (one transaction, the same sides and value) that can be payments, and the most
- * receipts that can wait for one. There are limits because each receipt looks at all these transfers, and
- * each transfer at all these receipts.
+ * The highest number of similar transfers that can be payments: those of one transaction with the same sides and
+ * value. It is also the highest number of receipts that can wait for one payment. There are limits because each
+ * receipt looks at all these transfers, and each transfer at all these receipts.
  */
 export const MAX_ALIKE = 100;
 

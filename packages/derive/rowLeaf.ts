@@ -7,8 +7,8 @@ import { type Row, type TableName, tables } from "./tables.ts";
 export type RowLeaf = { table: TableName; key: string; text: string };
 
 /**
- * The key and the RFC 8785 text of a leaf, `[table, row]`, or of an audit `["audit", row, assignments]`:
- * every column by its name, money as decimal strings. Null for an audit that was not drawn: only its seller's
+ * The key and the RFC 8785 text of a leaf: `[table, row]`, or for an audit `["audit", row, assignments]`. A row has
+ * every column by its name, and money as decimal strings. Null for an audit that was not drawn: only its seller's
  * figures count it.
  */
 export function rowLeaf(context: ApplyContext, touched: string): RowLeaf | null {

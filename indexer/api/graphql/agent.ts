@@ -123,7 +123,7 @@ registerNode("Agent", {
   find: (id, context) => findAgent(id.toLowerCase(), context),
 });
 
-/** The same limit as for a page. */
+/** The most addresses in one query. A page has the same limit. */
 const MAX_ADDRESSES = 100;
 
 builder.queryField("agentsByAddress", (t) =>

@@ -17,7 +17,7 @@ type Identity = Row<"identity">;
 type Link = Row<"identityLink">;
 type Feedback = Row<"feedback">;
 
-/** A text of which up to 256 bytes are kept, with the length and hash of the whole. */
+/** A text. Up to 256 bytes of it are kept, with the length and the hash of the whole text. */
 const CUT = "At most 256 bytes. Control characters and bytes that are not UTF-8 are shown as U+FFFD.";
 const BYTES = "Its length in bytes.";
 const HASH = "The keccak-256 of its bytes, if not all of them are shown unchanged; else null.";

@@ -26,9 +26,9 @@ const WHOLE_SCHEMA_POINTS = 80;
 const ROOM = 1.25;
 
 /**
- * Refuses introspection that asks for much more than the whole schema once. The limits for depth and cost do
- * not count introspection, and a short query with thirty aliases, or with types of fields of types, could
- * produce megabytes.
+ * Refuses introspection that asks for much more than the whole schema once. The limits for depth and cost do not
+ * count introspection. So a short query with thirty aliases, or with types of fields of types, could produce
+ * megabytes.
  */
 export function introspectionLimit(): Plugin {
   let known: Introspection | undefined;

@@ -18,7 +18,7 @@ export type DayRates = {
 
 export type RateHistory = { from: string; to: string; window_days: number; days: DayRates[] };
 
-/** The same length as the window of the published rates (D7). */
+/** The window has the same length as that of the published rates. */
 export const WINDOW_DAYS = 30;
 
 /**

@@ -73,9 +73,9 @@ const LEG_BYTES = 96;
 const NAME_BYTES = 43;
 
 /**
- * A cluster with the evidence for its signals: members, the wallets whose money reached them in at most three
- * transfers, these transfers, and the tripped signals. The number of SQL statements does not grow with the
- * members.
+ * A cluster with the evidence for its signals. It has the members, and the wallets whose money reached them in at
+ * most three transfers. It also has these transfers, and the tripped signals. The number of SQL statements does not
+ * grow with the members.
  *
  * @param most members, at most {@link GRAPH_LIMITS}
  */

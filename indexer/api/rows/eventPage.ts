@@ -23,8 +23,8 @@ const blockAndLog = (id: ReturnType<typeof sql>) =>
   sql`((SELECT substr(id, 1, 12)::bigint FROM ${id}), (SELECT substr(id, 14, 8)::bigint - 1 FROM ${id}))`;
 
 /**
- * Whether rows of `payment` replace the lines of their transfers. In a relevant log they do not: a payment may have
- * no line there, and if its transfer is a line, the log has that line itself.
+ * Whether rows of `payment` replace the lines of their transfers. In a relevant log they do not. There a payment may
+ * have no line, and a transfer that is a line is stored as a line.
  */
 const HAS_PAYMENTS = sql`(SELECT form FROM state) IS DISTINCT FROM 'relevant'`;
 

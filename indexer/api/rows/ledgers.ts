@@ -5,7 +5,7 @@ import type { Database } from "../database.ts";
 import { alongColumn, type RowList, wantedColumns } from "./list.ts";
 import { type RowOf, rowsById } from "./rowsById.ts";
 
-/** More than any node follows. */
+/** The most ledgers that are read. No node follows so many. */
 const MAX_LEDGERS = 1_000;
 
 /** The followed ledgers of which something was loaded, by id; at most a thousand. */

@@ -3,9 +3,9 @@ import { sql } from "ponder";
 import { ponderSchema } from "../../ponderProcess.ts";
 
 /**
- * Takes the lock of the schema to which this process writes. Ponder takes it itself, with one exception: if
- * an indexer ended before its first checkpoint, the next one finds tables without a checkpoint, continues,
- * and leaves the lock open. Then a second indexer could write to the same tables.
+ * Takes the lock of the schema to which this process writes. Ponder takes it itself, with one exception. If an
+ * indexer ended before its first checkpoint, the next indexer finds tables without a checkpoint. It continues with
+ * them, and does not take the lock. Then a second indexer could write to the same tables.
  */
 export async function holdSchema(db: Context["db"]): Promise<void> {
   const schema = ponderSchema();

@@ -37,8 +37,8 @@ export class SegmentContradictionError extends TallystickError {
 }
 
 /**
- * Checks the lines of a segment against the ledger so far and the anchored root: every entry's form and hash,
- * the chain, and the Merkle root of the new size.
+ * Checks the lines of a segment against the ledger so far and the anchored root. It checks every entry's form and
+ * hash, the chain of hashes, and the Merkle root of the new size.
  *
  * @param root the root that was anchored for `head.size + lines.length` entries
  * @returns the entries, the additions to the pages of the stored tree, and the head for the next segment

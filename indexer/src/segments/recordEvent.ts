@@ -21,9 +21,9 @@ export function entryType({ payload }: LedgerEntry): string | null {
 }
 
 /**
- * The derivation's event for an entry; null for generic work. A payload that cannot be read as a record (a
- * missing field, floats or integers beyond ±(2^53 − 1) in the body) becomes an event with an `error`, which
- * is kept as invalid.
+ * The derivation's event for an entry; null for generic work. A payload may not be readable as a record: a field is
+ * missing, or the body has floats or integers beyond ±(2^53 − 1). It becomes an event with an `error`, which is kept
+ * as invalid.
  */
 export function recordEvent(entry: LedgerEntry, position: RecordPosition): RecordEvent | null {
   const type = entryType(entry);

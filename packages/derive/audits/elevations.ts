@@ -4,9 +4,10 @@ import { append, itemsOf } from "../lists.ts";
 import { forEachRow } from "../loadedRows.ts";
 
 /**
- * Until when hires are drawn more often: for each seller of a rolled back hire, for each of its clusters, and for the
- * verification version of the hire (SHP §8.3.1). A cluster's time is the latest of its members' times. When clusters
- * merge, the merged cluster takes the latest time. When a cluster splits, its time is computed again.
+ * Until when hires are drawn more often (SHP §8.3.1). After a rollback this is stored for the seller of the hire and
+ * for each cluster of the seller, both together with the verification version of the hire. A cluster's time is the
+ * latest of its members' times. When clusters merge, the merged cluster takes the latest time. When a cluster splits,
+ * its time is computed again.
  */
 export function raiseElevation(context: ApplyContext, who: string, version: string, until: number): void {
   const id = idOf(who, version);

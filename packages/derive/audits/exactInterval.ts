@@ -6,9 +6,10 @@ const DECIMALS = 1_000_000;
 
 /**
  * The exact 95 % interval of a share, `successes` of `trials` (Clopper and Pearson, Biometrika 26, 1934). A share is
- * in it if a count this low or lower has a chance of at least one in forty, and a count this high or higher too. The
- * ends are rounded outwards at six decimals. Without trials it is `[0, 1]`. The computation uses only the four
- * operations that every machine computes alike. The interval is only shown. It decides nothing.
+ * in it if it passes two tests. At this share, a count this low or lower has a chance of at least one in forty, and
+ * so has a count this high or higher. The ends are rounded outwards at six decimals. Without trials it is `[0, 1]`.
+ * The computation uses only the four operations that every machine computes alike. The interval is only shown. It
+ * decides nothing.
  *
  * @param successes a whole number from 0 to `trials`
  */

@@ -13,8 +13,8 @@ export function isHistory({ cause }: Pick<Row<"audit">, "cause">): boolean {
 }
 
 /**
- * Ends the second audit of a hire. The verdict changes only two counts of the operator: how often auditors of
- * the mature capability agreed with its decision, and how often they did not (SHP §8.3.4.2).
+ * Ends the second audit of a hire. The verdict changes only two counts of the operator (SHP §8.3.4.2). They count how
+ * often auditors of the mature capability agreed with its decision, and how often they did not.
  */
 export function historyEnded(context: ApplyContext, { hire, operator }: Row<"audit">, end: AuditEnd): void {
   const first = changeAudit(context, auditRow(context, hire), { history: end });

@@ -10,8 +10,8 @@ import { isOperator } from "./auditRow.ts";
 import { auditorAt, rosterOf, rosterSize } from "./rosters.ts";
 
 /**
- * What a confirmed fail does: in `bootstrap` nothing until the operator decides, when `mature` it takes effect at once (SHP
- * §8.3.4).
+ * What a confirmed fail does (SHP §8.3.4). In `bootstrap` it has no effect until the operator decides. In a `mature`
+ * capability it takes effect at once.
  */
 export type AuditMode = "bootstrap" | "mature";
 

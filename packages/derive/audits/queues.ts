@@ -30,7 +30,7 @@ export function enqueue(
 }
 
 /**
- * Draws at a tick. A hire that joined a queue in the tick's own block waits for the next tick: the maker of that
+ * Draws at a tick. A hire that joined a queue in the tick's own block waits for the next tick. The maker of that
  * block knows the block's hash, and may have added the hire for that reason. A tick without a hash draws nothing, so
  * everything waits for the next tick.
  */

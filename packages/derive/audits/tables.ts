@@ -3,9 +3,9 @@ import type { ColumnKind } from "../columnKind.ts";
 /** The rows of audits (see `../tables.ts`). */
 export const auditTables = {
   /**
-   * An audit of a hire, by the hire's id. It exists from the moment at which the hire may be drawn: the hire
-   * was paid, a listing of the seller agreed to audits, and the seller wrote a receipt or let the time for it
-   * pass (see `audits/`).
+   * An audit of a hire, by the hire's id. It exists from the moment at which the hire may be drawn. By then the hire
+   * was paid, and a listing of the seller agreed to audits. The seller wrote a receipt, or let the time for it pass
+   * (see `audits/`).
    */
   audit: {
     id: "text",
@@ -275,7 +275,10 @@ export const auditTables = {
     paid: "bigint",
     owed: "bigint",
   },
-  /** The same over 30 days, `<operator>/<n>`, from n × 2,592,000 on; `owed` as of its last change. */
+  /**
+   * What it accrued and paid in a period of 30 days, `<operator>/<n>`. The period begins at n × 2,592,000 seconds.
+   * `owed` is the debt after the last change in that period.
+   */
   auditPeriod: {
     id: "text",
     operator: "text",

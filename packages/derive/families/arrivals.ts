@@ -6,7 +6,7 @@ import { isRelevant } from "../relevant/isRelevant.ts";
 import type { Row } from "../tables.ts";
 import { findWallet, walletToChange } from "../wallets.ts";
 
-/** Most payments of one buyer in one block that are compared with one another. */
+/** The highest number of payments of one buyer in one block that are compared with one another. */
 const MAX_PAYMENTS = 16;
 
 /**

@@ -7,7 +7,7 @@ import { reached } from "./keptFlows.ts";
 import { cameThrough } from "./memberAsSeller.ts";
 import { type Inflow, parseInflow } from "./origin.ts";
 
-/** Most transfers that are looked at for one hire, over the buyer and all wallets before it. */
+/** The highest number of transfers that are looked at for one hire, over the buyer and all wallets before it. */
 const MAX_LOOKS = 16;
 
 /**

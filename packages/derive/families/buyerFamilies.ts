@@ -22,9 +22,9 @@ type Hire = Row<"hire">;
 type Stake = Pick<Hire, "buyerFamily" | "payeeAccount" | "brought">;
 
 /**
- * Three facts about a hire, fixed when it is counted: the family that it counts for, the account that got its money,
- * and how much of the money the family had brought from outside in an earlier block. Money that came through the
- * seller is the seller's own. Then the hire counts for the seller's family.
+ * Three facts about a hire, fixed when it is counted. The first two are the family that it counts for, and the
+ * account that got its money. The third is how much of the money the family had brought from outside in an earlier
+ * block. Money that came through the seller is the seller's own. Then the hire counts for the seller's family.
  */
 export function stakeOf(
   context: ApplyContext,

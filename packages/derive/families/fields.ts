@@ -55,7 +55,7 @@ export const familyFields = {
   kept_usdc: field({
     type: "usdc",
     description:
-      "What independent families paid of the money that they brought, and did not get back from the agent's side. Money that came in the block of the payment does not count. Money that passes an exchange counts again.",
+      "The money that independent families brought and paid, and that did not come back from the agent's side. Money that came in the block of the payment does not count. Money that passes an exchange counts again.",
     formula:
       "Σ over independent families of max(0, brought − returned). Brought: what its buyers paid, as far as the family had it from hubs, mints and senders by count, and the buyer had it before the block of the payment; each unit for one hire only. Returned: transfers in the window of at least `minFundingAtomic`, from wallets of the seller's family or of its payees' families, to buyers of the family or wallets before them: see section 13",
     ...money,

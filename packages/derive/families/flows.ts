@@ -85,9 +85,8 @@ function addFlow(context: ApplyContext, wallet: string, inflow: Inflow): void {
   if (receiver === null) throw new Error(`${wallet} is traced without a family.`);
   // This money moves away from the founder, from a wallet to one after it in the family. It does not come back.
   if (cameThrough(context, receiver, inflow.from)) return;
-  // The sender has spent by now, so it has a family. The family that it has as a seller comes first: a seller
-  // that got its first money from a customer is not a member of the customer's family when it gives that money
-  // back.
+  // The sender has spent by now, so it has a family. The family that it has as a seller comes first. So a seller that
+  // got its first money from a customer does not belong to the customer's family when it gives that money back.
   const account = accountOf(
     memberAsSeller(context, inflow.from, inflow) ?? familyOf(context, inflow.from, inflow),
   );

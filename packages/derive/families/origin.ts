@@ -2,8 +2,8 @@ import { flat } from "../flat.ts";
 import type { Place } from "../place.ts";
 
 /**
- * How money reached a wallet: by a transfer (`plain`), as the payout of an escrow of `from`, from a hub, from
- * a wallet with too many transfers (`busy`), or newly minted.
+ * How money reached a wallet. `plain`: by a transfer. `payout`: from an escrow, whose buyer is `from`. `hub`: from a
+ * hub. `busy`: from a wallet with too many transfers. `mint`: it was newly minted.
  */
 export type How = "plain" | "payout" | "hub" | "busy" | "mint";
 

@@ -8,9 +8,10 @@ import { isHubOrEscrow } from "../wallets.ts";
 import { addFunded, type Order } from "./fundedAgents.ts";
 
 /**
- * Notes that `funder` funded `agent` at `time`. A signal trips if some span holds the agent and
- * `clusterOthers` others of that funder (SHP §4.5.1): fundings within `fundingSpanSeconds` (inclusive), or,
- * at any distance in time, registrations within `deployBatchBlocks` blocks.
+ * Notes that `funder` funded `agent` at `time`. A signal trips if a span contains the agent and `clusterOthers` other
+ * agents of that funder (SHP §4.5.1). A span of time has the fundings within `fundingSpanSeconds`, both ends
+ * included. A span of blocks has the agents that were registered within `deployBatchBlocks` blocks, whenever they
+ * were funded.
  */
 export function recordFunding(
   context: ApplyContext,
@@ -83,10 +84,10 @@ function lastWidening(context: ApplyContext): { time: number; block: number } | 
 const WIDENED = "widened";
 
 /**
- * The other members of each span around an entry that trips the signal now. It is enough to look at the
- * nearest few on either side: a span with more agents tripped the signal before, so they are in one cluster
- * already. There are two exceptions, and then whole spans are looked at: the signals of this funder were
- * dropped because it was published as a hub, or the span began under narrower parameters.
+ * The other members of each span around an entry that trips the signal now. It is enough to look at the nearest few
+ * on either side. A span with more agents tripped the signal before, so its agents are in one cluster already. Whole
+ * spans are looked at in two cases. The signals of this funder were dropped because it was published as a hub, or the
+ * span began under narrower parameters.
  */
 function trippedSpans(
   context: ApplyContext,

@@ -75,7 +75,7 @@ function offerHire(context: ApplyContext, hire: Pick<Row<"hire">, "id" | "seller
   const pair = context.store.get("feedbackPair", id);
   const waiting = pair === null ? [] : linesOf(pair);
   const eligible = waiting.filter((line) => timeIn(line) >= hire.time);
-  // The buyer may have turned out to belong to the seller meanwhile, perhaps by this hire.
+  // By now the buyer may belong to the seller, perhaps because of this hire.
   const reason = eligible.length === 0 ? null : belongsTo(context, hire.seller, hire.buyer);
   const decided = reason === null ? eligible.slice(0, 1) : eligible;
   for (const line of decided) {

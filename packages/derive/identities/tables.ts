@@ -113,8 +113,8 @@ export const identityTables = {
     tx: "text",
   },
   /**
-   * A pair `<agent>/<client>`: its feedback that waits for a hire, one line `<time> <feedback>` each, the
-   * oldest first, and the number of its free hires that were taken (see `backing.ts`).
+   * A pair `<agent>/<client>` (see `backing.ts`). It has the feedback that waits for a hire, one line `<time>
+   * <feedback>` each, the oldest first. It also has the number of the pair's free hires that were taken.
    */
   feedbackPair: { id: "text", waiting: "text", taken: "number" },
   /** The feedback that a hire backs, by hire; null if it no longer backs any. */

@@ -21,7 +21,10 @@ import { countId } from "./senders.ts";
  */
 export const WATCHED = "watched";
 
-/** Whether a relevant log has a transfer to a wallet at its own position: the wallet was watched before it. */
+/**
+ * Whether a relevant log has a transfer to a wallet at its own position. That is so if the wallet was watched before
+ * the transfer.
+ */
 export function isWatched({ store }: Pick<ApplyContext, "store">, wallet: string, place: Place): boolean {
   const watched = watchedFrom(store.get("inflow", wallet));
   return watched !== null && isBefore(watched, place);

@@ -29,8 +29,8 @@ export const MAX_EMPTY = 10_000;
 export type FirstSpentRead = { kind: "firstSpent"; wallet: string; before: Place };
 
 /**
- * The first `limit` transfers of one transaction, between two positions, that may be a receipt's payment, each with whether
- * it is authorized.
+ * The first `limit` transfers of one transaction, between two positions, that may be a receipt's payment. The answer
+ * also says of each whether it is authorized.
  */
 export type PaymentsRead = {
   kind: "payments";

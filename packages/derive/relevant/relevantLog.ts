@@ -6,8 +6,8 @@ import { applyRelevant } from "./applyRelevant.ts";
 import { pastOf } from "./pastOf.ts";
 
 /**
- * Makes a relevant log (only the transfers that matter) from a log of all transfers, line by line. Both give
- * the same digest at every tick.
+ * Makes a relevant log (only the transfers that matter) from a log of all transfers, line by line. Both logs give the
+ * same digest at every tick.
  *
  * @param log of the form `all`, with its parameters as the first line
  * @throws TallystickError `not_all` when the log has another form

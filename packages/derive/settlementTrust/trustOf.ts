@@ -43,8 +43,8 @@ export function betaOf({ settledComplexity, rejectedComplexity }: Evidence): { a
 }
 
 /**
- * Settlement's trust in an agent (swarm.at §13, and the README of its protocol): the 5th percentile of the
- * Beta distribution, minus the mean divergence of what was compared, at least 0; in units of 10⁻⁹.
+ * Settlement's trust in an agent (swarm.at §13, and the README of its protocol), in units of 10⁻⁹. It is the 5th
+ * percentile of the Beta distribution minus the mean divergence of the compared proposals, at least 0.
  *
  * @param known the agent's figures so far. If the parameters are the same, the percentile is the same too
  */

@@ -32,9 +32,9 @@ export function attestationSettled(context: ApplyContext, event: RecordEvent, bo
 }
 
 /**
- * The run with the smallest share of passing tests. It is 0 of 0 unless the tests ran at least twice: with
- * two seeds, or without seeds and with the same result for each test (T011). A run without tests does not
- * count.
+ * The run with the smallest share of passing tests. It is 0 of 0 if the tests ran only once. Two runs count if they
+ * have two seeds, or if they have no seeds and the same result for each test (T011). It is also 0 of 0 if a run has
+ * no tests.
  */
 export function worstRun(runs: readonly TestRun[]): { passing: number; total: number } {
   const none = { passing: 0, total: 0 };

@@ -28,8 +28,8 @@ export function decayedSuccess(
 }
 
 /**
- * The uptime in which older days weigh less; null without data. A weight is at most 10¹², a day has at most 288 slots, and
- * there are at most 30 weights: the sums are below 2⁵³ and so exact.
+ * The uptime in which older days weigh less; null without data. A weight is at most 10¹², a day has at most 288
+ * slots, and there are at most 30 weights. So the sums are below 2⁵³ and exact.
  */
 export function decayedUptime(
   days: readonly SlotDay[],

@@ -148,7 +148,8 @@ export function parseReports(text: string): Report[] {
 /** The reports of the hours from `from` to `to`, both included. */
 export function reportsOf(text: string, from: number, to: number): Report[] {
   const reports: Report[] = [];
-  // Most lines are of other hours. They are skipped without being taken apart, since a tick reads those of many hosts.
+  // Most lines are of other hours. They are skipped and not taken apart, because a tick reads the lines of many
+  // hosts.
   for (let at = 0; at < text.length; ) {
     const next = text.indexOf("\n", at);
     const end = next < 0 ? text.length : next;

@@ -5,8 +5,8 @@ export const KEPT_DAYS = 91;
 export const SLOTS_PER_DAY = 288;
 
 /**
- * The slots of one UTC day: how many have data, how many count as downtime, in how many the agent was found
- * down, and in how many of these it claims that it was up.
+ * The slots of one UTC day: how many have data, how many count as downtime, and in how many the agent was found down.
+ * The last count has those of the slots found down in which the agent claims that it was up.
  */
 export type SlotDay = { day: number; data: number; down: number; raw: number; denied: number };
 
@@ -16,9 +16,9 @@ const CELL = 8;
 const NO_SLOT = "0".repeat(CELL);
 
 /**
- * Parses days in ascending order: the first day's number, a colon, and then eight characters for each day,
- * two for each count in the order of {@link SlotDay}. An agent's days are read and written every hour, and
- * this form takes a tenth of the time of a text with separators.
+ * Parses days in ascending order. The text is the first day's number, a colon, and eight characters for each day: two
+ * for each count, in the order of {@link SlotDay}. An agent's days are read and written every hour, and this form
+ * takes a tenth of the time of a text with separators.
  */
 export function parseSlotDays(text: string): SlotDay[] {
   if (text === "") return [];

@@ -125,8 +125,8 @@ export const stewardTables = {
     time: "number",
   },
   /**
-   * A host with its recent reports, one line `hour prober looked down wasUp` each; and the last hours in
-   * which probers found that it serves a seller, one line `prober hour` each.
+   * A host with its recent reports, one line `hour prober looked down wasUp` each. It also has the last hour in which
+   * each prober found that it serves a seller, one line `prober hour` each.
    */
   probedHost: { id: "text", reports: "text", sellers: "text" },
   /**

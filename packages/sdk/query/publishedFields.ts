@@ -34,7 +34,7 @@ export type PublishedFields = {
   established_buyers: number;
   /** The mean of the independent families' shares of successes: one family, one vote. (share, 0 to 1) */
   independent_success_rate: number | null;
-  /** What independent families paid of the money that they brought, and did not get back from the agent's side. Money that came in the block of the payment does not count. Money that passes an exchange counts again. (USDC) */
+  /** The money that independent families brought and paid, and that did not come back from the agent's side. Money that came in the block of the payment does not count. Money that passes an exchange counts again. (USDC) */
   kept_usdc: string;
   /** The escrow fees of its hires to published recipients. Such fees cannot come back to the buyers. (USDC) */
   fees_paid_usdc: string;

@@ -40,8 +40,9 @@ export type DispatchAppParameters = {
 /**
  * The HTTP side of a dispatcher. All but health and metrics need `Authorization: Bearer <key>`.
  *
- * - `POST /v1/dispatch`: a task (see `readTask`). Waits for its outcome up to `?wait_ms=` (default and most 50,000): 200 with the
- *   outcome, or 202 `{status: "RUNNING", task_id}`. The same task again joins it.
+ * - `POST /v1/dispatch`: a task (see `readTask`). Waits for its outcome up to `?wait_ms=` (default and most 50,000):
+ * 200 with the outcome, or 202 `{status: "RUNNING", task_id}`. If the same task is sent again, the request waits for
+ * the same outcome.
  * - `GET /v1/dispatch/{task_id}?wait_ms=`: the same for a task that was sent before. Default of `wait_ms`: 0. 404 for
  * tasks of other clients.
  * - `DELETE /v1/dispatch/{task_id}`: cancels it.

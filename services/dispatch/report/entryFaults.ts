@@ -10,8 +10,8 @@ import {
 } from "../triage/complexity.ts";
 
 /**
- * The parts of an entry's record that do not follow from the rest of it: costs from tokens and prices,
- * complexity from its features, the tier from the complexity, an answer from a call. Empty when everything
+ * The parts of an entry's record that do not follow from its other parts. Costs follow from tokens and prices, the
+ * complexity from its features, the tier from the complexity, and an answer from a call. Empty when everything
  * follows.
  */
 export function entryFaults(told: TaskMetadata): string[] {

@@ -17,7 +17,7 @@ export type TaskFile = {
   taskId: string;
   /** The client whose key asked for it. */
   owner: string;
-  /** SHA-256 of the request: the same id with another request is another task. */
+  /** SHA-256 of the request. If the same id comes with another request, it is refused. */
   request: string;
   /** The request; removed when the task is over. */
   given?: unknown;

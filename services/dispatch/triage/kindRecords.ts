@@ -14,8 +14,8 @@ export type KindRecord = { tasks: number; escalated: number };
  * The ledger's figures for tasks of each kind that this dispatcher settled: how many began below the highest tier,
  * and how many of these had to be escalated. It is read page by page. Only one task at a time waits for it.
  *
- * @param dispatcher whose entries count. Other clients of settlement could write such entries too: they can make a
- * kind look harder than it is, and tasks more expensive, within the budget
+ * @param dispatcher whose entries count. Other clients of settlement could write such entries too. So they can make a
+ * kind look harder than it is, and tasks more expensive, but only within the budget
  * @param now milliseconds since 1970
  */
 export function kindRecords(settlement: Settlement, dispatcher: string, now: () => number) {

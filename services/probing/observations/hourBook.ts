@@ -3,8 +3,8 @@ import { bitOf, hourOf } from "../schedule/slots.ts";
 import type { Observation } from "./observation.ts";
 
 /**
- * One hour of a report: for each host, twelve bits of slots with a look and twelve bits of slots found down;
- * and the hosts that served each agent.
+ * One hour of a report. Each host has twelve bits for the slots with a look, and twelve bits for the slots in which
+ * it was found down. Each agent has the hosts that served it.
  */
 export type Hour = {
   looks: Map<string, { looked: number; down: number }>;

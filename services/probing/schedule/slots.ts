@@ -1,4 +1,4 @@
-/** Seconds of a slot, in each of which a host is looked at once (STEWARD, T006). */
+/** The length of a slot, in seconds. In each slot a host is looked at once (STEWARD, T006). */
 export const SLOT_SECONDS = 300;
 
 /** Slots of an hour, and of a UTC day. */

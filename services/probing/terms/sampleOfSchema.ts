@@ -7,8 +7,8 @@ const MAX_DEPTH = 8;
 const MAX_LENGTH = 1_000;
 
 /**
- * The approximate limit of a sample in characters of JSON. Lists in lists have as many items as the product of their
- * lengths, so a few characters of a schema could ask for any amount of memory.
+ * The approximate limit of a sample in characters of JSON. The lengths of lists inside lists multiply, so a short
+ * schema could ask for any amount of memory.
  */
 const MAX_CHARACTERS = 4_096;
 

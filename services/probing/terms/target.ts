@@ -14,8 +14,8 @@ export type Target = {
 };
 
 /**
- * `host:port` of an endpoint, in the form of uptime records: lower case, always with the port, IPv6 in
- * brackets; undefined if the endpoint has no valid host.
+ * `host:port` of an endpoint, in the form of uptime records: lower case, always with the port, IPv6 in brackets.
+ * Undefined if the endpoint has no valid host.
  */
 export function hostKeyOf(endpoint: string): string | undefined {
   const url = URL.parse(endpoint);

@@ -15,7 +15,7 @@ import { daysUntilBreach, withClose } from "./trend.ts";
 
 const STATUSES = ["compliant", "at_risk", "breached"];
 
-/** Most days that are closed at once: the longest window and one more day. */
+/** The highest number of days that are closed in one tick: the longest window and one more day. */
 const MAX_DAYS = 91;
 
 /**

@@ -29,9 +29,9 @@ function parseCloses(text: string): Close[] {
 }
 
 /**
- * The number of days until the figure reaches the threshold if its trend continues: least squares over the
- * last daily closes, from the current value, rounded up. Null with fewer than three closes, and if the trend
- * does not lead there within a century.
+ * The number of days until the figure reaches the threshold if its trend continues, rounded up. The trend is by least
+ * squares over the last daily closes, and begins at the current value. Null with fewer than three closes, and if the
+ * trend does not lead there within a century.
  */
 export function daysUntilBreach(
   of: Pick<Row<"guarantee">, "metric" | "closes" | "threshold">,
