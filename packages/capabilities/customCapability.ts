@@ -98,7 +98,7 @@ function checkSchema(value: unknown, field: string, depth: number): void {
 function checkKeyword(key: string, value: unknown, field: string): void {
   // References could form circles, and a schema for params does not need them.
   if (/^\$(ref|dynamicRef|recursiveRef|id|dynamicAnchor|recursiveAnchor)$/.test(key)) {
-    throw invalid(field, "is not taken from strangers: write the schema out");
+    throw invalid(field, "is not accepted from strangers: write the schema out");
   }
   if (key === "unevaluatedProperties" || key === "unevaluatedItems") {
     throw invalid(field, "is not understood here: use additionalProperties and items");

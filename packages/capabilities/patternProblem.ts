@@ -4,7 +4,7 @@ const MAX_LENGTH = 256;
 const MAX_WAYS = 256;
 
 const RULE =
-  "must begin with ^ and have no groups, no |, one of *, + and {n,} at most, and few other repetitions of no fixed length";
+  "must begin with ^ and have no groups and no |. It may have one *, + or {n,}, and few other repetitions of variable length";
 
 /**
  * Why a stranger's regular expression is not run; undefined if it takes linear time. It must be anchored at

@@ -110,7 +110,7 @@ class Validation {
     }
     if (Array.isArray(oneOf)) {
       const count = oneOf.filter((part) => this.#wouldFit(part, value)).length;
-      if (count !== 1) holds = this.#fault(`fits ${count} of the forms of which it must fit one`);
+      if (count !== 1) holds = this.#fault(`fits ${count} of the allowed forms, and must fit exactly one`);
     }
     if (not !== undefined && this.#wouldFit(not, value)) holds = this.#fault("has a form that is excluded");
     if (schema.if !== undefined) {

@@ -11,7 +11,7 @@ import { toHex } from "./hex.ts";
 export const anyCaseAddressSchema = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/, "must be 0x and 40 hex digits")
-  .refine(hasNoWrongChecksum, "must have the letters of EIP-55: one of them is mistyped")
+  .refine(hasNoWrongChecksum, "must have the upper and lower case of EIP-55: a character is mistyped")
   .transform((text) => text.toLowerCase() as Address);
 
 function hasNoWrongChecksum(text: string): boolean {

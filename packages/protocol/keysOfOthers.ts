@@ -73,6 +73,6 @@ export function keysOfOthers(
     .filter(([name, owner]) => owner !== holder && environment[name])
     .map(([field, owner]) => ({
       field,
-      message: `must not be here: it is for ${owner}, and ${holder} would only lose it`,
+      message: `must not be here: it is for ${owner}, and ${holder} does not need it but could leak it`,
     }));
 }

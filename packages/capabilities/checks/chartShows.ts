@@ -26,7 +26,7 @@ export function barComplaint(marks: ChartMarks, values: number[]): string | unde
   const slot = Math.max(marks.width, marks.height) / values.length;
   if (slot < MIN_SLOT_WIDTH) {
     const thick = standing.find((bar) => bar.across > 6 * slot);
-    return thick ? `has bars that are wider than ${values.length} of them can be` : undefined;
+    return thick ? `has bars that are too wide for ${values.length} values` : undefined;
   }
   const complaints = [standing, lying].map((bars) => barsComplaint(bars, values));
   return complaints.some((complaint) => complaint === undefined) ? undefined : complaints[0];
@@ -105,7 +105,7 @@ export function lineComplaint(marks: ChartMarks, values: number[]): string | und
   const isShown = marks.traces.some(({ tops, middles }) =>
     [tops, middles].some((trace) => follows(trace, values)),
   );
-  return isShown ? undefined : "has no line that goes as the data do";
+  return isShown ? undefined : "has no line that follows the data";
 }
 
 function looksLikeBars(marks: ChartMarks, count: number): boolean {

@@ -139,7 +139,7 @@ function tokensOf(text: string): string[] {
 
 function factorial(value: number): number {
   if (!Number.isInteger(value) || value < 0 || value > 170)
-    throw new Error("has a factorial of no small whole number");
+    throw new Error("has a factorial of something other than a small whole number");
   let product = 1;
   for (let factor = 2; factor <= value; factor++) product *= factor;
   return product;

@@ -79,7 +79,7 @@ export const chartGenerateFromData = defineCapability({
     // A chart has few colours on a plain background, unlike photographs and gradients.
     is_drawn: measured(
       ({ commonest, commonestEight }) => commonest >= 0.2 && commonestEight >= 0.8,
-      "has no plain ground and few colours, as charts do",
+      "lacks the plain background and the few colours of a chart",
     ),
     is_across_the_chart: measured(
       ({ commonest, inkWidth, inkHeight }) => commonest <= 0.985 && inkWidth >= 0.35 && inkHeight >= 0.35,

@@ -101,7 +101,9 @@ export const dataExtractFromUrl = defineCapability({
         const texts = input.fields
           .map((field) => output.extracted[field])
           .filter((value) => typeof value === "string");
-        return texts.length > 2 && new Set(texts).size === 1 ? "has the same in every field" : undefined;
+        return texts.length > 2 && new Set(texts).size === 1
+          ? "has the same value in every field"
+          : undefined;
       },
     },
   },
@@ -126,7 +128,7 @@ function fieldComplaint(field: string, value: unknown): string | undefined {
   if (field === "availability") {
     return holds(
       ["in_stock", "out_of_stock", "unknown"].includes(value as string),
-      "is none of the three states",
+      "is not in_stock, out_of_stock or unknown",
     );
   }
   if (field.endsWith("_url")) {

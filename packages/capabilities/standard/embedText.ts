@@ -66,7 +66,7 @@ export const embedText = defineCapability({
       test: ({ output }) => {
         const square = lengthOf(output.vector) ** 2;
         const largest = Math.max(...output.vector.map((value) => value * value));
-        if (largest > 0.5 * square) return "lies in one direction of its space";
+        if (largest > 0.5 * square) return "has one number that makes up most of its length";
         const distinct = new Set(output.vector).size;
         return distinct >= Math.min(16, output.dim / 4)
           ? undefined

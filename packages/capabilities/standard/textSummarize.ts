@@ -72,7 +72,9 @@ export const textSummarize = defineCapability({
       since: "v1",
       test: ({ input, output }) => {
         const invented = missingNumber(output.summary, input.text);
-        return invented === undefined ? undefined : `has the number ${invented}, which the source has not`;
+        return invented === undefined
+          ? undefined
+          : `has the number ${invented}, which the source does not have`;
       },
     },
     is_no_excerpt: {

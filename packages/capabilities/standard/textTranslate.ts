@@ -43,7 +43,7 @@ export const textTranslate = defineCapability({
       test: ({ output, parts }) =>
         isInLanguage(output.text, parts.target ?? "", 1)
           ? undefined
-          : `reads as another than ${parts.target}`,
+          : `reads as another language than ${parts.target}`,
     },
     is_about_as_long: {
       since: "v1",

@@ -87,12 +87,12 @@ export function verifySettlementToken(parameters: VerifySettlementTokenParameter
   const { claims } = read;
   if (claims.origin !== origin) return no(`is of another ledger, ${claims.origin}`);
   if (!(now < claims.expires_at)) return no("has expired");
-  if (!(claims.issued_at <= now + CLOCK_TOLERANCE_SECONDS)) return no("is not good yet");
+  if (!(claims.issued_at <= now + CLOCK_TOLERANCE_SECONDS)) return no("is not valid yet");
   let own: string;
   try {
     own = actionHash(readAction(action));
   } catch {
-    return no("cannot be for what is not an action");
+    return no("cannot permit this, because it is not an action");
   }
   if (claims.action_hash !== own) return no("is for another action");
   if (isUsed?.(claims.entry_hash)) return no("was used before");

@@ -4,7 +4,7 @@ import { priceUsdcSchema } from "../amount.ts";
 import { invalidInputFromZod, TallystickError } from "../errors.ts";
 import { checkQuote, isQuotedPrice } from "./quote.ts";
 
-/** The most alternatives of a counter (SHP §7.5.3). More would be a conversation. */
+/** The most alternatives of a counter (SHP §7.5.3). */
 export const MAX_OPTIONS = 3;
 
 /** How long a buyer must not ask about a listing again after a counter, in seconds (SHP §7.5.3). */
@@ -36,10 +36,7 @@ export const clarifyAnswerSchema = z.discriminatedUnion("outcome", [
     outcome: z.literal("counter"),
     counter: z.looseObject({
       reason,
-      options: z
-        .array(option)
-        .min(1)
-        .max(MAX_OPTIONS, `must have at most ${MAX_OPTIONS} options: a counter is no conversation`),
+      options: z.array(option).min(1).max(MAX_OPTIONS, `must have at most ${MAX_OPTIONS} options`),
     }),
   }),
   z.looseObject({ protocol: z.string(), outcome: z.literal("decline"), reason }),

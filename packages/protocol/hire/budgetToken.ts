@@ -77,7 +77,7 @@ export function requireBudgetToken(terms: BudgetTerms, agent: Address, now: numb
     terms.agent !== agent
       ? `is for ${terms.agent}, not for ${agent}`
       : now < terms.from
-        ? "is not good yet"
+        ? "is not valid yet"
         : now >= terms.until
           ? "has expired"
           : undefined;

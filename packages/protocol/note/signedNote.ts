@@ -114,7 +114,7 @@ export function parseSignedNote(note: string, field = "note"): SignedNote {
   const signatures = lines.map((line): NoteSignature => {
     const [dash, name = "", encoded, ...rest] = line.split(" ");
     if (dash !== EM_DASH || encoded === undefined || rest.length > 0 || !isNoteKeyName(name)) {
-      return refuse("has a line among its signatures that is none");
+      return refuse("has a line among its signatures that is not a signature");
     }
     const bytes = fromBase64(encoded, field);
     if (bytes.length < 5) refuse("has a signature without bytes");

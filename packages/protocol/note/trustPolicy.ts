@@ -84,7 +84,7 @@ export function parseTrustPolicy(text: string, field = "policy"): TrustPolicy {
       members.add(member);
     }
     takeName(at, name);
-    if (groups.size >= MAX_OF_KIND) refuse(at, `is one group more than ${MAX_OF_KIND}`);
+    if (groups.size >= MAX_OF_KIND) refuse(at, `is a group too many: at most ${MAX_OF_KIND} are allowed`);
     groups.set(name, { least, members: named });
   }
 
@@ -146,7 +146,8 @@ function requireNew(
   { publicKey }: NoteVerifierKey,
   known: readonly { key: NoteVerifierKey }[],
 ): void {
-  if (known.length >= MAX_OF_KIND) refuse(at, `is one more than ${MAX_OF_KIND} of its kind`);
+  if (known.length >= MAX_OF_KIND)
+    refuse(at, `is one line of its kind too many: at most ${MAX_OF_KIND} are allowed`);
   const text = bytesToHex(publicKey);
   if (known.some(({ key }) => bytesToHex(key.publicKey) === text)) refuse(at, "has the key of another line");
 }

@@ -56,7 +56,7 @@ export function canaryCommitment({ salt, hires }: { salt: string; hires: readonl
 export function parseAuditCanary(body: RecordBody): AuditCanary {
   const canary = read(body);
   if (canary.reveal !== undefined && canaryCommitment(canary.reveal) !== canary.commitment) {
-    const message = "must be what the commitment is the SHA-256 of";
+    const message = "must be the content whose SHA-256 is the commitment";
     throw new InvalidInputError({ issues: [{ field: "body.reveal", message }] });
   }
   return canary;

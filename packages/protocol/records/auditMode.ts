@@ -9,7 +9,7 @@ import { boundForm } from "./boundForm.ts";
  */
 const auditModeFields = {
   capability: capabilitySchema,
-  mode: z.literal("bootstrap", { error: 'must be "bootstrap": maturity comes by itself' }),
+  mode: z.literal("bootstrap", { error: 'must be "bootstrap": a capability becomes mature by itself' }),
   justification: z.string().min(1, "must not be empty").max(2_000, "must have at most 2000 characters"),
 };
 

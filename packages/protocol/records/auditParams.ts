@@ -8,7 +8,7 @@ export const MAX_AUDIT_OPERATORS = 16;
 const MAX_AUDIT_RATES = 512;
 
 const positive = z.int().positive();
-const ppm = z.int().min(0).max(1_000_000, "must not be above 1,000,000: all of them");
+const ppm = z.int().min(0).max(1_000_000, "must not be above 1,000,000, which means all");
 const share = z
   .strictObject({ numerator: z.int().nonnegative(), denominator: positive })
   .refine((it) => it.numerator <= it.denominator, { error: "must not be more than 1", path: ["numerator"] });

@@ -35,7 +35,7 @@ const agentSchema = z.strictObject({
       (all) =>
         new Set(all.map(({ metric, measurement_window: window }) => `${metric}/${window}`)).size ===
         all.length,
-      "must not have two of a metric and window",
+      "must not have two guarantees of one metric and window",
     ),
 });
 

@@ -128,7 +128,7 @@ const slaFields = {
     .array(guaranteeSchema)
     .refine(
       (all) => new Set(all.map(guaranteeName)).size === all.length,
-      "must not have two of a metric and window",
+      "must not have two guarantees of one metric and window",
     ),
   breach_notification: z
     .strictObject({

@@ -39,7 +39,7 @@ export function leftIn({ spent, reserved }: BudgetBook, limit: bigint): bigint {
 export const bookings = {
   /** @throws BudgetError `budget_exceeded` */
   reserve: (book: BudgetBook, limit: bigint, hireId: string, amount: bigint): BudgetBook => {
-    if (amount < 0n) throw new RangeError("an amount is not negative");
+    if (amount < 0n) throw new RangeError("an amount must not be negative");
     const { [hireId]: _, ...others } = book.reserved;
     const left = leftIn({ ...book, reserved: others }, limit);
     if (amount > left) throw budgetExceeded(amount, left);

@@ -57,7 +57,7 @@ export async function openPostgresBudget(parameters: PostgresBudgetParameters): 
   };
   return {
     reserve: async (hireId, amount) => {
-      if (amount < 0n) throw new RangeError("an amount is not negative");
+      if (amount < 0n) throw new RangeError("an amount must not be negative");
       const { rows } = await client.query(RESERVE, [name, hireId, String(amount), String(limit)]);
       if (rows.length > 0) return;
       const known = await client.query(

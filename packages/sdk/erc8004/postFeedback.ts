@@ -114,7 +114,7 @@ async function makeFile(parameters: PostFeedbackParameters): Promise<{ file: Jso
   const { receipt, ledger, receipt_proof } = read.tallystick;
   if (receipt !== receiptHash) invalid("receipt", `the node answered for ${receipt}`);
   if (ledger !== parameters.ledger)
-    invalid("ledger", `the node answered for ${ledger}, and ${parameters.ledger} is meant`);
+    invalid("ledger", `the node answered for ${ledger}, but ${parameters.ledger} was asked for`);
   if (read.clientAddress.address !== account.address.toLowerCase())
     invalid("account", `must be the hire's buyer, ${read.clientAddress.address}`);
   if (receipt_proof.anchor === null && !allowUnanchored) {

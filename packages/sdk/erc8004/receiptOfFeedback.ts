@@ -36,9 +36,9 @@ export async function receiptOfFeedback(parameters: GivenFeedback): Promise<Proo
   const bundle = parseProofBundle(text);
   const proof = verifyProofBundle(bundle, { leaveWriterToChain: true });
   if (proof.entry.currentHash !== hash || (proof.ledger?.id ?? "local") !== ledger)
-    refuse("names a receipt of which the node gives another proof");
+    refuse("names a receipt for which the node gave the proof of something else");
   const record = recordFromPayload(proof.entry.payload);
-  if (record.type !== "receipt") refuse(`names an entry that is no receipt, and is ${record.type}`);
+  if (record.type !== "receipt") refuse(`names an entry that is no receipt, but of type ${record.type}`);
   const { buyer, agent_id: seller } = checkReceipt(record);
   if (buyer !== feedbackClient) refuse(`names a receipt of ${buyer}, and is by ${feedbackClient}`);
   const wallet = await walletThen(parameters, posted);

@@ -137,7 +137,7 @@ describe("a budget token", () => {
     for (const now of [1_000, 1_099]) expect(() => requireBudgetToken(read, buyer, now)).not.to.throw();
     for (const [agent, now, problem] of [
       [seller, 1_000, `is for ${buyer}, not for ${seller}`],
-      [buyer, 999, "is not good yet"],
+      [buyer, 999, "is not valid yet"],
       [buyer, 1_100, "has expired"],
     ] as const)
       expect(

@@ -88,7 +88,7 @@ describe("a signed note", () => {
     expect(() => parseSignedNote(`x${longest}`)).to.throw("note: must have at most 1000000 characters");
   });
 
-  const NONE = "has a line among its signatures that is none";
+  const NONE = "has a line among its signatures that is not a signature";
   for (const [what, note, words] of [
     ["no signatures", "text\n", "has no signatures behind an empty line"],
     ["an empty line at its end", "text\n\n", NONE],

@@ -214,13 +214,15 @@ describe("a policy of logs and witnesses", () => {
     const witnesses = (count: number) =>
       `${lines((n) => `witness w${n} ${witnessKey(n)}`, count)}\nquorum none`;
     expect(parseTrustPolicy(witnesses(64)).witnesses).to.have.length(64);
-    expect(() => parseTrustPolicy(witnesses(65))).to.throw(/line 65: is one more than 64/);
+    expect(() => parseTrustPolicy(witnesses(65))).to.throw(/line 65: is one line of its kind too many/);
     const groups = `witness w ${witnessKey(1)}\n${lines((n) => `group g${n} any ${n === 1 ? "w" : `g${n - 1}`}`, 65)}\nquorum g1`;
-    expect(() => parseTrustPolicy(groups)).to.throw(/line 66: is one group more than 64/);
+    expect(() => parseTrustPolicy(groups)).to.throw(/line 66: is a group too many: at most 64 are allowed/);
     expect(parseTrustPolicy(groups.replace(/^group g65 .*$/m, "")).groups.size).to.equal(64);
     const logs = (count: number) => `${lines((n) => `log ${logKey(n)}`, count)}\nquorum none`;
     expect(parseTrustPolicy(logs(64)).logs).to.have.length(64);
-    expect(() => parseTrustPolicy(logs(65))).to.throw(/line 65: is one more than 64 of its kind/);
+    expect(() => parseTrustPolicy(logs(65))).to.throw(
+      /line 65: is one line of its kind too many: at most 64 are allowed/,
+    );
   });
 
   it("may have 200,000 characters, and tabs between its words", () => {
