@@ -17,17 +17,17 @@ export function documentOf(answers: Map<string, unknown>): string {
 function introduction(): string {
   return `# GraphQL
 
-\`POST /graphql\` (or \`GET\` with \`?query=\`), and in a browser GraphiQL with the examples below as tabs. The schema is
-\`indexer/schema.graphql\`. It needs no key, and only reads.
+Send queries by \`POST /graphql\`, or by \`GET /graphql\` with \`?query=\`. In a browser this address shows GraphiQL, with the examples below as tabs. The schema is
+\`indexer/schema.graphql\`. The API needs no key, and only reads.
 
-**Lists** are Relay connections: \`first\` and \`after\`, or \`last\` and \`before\`, at most ${MAX_PAGE} at once. A page begins where the last one ended, so page 1,000 costs
-as much as page 1. If no index answers a filter, a page reads at most ten rows for each row that it may have. So a page may be short, even empty, while
-\`hasNextPage\` is true: continue with \`endCursor\`. \`totalCount\` is computed only on request: it is counted up to ${MAX_COUNT.toLocaleString("en")}, and above that it is an estimate to two
+**Lists** are Relay connections. They take \`first\` and \`after\`, or \`last\` and \`before\`. A page has at most ${MAX_PAGE} rows. A page begins where the last one ended, so page 1,000 costs
+as much as page 1. If no index answers a filter, the node reads at most ten rows for each row that the page may have. So a page may be short or even empty although
+\`hasNextPage\` is true. Then continue with \`endCursor\`. \`totalCount\` is computed only on request. It is exact up to ${MAX_COUNT.toLocaleString("en")}, and above that it is an estimate with two
 digits (\`totalCountIsEstimate\`). \`orderDirection\` reverses any list. Every answer has the block, time and digest of its tick in \`extensions.asOf\`.
 
 **Ids** are the names that the chain, the ledger and the REST API use; \`node(id)\` finds any of them again.
-**Money** is a decimal string of USDC, **times** are unix seconds, **weights** are 1 or 1/size of the cluster that both sides shared.
-**Private metrics**: of an agent whose listing asks for them, a node publishes only buckets. Filters, orders, cursors and counts use the buckets too.
+**Money** is a decimal string of USDC, **times** are unix seconds, a **weight** is 1, or 1/size of the cluster if buyer and seller were in one cluster.
+**Private metrics**: if an agent's listing asks for them, a node publishes only buckets of its figures. Filters, orders, cursors and counts use the buckets too.
 \`explain(field)\` gives the rule of every figure, its numerator and denominator, and the hires behind it.
 
 **Limits**: ${LIMITS.depth} levels, ${LIMITS.aliases} aliases, ${LIMITS.tokens.toLocaleString("en")} words, a cost of ${LIMITS.cost.toLocaleString("en")}, ${MAX_ROWS.toLocaleString("en")} rows, ${LIMITS.queryBytes / 1024} KiB of query, ${LIMITS.answerCharacters / 1_000_000} million characters of
@@ -47,7 +47,7 @@ continue, on this node or on another one with the same database. \`reorg: true\`
 
 **Pages.** One request is enough for a page of an explorer or a dashboard:
 
-| of | ask |
+| a page about | needs the query |
 |---|---|
 | the market | \`market { counts window allTime series(days) }\` |
 | what is offered | \`capabilities(orderBy: HIRES) { nodes { listings sellers lowestPriceUsdc medianPriceUsdc } }\`, \`listings(where: {capability}, orderBy: PRICE)\` |
@@ -62,23 +62,23 @@ continue, on this node or on another one with the same database. \`reorg: true\`
 | its parameters | \`params { version body }\`, \`paramsHistory { nodes { ledger seq record { body signer time } } }\` |
 | audits | \`auditOperators { nodes { address drawn failed unanswered owedUsdc } }\`, with the lists below |
 
-Totals, series and prices are updated as the chain grows. No query adds them up. Where an operator sells insights, figures by capability are null, and so are
-\`history\` and \`series\` of an agent.
+Totals, series and prices are updated as the chain grows, so no query has to add them up. If an operator sells insights, figures by capability are null. The
+\`history\` and \`series\` of an agent are null too.
 
 **Audits** (SHP §8.3; [specification](specification.md) section 11). These names stay the same, because processes of operators and auditors depend on them.
 
 | who | asks |
 |---|---|
-| an auditor: what it is to judge now | \`auditAssignments(where: {auditor, open: true}) { nodes { auditedHire round attempt assignedAt due audit { … } } }\` |
-| an operator: what waits for its decision | \`audits(where: {operator, status: CHALLENGED})\`, and of each \`rounds { attempts { verdict reasons { code detail } } }\` |
-| an operator: which audits wait for an auditor | \`audits(where: {operator, status: ASSIGNING})\`; with \`ASSIGNED\`, who is asked and until when |
-| both: which hire it is | of an audit \`auditedHire\` (as records name it), \`sellerAddress\`, \`listing { endpoint }\`, \`capability\`, \`paramsHash\`, \`resultHash\` |
+| an auditor: which hires it must judge now | \`auditAssignments(where: {auditor, open: true}) { nodes { auditedHire round attempt assignedAt due audit { … } } }\` |
+| an operator: which audits wait for its decision | \`audits(where: {operator, status: CHALLENGED})\`, and of each audit \`rounds { attempts { verdict reasons { code detail } } }\` |
+| an operator: which audits wait for an auditor | \`audits(where: {operator, status: ASSIGNING})\`. Audits with \`ASSIGNED\` show who is asked and until when |
+| both: which hire an audit is about | of an audit \`auditedHire\` (as records name it), \`sellerAddress\`, \`listing { endpoint }\`, \`capability\`, \`paramsHash\`, \`resultHash\` |
 | anybody: why this hire, and why this auditor | of an audit \`draw { tickHash words number }\`, of an assignment \`tickHash passedOver clusters\`; \`tallystick audits verify\` computes both again |
-| an operator: what it owes | of an auditor \`accruedUsdc paidUsdc owedUsdc\`; \`auditOperator(address) { owedUsdc periods { nodes { … } } }\` |
+| an operator: how much it owes | of an auditor \`accruedUsdc paidUsdc owedUsdc\`; \`auditOperator(address) { owedUsdc periods { nodes { … } } }\` |
 | anybody: how good auditors and operators are | of an auditor \`judged wrongFails wrongPasses errors { nodes { … } }\`; \`auditOperator(address) { unassigned unanswered historyDiffered … }\`, \`auditModes\`, \`auditModeChanges\` |
 | anybody: who decided what | \`auditActuations { nodes { auditedHire decision reasons { code detail } } }\`, \`auditors(where: {operator, capability, active, assigned})\` |
 
-The following queries were sent to the node that \`npm run demo -- --keep\` leaves running. The answers are its own.`;
+The following queries were sent to the node that \`npm run demo -- --keep\` leaves running. The answers come from this node.`;
 }
 
 function section(example: Example, answers: Map<string, unknown>): string {
