@@ -16,9 +16,9 @@ export const MAX_SCHEMA_LENGTH = 65_536;
 const MAX_DEPTH = 32;
 
 /**
- * Reads the schemas a seller published for a `custom.*` capability. They come from a stranger, so they must
- * not cost the buyer time or load anything: references are refused, and regular expressions must be of the
- * simple kind that always ends quickly.
+ * Reads the schemas a seller published for a `custom.*` capability. They come from a stranger, so they must not cost
+ * the buyer time or load anything. References are refused. Regular expressions must be of the simple kind that always
+ * ends quickly.
  *
  * @param value the parsed answer, `{input, output}` (`input_schema` and `output_schema` are understood too)
  * @throws TallystickError `unknown_capability` for a standard-looking id; InvalidInputError `invalid_schema` naming the field

@@ -7,10 +7,9 @@ const RULE =
   "must begin with ^ and have no groups and no |. It may have one *, + or {n,}, and few other repetitions of variable length";
 
 /**
- * Why a stranger's regular expression is not run; undefined if it takes linear time. It must be anchored at
- * the start, without groups, alternatives and references. Repetitions of variable length cause backtracking,
- * so only one may be unbounded, and the bounded ones may have at most 256 ways in all (`a?` has 2, `a{1,20}`
- * has 20).
+ * Why a stranger's regular expression is not run; undefined if it takes linear time. It must be anchored at the
+ * start, without groups, alternatives and references. Repetitions of variable length cause backtracking, so only one
+ * may be unbounded. The bounded ones may divide a text in at most 256 ways in all (`a?` in 2, `a{1,20}` in 20).
  */
 export function patternProblem(pattern: string): string | undefined {
   if (pattern.length > MAX_LENGTH) return `must have at most ${MAX_LENGTH} characters`;

@@ -33,7 +33,7 @@ export class TallystickError extends Error {
 /** One thing wrong with an input: the field's path and what is wrong with it. */
 export type InputIssue = { field: string; message: string };
 
-/** Bad input from outside. Names every field at fault. Whoever throws it has written nothing. */
+/** Bad input from outside. Names every field at fault. When it is thrown, nothing has been written. */
 export class InvalidInputError extends TallystickError {
   readonly issues: InputIssue[];
 

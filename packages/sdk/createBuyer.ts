@@ -53,9 +53,9 @@ export type CreateBuyerParameters = {
   /** The escrows that may hold this buyer's money, by payment mode (`platform_escrow:ID`). No other is ever paid. */
   escrows?: { [paymentMode: string]: AllowedEscrow };
   /**
-   * Remembers hires that are paid for. `fileStore(folder)` survives a crash between payment and verification. For hires
-   * that may be audited it keeps the work for 14 days: give this store to `createSeller` as `bought`, and it shows the work
-   * to auditors.
+   * Remembers hires that are paid for. `fileStore(folder)` survives a crash between payment and verification. For
+   * hires that may be audited it keeps the work for 14 days. Give this store to `createSeller` as `bought`. Then the
+   * seller shows the work to auditors.
    */
   journal?: KeyValueStore;
   /** Finds sellers. Default: the node's `POST /v1/search`. */

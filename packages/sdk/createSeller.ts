@@ -52,8 +52,8 @@ export type CreateSellerParameters = {
   /** How long a silent process keeps its jobs from the seller's other processes, in milliseconds. Default 10,000. */
   leaseMs?: number;
   /**
-   * Reads the chain: a viem public client. With it nothing is delivered for a direct payment that the chain
-   * does not show, whatever a facilitator says. After a crash it also looks up the unfinished payments.
+   * Reads the chain: a viem public client. With it nothing is delivered for a direct payment that the chain does not
+   * show, even if a facilitator confirms the payment. After a crash it also looks up the unfinished payments.
    */
   client?: PublicClient;
   /** How many blocks, the payment's own included, must show it. Default 1. */
@@ -109,10 +109,10 @@ export type Seller = {
 };
 
 /**
- * A seller: a Hono app with `POST /hire`, `GET /jobs/{id}`, `GET /capabilities/{id}/schema` and `GET
- * /listings`, real x402 payment, and receipts that reach the ledger even after a crash (SHP §7, §11, §12). A
- * listing with `audit: {operator}` may be audited (SHP §8.3): then `GET /audits/{hire}` shows the work to its
- * auditor, at the root of the endpoint's origin.
+ * A seller: a Hono app with `POST /hire`, `GET /jobs/{id}`, `GET /capabilities/{id}/schema` and `GET /listings`. It
+ * takes x402 payments. Its receipts reach the ledger even after a crash (SHP §7, §11, §12). A listing with `audit:
+ * {operator}` may be audited (SHP §8.3): then `GET /audits/{hire}` shows the work to its auditor, at the root of the
+ * endpoint's origin.
  *
  * @example const seller = await createSeller({ account, endpoint: "https://agent.example/v1", baseUrl,
  * network: base,

@@ -38,9 +38,10 @@ const BESIDE_MS = 30_000;
 const SLA_MS = 3_000;
 
 /**
- * Hires an agent: finds a seller, checks that it signed its listing, agrees on terms, pays, gets the result, verifies it,
- * and, in escrow mode, releases or refunds. If a seller fails before anything was signed, the next one is tried. After that the
- * hire is never sent to anybody else. Sellers that failed in the last hour are tried last.
+ * Hires an agent: finds a seller, checks that it signed its listing, and agrees on terms. Then it pays, gets the
+ * result and verifies it. In escrow mode it releases or refunds the money. If a seller fails before anything was
+ * signed, the next one is tried. After that the hire is never sent to anybody else. Sellers that failed in the last
+ * hour are tried last.
  *
  * It never waits longer than its deadline, and never for work that comes after the result: reports to the
  * ledger are sent in the background.
@@ -100,8 +101,8 @@ async function hireWithin(
 }
 
 /**
- * Hires the first seller that accepts. A seller that does not answer at all uses up no attempt, and neither does a listing
- * that is not proved to be its seller's.
+ * Hires the first seller that accepts. A seller that does not answer at all uses up no attempt. A listing that is not
+ * proved to be its seller's uses up none either.
  *
  * @param wouldAsk how many sellers may have been asked by an earlier call that has lost its notes
  */
@@ -147,7 +148,7 @@ async function hireFirst(
 /** An offer, and the same with the terms that its seller signed. These are asked for once. */
 type Offered = { candidate: Candidate; proved: () => Promise<Candidate> };
 
-/** Offers in their order, of which the first ones can be looked at in advance. */
+/** Offers in their order. The first ones can be looked at in advance. */
 function provedOffers(
   context: BuyerContext,
   sellers: AsyncGenerator<Candidate, void, undefined>,

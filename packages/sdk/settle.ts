@@ -161,8 +161,8 @@ function readAnswer(text: string): Answer {
 }
 
 /**
- * Finds the outcome of a proposal whose answer was lost. If another entry has its parent, it was rejected. If
- * the parent is still the head, its outcome is unknown, unless it is held for review.
+ * Finds the outcome of a proposal whose answer was lost. If another entry has the proposal's parent, the proposal was
+ * rejected. If the parent is still the head, the outcome is unknown, unless the proposal is held for review.
  */
 async function findAnswer(
   parameters: SettleParameters,

@@ -8,10 +8,9 @@ export type ShadowAuditParameters = {
 };
 
 /**
- * Wraps work so that its drafts come with a shadow (swarm.at §6.3, §9.1): the service compares the two, and
- * holds the proposal for a person when they diverge too far. Both see the same context. If the shadow fails,
- * the work fails, so that no wanted comparison is skipped. The shadow's own metadata are in the draft's
- * metadata, as `shadow`.
+ * Wraps work so that its drafts come with a shadow (swarm.at §6.3, §9.1). The service compares draft and shadow. If
+ * they diverge too far, it holds the proposal for a person. Both see the same context. If the shadow fails, the work
+ * fails, so that no wanted comparison is skipped. The shadow's own metadata are in the draft's metadata, as `shadow`.
  *
  * @example settle({ …, work: shadowAudit(research, { shadow: researchByHaiku, when: (draft) => draft.confidenceScore < 0.95 }) })
  */

@@ -38,8 +38,8 @@ export type ClarifyRequest = z.output<typeof clarifyRequestSchema>;
 export type ClarifyTerms = Omit<z.input<typeof clarifyRequestSchema>, "protocol" | "signature">;
 
 /**
- * What the signature covers. Hashes replace `brief` and `params`, because records must not contain everything that
- * these may contain.
+ * What the signature covers. Hashes replace `brief` and `params`, because they may contain values that a record must
+ * not contain.
  */
 function signedPart(request: { [key: string]: unknown }): RecordBody {
   const { params, brief: text, signature: _, ...rest } = request;

@@ -71,8 +71,8 @@ export function readQuoteToken(token: string): QuoteToken | undefined {
   if (!/^qt_[\w-]{124}$/.test(token)) return undefined;
   try {
     const bytes = fromBase64(token.slice(3).replaceAll("-", "+").replaceAll("_", "/"));
-    // The signature's last byte can be written in two ways. The other one would be a second token for the same
-    // promise.
+    // The signature's last byte can be written in two ways. Only one way is accepted, so that a promise has only one
+    // token.
     if (bytes[LENGTH - 1] !== 27 && bytes[LENGTH - 1] !== 28) return undefined;
     const view = new DataView(bytes.buffer);
     return {

@@ -60,11 +60,11 @@ const landing = (verdict: bigint): Hex[] => [JUMPDEST as Hex, push(Number(verdic
  * A program for `eth_call` (the `data` of a call without a receiver). It asks a contract wallet about a
  * signature (ERC-1271) and returns one of {@link VERDICTS}.
  *
- * The wallet is called inside the EVM, with a fixed amount of gas, and only one word of its answer is read.
- * So everything that the wallet does (revert, burn its gas, hit an invalid opcode, return a megabyte) becomes
- * an answer, and every error of the `eth_call` itself comes from the provider. So error texts of clients need
- * not be interpreted. Some clients report a pruned state as a revert, and an invalid opcode as if the client
- * itself had failed.
+ * The wallet is called inside the EVM, with a fixed amount of gas, and only one word of its answer is read. So
+ * everything that the wallet does becomes an answer: a revert, burnt gas, an invalid opcode, a result of a megabyte.
+ * Every error of the `eth_call` itself then comes from the provider, and the error texts of clients need not be
+ * interpreted. Some clients report a pruned state as a revert, and an invalid opcode as if the client itself had
+ * failed.
  *
  * @param witness a contract that is known to exist; if it has no code, the provider has no state, and some
  * providers then answer as if every account were empty

@@ -20,8 +20,8 @@ const spamSchema = z.strictObject({
 });
 
 /**
- * A response to a feedback. It is either the proof of an audit's verdict on the hire, together with the proof
- * of the hire's receipt, or a note why the feedback is spam.
+ * A response to a feedback. It has one of two forms. It may prove an audit's verdict on the hire, and has the proof
+ * of the hire's receipt too. Or it is a note why the feedback is spam.
  */
 export const responseFileSchema = z
   .strictObject({
@@ -62,8 +62,8 @@ export type ResponseContent =
 /**
  * The content of a response file. The same response to the same feedback always gives the same file.
  *
- * @throws InvalidInputError when the proofs are not those of a verdict and of the receipt of the judged hire,
- * or when the feedback's client is not its buyer
+ * @throws InvalidInputError when the proofs do not prove a verdict and the receipt of the judged hire, or when the
+ * feedback's client is not the buyer of that hire
  */
 export function responseContent(place: FeedbackPlace, said: ResponseContent): RecordBody {
   const { agentRegistry, agentId, client, index } = place;

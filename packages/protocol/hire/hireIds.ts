@@ -6,9 +6,9 @@ import { base32 } from "../base32.ts";
 import { type Hex, toHex } from "../hex.ts";
 
 /**
- * The public id of a hire: keccak256 of buyer and nonce. It names the hire in the receipt and in the escrow's terms, and is
- * the nonce of the direct payment. So a hire can be paid once, however often it is signed. Without the nonce nobody can
- * make the id of another buyer's hire.
+ * The public id of a hire: keccak256 of buyer and nonce. It names the hire in the receipt and in the escrow's terms,
+ * and is the nonce of the direct payment. So a hire can be paid only once, even if several payments are signed.
+ * Without the nonce nobody can make the id of another buyer's hire.
  */
 export function hireId(buyer: Address, nonce: string): Hex {
   return toHex(keccak_256(utf8ToBytes(`hire|${buyer}|${nonce}`)));

@@ -199,8 +199,8 @@ function columnOfChange(line: string, text: string): number {
 }
 
 /**
- * Verifies the lines of a ledger, or of a segment of one, one after the other in O(log n) memory: each line, the chain of
- * hashes, and the Merkle root.
+ * Verifies the lines of a ledger, or of a segment of a ledger, one after the other. It checks each line, the chain of
+ * hashes, and the Merkle root. It needs O(log n) memory.
  *
  * @param lines without their newlines
  * @param options.onEntry called for every entry after it was checked

@@ -47,8 +47,8 @@ export function keptHashes(size: number, level: number): number {
 }
 
 /**
- * An RFC 6962 Merkle tree that only grows. It keeps the leaves and the roots of all complete subtrees of 16 leaves and
- * more (36 bytes a leaf), so that roots and proofs for any size up to the present one take O(log² n) steps. Hashes are
+ * An RFC 6962 Merkle tree that only grows. It keeps the leaves, and the roots of all complete subtrees of 16 leaves
+ * and more: 36 bytes a leaf. So roots and proofs for any size up to the present one take O(log² n) steps. Hashes are
  * 32 bytes.
  */
 export class MerkleTree {

@@ -45,8 +45,8 @@ export function isAddressLiteral(host: string): boolean {
 }
 
 /**
- * Whether a host, as {@link hostOf} gives it, may be on the public internet: a public address, or a name with a dot that is
- * not a name of a private network.
+ * Whether a host, as {@link hostOf} gives it, may be on the public internet. It must be a public address, or a name
+ * with a dot that is not a name of a private network.
  */
 export function isPublicHost(host: string): boolean {
   if (isAddressLiteral(host)) return isPublicAddress(host);

@@ -1,9 +1,7 @@
 import { InvalidInputError } from "../errors.ts";
 import { formatVerifierKey, type NoteVerifierKey, parseVerifierKey } from "./signedNote.ts";
 
-/**
- * A ledger's key, and the times from which and until which it is in use: unix seconds, undefined if unknown.
- */
+/** A ledger's key, with the start and the end of its use: unix seconds, undefined if unknown. */
 export type DatedVerifierKey = NoteVerifierKey & { from?: number; until?: number };
 
 /** The most keys that a ledger has at one time: the present key and the next one. */

@@ -55,8 +55,7 @@ export function parseNotice(body: RecordBody): Notice {
 }
 
 /**
- * The id of a notice. The same event, sent to the same subscription, always has the same id, whichever node
- * derives it.
+ * The id of a notice. The same event, sent to the same subscription, always has the same id on every node.
  *
  * @param step what happened, without the time. A breach has each step once, but each payment and each ruling
  * has its own record

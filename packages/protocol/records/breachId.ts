@@ -8,8 +8,8 @@ export const breachIdSchema = z
   .regex(/^brch_[0-9A-HJKMNP-TV-Z]{26}$/, "must be a breach's id: brch_ and 26 characters of base 32");
 
 /**
- * The id of a breach: `brch_` and the first 26 Crockford base 32 characters of the SHA-256 of the agent, the guarantee and
- * the time at which it was detected, separated by slashes.
+ * The id of a breach: `brch_` and the first 26 Crockford base 32 characters of a SHA-256. The hashed text has the
+ * agent, the guarantee and the time of the detection, separated by slashes.
  *
  * @param guarantee `<metric>/<window>` as in the SLA
  * @param detected unix seconds

@@ -91,8 +91,8 @@ const auditConsentSchema = z.strictObject({ operator: addressSchema });
 
 /**
  * The operator whose audits the seller agrees to by this listing: `audit: {operator: "0x…"}`. Null for a retired
- * listing, for a listing without `audit`, and for one whose `audit` has another form, as existing listings may have
- * it (SHP §8.3).
+ * listing, and for a listing without `audit` or with an `audit` of another form. Existing listings may have such a
+ * form (SHP §8.3).
  */
 export function auditConsent(listing: Listing): Address | null {
   const consent = auditConsentSchema.safeParse(listing.audit);

@@ -41,7 +41,7 @@ const agentSchema = z.strictObject({
 
 /**
  * The body of a `monitoring`: the differences that a prober of `params.steward.probers` found. It asks the endpoints
- * at which agents report how they keep their SLAs (STEWARD T026), and lists the agents whose report differs from the
+ * at which agents report how they keep their SLAs (STEWARD T026). It lists the agents whose report differs from the
  * measured values. `day` is unix seconds / 86400. Agents that do not fit into one record are in further parts.
  */
 const monitoringFields = {

@@ -83,7 +83,7 @@ export const paramsSchema = z.strictObject({
   escrows: z.record(addressSchema, z.string().min(1).max(31)).default({}),
   /** Ledger id → the record types it may carry. */
   ledgers: z.record(ledgerIdSchema, z.array(z.string().min(1))).default({}),
-  /** Ledgers in which a record whose signed body names neither its type nor its ledger never counts. */
+  /** In these ledgers a record does not count if its signed body names neither its type nor its ledger. */
   boundLedgers: z.array(ledgerIdSchema).default([]),
 });
 

@@ -3,8 +3,8 @@ import type { RecordBody } from "../json/recordBody.ts";
 import { boundForms } from "./boundForms.ts";
 
 /**
- * The body of a `pulse`: at `verified_at` (unix seconds) the writer had read its ledger back from disk and found the
- * first `size` entries whole, with this RFC 6962 root (swarm.at §12).
+ * The body of a `pulse`. At `verified_at` (unix seconds) the writer had read its ledger back from disk. It had found
+ * the first `size` entries whole, with this RFC 6962 root (swarm.at §12).
  */
 const pulseFields = {
   size: z.int().min(0),

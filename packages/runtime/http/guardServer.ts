@@ -44,8 +44,8 @@ export function refuseConnection(socket: Duplex): void {
 }
 
 /**
- * Ends a connection after everything written has gone out, or after {@link LINGER_MS}, whatever the other
- * side does.
+ * Ends a connection when everything written has gone out, and after {@link LINGER_MS} at the latest. The other side
+ * cannot delay this.
  */
 export function closeAfterWriting(socket: Duplex): void {
   const destroy = (): void => {

@@ -130,8 +130,8 @@ export function limitClients(server: Server, limits: ClientLimits): void {
 }
 
 /**
- * Serves a request without a price. A client that sends many gets its answers a second later or more, so that
- * a flood of them costs no more than a flood of refused ones.
+ * Serves a request without a price. A client that sends many such requests gets its answers a second later or more.
+ * So a flood of them costs no more than a flood of refused requests.
  */
 function serveFree(
   exchange: Exchange,

@@ -69,7 +69,7 @@ export function auditWorks(store: KeyValueStore) {
       await forgetBytes(token);
       for (const folder of ["verdict", "decision", "work"]) await store.delete(`${folder}/${token}`);
     },
-    /** Fixes the signed verdict: the first one that is written stays, whatever is judged later. */
+    /** Fixes the signed verdict. The first verdict that is written stays, even if the work is judged again later. */
     fixVerdict: async (token: string, record: SignedRecord): Promise<SignedRecord> => {
       if (await store.putNew(`verdict/${token}`, record)) return record;
       return (await store.get<SignedRecord>(`verdict/${token}`)) ?? record;

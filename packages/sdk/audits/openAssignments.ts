@@ -9,8 +9,8 @@ const COUNTS_MS = 60_000;
 const NODE_MS = 10_000;
 
 /**
- * Finds an open assignment in a list of the node. However many strangers ask for invented names, the node is asked once in
- * five seconds, by one request at a time.
+ * Finds an open assignment in a list of the node. Strangers may ask for any number of invented names. The node is
+ * still asked only once in five seconds, by one request at a time.
  *
  * @param load the list
  * @param now milliseconds since 1970

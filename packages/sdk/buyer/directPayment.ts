@@ -14,8 +14,8 @@ import { judgeTerms, validUntil } from "./judgeTerms.ts";
 const EXPIRY_MARGIN_SECONDS = 60;
 
 /**
- * Direct payment (SHP §7.3.2): one EIP-3009 authorization to the listing's payee. Its nonce is the hire's id, so the
- * token itself refuses a second payment for one hire, however often it is signed.
+ * Direct payment (SHP §7.3.2): one EIP-3009 authorization to the listing's payee. Its nonce is the hire's id. So the
+ * token itself refuses a second payment for one hire, even if several payments are signed.
  */
 export function directPayment(parameters: {
   account: LocalAccount;

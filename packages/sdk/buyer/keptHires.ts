@@ -21,7 +21,7 @@ export const MAX_KEPT_CHARACTERS = 128 * 1024 * 1024;
 
 const SWEEP_MS = 3_600_000;
 
-/** The most hires of which something is known before their result is kept. The oldest go first. */
+/** The most hires about which facts are remembered before their result is kept. The oldest go first. */
 const MAX_EARLY = 1_000;
 
 /** How long a silent process keeps the right to run a hire, in milliseconds. */
@@ -226,7 +226,7 @@ function turnsByKey() {
 
 type EarlyNote = { receiptHash?: string; end?: SettledMoney };
 
-/** What becomes known of hires before their result is kept. */
+/** Facts about hires that arrive before the hires' results are kept. */
 function earlyNotes() {
   const notes = new Map<string, EarlyNote>();
   return {
@@ -264,7 +264,7 @@ function withReceipt<Hire extends Pick<HireResult, "receiptHash" | "ratingToken"
   return { ...hire, receiptHash, ratingToken: ratingToken(receiptHash, "buyer") };
 }
 
-/** A hire whose money was open, with the end of its money. */
+/** A hire whose money was open, with the place where the money is in the end. */
 function withEnd<Hire extends Pick<HireResult, "money" | "settlementTx">>(
   hire: Hire,
   end: SettledMoney | undefined,

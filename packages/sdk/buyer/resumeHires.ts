@@ -31,11 +31,12 @@ const RESUME_MS = LOOK_MS + 2 * SETTLE_MS;
 const AT_ONCE = 8;
 
 /**
- * Concludes the hires in the journal. Each is looked up at its seller and judged by the check that it began with: the
- * caller's own, the seller's schemas of that time, or the standard. Then it is released, refunded or reported. A hire
- * that its seller does not finish stays in the journal until its payment can no longer be taken; then its budget comes
- * back, because nothing was paid. Hires that run in this process are left alone. A hire that cannot be resumed is
- * reported, and stays in the journal. Reports that wait for the ledger are sent too.
+ * Concludes the hires in the journal. Each is looked up at its seller, and judged by the check that it began with.
+ * This is the caller's own check, the seller's schemas of that time, or the standard's check. Then it is released,
+ * refunded or reported. If the seller does not finish a hire, the hire stays in the journal until its payment can no
+ * longer be taken. Then the budget gets the amount back, because nothing was paid. Hires that run in this process are
+ * left alone. A hire that cannot be resumed is reported, and stays in the journal. Reports that wait for the ledger
+ * are sent too.
  *
  * @param verify the caller's own check, as it was given to `hire`. Without it, hires that had such a check
  * wait, because nobody else may release their money

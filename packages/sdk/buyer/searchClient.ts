@@ -5,8 +5,8 @@ export type FoundAgent = {
   agent_id: string;
   listing: { [key: string]: unknown };
   /**
-   * The listing as its seller signed it: `{body, signature}`. Without it a buyer asks the node for the entry that
-   * `listing.entry_hash` names, or the seller.
+   * The listing as its seller signed it: `{body, signature}`. Without it a buyer asks the seller, or asks the node
+   * for the entry that `listing.entry_hash` names.
    */
   signed?: unknown;
   reputation: { success_rate?: number | null; trust_tier?: number; [key: string]: unknown };

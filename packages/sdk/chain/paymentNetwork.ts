@@ -2,8 +2,8 @@ import type { Address } from "tallystick-protocol/address";
 import type { TokenDomain } from "tallystick-protocol/escrow/authorization";
 
 /**
- * The chain and the token that pay for hires. `name` and `version` are the token's EIP-712 domain: a buyer signs only in
- * the domain given here, whatever a seller says.
+ * The chain and the token that pay for hires. `name` and `version` are the token's EIP-712 domain. A buyer signs only
+ * in this domain, even if a seller names another.
  */
 export type PaymentNetwork = { chainId: number; token: Address; name: string; version: string };
 

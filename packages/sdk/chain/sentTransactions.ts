@@ -68,8 +68,9 @@ export type SentTransactionsParameters = {
 const MOST_AT_ONCE = 16;
 
 /**
- * The transactions of one account that may not be mined yet. One that waits too long is sent again: the same call with
- * the same nonce at a higher price, so the chain can take it only once. Nothing is given up as long as it can be mined.
+ * The transactions of one account that may not be mined yet. A transaction that waits too long is sent again at a
+ * higher price. It has the same call and the same nonce, so the chain can take it only once. Nothing is given up as
+ * long as it can be mined.
  */
 export class SentTransactions {
   readonly #parameters: SentTransactionsParameters;
@@ -193,7 +194,7 @@ export class SentTransactions {
     return this.#parameters.client.estimateFeesPerGas({ chain: null, type: "eip1559" });
   }
 
-  /** The next nonce that none of these transactions has, and no other that the node knows. */
+  /** The next free nonce. None of these transactions has it, and no other transaction that the node knows. */
   async nextNonce(): Promise<number> {
     const pending = await this.#count("pending");
     const taken = [...this.#sent.values()].filter(({ isTaken }) => isTaken).map(({ nonce }) => nonce + 1);
@@ -304,8 +305,9 @@ export class SentTransactions {
   }
 
   /**
-   * Sends a transaction that may be known already. A node that has it answers with an error, and so does one that wants a
-   * still higher price. After `close` another process may be the sender, and it does not know the new hash.
+   * Sends a transaction that may be known already. A node answers with an error if it already has the transaction, or
+   * if it wants a still higher price. After `close` another process may be the sender, and it does not know the new
+   * hash.
    */
   async #repeat(serialized: Hex): Promise<void> {
     if (!this.#isClosed) await this.#broadcast(serialized).catch(() => {});

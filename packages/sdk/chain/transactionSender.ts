@@ -93,9 +93,10 @@ type Attempt = { isSent: boolean; isOver: boolean };
 /**
  * An account that sends transactions for others: a facilitator, a relay, a keeper.
  *
- * Calls are queued. Each is simulated with the account as sender (so a bad call costs nothing and uses no
- * nonce), then sent with the next nonce. A transaction that the chain does not take is sent again: the same call with
- * the same nonce at a higher price, at most ten times the present one. Nothing else may send transactions of the account.
+ * Calls are queued. Each is simulated with the account as sender (so a bad call costs nothing and uses no nonce),
+ * then sent with the next nonce. A transaction that the chain does not take is sent again, with the same call and the
+ * same nonce. Its price is higher, but at most ten times the present price. Nothing else may send transactions of the
+ * account.
  */
 export function createTransactionSender(parameters: TransactionSenderParameters): TransactionSender {
   const { account, chainId, rpc, pollingMs = 1_000, sendMs = 20_000, store, replaceMs = 30_000 } = parameters;

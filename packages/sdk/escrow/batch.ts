@@ -19,9 +19,9 @@ export type FailedItem = { index: number; error: string | undefined; reason: Hex
 export type BatchOutcome = { transactionHash: Hex; gasUsed: bigint; tried: number; failed: FailedItem[] };
 
 /**
- * The gas to send with a batch, at most {@link MAX_BATCH_GAS}. It is enough for every item to use all of its
- * own gas. It must be set, because a node's estimate is too low: a batch that stops early does not fail, so
- * the node may estimate a batch that does nothing.
+ * The gas to send with a batch, at most {@link MAX_BATCH_GAS}. It is enough for every item to use all of its own gas.
+ * It must be set, because a node's estimate is too low. A batch that stops early does not fail, so the node may
+ * estimate a batch that does nothing.
  */
 export function batchGas(calls: readonly Hex[], gasEach: bigint): bigint {
   // The sum of three costs: calldata at its highest price, 40 gas a byte (EIP-7623); the gas that a call keeps back;

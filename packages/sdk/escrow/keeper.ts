@@ -81,8 +81,8 @@ export type Keeper = {
  * twice, two minutes apart, that the escrow is settled. So a keeper that is killed continues where it was. And if a
  * reorganisation undid its transaction, the keeper sends it again.
  *
- * What strangers can make it spend is limited: by what a hire is worth, and by a gas account for every buyer and every
- * contract wallet, which is on disk too.
+ * Strangers can make it spend only a limited amount. It looks at the worth of a hire, and keeps a gas account for
+ * every buyer and every contract wallet. These accounts are on disk too.
  */
 export function createKeeper(parameters: KeeperParameters): Keeper {
   const { calls, store, worth = {}, roundMs = 2_000, phaseMs = 60_000, maxBatch = 50 } = parameters;

@@ -32,8 +32,9 @@ const MAX_SIGNATURE_BYTES = 2_048;
 const MAX_PAUSE_MS = 1_000;
 
 /**
- * How long an answer about an escrow is given again, in milliseconds: about a held escrow, about a settled one, and
- * about one whose transaction was not found. The last figure is the number of answers that are remembered.
+ * The times for which an answer about an escrow is given again, in milliseconds. They are for a held escrow, for a
+ * settled one, and for one whose transaction was not found. The last figure is the number of answers that are
+ * remembered.
  */
 const HELD_MS = 40;
 const FOUND_MS = 60_000;
@@ -62,11 +63,13 @@ const schemas = {
 };
 
 /**
- * A keeper by HTTP, with what a `custom_escrow` endpoint has to offer (SHP §7.3.1): `POST /release` and `POST /refund` take
- * `{hire, signature}` (a refund also its `signer`), and so do `POST /deposit` and `POST /delivered`. The parties sign
- * everything, so nobody has to log in. `GET /escrows/{id}` gives the state of an escrow.
+ * A keeper by HTTP, with the routes of a `custom_escrow` endpoint (SHP §7.3.1). `POST /release`, `POST /refund`,
+ * `POST /deposit` and `POST /delivered` take `{hire, signature}`. A refund also needs `signer`, and a deposit
+ * `valid_before`. A deposit may have `valid_after`, and a delivery `result_hash`. The parties sign everything, so
+ * nobody has to log in. `GET /escrows/{id}` gives the state of an escrow.
  *
- * Answers 200 with `tx_hash` when it was carried out in time, else 202: it is written down and will be carried out.
+ * A release or refund gets the answer 200 when it was carried out in time. Otherwise it gets 202: it is stored, and
+ * will be carried out.
  */
 export function keeperApp(parameters: KeeperAppParameters): Hono {
   const { calls, keeper, waitMs = 20_000, log = () => {} } = parameters;
@@ -116,7 +119,7 @@ export function keeperApp(parameters: KeeperAppParameters): Hono {
     return (await calls.state(hire)).status === status;
   }
 
-  /** The answers of a moment ago are given again: each costs the chain several questions, and anybody may ask. */
+  /** A recent answer is given again. A new one costs several questions to the chain, and anybody may ask. */
   function describe(id: Hex): Promise<Description> {
     const known = described.get(id);
     if (known !== undefined && performance.now() < known.until) return known.answer;

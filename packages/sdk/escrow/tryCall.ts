@@ -15,10 +15,10 @@ const PROGRAM_GAS = 1_000_000n;
 /**
  * Tries a call without sending it (`eth_call`), with exactly `gas`, as an item of a batch would run.
  *
- * A program that runs once makes the call from within the EVM. So whatever the call does (revert, burn its
- * gas, hit an invalid opcode, answer a megabyte) comes back as a result, and every error of the `eth_call` is
- * the provider's. So a provider's error never looks like a refusal. It costs the provider at most `gas`. An
- * `eth_estimateGas` for a wallet that burns all its gas would cost the gas of a whole block.
+ * A program that runs once makes the call from within the EVM. So everything that the call does comes back as a
+ * result: a revert, burnt gas, an invalid opcode, an answer of a megabyte. Every error of the `eth_call` is then the
+ * provider's, and never looks like a refusal. It costs the provider at most `gas`. An `eth_estimateGas` for a wallet
+ * that burns all its gas would cost the gas of a whole block.
  *
  * @throws ChainError `chain_unreachable`: the chain cannot be asked
  */

@@ -1,9 +1,9 @@
 import { toBareHex } from "tallystick-protocol/hex";
 
 /**
- * Characters that are invisible, move other text or hide words: control and format characters, line and
- * paragraph separators, private and unassigned characters, variation selectors and fillers. Also `<`, with
- * which the markers of chat templates begin.
+ * Characters that are invisible, move other text or hide words. They are control and format characters, line and
+ * paragraph separators, private and unassigned characters, variation selectors and fillers. Also `<`, with which the
+ * markers of chat templates begin.
  */
 const HIDDEN =
   /[<\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}]|\u115f|\u1160|\u3164|\uffa0|[\u{fe00}-\u{fe0f}]|[\u{e0100}-\u{e01ef}]/gu;

@@ -8,9 +8,9 @@ import type { Chain, PublicClient, Transport } from "viem";
 export type ConfirmedProof = { transaction: Hex; block: number };
 
 /**
- * Checks a proof against the chain: whether its writer writes the ledger now or wrote it at this size, and
- * whether the contract accepted exactly this size and root. The ledger is what the contract accepted, no
- * matter who signed it. So this also confirms a later writer, and a contract as writer.
+ * Checks a proof against the chain. Its writer must write the ledger now, or have written it at this size. The
+ * contract must have accepted exactly this size and root. The ledger is what the contract accepted, no matter who
+ * signed it. So this also confirms a later writer, and a contract as writer.
  *
  * @param proof as `verifyProofBundle` gives it, with `leaveWriterToChain`
  * @param client a viem client of the chain that the proof names

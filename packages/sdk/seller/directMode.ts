@@ -31,8 +31,8 @@ export type DirectModeParameters = {
   network: PaymentNetwork;
   facilitator: FacilitatorClient;
   /**
-   * Looks payments up on the chain: before a result is delivered, so that the facilitator need not be believed,
-   * and after a crash during a settlement.
+   * Looks payments up on the chain. It does so before a result is delivered, so that nobody has to believe the
+   * facilitator. It also does so after a crash during a settlement.
    */
   findPayment?: FindPayment | undefined;
   /** How long the chain may take to show what the facilitator has settled, in milliseconds. Default 5,000. */

@@ -10,7 +10,7 @@ const events = parseAbi([
   "event Transfer(address indexed from, address indexed to, uint256 value)",
 ]);
 
-/** Finds the transaction in which this very authorization paid `value` to `payee`; undefined when there is none. */
+/** Finds the transaction in which exactly this authorization paid `value` to `payee`; undefined when there is none. */
 export type FindPayment = (payment: {
   payer: Address;
   nonce: Hex;

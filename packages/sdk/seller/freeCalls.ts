@@ -22,7 +22,10 @@ export type FreeCalls = {
   take: (buyer: Address, capability: string) => Promise<boolean>;
   /** Remembers a buyer whose call was completed: its next call is not its first. */
   see: (buyer: Address, capability: string) => Promise<void>;
-  /** Gives the call back, because the work failed, unless another call of the buyer was completed meanwhile. */
+  /**
+   * Gives the call back, because the work failed. It stays used up if another call of the buyer was completed
+   * meanwhile.
+   */
   giveBack: (buyer: Address, capability: string) => Promise<void>;
 };
 

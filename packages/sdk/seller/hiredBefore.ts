@@ -6,8 +6,8 @@ import type { HasHired } from "./freeCalls.ts";
 const MAX_PAGES = 20;
 
 /**
- * Asks the indexer's history whether a buyer has hired a capability of this seller before (SHP §11): for `hasHired` of
- * `createSeller`, so that a first call is free once even for sellers that lost their folder.
+ * Asks the indexer's history whether a buyer has hired a capability of this seller before (SHP §11). Give it to
+ * `createSeller` as `hasHired`. Then a first call is free only once, even if the seller has lost its folder.
  *
  * @example createSeller({ …, hasHired: hiredBefore(createQueryClient({ baseUrl }), account.address) })
  */

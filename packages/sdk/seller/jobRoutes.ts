@@ -31,8 +31,8 @@ const countersignatureSchema = z.strictObject({ buyer_signature: signatureSchema
  * `GET /jobs/{id}` (SHP §7.2): `{job_id, hire_id, status}` with `status` working, completed (and the answer) or failed
  * (and the reason). Only the buyer knows the id, because it is computed from the nonce.
  *
- * `POST /jobs/{id}/countersignature` takes the buyer's signature under the receipt of a free hire, which does
- * not count without it (SHP §11), and answers with the receipt's entry hash and the rating token.
+ * `POST /jobs/{id}/countersignature` takes the buyer's signature under the receipt of a free hire. Without this
+ * signature the receipt does not count (SHP §11). The answer has the receipt's entry hash and the rating token.
  */
 export function jobRoutes({ store, outbox, account, now }: JobRoutesParameters): Hono {
   const app = new Hono();

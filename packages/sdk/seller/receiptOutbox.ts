@@ -42,9 +42,9 @@ export type ReceiptOutbox = {
 const MAX_WAIT_MS = 60_000;
 
 /**
- * Receipts on their way to the ledger. Each is on the disk before it is sent and leaves only when the service
- * has answered that it is settled (201), or known already (200). A receipt that the service refuses finally
- * is kept under `refused/` with the reason, for a person.
+ * Receipts on their way to the ledger. Each is on the disk before it is sent. It is deleted only when the service has
+ * answered that it is settled (201), or known already (200). A receipt that the service refuses finally is kept under
+ * `refused/` with the reason, for a person.
  */
 export function createReceiptOutbox(parameters: ReceiptOutboxParameters): ReceiptOutbox {
   const { store, baseUrl, fetch, now, onSettled, log, retryMs = 1_000 } = parameters;
