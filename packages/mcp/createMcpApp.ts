@@ -14,9 +14,9 @@ export type McpAppParameters = {
 };
 
 /**
- * Serves MCP over streamable HTTP at `/mcp`. On this machine the Host and Origin headers keep out web pages
- * of other sites. At any other address a key is required, because everybody who reaches the server can spend
- * money.
+ * Serves MCP over streamable HTTP at `/mcp`. On this machine the server refuses web pages of other
+ * sites, by the Host and Origin headers. At any other address a key is required, because everybody who
+ * reaches the server can spend money.
  *
  * @throws TallystickError `key_required`
  */

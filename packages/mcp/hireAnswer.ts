@@ -32,7 +32,10 @@ export const resumedHireSchema = z.object({
   hire_id: z.string(),
   agent_id: z.string().nullable(),
   money: z.string(),
-  all_passed: z.boolean().nullable().describe("Whether the result verified; null while there is no result."),
+  all_passed: z
+    .boolean()
+    .nullable()
+    .describe("Whether the result passed its verification; null while there is no result."),
   receipt_hash: z.string().nullable(),
   settlement_tx: z.string().nullable(),
   escrow: escrowOfHireSchema.nullable(),

@@ -64,14 +64,14 @@ export type McpConfig = {
   spendCap: bigint | undefined;
   maxPerHire: bigint | undefined;
   /**
-   * The folder that stores the spent budget and unfinished hires; absent: they are lost when the process
+   * The folder that stores the spent budget and unfinished hires. If absent, they are lost when the process
    * ends.
    */
   stateDir: string | undefined;
   apiKey: string | undefined;
   /** The dispatcher and its key: both or none. */
   dispatch: { url: string; key: string } | undefined;
-  /** The ledger for which ratings and telemetry are signed; absent: the one that the node names first. */
+  /** The ledger for which ratings and telemetry are signed. If absent, it is the ledger that the node names first. */
   ledger: LedgerName | undefined;
   network: PaymentNetwork;
   /** The chain's RPC; without it no direct payment is reported as paid. */

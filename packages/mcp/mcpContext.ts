@@ -48,7 +48,7 @@ export type McpContext = {
   handleAfterMs: number;
   devMode: boolean;
   fetch: Fetch;
-  /** Asked for the writer of a ledger whose id does not show it. If absent, such proofs are refused. */
+  /** The chain. It names the writer of a ledger whose id does not show it. If absent, such proofs are refused. */
   chain: PublicClient | undefined;
   /** Sends requests to sellers, which are strangers. */
   sellerFetch: Fetch;

@@ -14,8 +14,8 @@ export const NOTICE =
 export const strangersTextSchema = z.object({
   notice: z.literal(NOTICE),
   value: z.unknown().optional().describe("What was written, when it is short enough."),
-  text: z.string().optional().describe("Else a piece of it, as JSON."),
-  chars: z.number().describe("How many characters it has as JSON."),
+  text: z.string().optional().describe("A piece of what was written, as JSON, when it is too long."),
+  chars: z.number().describe("The number of characters of the whole text as JSON."),
   next_offset: z.number().nullable().describe("Where the next piece begins; null when this is all."),
 });
 
@@ -49,12 +49,12 @@ export function plainName(text: string): string {
   return text.replace(/[^\x21-\x7e]+/g, " ").slice(0, 128);
 }
 
-/** The longest cursor that is passed on. A node makes none above it. */
+/** The longest cursor that is passed on. No node makes a longer one. */
 const MAX_CURSOR = 8_192;
 
 /**
- * A node's cursor, whole, because a part of it continues no list. It is base64url. A text of any other form is no cursor, and
- * gives null.
+ * Returns a node's whole cursor, because nobody can continue a list with a part of it. A cursor is base64url.
+ * For any other text the result is null.
  */
 export function plainCursor(cursor: string | null): string | null {
   return cursor !== null && cursor.length <= MAX_CURSOR && /^[A-Za-z0-9_-]+$/.test(cursor) ? cursor : null;

@@ -7,7 +7,8 @@ import { ServiceError } from "./requestService.ts";
 export function unreadableAnswer(): ServiceError {
   return new ServiceError({
     code: "unreadable_answer",
-    message: "The answer is not one of the service, so nobody knows whether it did what was asked.",
+    message:
+      "The answer does not come from the service, so nobody knows whether the service did what was asked.",
     hint: "Something in between may have answered. Send the same again: the service knows what it has.",
     status: 0,
   });

@@ -9,7 +9,7 @@ const PARTS: readonly [folder: string, title: string, text: string][] = [
   [
     "services/settlement/",
     "Settlement",
-    "In `code` of an `application/problem+json` answer; without a status, in the log or as the reason why it does not start.",
+    "In `code` of an `application/problem+json` answer; an error without a status is in the log, or is the reason why settlement does not start.",
   ],
   ["services/", "Other services", "In an answer, in the log, or as the reason why a service does not start."],
   ["packages/runtime/", "All servers", "In `code` of an `application/problem+json` answer."],
@@ -48,8 +48,8 @@ const HEAD = `# Errors
 <!-- Generated from the sources: npm run generate:errors. -->
 
 Every error has a code. Programs switch on the code; people read the message and the hint. \`…\` stands for what a message fills in.
-A server answers an error as [problem+json](https://www.rfc-editor.org/rfc/rfc9457): \`code\`, \`title\`, \`status\`, \`detail\`, and where there is one \`hint\` and
-\`errors\`, the fields at fault. Bad input writes nothing; it is 400, unless a row says otherwise. A code means the same wherever it appears.
+A server answers an error as [problem+json](https://www.rfc-editor.org/rfc/rfc9457): \`code\`, \`title\`, \`status\`, \`detail\`, and sometimes \`hint\` and
+\`errors\` (the fields at fault). Bad input writes nothing. Its status is 400, unless a row says otherwise. A code means the same wherever it appears.
 `;
 
 const OF_INPUT = {
@@ -118,7 +118,7 @@ function contractOf(name: string, errors: readonly ContractError[]): string {
     const todo = next === "" ? cell(advice[signature.split("(")[0] as string]?.do ?? OF_OTHERS.do) : next;
     return `| \`${signature}\` | ${cell(means)} | ${todo[0]?.toUpperCase()}${todo.slice(1)} |`;
   });
-  return `## ${name}\n\nThe contract reverts with it; nothing has changed then.\n\n| error | means | do |\n|---|---|---|\n${rows.join("\n")}\n`;
+  return `## ${name}\n\nThe contract reverts with the error. Nothing has changed then.\n\n| error | means | do |\n|---|---|---|\n${rows.join("\n")}\n`;
 }
 
 function meaningOf(code: string, sites: readonly ErrorSite[]): string {

@@ -23,7 +23,7 @@ export function registerBuyerTools(server: McpServer, context: McpContext): void
       outputSchema: z.object({
         rated: z.boolean(),
         rating_token: z.string(),
-        ledger: z.string().describe("The ledger that the rating is signed for."),
+        ledger: z.string().describe("The ledger for which the rating is signed."),
       }),
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     },

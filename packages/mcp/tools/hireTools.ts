@@ -48,7 +48,7 @@ function registerHireAgent(server: McpServer, context: McpContext): void {
         params: params
           .optional()
           .describe(
-            "The input that the capability's schema describes. With quote_token, exactly the params of the offer.",
+            "The input that the capability's schema describes. If you give quote_token: exactly the params of the offer.",
           ),
         max_price_usdc: priceUsdcSchema.describe('The most that this hire may cost, in USDC: "0.50".'),
         max_latency_ms: z.int().positive().describe("The longest time that it may take, in milliseconds."),
@@ -158,14 +158,15 @@ function registerCancelHire(server: McpServer, context: McpContext): void {
         running.cancel();
         const ended = await waitFor(running, () => {}, context.handleAfterMs);
         const remaining_budget_usdc = formatUsdc(await spend.budget.remaining());
-        // Once its payment is signed, only the seller ends a hire, and it may be silent for a long time.
+        // Once its payment is signed, only the seller can end a hire. A seller may be silent for a long time.
         if (ended === undefined) {
-          const next_step = "Its payment is signed already, so it goes on. get_hire shows how it ends.";
+          const next_step =
+            "The payment of this hire is signed already, so the hire goes on. get_hire shows how it ends.";
           return { cancelled: false, money: "authorized", next_step, remaining_budget_usdc };
         }
         if ("hire" in ended) {
           const { money } = ended.hire;
-          const next_step = "It was done already. get_hire gives its result.";
+          const next_step = "This hire was done already. get_hire gives its result.";
           return { cancelled: false, money, next_step, remaining_budget_usdc };
         }
         const failed = ended.error instanceof HireFailedError ? ended.error : undefined;

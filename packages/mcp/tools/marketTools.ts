@@ -157,7 +157,7 @@ function registerListCapabilities(server: McpServer, context: McpContext): void 
     {
       title: "List capabilities",
       description:
-        "The standard capabilities. You can hire an agent for each, and results are verified automatically. With an id: its input and output schemas, and the checks that a result has to pass.",
+        "The standard capabilities. You can hire an agent for each, and results are verified automatically. For one id it gives the input and output schemas, and the checks that a result must pass.",
       inputSchema: z.object({ capability: z.string().optional().describe("One id, for its schemas.") }),
       outputSchema: z.object({
         capabilities: z.array(
@@ -241,6 +241,6 @@ function unknownCapability(capability: string): TallystickError {
   return new TallystickError({
     code: "unknown_capability",
     message: `${capability} is not a standard capability.`,
-    hint: "Call list_capabilities without arguments. custom.* ids have the schemas their sellers publish.",
+    hint: "Call list_capabilities without arguments. custom.* ids have the schemas that their sellers publish.",
   });
 }

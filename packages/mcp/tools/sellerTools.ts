@@ -90,7 +90,7 @@ function registerMyReceipts(server: McpServer, context: McpContext): void {
     {
       title: "My receipts",
       description:
-        "The receipts of this server's wallet as a seller, the latest first. Each says how its hire counts.",
+        "The receipts of this server's wallet as a seller, the latest first. Each receipt says how its hire counts.",
       inputSchema: z.object({ limit: z.int().min(1).max(100).optional(), cursor: z.string().optional() }),
       outputSchema: z.object({
         agent_id: z.string(),

@@ -16,8 +16,8 @@ import { plainFigures, plainName, strangersText, strangersTextSchema } from "../
 import { answering } from "../toolResult.ts";
 
 /**
- * The form of a signed checkpoint, so that a node can write no sentence there: origin, size and root, an empty line, and
- * signatures. At most this many characters.
+ * The form of a signed checkpoint: origin, size and root, an empty line, and signatures. It lets no sentence of a node
+ * through. A checkpoint has at most this number of characters.
  */
 const CHECKPOINT =
   /^[!-~]{1,128}\n\d{1,16}\n[A-Za-z0-9+/]{43}=\n\n(?:\u2014 [!-~]{1,128} [A-Za-z0-9+/=]{1,8000}\n)+$/;
@@ -162,7 +162,7 @@ function registerLedgerStatus(server: McpServer, context: McpContext): void {
     {
       title: "Ledger status",
       description:
-        "The number of the ledger's entries, its head, its Merkle root, and the signed checkpoint over them.",
+        "The ledger's number of entries, its head, its Merkle root, and the signed checkpoint of these.",
       inputSchema: z.object({}),
       outputSchema: z.object({
         ledger: z.string(),

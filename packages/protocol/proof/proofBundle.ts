@@ -109,8 +109,8 @@ export type VerifyProofParameters = {
 export class UnconfirmedWriterError extends TallystickError {
   constructor(message: string) {
     const hint =
-      "Ask the chain (--rpc-url; an MCP server by TALLYSTICK_RPC_URL), or name the writer if you know it (--writer; a" +
-      " contract's with --key).";
+      "Ask the chain (--rpc-url; an MCP server by TALLYSTICK_RPC_URL), or name the writer if you know it" +
+      " (--writer, and --key if it is a contract).";
     super({ code: "writer_unconfirmed", message, hint });
   }
 }

@@ -51,6 +51,6 @@ function differs(
     message: `The tick of block ${block}, line ${line}, is the first that differs: the log ${tell(derived)}; ${url} ${tell(said)}. ${before}`,
     hint:
       `Look at lines ${(agreed?.line ?? 0) + 1} to ${line} first; the cause may also be an earlier line, which changed nothing until then. ` +
-      "Ask another node who is right: tallystick compare.",
+      "Compare with another node (tallystick compare).",
   });
 }

@@ -59,7 +59,7 @@ function unsignedRating(): InvalidInputError {
     issues: [{ field: "body", message: "is required: the rating, as its wallet signs it" }],
     hint:
       'Send {rating_token, comment?, body, signature}, with body = {type: "rating", ledger, receipt, side, stars, latency_ms?, comment_hash?}: ' +
-      "ledger as GET /v1/ledger/latest names it, receipt the receipt_hash of the hire's answer. rate() of this project's SDK does it.",
+      "ledger is what GET /v1/ledger/latest names, and receipt is the receipt_hash of the hire's answer. rate() of this project's SDK does it.",
   });
 }
 

@@ -119,7 +119,7 @@ export async function startKeyRotation(folder: string, now: number): Promise<Che
     throw new TallystickError({
       code: "rotation_under_way",
       message: `${path.join(folder, NEXT_KEY_FILE)} exists: the next key was already made.`,
-      hint: `It replaces the present key by --finish, from ${isoDay(rotationEnd(next))} on.`,
+      hint: `From ${isoDay(rotationEnd(next))} on, run it with --finish: then the next key replaces the present one.`,
     });
   }
   return writeNewKey(folder, NEXT_KEY_FILE, Math.floor(now));
@@ -145,7 +145,7 @@ export async function finishKeyRotation(folder: string, now: number, early = fal
   if (!early && now < rotationEnd(next)) {
     throw new TallystickError({
       code: "rotation_too_early",
-      message: `Both keys sign until ${isoDay(rotationEnd(next))}: followers have to learn the next one.`,
+      message: `Both keys sign until ${isoDay(rotationEnd(next))}: until then followers learn the next key.`,
       hint: "If somebody else has the present key, add --now, and tell the followers.",
     });
   }
