@@ -48,7 +48,7 @@ export function readCustomSchemas(capabilityId: string, value: unknown): CustomS
 /**
  * Checks the `params` for a custom capability, before anything is paid.
  *
- * @throws InvalidInputError `invalid_params` naming every field at fault
+ * @throws InvalidInputError `invalid_params` naming every wrong field
  */
 export function checkCustomInput({ input }: CustomSchemas, params: unknown): void {
   const issues = validateJson(input, params, "params");

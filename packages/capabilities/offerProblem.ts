@@ -15,7 +15,7 @@ export type OfferProblem = { issues: InputIssue[]; code?: string; hint?: string 
  * clarified. The rules are for writers only: the derivation counts what is in a ledger by its own rules, and
  * does not know the taxonomy.
  *
- * An offer can always be taken down, whatever it offers.
+ * Every offer can be taken down, even one that breaks these rules.
  *
  * @param now unix seconds
  * @param prefix put before every field, e.g. `body.`

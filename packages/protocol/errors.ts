@@ -6,7 +6,7 @@ export type TallystickErrorParameters = {
   message: string;
   /** What to do next, as a sentence. */
   hint?: string | undefined;
-  /** The input field at fault, as a path (`body.price_usdc`). */
+  /** The wrong input field, as a path (`body.price_usdc`). */
   field?: string | undefined;
   /** Whatever else helps to find the cause; must be serializable as JSON. */
   details?: unknown;
@@ -33,7 +33,7 @@ export class TallystickError extends Error {
 /** One thing wrong with an input: the field's path and what is wrong with it. */
 export type InputIssue = { field: string; message: string };
 
-/** Bad input from outside. Names every field at fault. When it is thrown, nothing has been written. */
+/** Bad input from outside. Names every wrong field. When it is thrown, nothing has been written. */
 export class InvalidInputError extends TallystickError {
   readonly issues: InputIssue[];
 
@@ -63,7 +63,7 @@ export class InvalidInputError extends TallystickError {
 type IssueLike = { path: PropertyKey[]; message: string; code?: string | undefined; keys?: string[] };
 
 /**
- * Turns a zod error into an {@link InvalidInputError}, one issue per field at fault.
+ * Turns a zod error into an {@link InvalidInputError}, one issue for each wrong field.
  *
  * @param prefix path put before every field, e.g. `body`
  */

@@ -11,7 +11,7 @@ export type Problem = {
   detail: string;
   /** What to do next. */
   hint?: string;
-  /** Every field at fault, by its path in the request. */
+  /** Every wrong field, by its path in the request. */
   errors?: InputIssue[];
   [more: string]: unknown;
 };

@@ -76,7 +76,7 @@ export type CreateSellerParameters = {
   /** Asks the indexer whether a buyer has hired before, for free first calls. */
   hasHired?: HasHired;
   freeCallsPerDay?: number;
-  /** The most jobs that run at once. Default 64. */
+  /** The most jobs that run at the same time. Default 64. */
   maxRunning?: number;
   /** The largest request, in bytes. Default 1 MiB. */
   maxBodyBytes?: number;

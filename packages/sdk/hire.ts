@@ -46,7 +46,7 @@ const SLA_MS = 3_000;
  * It never waits longer than its deadline, and never for work that comes after the result: reports to the
  * ledger are sent in the background.
  *
- * A seller that is suspended for a breach of its SLA is not hired, however it was found. A hire that began
+ * A seller that is suspended for a breach of its SLA is not hired, no matter how it was found. A hire that began
  * before the suspension is still concluded, with the same key or by `resume`.
  *
  * @throws InvalidInputError for params that the capability does not accept

@@ -21,9 +21,9 @@ export type KnownLedgerParameters = {
  * Finds the ledger to sign for. Ratings and telemetry name their ledger, so nobody can copy them to another
  * one.
  *
- * A node is asked once (`GET /v1/ledger/latest`), and its first answer is kept. A node that names another
- * ledger later lies or was replaced: it gets no signature for the other ledger. The name `local` belongs to no
- * ledger in particular, so it is never accepted from a node; the caller has to give it.
+ * A node is asked once (`GET /v1/ledger/latest`), and its first answer is kept. If the node names another ledger
+ * later, it lies or was replaced. It gets no signature for the other ledger. The name `local` belongs to no ledger in
+ * particular, so it is never accepted from a node; the caller has to give it.
  *
  * @returns a function that throws TallystickError `ledger_unknown`, or ServiceError when the node cannot be asked
  */

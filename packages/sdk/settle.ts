@@ -23,7 +23,7 @@ export type Draft = {
 /** Does a task from its context alone, so that it can be done again when the state has changed. */
 export type Work = (context: ContextSlice) => Promise<Draft>;
 
-/** `attempts` counts the proposals, `worked` how often the work was done for them. */
+/** `attempts` counts the proposals. `worked` counts how often the work was done for them. */
 type Counts = { attempts: number; worked: number };
 
 /** The outcome. `draft` is absent if an earlier process had settled it. */

@@ -52,8 +52,9 @@ export function plain(text: string): string {
 }
 
 /**
- * Whether the place of the answer is the requested place. The words of one name must be in the other name in a row,
- * and the states and countries must not contradict each other. A name without a country fits any country.
+ * Whether the place of the answer is the requested place. The words of one name must stand in the other name one
+ * after the other, and the states and countries must not contradict each other. A name without a country fits any
+ * country.
  */
 export function isSamePlace(answered: string, asked: string): boolean {
   const [a, b] = [answered.split(","), asked.split(",")];

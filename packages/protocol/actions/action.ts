@@ -79,7 +79,7 @@ export type ActionType = Action["type"];
 /**
  * Reads an action.
  *
- * @throws InvalidInputError `invalid_action` naming every field at fault, prefixed with `action.`
+ * @throws InvalidInputError `invalid_action` naming every wrong field, prefixed with `action.`
  */
 export function readAction(value: unknown): Action {
   const env = (value as { env?: object } | null | undefined)?.env;

@@ -155,7 +155,7 @@ export const NO_ACTION_RULES: ActionRules = { version: 0, rules: [] };
 /**
  * Reads the rules.
  *
- * @throws InvalidInputError `invalid_rules` naming every field at fault, prefixed with `action_rules.`
+ * @throws InvalidInputError `invalid_rules` naming every wrong field, prefixed with `action_rules.`
  */
 export function readActionRules(value: unknown): ActionRules {
   const result = rulesSchema.safeParse(value);

@@ -66,7 +66,7 @@ export async function signClarifyRequest(terms: ClarifyTerms, by: RecordSigner):
 /**
  * Reads a request. `signed` says whether the buyer signed it. An unsigned request may come from anybody.
  *
- * @throws InvalidInputError naming every field at fault; TallystickError `unsupported_protocol`,
+ * @throws InvalidInputError naming every wrong field; TallystickError `unsupported_protocol`,
  * `clarification_not_supported` for standard capabilities, whose schemas leave nothing to clarify
  */
 export function readClarifyRequest(value: unknown): { request: ClarifyRequest; signed: boolean } {

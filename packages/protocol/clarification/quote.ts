@@ -50,8 +50,8 @@ function quoteBody(terms: QuoteTerms): RecordBody {
 const [LATENCY_AT, EXPIRY_AT, ROUND_AT, SIGNATURE_AT, LENGTH] = [8, 14, 20, 28, 93];
 
 /**
- * Signs a quote with the seller's wallet: `qt_` and some 120 characters. The seller needs to store nothing to honour it, and the
- * buyer can show anyone what was promised.
+ * Signs a quote with the seller's wallet: `qt_` and some 120 characters. The seller needs to store nothing to keep
+ * its promise. The buyer can show anyone what was promised.
  */
 export async function signQuote(terms: QuoteTerms, by: RecordSigner): Promise<string> {
   const bytes = new Uint8Array(LENGTH);

@@ -150,7 +150,7 @@ export function readHire({
 /**
  * Reads the content of a feedback file.
  *
- * @throws InvalidInputError naming every field at fault
+ * @throws InvalidInputError naming every wrong field
  */
 export function parseFeedbackFile(content: unknown): FeedbackFile {
   const parsed = feedbackFileSchema.safeParse(content);

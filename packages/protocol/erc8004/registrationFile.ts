@@ -78,7 +78,7 @@ export function registrationContent(sources: RegistrationSources): RecordBody {
 /**
  * Reads the content of a registration file.
  *
- * @throws InvalidInputError naming every field at fault
+ * @throws InvalidInputError naming every wrong field
  */
 export function parseRegistrationFile(content: unknown): RegistrationFile {
   const parsed = registrationFileSchema.safeParse(content);

@@ -83,7 +83,7 @@ export function responseContent(place: FeedbackPlace, said: ResponseContent): Re
 /**
  * Reads the content of a response file. Its proofs are checked by `verifyProofBundle`.
  *
- * @throws InvalidInputError naming every field at fault
+ * @throws InvalidInputError naming every wrong field
  */
 export function parseResponseFile(content: unknown): ResponseFile {
   const parsed = responseFileSchema.safeParse(content);

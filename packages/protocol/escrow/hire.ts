@@ -4,7 +4,8 @@ import { typedDataHash } from "../signatures/typedDataHash.ts";
 
 /**
  * The terms of one escrowed hire, as HireEscrow takes them in calldata. `amount` and `fee` are atomic units of the
- * token (fee is part of amount), `deadline` unix seconds; a zero `payee` means the seller, a zero `arbiter` nobody.
+ * token (fee is part of amount), `deadline` unix seconds; a zero `payee` means the seller, and a zero `arbiter` means
+ * nobody.
  */
 export type Hire = {
   hireId: Hex;

@@ -29,7 +29,7 @@ export type HireJson = z.input<typeof hireJsonSchema>;
 /**
  * Reads the terms of an escrowed hire.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `field`
+ * @throws InvalidInputError naming every wrong field, prefixed with `field`
  */
 export function readHireJson(value: unknown, field = "hire"): Hire {
   const result = hireJsonSchema.safeParse(value);

@@ -23,8 +23,8 @@ export const receiptSummarySchema = z.looseObject({
 });
 
 /**
- * The answer to a paid hire (SHP §7.1). In addition to the wire format: `hire_id` and `job_id`, the receipt as its seller
- * signed it, and its entry hash once it is in the ledger. `rating_token` is null until then.
+ * The answer to a paid hire (SHP §7.1). In addition to the wire format it has `hire_id` and `job_id`, the receipt as
+ * its seller signed it, and the receipt's entry hash once the ledger has it. `rating_token` is null until then.
  */
 export const hireAnswerSchema = z.looseObject({
   protocol: z.string(),

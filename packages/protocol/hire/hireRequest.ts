@@ -79,7 +79,7 @@ export type ReadHireRequest = { request: HireRequest; signed: boolean };
  *
  * @param seller the owner of the endpoint that received the request. A request that is bound to another seller is
  * refused
- * @throws InvalidInputError naming every field at fault
+ * @throws InvalidInputError naming every wrong field
  * @throws TallystickError `unsupported_protocol`
  */
 export function readHireRequest(value: unknown, seller: Address): ReadHireRequest {

@@ -61,7 +61,7 @@ export function formatVerifierKey({ name, keyId, publicKey }: NoteVerifierKey): 
  * @throws InvalidInputError naming `field`
  */
 export function parseVerifierKey(text: string, field = "key"): NoteVerifierKey {
-  // Base 64 may contain plus signs, but names may not. So the first two plus signs are the separators.
+  // Base 64 may contain plus signs, but names must not. So the first two plus signs are the separators.
   const match = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text);
   if (match) {
     const [, name = "", keyId = "", encoded = ""] = match;

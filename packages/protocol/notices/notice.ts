@@ -48,7 +48,7 @@ export type Notice = ReturnType<typeof read>;
 /**
  * Reads the body of a notice.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseNotice(body: RecordBody): Notice {
   return read(body);

@@ -32,7 +32,7 @@ export type NoticeSubscription = ReturnType<typeof read>;
 /**
  * Reads the body of a subscription.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseNoticeSubscription(body: RecordBody): NoticeSubscription {
   return read(body);

@@ -118,7 +118,7 @@ export class UnconfirmedWriterError extends TallystickError {
 /**
  * Reads a `.proof` file.
  *
- * @throws InvalidInputError naming every field at fault
+ * @throws InvalidInputError naming every wrong field
  */
 export function parseProofBundle(text: string): ProofBundle {
   if (text.length > MAX_BUNDLE_LENGTH) {

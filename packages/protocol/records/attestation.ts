@@ -74,7 +74,7 @@ export type Attestation = ReturnType<typeof read>;
 /**
  * Reads the body of an attestation.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseAttestation(body: RecordBody): Attestation {
   return read(body);

@@ -21,7 +21,7 @@ export type AuditActuation = ReturnType<typeof read>;
 /**
  * Reads the body of an operator's decision.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseAuditActuation(body: RecordBody): AuditActuation {
   return read(body);

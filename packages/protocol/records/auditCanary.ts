@@ -50,7 +50,7 @@ export function canaryCommitment({ salt, hires }: { salt: string; hires: readonl
 /**
  * Reads the body of a commitment to canaries, or of its reveal.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`; `body.reveal` when it does not match the
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`; `body.reveal` when it does not match the
  * commitment
  */
 export function parseAuditCanary(body: RecordBody): AuditCanary {

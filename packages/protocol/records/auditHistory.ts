@@ -15,7 +15,7 @@ export type AuditHistory = ReturnType<typeof read>;
 /**
  * Reads the body of a request to judge a challenged hire again.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseAuditHistory(body: RecordBody): AuditHistory {
   return read(body);

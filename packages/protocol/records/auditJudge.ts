@@ -28,7 +28,7 @@ export type AuditJudge = ReturnType<typeof read>;
 /**
  * Reads the body of an operator's own assignment.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseAuditJudge(body: RecordBody): AuditJudge {
   return read(body);

@@ -20,7 +20,7 @@ export type AuditMode = ReturnType<typeof read>;
 /**
  * Reads the body of a change of mode.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseAuditMode(body: RecordBody): AuditMode {
   return read(body);

@@ -32,7 +32,7 @@ export type AuditVerdict = ReturnType<typeof read>;
 /**
  * Reads the body of an audit's verdict.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseAuditVerdict(body: RecordBody): AuditVerdict {
   return read(body);

@@ -32,7 +32,7 @@ export type Auditor = ReturnType<typeof read>;
 /**
  * Reads the body of an auditor's offer.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseAuditor(body: RecordBody): Auditor {
   return read(body);

@@ -8,7 +8,7 @@ import { ledgerNameSchema } from "./ledgerName.ts";
  * `checkBinding` checks whether `type` and `ledger` are the right ones.
  *
  * @param fields the type's own
- * @returns a function that gives the fields without `type` and `ledger`, and throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @returns a function that gives the fields without `type` and `ledger`, and throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function boundForm<Fields extends z.ZodRawShape>(
   fields: Fields,

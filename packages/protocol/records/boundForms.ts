@@ -12,7 +12,7 @@ import { ledgerNameSchema } from "./ledgerName.ts";
  * @param fields the type's own
  * @param before the fields of the older form, if they differ
  * @returns a function that gives the fields without `type` and `ledger`, and throws InvalidInputError naming
- * every field at fault, prefixed with `body.`
+ * every wrong field, prefixed with `body.`
  */
 export function boundForms<Fields extends z.ZodRawShape>(
   fields: Fields,

@@ -40,7 +40,7 @@ export type Claim = ReturnType<typeof read>;
 /**
  * Reads the body of a claim.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseClaim(body: RecordBody): Claim {
   return read(body);

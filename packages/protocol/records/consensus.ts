@@ -31,7 +31,7 @@ export type ConsensusBody = ReturnType<typeof read>;
 /**
  * Reads the body of a `stake`, `verify` or `contest`.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseConsensus(body: RecordBody): ConsensusBody {
   return read(body);

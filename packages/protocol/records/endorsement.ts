@@ -29,7 +29,7 @@ export type Endorsement = ReturnType<typeof read>;
 /**
  * Reads the body of an endorsement.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseEndorsement(body: RecordBody): Endorsement {
   return read(body);

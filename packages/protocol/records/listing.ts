@@ -74,7 +74,7 @@ function hasShortHost(text: string): boolean {
 /**
  * Reads the body of a listing.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseListing(body: RecordBody): Listing {
   const result = listingSchema.safeParse(body);
@@ -129,7 +129,7 @@ export function listingIssues(record: SignedRecord, listing: Listing): InputIssu
 /**
  * Reads a listing record and applies {@link listingIssues}.
  *
- * @throws InvalidInputError naming every field at fault
+ * @throws InvalidInputError naming every wrong field
  */
 export function checkListing(record: SignedRecord): Listing {
   const listing = parseListing(record.body);

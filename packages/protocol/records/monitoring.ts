@@ -66,7 +66,7 @@ export type Monitoring = ReturnType<typeof read>;
 /**
  * Reads the body of a `monitoring`.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseMonitoring(body: RecordBody): Monitoring {
   return read(body);

@@ -75,7 +75,7 @@ export type Outcomes = ReturnType<typeof read>;
 /**
  * Reads the body of an hour's outcomes.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseOutcomes(body: RecordBody): Outcomes {
   return read(body);

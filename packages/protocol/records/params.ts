@@ -99,7 +99,7 @@ export function defineParams(input: z.input<typeof paramsSchema> = {}): Params {
 /**
  * Reads the body of a `params` record.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseParams(body: RecordBody): Params {
   return read(body);

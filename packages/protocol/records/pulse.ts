@@ -19,7 +19,7 @@ export type Pulse = ReturnType<typeof read>;
 /**
  * Reads the body of a pulse.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parsePulse(body: RecordBody): Pulse {
   return read(body);

@@ -30,7 +30,7 @@ export type Rating = ReturnType<typeof read>;
 /**
  * Reads the body of a rating.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseRating(body: RecordBody): Rating {
   return read(body);

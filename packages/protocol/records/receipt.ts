@@ -86,7 +86,7 @@ export type Receipt = z.output<typeof receiptSchema>;
 /**
  * Reads the body of a receipt.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseReceipt(body: RecordBody): Receipt {
   if (isPlainReceipt(body)) return body as unknown as Receipt;
@@ -136,7 +136,7 @@ export function receiptIssues(record: SignedRecord, receipt: Receipt): InputIssu
 /**
  * Reads a receipt record and applies {@link receiptIssues}.
  *
- * @throws InvalidInputError naming every field at fault
+ * @throws InvalidInputError naming every wrong field
  */
 export function checkReceipt(record: SignedRecord): Receipt {
   const receipt = parseReceipt(record.body);

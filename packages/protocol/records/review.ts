@@ -20,7 +20,7 @@ export type Review = ReturnType<typeof read>;
 /**
  * Reads the body of a review.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseReview(body: RecordBody): Review {
   return read(body);

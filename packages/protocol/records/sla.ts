@@ -157,7 +157,7 @@ export type Sla = ReturnType<typeof read>;
 /**
  * Reads the body of an SLA.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseSla(body: RecordBody): Sla {
   return read(body);

@@ -24,7 +24,7 @@ export type SlaDispute = ReturnType<typeof read>;
 /**
  * Reads the body of a dispute.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseSlaDispute(body: RecordBody): SlaDispute {
   return read(body);

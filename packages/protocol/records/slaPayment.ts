@@ -23,7 +23,7 @@ export type SlaPayment = ReturnType<typeof read>;
 /**
  * Reads the body of a payment for a breach.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseSlaPayment(body: RecordBody): SlaPayment {
   return read(body);

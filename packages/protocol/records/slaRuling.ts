@@ -31,7 +31,7 @@ export type SlaRuling = ReturnType<typeof read>;
 /**
  * Reads the body of a ruling.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseSlaRuling(body: RecordBody): SlaRuling {
   return read(body);

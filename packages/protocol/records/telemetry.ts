@@ -42,7 +42,7 @@ export type Telemetry = ReturnType<typeof read>;
 /**
  * Reads the body of a telemetry record.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseTelemetry(body: RecordBody): Telemetry {
   return read(body);

@@ -67,7 +67,7 @@ export type Uptime = ReturnType<typeof read>;
 /**
  * Reads the body of a prober's report.
  *
- * @throws InvalidInputError naming every field at fault, prefixed with `body.`
+ * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */
 export function parseUptime(body: RecordBody): Uptime {
   return read(body);

@@ -58,7 +58,7 @@ export type TrustReportExpectation = {
  * Checks a trust report, offline. Without an expected key anybody may have signed it: then the result says that the report
  * is whole, and which key signed it.
  *
- * @throws InvalidInputError naming every field at fault
+ * @throws InvalidInputError naming every wrong field
  */
 export function verifyTrustReport(
   document: unknown,

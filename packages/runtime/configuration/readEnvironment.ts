@@ -16,7 +16,7 @@ export function variablesIn(environment: Environment): { [name: string]: string 
  * Reads a process's variables.
  *
  * @param holder the process that reads them; the variables must not contain a key of another process
- * @throws InvalidInputError `invalid_configuration` naming every variable at fault
+ * @throws InvalidInputError `invalid_configuration` naming every wrong variable
  */
 export function readEnvironment<Schema extends z.ZodType>(
   environment: Environment,

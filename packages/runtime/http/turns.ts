@@ -44,7 +44,7 @@ export function inTurnsOf<T>(turns: Turns, run: () => T, onWork: () => void = ()
   return scope.run({ turns, onWork }, run);
 }
 
-/** Runs work that all clients share outside of the turns of the client that started it. */
+/** Runs work that serves all clients. It does not use the turns of the client that started it. */
 export function outOfTurns<T>(run: () => T): T {
   return scope.exit(run);
 }

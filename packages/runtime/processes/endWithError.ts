@@ -1,6 +1,6 @@
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 
-/** Ends the process because of an error. It says on stderr what happened, every field at fault, and what to do next. */
+/** Ends the process because of an error. It says on stderr what happened, every wrong field, and what to do next. */
 export function endWithError(error: unknown): never {
   process.stderr.write(errorText(error));
   process.exit(1);

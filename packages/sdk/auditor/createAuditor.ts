@@ -34,7 +34,7 @@ export type CreateAuditorParameters = {
   operatorOrigins?: { [operator: string]: string };
   /** How often the node is asked, in milliseconds. Default 60,000. */
   everyMs?: number;
-  /** The most audits that run at once. Default 4. */
+  /** The most audits that run at the same time. Default 4. */
   atOnce?: number;
   /** The most audits that are not over. Default 1,000. More are left to the other auditors. */
   maxOpen?: number;

@@ -12,7 +12,7 @@ export type AuditCase = {
   /** What the buyer sent and what the seller delivered, proved to be the bytes of the receipt. */
   params: { [key: string]: unknown };
   result: unknown;
-  /** Milliseconds since 1970. After it the verdict may not count. */
+  /** Milliseconds since 1970. A verdict after this time is perhaps not counted. */
   dueAt: number;
 };
 

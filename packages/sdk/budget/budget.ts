@@ -3,9 +3,9 @@ import type { BudgetToken } from "tallystick-protocol/hire/budgetToken";
 import { BudgetError } from "../errors.ts";
 
 /**
- * What a buyer may spend. An amount is reserved before anything is signed, under the id of its hire. It stays reserved
- * until the hire's money is known to be spent or back. One hire is reserved once, however often it is asked for. Amounts
- * are atomic units.
+ * What a buyer may spend. An amount is reserved before anything is signed, under the id of its hire. It stays
+ * reserved until the hire's money is known to be spent or back. One hire is reserved only once, even if it is asked
+ * for several times. Amounts are atomic units.
  */
 export type Budget = {
   /** @throws BudgetError `budget_exceeded`, `budget_token_refused`; nothing is reserved then */
@@ -84,7 +84,7 @@ export function memoryBudget(limit: bigint): Budget {
   };
 }
 
-/** Several budgets at once. If one of them refuses an amount, none of them reserves it. */
+/** Several budgets together. If one of them refuses an amount, none of them reserves it. */
 export function everyBudget(first: Budget, ...others: Budget[]): Budget {
   const all = [first, ...others];
   const token = all.find((budget) => budget.token)?.token;

@@ -26,7 +26,8 @@ export type TokenBudgetParameters = {
 /**
  * The budget that an operator's token allows: its amount, for this wallet, from its issue until it expires.
  *
- * @throws BudgetError `budget_token_refused` when the token is not this wallet's, or its signer may not issue one
+ * @throws BudgetError `budget_token_refused` when the token is not this wallet's, or its signer is not allowed to
+ * issue tokens
  */
 export async function openTokenBudget(parameters: TokenBudgetParameters): Promise<Budget> {
   const { token, operators, agent, now = Date.now } = parameters;

@@ -64,8 +64,8 @@ export async function judgeDelivery(hiring: Hiring, response: SellerResponse): P
 }
 
 /**
- * Lets the payment mode act on the result, books it, and writes the report for the ledger. What is not settled in time
- * continues in the background, and the next `resume` finishes it.
+ * Lets the payment mode act on the result, records the money in the budget, and writes the report for the ledger.
+ * What is not settled in time continues in the background, and the next `resume` finishes it.
  *
  * @throws HireFailedError `garbage_answer`
  */
@@ -148,7 +148,7 @@ async function settleInTime(
   return conclusion ?? { money: mode.escrowOf ? "held" : mode.whenSent };
 }
 
-/** Acts on the verdict, writes the report, books the money and forgets the hire, in this order. */
+/** Acts on the verdict, writes the report, records the money in the budget, and forgets the hire, in this order. */
 async function settle(hiring: Hiring, payment: SignedPayment, judged: Judged): Promise<Conclusion> {
   const { context, candidate, jobId } = hiring;
   const mode = context.modeOf(candidate.listing.payment_mode);

@@ -17,7 +17,7 @@ const SCHEMA_MS = 5_000;
  * itself. Standard capabilities have none.
  *
  * @param hasOwnCheck the caller judges the result, so missing schemas are no error
- * @throws SellerSchemaError `invalid_params` naming every field at fault
+ * @throws SellerSchemaError `invalid_params` naming every wrong field
  * @throws TallystickError `schema_unavailable` when the seller publishes none that can be used
  */
 export async function schemasFor(

@@ -3,7 +3,7 @@ import { type AskWallet, walletAsker } from "../chain/askWallet.ts";
 import type { QueryClient } from "../query/createQueryClient.ts";
 import type { Fetch } from "../requestService.ts";
 
-/** Who is asked for the signed form of a listing, and for the word of a seller's contract wallet. */
+/** Who is asked for the signed form of a listing, and for the answer of a seller's contract wallet. */
 export type ListingSources = {
   /** The record in the ledger entry with this hash, as the node gives it. */
   fromNode: (entryHash: string) => Promise<unknown>;

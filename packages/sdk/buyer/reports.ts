@@ -39,7 +39,7 @@ const KEEP_MS = 7 * 86_400_000;
 /** The most reports that one round sends. */
 const MAX_A_ROUND = 100;
 
-/** How many are sent at once. */
+/** How many are sent at the same time. */
 const AT_ONCE = 8;
 
 /** How long a report waits after a failure, in milliseconds. It doubles each time. */

@@ -27,7 +27,7 @@ export type ResumedHire = { jobId: string; hireId: Hex; escrow: EscrowOfHire | n
 const LOOK_MS = 5_000;
 const RESUME_MS = LOOK_MS + 2 * SETTLE_MS;
 
-/** How many hires are resumed at once, so that a seller that hangs does not delay the others. */
+/** How many hires are resumed at the same time, so that a seller that hangs does not delay the others. */
 const AT_ONCE = 8;
 
 /**

@@ -16,7 +16,7 @@ import type { KeyValueStore } from "../store/keyValueStore.ts";
 /** What a transaction does, without its price. */
 type Content = { nonce: number; to: Address; data: Hex; gas: bigint };
 
-/** A sent transaction that may not be mined yet, with all hashes that it had at its prices. */
+/** A sent transaction that is perhaps not mined yet, with the hashes that it had at its different prices. */
 type Sent = Content & {
   fees: TransactionFees;
   hashes: Hex[];
@@ -68,8 +68,8 @@ export type SentTransactionsParameters = {
 const MOST_AT_ONCE = 16;
 
 /**
- * The transactions of one account that may not be mined yet. A transaction that waits too long is sent again at a
- * higher price. It has the same call and the same nonce, so the chain can take it only once. Nothing is given up as
+ * The transactions of one account that are perhaps not mined yet. A transaction that waits too long is sent again at
+ * a higher price. It has the same call and the same nonce, so the chain can take it only once. Nothing is given up as
  * long as it can be mined.
  */
 export class SentTransactions {
@@ -201,7 +201,7 @@ export class SentTransactions {
     return Math.max(pending, ...taken);
   }
 
-  /** Plans the next look: at once for somebody who begins to wait. */
+  /** Plans the next look. It comes immediately when somebody begins to wait. */
   #schedule(soon = false): void {
     this.#isSoon ||= soon;
     if (this.#isLooking || this.#isClosed || this.#sent.size === 0) return;
@@ -372,7 +372,7 @@ export class SentTransactions {
   }
 
   /**
-   * The receipt of a transaction, whatever its price is in the end. Undefined if it takes longer.
+   * The receipt of a transaction, at any price that it has in the end. Undefined if it takes longer.
    *
    * @throws ChainError `chain_unreachable` if another transaction has its nonce, if it is not one of these any more, or
    * after `close`

@@ -41,7 +41,7 @@ export type TransactionSender = {
    */
   send: (call: ContractCall) => Promise<Hex>;
   /**
-   * Like `send`, and waits until it is mined, at whatever price. It may be mined even if this throws.
+   * Like `send`, and waits until the transaction is mined, at any price. It may be mined even if this throws.
    *
    * @param waitMs milliseconds to wait. Default 180,000
    * @throws ChainError `transaction_reverted`, or `chain_unreachable` when it is not mined in time

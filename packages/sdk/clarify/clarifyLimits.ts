@@ -15,9 +15,9 @@ type Round = {
 };
 
 /**
- * How often a buyer may ask (SHP §7.5.3, §7.5.6). After `maxUnaccepted` rounds in 24 hours without a hire it may not
- * ask again. It may not ask about a listing within 30 seconds of its counter. Declined rounds do not count: the buyer
- * could not accept them.
+ * How often a buyer may ask (SHP §7.5.3, §7.5.6). After `maxUnaccepted` rounds in 24 hours without a hire it must not
+ * ask again. It must not ask about a listing within 30 seconds of its counter. Declined rounds do not count: the
+ * buyer could not accept them.
  */
 export function clarifyLimits({ store, maxUnaccepted }: { store: KeyValueStore; maxUnaccepted: number }) {
   let last: Promise<unknown> = Promise.resolve();
@@ -76,7 +76,7 @@ export function clarifyLimits({ store, maxUnaccepted }: { store: KeyValueStore; 
         await store.put(keyOf(who), rounds.map(mark));
       }),
 
-    /** Notes that the round led to a hire. */
+    /** Stores that the round led to a hire. */
     accept: (buyer: string, round: string) =>
       inTurn(async () => {
         for (const who of [buyer, `unsigned-${buyer}`]) {

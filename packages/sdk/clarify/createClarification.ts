@@ -59,7 +59,7 @@ export type CreateClarificationParameters = {
   answer: (asked: Clarification) => Answer | Promise<Answer>;
   /** Remembers rounds, for the limits. */
   store: KeyValueStore;
-  /** How long quotes are honoured, in seconds. Default 600. */
+  /** How long quotes are valid, in seconds. Default 600. */
   quoteSeconds?: number;
   /** Rounds that a buyer may leave without a hire in 24 hours. Default 10. */
   maxUnaccepted?: number;
@@ -81,8 +81,8 @@ export type ClarificationDesk = {
 const MAX_BODY_BYTES = 65_536;
 
 /**
- * The seller's side of clarification (SHP §7.5): one request, one answer; no payment, no receipt, no reputation. The wallet
- * signs the quotes, and the seller honours them until they expire for exactly the params they were given for.
+ * The seller's side of clarification (SHP §7.5): one request, one answer; no payment, no receipt, no reputation. The
+ * wallet signs the quotes. Until a quote expires, the seller accepts it for exactly the params that it was given for.
  *
  * @throws InvalidInputError when a capability is a standard one, which must not be clarified
  * @example

@@ -140,7 +140,7 @@ function createScreening(calls: EscrowCalls, outcomes: ReturnType<typeof createO
           seeHeld(it);
           held.push(it);
         }
-        // A provider that is behind may not have this escrow yet.
+        // Perhaps the provider is behind, and does not have this escrow yet.
         else if (status === "none") await lookLater(it, "The escrow is not there.");
         else await seeSettled(it, status);
       }

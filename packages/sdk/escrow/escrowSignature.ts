@@ -40,7 +40,7 @@ export function isByKey({
   digest: Hex;
   signature: Hex;
 }): boolean {
-  // The contract accepts v = 27 or 28 only. For any other it would ask the code.
+  // The contract accepts v = 27 or 28 only. For any other v it would ask the signer's code.
   if (size(signature) !== 65 || hexToNumber(sliceHex(signature, 64)) < 27) return false;
   try {
     return recoverSigner(hexToBytes(digest), signature) === signer;

@@ -30,7 +30,7 @@ export type OutcomesParameters = {
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
 
-/** Books the result of an instruction, and of the gas account that pays for it. */
+/** Records the result of an instruction, also in the gas account that pays for it. */
 export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log }: OutcomesParameters) {
   /** Sets gas aside for an item, or postpones it until its account may have room. */
   function setAside(it: Instruction, gas = Number(GAS_EACH_SMALL_CONTRACT)): boolean {
@@ -53,7 +53,7 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
     log("An instruction is dropped.", { key, signer, reason });
   }
 
-  /** Books the end of an instruction. It stays in the book until {@link seeSettled} finds the end again. */
+  /** Records the end of an instruction. It stays in the book until {@link seeSettled} finds the end again. */
   async function finish(it: Instruction, status: EscrowState["status"]): Promise<void> {
     if (book.find(it.key) === undefined) return;
     it.reservation?.giveBack();
@@ -88,7 +88,7 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
     it.reservation?.giveBack();
   }
 
-  /** Books an item that failed on the chain. */
+  /** Records an item that failed on the chain. */
   async function onFailure(it: Instruction, error: string | undefined, gas: number): Promise<void> {
     const { reservation } = it;
     it.reservation = undefined;
@@ -107,7 +107,7 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
     await book.put(it);
   }
 
-  /** Books an item that a trial off the chain refused. That cost nothing, and the item may become valid later. */
+  /** Records an item that a trial off the chain refused. That cost nothing, and the item may become valid later. */
   async function onRefused(it: Instruction, error: string | undefined): Promise<void> {
     if (PERMANENT_ERRORS.has(error ?? "")) await drop(it, error);
     else await lookLater(it, error);

@@ -98,7 +98,7 @@ export function createAdvances(
   };
 }
 
-/** Sends one call that passed its trial, and books what it cost. */
+/** Sends one call that passed its trial, and records its cost. */
 async function send(
   { batches, accounts, gasPerBuyer, gasPerWallet }: AdvancesParameters,
   { key, what, call, hire, signer }: Advance,

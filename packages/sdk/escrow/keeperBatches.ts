@@ -11,7 +11,7 @@ export type KeeperBatches = {
   /** Whether an item under this key is in a batch that may still be mined. */
   isOnItsWay: (key: string) => boolean;
   /**
-   * Sends a batch, and waits until it is mined, however long. Nobody else sends its items until then.
+   * Sends a batch, and waits without a limit until it is mined. Nobody else sends its items until then.
    *
    * @throws ChainError
    */

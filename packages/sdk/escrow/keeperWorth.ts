@@ -11,7 +11,7 @@ export type Worth = {
   fee?: { recipient: Address; fees?: readonly FeeBand[] };
 };
 
-/** @throws RelayRefusedError naming the field at fault */
+/** @throws RelayRefusedError naming the wrong field */
 export function requireWorth(hire: Hire, { minAmount = 1n, fee }: Worth): void {
   if (hire.amount < minAmount) {
     throw new RelayRefusedError({

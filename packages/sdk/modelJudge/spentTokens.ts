@@ -23,7 +23,7 @@ export function spentTokens(parameters: {
 }): SpentTokens {
   const { store, perDay, now } = parameters;
   let turn: Promise<unknown> = Promise.resolve();
-  /** Makes one change after the other, because two models may be asked at once. */
+  /** Makes one change after the other, because two models may be asked at the same time. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const next = turn.then(work, work);
     turn = next.catch(() => {});

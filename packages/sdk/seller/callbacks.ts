@@ -14,7 +14,10 @@ export type CallbacksParameters = {
 };
 
 export type Callbacks = {
-  /** Notes that the buyer has to be told about a job, before its end is written down. So a crash does not lose it. */
+  /**
+   * Stores a note that the buyer has to be told about a job, before the job's end is stored. So a crash does not lose
+   * the note.
+   */
   note: (job: Job) => Promise<void>;
   /** Tells the buyer how its job ended. */
   tell: (job: Job) => Promise<void>;

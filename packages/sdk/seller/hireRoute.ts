@@ -28,7 +28,7 @@ export type HireRouteParameters = IntakeParameters & {
   modeOf: (paymentMode: string) => SettlementMode;
   runner: JobRunner;
   freeCalls: FreeCalls;
-  /** The most jobs that run at once. Further hires get 503. */
+  /** The most jobs that run at the same time. Further hires get 503. */
   maxRunning: number;
   /** @throws when this address must not be called back */
   checkCallback: (url: string) => void;
@@ -126,7 +126,7 @@ async function runJob(job: Job, key: string | undefined, parameters: HireRoutePa
 }
 
 /**
- * Notes which job a payment is for, so that it pays for no other job. This covers the jobs of this seller, and of
+ * Stores which job a payment is for, so that it pays for no other job. This covers the jobs of this seller, and of
  * other sellers with the same payee and store.
  *
  * @throws HireRefusedError `duplicate_nonce`; PaymentInvalidError `payment_replayed`

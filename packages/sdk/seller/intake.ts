@@ -42,7 +42,7 @@ export type Accepted = ReadHireRequest & {
   offer: Offer;
   /** The request as it was sent, as JSON text, if an auditor may ask for it. */
   asSent?: string | undefined;
-  /** Notes that its quote led to a hire. */
+  /** Stores that its quote led to a hire. */
   acceptQuote?: (() => Promise<void>) | undefined;
 };
 

@@ -55,7 +55,7 @@ export type JobRunner = {
   idle: () => Promise<void>;
 };
 
-/** How often a collection with an unknown outcome is repeated at once, and the pause in milliseconds. */
+/** How often a collection with an unknown outcome is repeated immediately, and the pause in milliseconds. */
 const COLLECT_RETRIES = 2;
 const COLLECT_RETRY_MS = 300;
 

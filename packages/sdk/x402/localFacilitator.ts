@@ -30,7 +30,7 @@ export function createLocalFacilitator(parameters: {
     writeContract: async (call) => {
       const hash = await sender.send(call as never);
       const receipt = sender.wait(hash);
-      // The facilitator may not wait for it.
+      // Perhaps the facilitator does not wait for this promise.
       receipt.catch(() => {}).finally(() => sent.delete(hash));
       sent.set(hash, receipt);
       return hash;
