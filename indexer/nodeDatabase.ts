@@ -90,8 +90,7 @@ export async function openNodeSnapshot(parameters: {
   }
 
   /**
-   * Whether rows of `payment` replace the lines of their transfers. In a relevant log every line is stored
-   * itself.
+   * Whether rows of `payment` replace the lines of their transfers. In a relevant log every line is stored as it is.
    */
   async function hasPayments(): Promise<boolean> {
     const { rows } = await client.query(`SELECT form FROM ${nameOf("state")}`);

@@ -6,7 +6,7 @@ const OFTEN = 10;
 /** The most prepared statements of one connection. A plan takes some ten kilobytes. */
 const MAX_KEPT = 100;
 
-/** The most different statements that are counted. Then the counts start again. */
+/** The highest number of different statements that are counted. Then the counts start again. */
 const COUNTED = 1_000;
 
 /**

@@ -1,6 +1,6 @@
-// Ponder runs every module through Vite, and that takes most of the time of a start. Node reads TypeScript itself from 24 on, and
-// keeps what it has compiled (NODE_COMPILE_CACHE). So Vite gets one line in place of a module, which asks Node for it.
-// Under an older Node nothing changes. This file is CommonJS because Vite writes any other configuration to disk once more.
+// Ponder runs every module through Vite, and that takes most of the time of a start. Node reads TypeScript itself from version 24
+// on, and stores the compiled code (NODE_COMPILE_CACHE). So in place of a module, Vite gets one line that asks Node for the module.
+// Under an older Node nothing changes. This file is CommonJS, because Vite would first write any other configuration to disk.
 const { readFileSync } = require("node:fs");
 const path = require("node:path");
 const { pathToFileURL } = require("node:url");
@@ -9,10 +9,10 @@ const repository = path.resolve(__dirname, "..");
 const nodeReadsTypeScript =
   process.features.typescript === "strip" && Number.parseInt(process.versions.node, 10) >= 24;
 
-/** Modules that Ponder makes up, such as "ponder:registry". Types of them are gone before Node looks. */
+/** Modules that exist only inside Ponder, such as "ponder:registry". Imports of their types are removed before Node reads a file. */
 const importsFromPonder = /^import (?!type\b)[^;]* from "ponder:/m;
 
-/** Whether it is a module of ours that Node can load. */
+/** Whether a file is one of our modules, and Node can load it. */
 function isForNode(file) {
   const isOurs =
     file.startsWith(`${repository}${path.sep}`) && !file.includes(`${path.sep}node_modules${path.sep}`);
@@ -23,8 +23,8 @@ const loadedByNode = {
   name: "loaded-by-node",
   enforce: "pre",
   /**
-   * Loads the derivation before Ponder looks at its watch: it gives each file of handlers ten seconds. Only what is pure can be loaded
-   * this early, since the schema and the configuration read what Ponder sets later.
+   * Loads the derivation before Ponder starts to measure time: it gives each file of handlers ten seconds. Only pure code can be
+   * loaded this early, because the schema and the configuration read settings that Ponder makes later.
    */
   async buildStart() {
     await import(pathToFileURL(path.join(repository, "packages/derive/index.ts")).href);

@@ -2,7 +2,7 @@ import type { Context } from "ponder:registry";
 import { logLength, logLine } from "../ponder.schema.ts";
 import type { KeyedLine } from "./positionKey.ts";
 
-/** The most lines between two stored numbers. This many are counted to find any other line. */
+/** The most lines between two stored numbers. To find any other line, at most this many lines are counted. */
 export const LINES_APART = 256;
 
 const LAST = "last";

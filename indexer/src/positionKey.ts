@@ -7,8 +7,8 @@ const LAST_SLOT = 99_999_999;
 const LAST_SEQ = Number.MAX_SAFE_INTEGER;
 
 /**
- * The position of an event in the log, as text that sorts like (block, log, seq). The parameters come before the first log
- * of their block, a tick after the last. The width is fixed, so that every collation agrees.
+ * The position of an event in the log, as text that sorts like (block, log, seq). The parameters come before the
+ * first log of their block. A tick comes after the last log. The width is fixed, so that every collation agrees.
  */
 export function positionKey(event: DeriveEvent): string {
   const slot = event.kind === "tick" ? LAST_SLOT : event.kind === "params" ? 0 : event.log + 1;
@@ -26,8 +26,8 @@ export function keyedLines(events: readonly DeriveEvent[]): KeyedLine[] {
 }
 
 /**
- * The keys of lines of the log, in order. A line about the past is stored right before the event that needs it: its key is
- * the last possible one there, and a number.
+ * The keys of lines of the log, in order. A line about the past is stored right before the event that needs it. Its
+ * key is the last possible key there, with a number behind it.
  */
 function lineKeys(events: readonly DeriveEvent[]): string[] {
   let past = 0;

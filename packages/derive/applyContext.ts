@@ -13,7 +13,7 @@ import type { Row } from "./tables.ts";
 
 /** How an event is applied. */
 export type ApplyOptions = {
-  /** Accept the signatures that are present, for synthetic logs. */
+  /** Whether signatures that are present are accepted without a check, for synthetic logs. */
   trustSignatures?: boolean;
   /** How signers are recovered; in plain JavaScript unless given. */
   recover?: RecoverPublicKey;
@@ -21,7 +21,7 @@ export type ApplyOptions = {
   sha256Hex?: Sha256Hex;
   /** Gives what a relevant log lacks, while that log is made. A finished log lacks nothing. */
   ask?: Ask;
-  /** Other weights for what-if trust scores. Everything that a node publishes uses {@link WEIGHTS}. */
+  /** Other weights, to see how trust scores would change. Everything that a node publishes uses {@link WEIGHTS}. */
   stewardWeights?: Weights;
 };
 

@@ -144,7 +144,7 @@ function changePurchases(
   updateAgent(context, seller, { distinctBuyers: distinctBuyers + change });
 }
 
-/** What an address, or the group of its name, ever bought, by seller. */
+/** What an address ever bought, by seller. It also has what the group bought that has the address as its name. */
 function purchasesOf(context: ApplyContext, address: string): ({ seller: string } & Row<"purchases">)[] {
   const purchases: ({ seller: string } & Row<"purchases">)[] = [];
   forEachRow(itemsOf(context.store, boughtFrom(address)), (seller) => {
@@ -155,7 +155,10 @@ function purchasesOf(context: ApplyContext, address: string): ({ seller: string 
   return purchases;
 }
 
-/** The list of sellers from which an address, or the group of its name, ever bought. */
+/**
+ * The list of sellers from which an address ever bought. It also has those of the group that has the address as its
+ * name.
+ */
 export function boughtFrom(address: string): string {
   return `boughtFrom/${address}`;
 }

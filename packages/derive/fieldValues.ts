@@ -5,7 +5,9 @@ import type { Row } from "./tables.ts";
 /** The prices of an agent in one capability, from a row of `capability`. */
 export type CapabilityPrice = Pick<Row<"capability">, "capability" | "medianPrice">;
 
-/** Capability → median price in USDC, in ascending order of names; without those that have none. */
+/**
+ * Capability → median price in USDC, in ascending order of names. Capabilities without a median price are left out.
+ */
 export function medianPrices(prices: CapabilityPrice[]): { [capability: string]: string } {
   const known = prices.flatMap(({ capability, medianPrice }) =>
     medianPrice === null ? [] : [[capability, usdc(parseRational(medianPrice))] as const],

@@ -1,4 +1,4 @@
-/** The derivation: an event log in, rows and their digest out. */
+/** The derivation reads an event log, and gives rows and their digest. */
 export { apply } from "./apply.ts";
 export type { ApplyOptions } from "./applyContext.ts";
 export type { ColumnKind } from "./columnKind.ts";

@@ -59,7 +59,10 @@ export function ratingId(receipt: string, side: RatingSide): string {
   return `${receipt}/${side}`;
 }
 
-/** Fixes the rating's weight. A buyer's rating enters its seller's stars; a seller's is shown with the hire. */
+/**
+ * Fixes the rating's weight. A buyer's rating enters its seller's stars. A seller's rating is only shown with the
+ * hire.
+ */
 function countRating(context: ApplyContext, id: string, hire: string): void {
   const rating = ratingRow(context, id);
   if (context.store.get("hire", hire)?.isCanary) return;
@@ -126,7 +129,7 @@ function updateAverage(context: ApplyContext, agent: string): void {
   const { numerator, denominator } = context.params.starDecay;
   const q = rational(BigInt(numerator), BigInt(denominator));
   let { firstStarDay } = agentRow(context, agent);
-  // A day without ratings, after a withdrawal, may still get one.
+  // A day whose ratings were all removed may still get a new one.
   const isOver = (day: number) => (day + 1) * DAY <= context.state.time - context.params.windowSeconds;
   const days: { day: number; weight: Rational; stars: Rational }[] = [];
   const seen = new Set<string>();

@@ -77,8 +77,8 @@ export function roundHalfUp({ n, d }: Rational, decimals: number): bigint {
 }
 
 /**
- * The fraction as a JSON number, rounded half up at nine decimals. It is exact until this last step. For output only, never
- * for a gate.
+ * The fraction as a JSON number, rounded half up at nine decimals. It is exact until this last step. It is only for
+ * output, and never for a comparison with a threshold.
  */
 export function toNumber(value: Rational): number {
   if (value.d === 1n) return Number(value.n);

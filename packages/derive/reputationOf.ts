@@ -14,7 +14,7 @@ export type OwnField = Exclude<FieldName, (typeof OF_CLUSTER)[number]>;
 /**
  * The fields of one agent, coarse when one of its live listings asks for private metrics.
  *
- * @param cluster the cluster of shared ownership it is in now, else the cluster of similar listings, else null
+ * @param cluster the cluster of shared ownership that it is in now, else the cluster of similar listings, else null
  * @param prices its rows of `capability`; those without hires in the window do not matter
  */
 export function reputationOf(

@@ -102,7 +102,9 @@ export const tables = {
     claimStatus: "text",
     trustTier: "number",
     tierChanges: "number",
-    /** The clusters it joined first, one of each kind; the current ones are found by following `cluster.parent`. */
+    /**
+     * The clusters that it joined first, one of each kind. The current ones are found by following `cluster.parent`.
+     */
     ownershipCluster: "text?",
     fingerprintCluster: "text?",
     /** The class of its live listings' fingerprint (see `fingerprint/`). */
@@ -165,7 +167,7 @@ export const tables = {
     /** The money that the families brought, paid and did not get back. */
     kept: "bigint",
     /**
-     * The number of families that took money back after delivery, and of hires whose money was taken back so.
+     * The number of families that took money back after delivery, and the number of hires whose money they took back.
      */
     contestingFamilies: "number",
     refundsContested: "number",
@@ -185,7 +187,10 @@ export const tables = {
     falseRefunds: "number",
     /** The number of sellers from which it, or its buyer group, ever bought (see `buyerGroups.ts`). */
     sellers: "number",
-    /** Its place in a search, lower is better, and rates cut to whole percent and tenths (see `searchRank.ts`). */
+    /**
+     * Its place in a search (a lower place is better), and rates cut to whole percent and tenths (see
+     * `searchRank.ts`).
+     */
     rank: "number",
     successPercent: "number?",
     starTenths: "number?",
@@ -223,7 +228,8 @@ export const tables = {
    */
   capabilityPlace: { id: "text", capability: "text" },
   /**
-   * Hires in the window from a seller, `<address>/<seller>`: the address's own, and those of the buyer group of its name.
+   * Hires in the window from a seller, `<address>/<seller>`. `own`: those of the address itself. `held`: those of the
+   * buyer group that has the address as its name.
    */
   purchases: { id: "text", own: "number", held: "number" },
   /**
@@ -345,8 +351,8 @@ export const tables = {
     hire: "text?",
   },
   /**
-   * The ledgers that have a bound record, one whose signed body names its type and its ledger; with the
-   * position of the first.
+   * The ledgers that have a bound record, with the position of the first. The signed body of a bound record names its
+   * type and its ledger.
    */
   boundLedger: { id: "text", seq: "number" },
   /** Every record of a followed ledger, `<ledger>/<seq>`. */
@@ -471,9 +477,9 @@ export const tables = {
   ...settlementTrustTables,
   ...identityTables,
   /**
-   * `<agent>/<hire_id>` of receipts: the hire that was counted under this key, because a hire never counts
-   * twice. If the seller agreed to audits, also what the seller signed first, whether it signed something
-   * else too, and the first hire under this key that is audited.
+   * `<agent>/<hire_id>` of receipts: the hire that was counted under this key, because a hire never counts twice. If
+   * the seller agreed to audits, the row also has what the seller signed first. It says whether the seller signed
+   * something else too, and which audited hire was first under this key.
    */
   hireKey: {
     id: "text",

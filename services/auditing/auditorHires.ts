@@ -15,7 +15,7 @@ export const anyAnswer: Verify = () => ({ all_passed: true, checks: {}, details:
 /** How long an auditor may take to accept an assignment, in milliseconds. */
 const HIRE_MS = 30_000;
 
-/** When a silent auditor is asked again: at these shares of its time. */
+/** The shares of an auditor's time after which it is asked, until it answers. */
 const REMINDERS = [0, 0.5, 0.8] as const;
 
 /**

@@ -32,9 +32,9 @@ export type AuditingConfig = {
   roundMs: number;
   /** The most that may be spent in 30 days. */
   budget: bigint;
-  /** The smallest payment to an auditor. Smaller debts wait until they are as large. */
+  /** The smallest payment to an auditor. A smaller debt waits until it is large enough. */
   least: bigint;
-  /** Whether an auditor that asks for it gets its fee before it judges. */
+  /** Whether an auditor that asks for its fee gets it before it judges. */
   payBefore: boolean;
   confirmations: number;
   /** A file with the canaries to arrange. */

@@ -168,7 +168,7 @@ export function createGraphqlNode(parameters: {
       type Node = { auditedHire: string };
       const nodes = await list<Node>(operatorQueries.rolledBack, signal, MAX_ROLLED_BACK);
       const held: RolledBackEscrow[] = [];
-      // A hire whose id is that of a transfer was paid directly, and that payment is final.
+      // If a hire has the id of a transfer, it was paid directly, and that payment is final.
       for (const { auditedHire: id } of nodes.filter((it) => !it.auditedHire.includes("-"))) {
         const escrow = await heldEscrow(id, signal);
         if (escrow !== undefined) held.push(escrow);

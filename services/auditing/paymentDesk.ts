@@ -31,7 +31,7 @@ export type PaymentDeskParameters = {
   budget: Budget;
   /** Smaller amounts wait, in atomic units: a transfer costs gas. */
   least: bigint;
-  /** How many blocks, the payment's own included, make it final. */
+  /** The number of blocks that make a payment final, with the block of the payment. */
   confirmations: number;
   /** How long a signature can be used, in seconds. */
   validSeconds: number;
@@ -113,7 +113,7 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
       }
       return round;
     },
-    /** Decides payments to those to whom the pool owes enough; `accounts` are final. */
+    /** Decides payments to the auditors to whom the pool owes enough. `accounts` must be final. */
     pay: async (accounts: readonly AuditorAccount[], signal: AbortSignal): Promise<PaymentRound> => {
       const round: PaymentRound = { settled: 0n, waiting: 0, refused: 0 };
       for (const account of accounts) {

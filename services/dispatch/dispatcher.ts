@@ -69,7 +69,7 @@ export type Dispatcher = {
     task: unknown,
     options?: { owner?: string },
   ) => Promise<{ taskId: string; outcome: Promise<Outcome> }>;
-  /** The state of a task; undefined when it is unknown, or another client's. */
+  /** The state of a task; undefined when it is unknown, or belongs to another client. */
   state: (taskId: string, owner?: string) => Promise<TaskState | undefined>;
   /** Waits for a running task. */
   outcome: (taskId: string) => Promise<Outcome> | undefined;

@@ -55,7 +55,7 @@ export function createNotifier(parameters: NotifierParameters): Notifier {
     ...{ delivered: 0, failed: 0, givenUp: 0, failures: 0 },
   };
   let forgotAt = 0;
-  /** Subscriptions that settlement may not know to be confirmed. */
+  /** Confirmed subscriptions. Settlement may not know yet that they are confirmed. */
   let untold: Subscription[] = [];
   /** The hosts that failed, and when. */
   const failed = new Map<string, number>();
@@ -75,7 +75,7 @@ export function createNotifier(parameters: NotifierParameters): Notifier {
         (error: unknown) => ({ error }),
       );
       await deliver(parameters, { state, failed }, confirmed, signal);
-      // A clock that was far ahead counts as a long time too.
+      // A time in the future was set by a wrong clock. It counts as a long time ago.
       if (Math.abs(now() - forgotAt) > FORGET_MS) {
         forgotAt = now();
         await outbox.forget();

@@ -18,7 +18,7 @@ export type OpenNotifierParameters = {
   log: Log;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** Replace the node's API, the folder, and the connections to strangers. */
+  /** Tests replace the node's API, the folder, and the connections to strangers. */
   node?: NotifierNode;
   store?: KeyValueStore;
   post?: Post;

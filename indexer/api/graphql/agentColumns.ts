@@ -31,7 +31,7 @@ export function agentColumns(info: GraphQLResolveInfo): Column[] | undefined {
   return [...wanted].sort();
 }
 
-/** The names of all fields of a connection's nodes, be they under `nodes` or `edges`, and in fragments or not. */
+/** The names of all fields of a connection's nodes. They may be under `nodes` or under `edges`, and in fragments. */
 function nodeFields(info: GraphQLResolveInfo): Set<string> {
   const of = (parents: FieldNode[], name?: string) => {
     const found: FieldNode[] = [];

@@ -40,7 +40,7 @@ export type QueryContext = ServerContext & {
   batches: Batches;
   /** Takes rows from the request's limit. */
   takeRows: (count: number) => void;
-  /** The turns of the statements that count. */
+  /** The turns of the statements that count rows. */
   counting: Turns;
   /** Resets the limits and the loaded rows, for the next event of a subscription. */
   renew: () => void;

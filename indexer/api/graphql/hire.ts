@@ -91,7 +91,7 @@ export const HireConnection = builder.connectionObject(
   { name: "HireEdge" },
 );
 
-/** A hire by the id that GraphQL gives it, or by the escrow's. */
+/** A hire by the id that GraphQL gives it, or by the id of its escrow. */
 const findHire = (id: string, { load }: QueryContext) => load.hire.load(id.replace(/-hire$/, ""));
 
 registerNode("Hire", { form: /^0x[0-9a-f]{64}-([0-9]+|hire)$/, find: findHire });

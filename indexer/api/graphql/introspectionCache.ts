@@ -17,8 +17,8 @@ const MAX_KEPT = 8;
 const MIN_CHARACTERS = 10_000;
 
 /**
- * Caches the answers to introspection queries. They never change while the process runs, and making one
- * blocks all other requests for about 20 ms. Every cached answer has passed all limits before. Queries that
+ * Caches the answers to introspection queries. They never change while the process runs. Each takes about 20 ms to
+ * make, and all other requests wait during this time. Every cached answer has passed all limits before. Queries that
  * differ only in white space and comments share an answer.
  */
 export function introspectionCache(): Plugin {

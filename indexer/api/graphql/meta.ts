@@ -10,7 +10,7 @@ import { paramsInForce } from "./paramsInForce.ts";
 
 const USDC_DECIMALS = 6;
 
-/** A real operator names only a few. */
+/** The most escrow contracts that are shown. A real operator names only a few. */
 const MAX_ESCROWS = 1_000;
 
 const BlockedSegmentRef = builder.objectRef<BlockedSegment>("BlockedSegment").implement({

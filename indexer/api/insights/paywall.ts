@@ -16,7 +16,7 @@ export type InsightsPrice = {
   facilitator: FacilitatorClient | string;
 };
 
-/** The longest that a payment may take to settle. */
+/** The longest time that a payment may take to settle. */
 const SETTLEMENT_SECONDS = 60;
 
 /**

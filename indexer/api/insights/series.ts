@@ -47,7 +47,7 @@ function seriesOf(rows: (Tally & { day: number })[], today: number, days: number
   };
 }
 
-/** Days since 1970 as `2026-01-31`; days before it as 1970-01-01. */
+/** The date of a day that is counted from 1970, such as `2026-01-31`. Earlier days give 1970-01-01. */
 export function dateOf(day: number): string {
   return new Date(Math.max(0, day) * DAY * 1000).toISOString().slice(0, 10);
 }

@@ -10,8 +10,8 @@ import { FOR_NOW, FOREVER, finalPage } from "./finalPage.ts";
 import { digestsRoute, eventsRoute, LINES_HEADER } from "./routes.ts";
 
 /**
- * This many lines or digests cost a client one point in addition to the request; or this many bytes of them, if
- * that costs more.
+ * This many lines or digests cost a client one point, in addition to the price of the request. This many bytes of
+ * them also cost one point. The higher of the two prices counts.
  */
 const LINES_PER_POINT = 100;
 const BYTES_PER_POINT = 64 * 1024;

@@ -26,7 +26,7 @@ export function servePages(): Hono {
   app.get("/docs/", () => page("Tallystick: documentation", contents()));
   app.get("/docs/*", ({ req }) => {
     const name = req.path.slice("/docs/".length);
-    // Only files of the folder are served. The request never becomes a path.
+    // Only files of the folder are served. A request's text is never used as a path on the disk.
     if (filesOf(".jpg").includes(name)) return picture(name);
     if (!documents().includes(name)) return problem(404, "not_found", `There is no document ${name}.`);
     const html = renderDocument(readFileSync(path.join(docsFolder, name), "utf8"));

@@ -16,8 +16,8 @@ const TYPES: { [ending: string]: string } = {
 };
 
 /**
- * Reads the built portal into memory, a few hundred kilobytes, by the paths of its files. So a request never
- * becomes a path, and a new build does not change what a running node serves.
+ * Reads the built portal into memory, a few hundred kilobytes, by the paths of its files. So a request's text is
+ * never used as a path on the disk. A new build does not change what a running node serves.
  *
  * @returns null if it is not built
  */

@@ -43,7 +43,7 @@ function send(context: Context, file: PortalFile): Response {
     "referrer-policy": "no-referrer",
     ...(isPage && {
       "content-security-policy": policyOf(bytes),
-      // If another page opened this one, it cannot send it to another address. This page may still open the windows
+      // A page that opened this page cannot send this page to another address. This page may still open the windows
       // of wallets.
       "cross-origin-opener-policy": "same-origin-allow-popups",
     }),

@@ -87,7 +87,7 @@ export async function cluster(
   };
 }
 
-/** All listings an agent ever published, by capability and payment mode; retired ones too. */
+/** All listings that an agent ever published, by capability and payment mode; retired ones too. */
 export async function listings(db: Database, address: string, page: Page): Promise<ListingsResponse> {
   const [{ shown, next_cursor }] = await Promise.all([
     pageOf(db, listingsOf(address, "all"), page),

@@ -81,7 +81,7 @@ function filterOf(request: SearchRequest): ListingFilter {
     minTenths: stars === null || stars === undefined ? null : Math.floor(stars * 10),
     minFamilies: request.min_independent_buyers ?? null,
     minKept: kept ? parseUsdc(kept, "min_kept_usdc").toString() : null,
-    // One unit less, because published figures are rounded. The exact comparison follows later.
+    // The minimum is lowered by one unit, because published figures are rounded. The exact comparison follows later.
     minCovered: covered === null || covered === undefined ? null : Math.floor(covered * NANO) - 1,
     minScore: request.min_steward_score == null ? null : nanoShare(request.min_steward_score),
     minStewardTier:

@@ -8,7 +8,7 @@ export function operatorList(): RowList<Row<"auditOperator">> {
   return { table: auditOperator, order: [auditOperator.id], direction: "asc" };
 }
 
-/** The audit modes (bootstrap or live) of capabilities, by operator and capability. */
+/** The audit modes (`bootstrap` or `mature`) of capabilities, by operator and capability. */
 export function modeList(where: {
   operator?: string | null;
   capability?: string | null;

@@ -10,8 +10,8 @@ export async function latestCheckpoint(db: Database): Promise<string> {
 }
 
 /**
- * A name for the present state: the checkpoint, and the last event and payment. A reorganization may replace a block by one
- * of the same number and time, which has the same checkpoint.
+ * A name for the present state: the checkpoint, and the last event and payment. A reorganization may replace a block
+ * by another block of the same number and time. Both have the same checkpoint.
  */
 export async function stateName(db: Database): Promise<string> {
   const { rows } = await db.execute<{ name: string }>(sql`

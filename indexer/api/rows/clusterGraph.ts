@@ -77,7 +77,7 @@ const NAME_BYTES = 43;
  * most three transfers. It also has these transfers, and the tripped signals. The number of SQL statements does not
  * grow with the members.
  *
- * @param most members, at most {@link GRAPH_LIMITS}
+ * @param most the most members that are read, at most {@link GRAPH_LIMITS}
  */
 export async function clusterGraph(
   db: Database,

@@ -77,7 +77,7 @@ export async function clusterParts(db: Database, ids: readonly string[]): Promis
   return ids.map((id) => parts.get(id) ?? [id]);
 }
 
-/** The column that names the cluster an agent joined first. */
+/** The column that names the cluster that an agent joined first. */
 function memberColumn({ kind }: Pick<Row<"cluster">, "kind">) {
   return kind === "ownership" ? schema.agent.ownershipCluster : schema.agent.fingerprintCluster;
 }
@@ -90,7 +90,7 @@ export function isMember({ kind, parts }: WholeCluster): SQL {
   return sql`${memberColumn({ kind })} = ANY (${sql.param([...parts])}::text[])`;
 }
 
-/** The agents in a cluster, by the cluster they joined first, then in the order in which they registered. */
+/** The agents in a cluster, by the cluster that they joined first, then in the order in which they registered. */
 export function memberList(cluster: WholeCluster): RowList<Row<"agent">> {
   const { agent } = schema;
   return {
@@ -124,8 +124,8 @@ export function clusterList(
 export type MemberPlace = [block: number, log: number, address: string];
 
 /**
- * The first `limit` members of a cluster after a place, in the order of their registration. An agent's row names the cluster it
- * joined first, so this reads the first few of each cluster that was merged into this one.
+ * The first `limit` members of a cluster after a place, in the order of their registration. An agent's row names the
+ * cluster that it joined first. So this reads the first few members of each cluster that was merged into this one.
  */
 export async function membersAfter(
   db: Database,

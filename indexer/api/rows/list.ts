@@ -66,7 +66,7 @@ export type ListReader = { db: Database; batches: Batches };
 
 /** What a request needs to count lists. */
 export type ListCounter = ListReader & {
-  /** Its statements that count run one after another, so that the limit of rows can stop them. */
+  /** Its statements that count rows run one after another, so that the limit of rows can stop them. */
   counting: Turns;
   /** Takes rows from the request's limit; throws when they are too many. */
   takeRows: (count: number) => void;
@@ -85,8 +85,8 @@ export const LOOKS_PER_ROW = 50;
 const COUNTED_TOGETHER = 10;
 
 /**
- * The columns that have a wanted value, each with this value. A list uses the index of the first column; the
- * other columns are a filter.
+ * The columns for which a value is wanted, each with that value. A list uses the index of the first column; the other
+ * columns are a filter.
  */
 export function wantedColumns(
   ...columns: [column: PgColumn, value: string | null | undefined][]
@@ -237,7 +237,9 @@ export async function countRows<Found>(
 
 type Counts = { found: string; looked_at: string; parent?: string };
 
-/** Runs a statement that counts, at its turn, and takes the rows that it looked at. */
+/**
+ * Runs a statement that counts rows when its turn comes. Takes the rows that it looked at from the request's limit.
+ */
 async function lookAt({ db, counting, takeRows }: ListCounter, statement: SQL): Promise<Counts[]> {
   const rows = await counting.run(async () => {
     // The counts before this one may have used up the limit.

@@ -229,8 +229,8 @@ type Statement = {
 };
 
 /**
- * The search as a statement that each connection plans once. One for each limit, because a plan for any limit would be a
- * plan for reading far more.
+ * The search as a statement that each connection plans once. There is one statement for each limit, because one plan
+ * for every limit would read far more rows than necessary.
  */
 function statement(db: Database, wanted: Wanted): Statement {
   const { limit, hasCursor, orderBy } = wanted;

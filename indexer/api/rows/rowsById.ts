@@ -60,8 +60,8 @@ export function decodeRow<T extends PgTable>(table: T, raw: Raw): T["$inferSelec
 }
 
 /**
- * The rows of a table with these ids, in any order. An unknown id has no row. The statement selects all
- * columns, because building one by columns would take longer than the query.
+ * The rows of a table with these ids, in any order. An unknown id has no row. The statement selects all columns,
+ * because making a statement for chosen columns would take longer than the query.
  */
 export async function rowsById<Name extends KeyedTable>(
   db: Database,

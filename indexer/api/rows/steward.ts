@@ -90,7 +90,7 @@ export function salesSince(agent: string, since: number): RowList<Row<"hire">> {
     order: [hire.time, hire.id],
     direction: "desc",
     where: gte(hire.time, since),
-    // What an operator of audits had arranged is in no figure.
+    // Hires that an operator of audits arranged are in no figure.
     filter: eq(hire.isCanary, false),
   };
 }

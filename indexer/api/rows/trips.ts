@@ -5,8 +5,8 @@ import type { Database } from "../database.ts";
 import { rowsById } from "./rowsById.ts";
 
 /**
- * The latest tripped signals of each funder, the last first, in the order of the funders. It makes three
- * look-ups for any number of funders.
+ * The latest tripped signals of each funder, the latest first, in the order of the funders. It makes three look-ups
+ * for any number of funders.
  *
  * @param most the most signals of one funder
  * @param takeRows called with the number of rows before they are read; may throw

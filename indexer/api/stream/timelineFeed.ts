@@ -37,8 +37,8 @@ const BATCH = 500;
 export const BEGINNING = "0";
 
 /**
- * How long the timeline is still followed without listeners, in milliseconds. If clients often come and go, the last
- * messages are so read once, and not for each client.
+ * How long the timeline is still followed without listeners, in milliseconds. So the last messages are not read again
+ * for each client, even if clients often come and go.
  */
 const LINGER_MS = 10_000;
 

@@ -28,8 +28,7 @@ import { anchorKey } from "../timeline.ts";
 import { lower, placeOf } from "./place.ts";
 
 /**
- * More than two threads would wait for the main thread, whose own work for a record costs as much as
- * recovering a key.
+ * More than two threads would wait for the main thread: its own work for a record takes as long as recovering a key.
  */
 const MAX_THREADS = 2;
 
@@ -43,7 +42,7 @@ const signatureThreads = new SignatureThreads({
   },
 });
 
-// An earlier process reported a wait. This process is not there yet, so the report is cleared.
+// An earlier process reported a wait. This process has not come to that block yet, so the report is cleared.
 void operations.reportUnblocked();
 
 ponder.on("AnchoredLedger:Opened", async ({ event, context }) => {

@@ -1,7 +1,7 @@
 import { ponder } from "ponder:registry";
 import { logEvent } from "../eventLog.ts";
 
-/** Ponder runs a block's own handler after those of its logs, so a tick is the last event of its block. */
+/** Ponder runs a block's own handler after the handlers of its logs, so a tick is the last event of its block. */
 ponder.on("Tick:block", async ({ event, context }) => {
   const { number, timestamp, hash } = event.block;
   await logEvent(

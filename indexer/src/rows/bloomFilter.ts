@@ -3,8 +3,9 @@ import { randomInt } from "node:crypto";
 const PROBES = 4;
 
 /**
- * A set of names, each of a table and an id. It may wrongly say yes, but never wrongly no. For most names that were never
- * added it says no, in a few bits for each name. Each process has its own seed, so nobody can choose names that collide.
+ * A set of names, each of a table and an id. It may wrongly say yes, but never wrongly no. For most names that were
+ * never added it says no. It takes a few bits for each name. Each process has its own seed, so nobody can choose
+ * names that collide.
  *
  * @see B. H. Bloom, Space/time trade-offs in hash coding with allowable errors, CACM 13 (1970)
  */

@@ -68,7 +68,8 @@ export class Projector {
 
   /**
    * Applies events of one block one after the other. Then writes what they changed, each row once, and the events
-   * themselves, unless a row contains everything: the payment that a transfer became.
+   * themselves. A transfer that became a payment is not written itself, because the payment's row contains
+   * everything.
    *
    * @param events later than any that was applied before, unless the database went back
    * @param block the hash of their block; "" for the parameters, which have none

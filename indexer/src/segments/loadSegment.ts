@@ -18,7 +18,7 @@ export type LoadedSegment = {
 };
 
 /**
- * Loads a segment and checks it. Entries that contradict the root count as missing.
+ * Loads a segment and checks it. If entries contradict the root, they count as missing.
  *
  * @param head the loaded part of the ledger
  * @throws SegmentUnavailableError, SegmentContradictionError, or a TallystickError that says why it cannot be

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** The actions while something is not available. */
 export type Waiting = {
   /**
-   * Whether the block of this work is still on the chain. Only a certain no counts (another block has its
-   * number), because a node that lags behind must not cause a skip.
+   * Whether the block of this work is still on the chain. Only a certain answer counts as no: another block has the
+   * number. A node that lags behind must not cause a skip.
    */
   isCanonical: () => Promise<boolean>;
   /** Called while waiting. Its errors are the caller's own and end the wait. */

@@ -46,7 +46,9 @@ export function openSegmentSource(config: SegmentSourceConfig, ledgerId: Hex): S
     : (request) => readFolder(config.path, request);
 }
 
-/** `GET /v1/ledger/entries?from=&to=` answers canonical lines. A server may answer fewer than asked for. */
+/**
+ * `GET /v1/ledger/entries?from=&to=` answers canonical lines. A server may answer with fewer lines than asked for.
+ */
 async function readHttp(
   base: string,
   ledgerId: Hex,

@@ -6,8 +6,8 @@ import { nodeHash } from "tallystick-protocol/merkle/hash";
 type Place = { height: number; index: number };
 
 /**
- * Every fourth level of a ledger's Merkle tree is stored, the leaves included, and 16 nodes of a level in one row. That is
- * a row for 15 entries, and a proof reads few of them.
+ * Every fourth level of a ledger's Merkle tree is stored, beginning with the leaves. One row has 16 nodes of a level.
+ * So there is about one row for 15 entries, and a proof reads only a few rows.
  */
 const STEP = 4;
 const PAGE = 2 ** STEP;
@@ -105,7 +105,7 @@ function completeSubtrees(low: number, high: number): Place[] {
 }
 
 /**
- * The stored nodes just below a place, or the place itself if it is stored: the count and the number of the
+ * The stored nodes just below a place, or the place itself if it is stored: how many they are, and the number of the
  * first. They are on one page.
  */
 function below({ height, index }: Place): { first: number; count: number } {

@@ -136,7 +136,7 @@ export function ask(context: ApplyContext, audit: Row<"audit">, asked: Asked): v
 }
 
 /**
- * Ends an attempt, because another begins or the round ends. An auditor that gave no verdict gets a missed one
+ * Ends an attempt, because another begins or the round ends. If the auditor gave no verdict, a missed verdict is
  * counted against it.
  */
 export function endAttempt(context: ApplyContext, audit: Row<"audit">): void {

@@ -50,7 +50,10 @@ export function leaveShare(context: ApplyContext, pool: string, auditor: string)
   changeShare(context, pool, auditor, -1);
 }
 
-/** At a tick, checks which of the capabilities with new verdicts are mature now. No capability goes back by itself. */
+/**
+ * At a tick, checks which of the capabilities with new verdicts are mature now. No capability goes back to bootstrap
+ * by itself.
+ */
 export function settleModes(context: ApplyContext): void {
   for (const id of itemsOf(context.store, judgedAt(context.state.ticks))) {
     const row = context.store.get("auditMode", id);

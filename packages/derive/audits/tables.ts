@@ -206,7 +206,7 @@ export const auditTables = {
     hires: "number",
     voids: "number",
   },
-  /** An arranged hire, by the wallet that bought it. A wallet serves once. */
+  /** An arranged hire, by the wallet that bought it. A wallet can be used only once. */
   canary: {
     id: "text",
     operator: "text",
@@ -232,10 +232,10 @@ export const auditTables = {
     bad: "number",
     badFailed: "number",
   },
-  /** An operator's own figures, of all time unless said. */
+  /** An operator's own figures. They are of all time, unless a column says something else. */
   auditOperator: {
     id: "text",
-    /** Audits that were drawn, and how many of them for a refund after delivery. */
+    /** Audits that were drawn, and how many of them were drawn because of a refund after delivery. */
     drawn: "number",
     contested: "number",
     passed: "number",

@@ -169,8 +169,8 @@ function changeSeller(
 }
 
 /**
- * The share of successes among rated hires, in units of 10⁻⁹, rounded half up. The mean over many families is
- * then a plain sum.
+ * The share of successes among rated hires, in units of 10⁻⁹, rounded half up. Then the mean over many families needs
+ * only a sum.
  */
 function shareOf({ successes, rated }: Row<"buyerFamily">): number {
   return Number(roundHalfUp(rational(BigInt(successes), BigInt(rated)), 9));
@@ -183,7 +183,7 @@ function keptOf(context: ApplyContext, { family, brought, sources }: Row<"buyerF
   return kept > 0n ? kept : 0n;
 }
 
-/** The row of a family that buys from a seller. A new one is not written yet. */
+/** The row of a family that buys from a seller. A new row is not written yet. */
 function findOrStart(context: ApplyContext, seller: string, family: string): Row<"buyerFamily"> {
   const id = buyerFamilyId(seller, family);
   const known = context.store.get("buyerFamily", id);

@@ -77,8 +77,8 @@ export function noteLargest(context: ApplyContext, wallet: string, inflow: Inflo
 }
 
 /**
- * In a relevant log: the largest inflow up to and including a place. A payment may itself register its
- * receiver; without it the receiver would wrongly found a family.
+ * In a relevant log: the largest inflow up to and including a place. A payment may itself register its receiver.
+ * Without that payment the receiver would wrongly found a family.
  */
 export function largestUpTo({ store }: ApplyContext, wallet: string, end: Place): Inflow | null {
   const item = lastWhere(store, largestOf(wallet), (it) => !isBefore(end, parseInflow(it)));

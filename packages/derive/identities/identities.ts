@@ -16,7 +16,7 @@ import { isRead } from "./source.ts";
  */
 const AGENT_WALLET = "agentWallet";
 
-/** An identity is minted, or goes to another owner. It then has no wallet until one agrees again. */
+/** An identity is minted, or goes to another owner. Then it has no wallet until a wallet agrees again. */
 export function identityTransferred(context: ApplyContext, event: IdentityTransferred): void {
   if (!isRead(context, event.registry, "identity")) return;
   const { identity: id, from, to, tx } = event;

@@ -2,7 +2,7 @@ import { MAX_HOSTS_OF_AGENT, type Uptime } from "tallystick-protocol/records/upt
 import type { ApplyContext } from "../applyContext.ts";
 import { ensureSteward } from "./stewardRow.ts";
 
-/** The slots of an hour in which, by its own claim, an agent's host was up. */
+/** The slots of an hour in which an agent's host was up, as the agent itself claims. */
 export type ClaimedUp = { hour: number; host: string; up: number };
 
 /** Stores an agent's own monitoring. For each hour and host only its first claim counts (T013). */

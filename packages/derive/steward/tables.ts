@@ -36,7 +36,10 @@ export const stewardTables = {
     testsPassing: "number",
     testsTotal: "number",
 
-    /** The endorsements of it that hold, oldest first: `endorser capability time`, `*` for none, a line each. */
+    /**
+     * The endorsements of it that hold, oldest first: one line `endorser capability time` each, with `*` for no
+     * capability.
+     */
     endorsedBy: "text",
 
     /** This column, the following ones and `slots` are as of the last computation. Before the first one this is null. */

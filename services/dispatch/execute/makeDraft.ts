@@ -26,8 +26,8 @@ export type DraftParameters = {
 };
 
 /**
- * Does a task on one tier from one context. The tier's cheapest model with enough room answers, and the form of the
- * answer and the capability's checks are checked. If the risk asks for it, a model of another family does the task
+ * Does a task on one tier from one context. The tier's cheapest model with enough room answers. The answer must have
+ * the right form and pass the capability's checks. If the risk asks for it, a model of another family does the task
  * again.
  *
  * @throws DraftFault; CallBudgetError; the signal's reason

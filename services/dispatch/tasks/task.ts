@@ -9,7 +9,7 @@ import { MAX_TASK_ID_LENGTH } from "tallystick-protocol/records/taskIdSchema";
 import { z } from "zod";
 import { parseDollars } from "../models/money.ts";
 
-/** The longest goal, in characters; most bytes of a task as JSON. */
+/** The longest goal, in characters, and the most bytes of a task as JSON. */
 const MAX_GOAL = 100_000;
 export const MAX_TASK_BYTES = 262_144;
 

@@ -215,8 +215,8 @@ export class TaskRun {
     const { shadow } = this.#world.table;
     const { isPrivate, action } = this.#task;
     if (shadow === undefined || isPrivate) return [];
-    // The draw is random, because a client could choose an id that is not drawn. It is made once, even if the
-    // task starts again.
+    // The draw is random. Otherwise a client could choose an id that is not drawn. It is made once, even if the task
+    // starts again.
     let drawn = this.#file.draws.shadow;
     if (drawn === undefined) {
       const number = this.#world.random();

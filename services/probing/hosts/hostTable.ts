@@ -3,7 +3,7 @@ import type { DrawnMoments } from "../schedule/drawnMoments.ts";
 import { hostKeyOf, type Target } from "../terms/target.ts";
 import type { HostMemory } from "./hostMemory.ts";
 
-/** The most agents of a host, and most listings of one agent at a host. */
+/** The most agents of a host, and the most listings of one agent at a host. */
 const MAX_AGENTS = 1_000;
 const MAX_LISTINGS = 4;
 
@@ -20,8 +20,8 @@ export type HostTableParameters = {
 };
 
 /**
- * The hosts of all listings. If there are too many, the prober keeps those that serve somebody and draws the
- * others by its key. So ten thousand listed hosts that do not exist push out no real host.
+ * The hosts of all listings. If there are too many, the prober keeps those that serve somebody and draws the others
+ * by its key. So even ten thousand listed hosts that do not exist do not push out a real host.
  */
 export class HostTable {
   readonly #parameters: HostTableParameters;

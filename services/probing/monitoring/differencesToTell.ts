@@ -13,8 +13,8 @@ export type ReportedDifferences = { [agent: string]: string };
 const BEYOND = 1e12;
 
 /**
- * Makes the bodies of `monitoring` records for a day's round, and the new state of reports. An agent is
- * reported again only when other guarantees differ than before. So an agent that always differs costs the
+ * Makes the bodies of `monitoring` records for a day's round, and the new state of reports. An agent is reported
+ * again only when the list of its guarantees that differ has changed. So an agent that always differs costs the
  * ledger one line.
  *
  * @param day unix seconds / 86400

@@ -11,10 +11,13 @@ import type { Figure } from "./terms.ts";
 const MIN_HIRES = 20;
 const MIN_SLOTS = (3 * SLOTS_PER_DAY) / 4;
 
-/** A metric over some days, and whether there is enough of it for a breach. */
+/** A metric over some days, and whether there are enough data for a breach. */
 export type Measured = { figure: Figure; isEnough: boolean };
 
-/** The figures of an agent's service by UTC day. Each row is read once, since nothing changes while they are looked at. */
+/**
+ * The figures of an agent's service by UTC day. Each row is read once, because nothing changes while the figures are
+ * computed.
+ */
 export class SlaFigures {
   readonly #rows: Pick<Store, "get">;
   readonly #agent: string;

@@ -110,7 +110,7 @@ function changeSlowest(
 const ADDRESS_BITS = 160n;
 const ADDRESS = (1n << ADDRESS_BITS) - 1n;
 
-/** One number for a family and its highest latency, which are in order of the latencies. */
+/** Makes one number of a family and its highest latency. Such numbers are in the order of the latencies. */
 function slownessOf(family: string, ms: number): bigint {
   return (BigInt(ms) << ADDRESS_BITS) | BigInt(family);
 }

@@ -9,7 +9,7 @@ export type Figure = { n: bigint; d: bigint };
 
 type Bounded = Pick<Row<"guarantee">, "metric">;
 
-/** Whether a metric is a latency, where more is worse. */
+/** Whether a metric is a latency. A higher latency is worse. */
 export function isLatency({ metric }: Bounded): boolean {
   return metric.startsWith("latency_");
 }
