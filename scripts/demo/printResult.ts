@@ -50,9 +50,9 @@ function auditLines({ audits }: Answer): string[] {
   };
   const { mirage, pewter, sterling } = actors;
   return [
-    `mirage's summary passed every check; drawn, ${judgesOf(mirage.address)} failed it: rolled back, no success any more`,
-    `sterling's buyer took good work and its money back; drawn, ${judgesOf(sterling.address)} passed it: no failure`,
-    `pewter's buyer took bad work and its money back; drawn, ${judgesOf(pewter.address)} failed it: the refund stands`,
+    `mirage's summary passed every check; in an audit ${judgesOf(mirage.address)} failed it, so it is not a success`,
+    `sterling's buyer took good work and its money back; in an audit ${judgesOf(sterling.address)} passed it, so it is not a failure`,
+    `pewter's buyer took bad work and its money back; in an audit ${judgesOf(pewter.address)} failed it, so it stays a failure`,
   ];
 }
 
@@ -61,7 +61,7 @@ function slaLines(answer: Answer): string[] {
   return slasOf(answer).flatMap(({ address, overallStatus, breaches }) =>
     breaches.flatMap(({ metric, value, steps }) => [
       `${nameOf(address)} promised its ${metric}; probers measured ${percent(value)}: ${steps.join(", ")}`,
-      `search left it out while it was suspended; that is over, and it is ${overallStatus}`,
+      `search left ${nameOf(address)} out during its suspension; this is over, and ${nameOf(address)} is ${overallStatus}`,
     ]),
   );
 }
@@ -81,7 +81,7 @@ export function resultText(node: DemoNode, { answer, target, rewrite }: StoryRes
     `${bold("Ledger")}   ${ledger?.size} entries, root ${target.root}`,
     "         the same on the chain, in the indexer, and in the file",
     `${bold("Digest")}   ${answer.meta.digest} at block ${answer.meta.block}`,
-    `${bold("Ring")}     ring-1 sold 20 perfect hires; they count 4, as buyers and seller have their money from one wallet`,
+    `${bold("Ring")}     ring-1 sold 20 perfect hires; they count as 4, because buyers and seller got their money from one wallet`,
     `${bold("Audits")}   ${auditLines(answer).join("\n         ")}`,
     `${bold("SLA")}      ${slaLines(answer).join("\n         ")}`,
     "",

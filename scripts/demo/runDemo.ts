@@ -77,7 +77,7 @@ export async function runDemo({ keep = false, json = false, port }: DemoOptions)
     await close();
     const hint = json ? "" : " To keep the node running: npm run demo -- --keep";
     process.stderr.write(
-      `\nEverything was read back and is as expected, in ${seconds.toFixed(0)} s.${hint}\n`,
+      `\nAll results were read back and are as expected. This took ${seconds.toFixed(0)} s.${hint}\n`,
     );
     return 0;
   } catch (error) {

@@ -62,7 +62,10 @@ export async function runStory(
   });
   const rewrite = await progress.step("rewrite", async () => {
     const value = await rewriteHistory(node, chain, signal);
-    return { detail: `line ${value.line} changed; found, and refused`, value };
+    return {
+      detail: `line ${value.line} was changed; the check found it, and the contract refused it`,
+      value,
+    };
   });
   // The rewriting did not reach the node: its answers are the same as before.
   await readBack(node.url, target, signal);

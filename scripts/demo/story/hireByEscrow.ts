@@ -67,5 +67,5 @@ export async function hireByEscrow({ chain, records }: Scene): Promise<string> {
 
   await chain.passTime(TIME_TO_DELIVER);
   for (const escrow of [ignored, undelivered, unheard]) await chain.timeoutRefund(escrow);
-  return "2 released, 1 refunded, 1 timed out delivered, 1 not, 1 never taken up";
+  return "2 released, 1 refunded, 3 timed out: 1 after delivery, 1 without delivery, 1 without any act of the seller";
 }

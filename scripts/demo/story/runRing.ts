@@ -21,5 +21,5 @@ export async function runRing(scene: Scene): Promise<string> {
       await hireOnce(scene, { buyer, seller, offer, passed: true, countersigned: true }, `ring-${hires}`);
     }
   }
-  return `${hires} hires among five wallets with one source of money`;
+  return `${hires} hires among five wallets that one wallet funded`;
 }

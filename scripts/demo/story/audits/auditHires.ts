@@ -39,13 +39,15 @@ export async function auditHires(scene: Scene, act: Act): Promise<{ paidBefore: 
     await act("auditors", async () => {
       auditors = await enrollAuditors(scene, parties);
       operating.push(await openDemoOperator(scene, parties, folder));
-      return `${auditors.length} sellers in Tier 2 offer to audit, for a pool that pays them`;
+      return `${auditors.length} sellers in Tier 2 offer to audit, and a pool pays them`;
     });
     await act("audited", async () => {
       const { bought, refunded } = await sellAudited(scene, parties);
       const refunds = [...new Set(refunded.map(({ money }) => money))].join(" and ");
-      const passed = bought.verification.all_passed ? "passed its buyer's checks" : "was found out at once";
-      return `a summary of nothing ${passed}; a good and a bad translation were ${refunds}`;
+      const passed = bought.verification.all_passed
+        ? "passed its buyer's checks"
+        : "failed its buyer's checks";
+      return `an invented summary ${passed}; a good and a bad translation were ${refunds}`;
     });
     await act("audits", async () => {
       const [desk] = operating;
@@ -144,7 +146,7 @@ async function judgeAndDecide(
   // Each of the two auditors is paid in advance at least once. For a second hire at the same time it is paid
   // only after its verdict.
   if (taken < auditors.length) throw new Error(`${taken} auditors took their fee when they were hired.`);
-  return "garbage failed twice and was rolled back; a false refund was found out, a right one stands; auditors are paid";
+  return "an invented summary failed two audits; one refund was wrong, one was right; auditors are paid";
 }
 
 /** Waits until the node's audits have given statuses. */

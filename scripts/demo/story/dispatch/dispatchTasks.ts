@@ -56,7 +56,7 @@ export async function dispatchTasks({ node, signal }: Scene): Promise<string> {
     );
     expect(caught, { status: "ESCROWED", tier: "standard" });
     const spent = [thrifty, escalated, caught].reduce((sum, { cost_usd }) => sum + Number(cost_usd), 0);
-    return `one by the cheapest model, one escalated, one caught by its shadow and held; $${spent.toFixed(6)} spent`;
+    return `1 task by the cheapest model, 1 escalated, 1 held because its shadow differed; $${spent.toFixed(6)} spent`;
   } finally {
     await Promise.all([honest.close(), doubtful.close()]);
     await models.close();

@@ -55,7 +55,7 @@ export async function keepPromise(scene: Scene): Promise<string> {
     notices.close();
   }
   await chain.passTime(Math.max(1, Math.floor(Date.now() / 1000) - Number(await chain.now())));
-  return "an uptime promised, measured and missed; disputed in vain, suspended for a day, and back in search";
+  return "a promised uptime was missed; a dispute failed; the seller was suspended for a day, and is in search again";
 }
 
 /**
