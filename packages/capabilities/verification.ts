@@ -10,7 +10,7 @@ export type Verification = {
   reason?: "took_too_long" | "took_too_much_memory";
 };
 
-/** The same in the form of SHP §7.1, which is a list, for the answer to a hire. */
+/** A verification in the form of SHP §7.1: its checks are a list. Answers to hires have this form. */
 export type WireVerification = {
   checks: { name: string; passed: boolean; detail?: string }[];
   all_passed: boolean;

@@ -28,7 +28,7 @@ export type KeyHolder =
   | "mirror"
   | "witness";
 
-/** Every key of a node, with the one process or command that may have it. */
+/** Every key of a node, with the only process or command that may have it. */
 export const KEYS: { readonly [variable: string]: Owner } = {
   ANCHOR_PRIVATE_KEY: "settlement",
   RELAYER_PRIVATE_KEY: "settlement",

@@ -10,7 +10,7 @@ export function plainText(text: string): string {
   return text.replace(CONTROL, escapeOf);
 }
 
-/** The same for a text of several lines. */
+/** A text of several lines that cannot control a terminal. */
 export function plainLines(text: string): string {
   return text.replace(CONTROL, (sign) => (sign === "\n" ? sign : escapeOf(sign)));
 }

@@ -14,12 +14,12 @@ export type HireParameters<Id extends string = string> = {
   /** How long the whole call may take, in milliseconds. Default: `maxAttempts` times `maxLatencyMs`, and 30 s. */
   deadlineMs?: number;
   /**
-   * `direct` (the default), `escrow` for any escrow that is allowed, or one payment mode like `platform_escrow:ID`. With
-   * a `listing` the default is its own, and another one is refused.
+   * `direct` (the default), `escrow` for any escrow that is allowed, or one payment mode like `platform_escrow:ID`.
+   * With a `listing` the default is the listing's mode, and any other mode is refused.
    */
   mode?: string;
   /**
-   * Hires only in a mode in which the money comes back if the work is bad. The same as the mode `escrow` (SHP
+   * Hires only in a mode in which the money comes back if the work is bad. This is the same as the mode `escrow` (SHP
    * §12).
    */
   requireRecovery?: boolean;

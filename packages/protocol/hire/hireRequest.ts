@@ -15,8 +15,9 @@ import { isSignedVersion, requireHireProtocol } from "./protocolVersion.ts";
 const MAX_URL_LENGTH = 2048;
 
 /**
- * A nonce is 16 to 32 bytes of hex or, as clients of v0.1 send it, a UUID. Anyone who knows the nonce can fetch the result.
- * So only random UUIDs (version 4) are accepted: the others follow from the time or from a name.
+ * A nonce is 16 to 32 bytes of hex or, as clients of v0.1 send it, a UUID. Anyone who knows the nonce can fetch the
+ * result. So only random UUIDs (version 4) are accepted. Other UUIDs follow from the time or from a name, and can be
+ * guessed.
  */
 const NONCE = /^(?:0x[0-9a-f]{32,64}|[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})$/;
 

@@ -90,7 +90,7 @@ function scanObject(bytes: Uint8Array, start: number, depth: number): number {
   }
 }
 
-/** Whether the key at `a` sorts before the one at `b`; both are plain and end in a quote. */
+/** Whether the key at `a` sorts before the key at `b`; both are plain and end in a quote. */
 function isKeyBelow(bytes: Uint8Array, a: number, b: number): boolean {
   for (let i = 0; ; i++) {
     const x = bytes[a + i] as number;

@@ -29,8 +29,8 @@ class HashList implements HashStore {
 }
 
 /**
- * The lowest level that is kept in addition to the leaves. The levels between them would take nearly as much
- * memory as the leaves. A node on such a level is computed again from its leaves. It has at most eight.
+ * The lowest level that is kept in addition to the leaves. The levels between them would take nearly as much memory
+ * as the leaves. A node on such a level is computed again from its leaves, which are at most eight.
  */
 const KEPT_FROM = 4;
 

@@ -26,7 +26,7 @@ export function parseTilePath(path: string): Tile | undefined {
   return isTile ? { level, index, width } : undefined;
 }
 
-/** The reverse: the part of a tile's path after `tile/`. */
+/** Writes the part of a tile's path after `tile/`. */
 export function formatTilePath({ level, index, width }: Tile): string {
   return `${level}/${formatTileIndex(index)}${width === TILE_WIDTH ? "" : `.p/${width}`}`;
 }

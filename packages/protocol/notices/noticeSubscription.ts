@@ -24,8 +24,8 @@ const noticeSubscriptionFields = {
 const read = boundForm(noticeSubscriptionFields);
 
 /**
- * A buyer asks a node to send notices about the SLAs of these agents to an address (STEWARD). The newest
- * subscription of a buyer and an address replaces the one before. One without agents cancels it.
+ * A buyer asks a node to send notices about the SLAs of these agents to an address (STEWARD). The newest subscription
+ * of a buyer and an address replaces the earlier subscription. A subscription without agents cancels it.
  */
 export type NoticeSubscription = ReturnType<typeof read>;
 

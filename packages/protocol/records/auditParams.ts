@@ -3,7 +3,7 @@ import { addressSchema } from "../address.ts";
 import { atomicSchema } from "../amount.ts";
 import { capabilitySchema } from "../capabilitySchema.ts";
 
-/** The most operators of audits that one node follows, and capabilities with a rate of their own. */
+/** The most operators of audits that one node follows, and the most capabilities with a rate of their own. */
 export const MAX_AUDIT_OPERATORS = 16;
 const MAX_AUDIT_RATES = 512;
 
@@ -28,7 +28,10 @@ export const auditParamsSchema = z.strictObject({
     .refine(hasAtMost(MAX_AUDIT_OPERATORS), `must have at most ${MAX_AUDIT_OPERATORS} operators`)
     .default({}),
 
-  /** The share of a capability's hires that is drawn: its own rate, else the common one (SHP §8.3: 1–5 %). */
+  /**
+   * The share of a capability's hires that is drawn: its own rate, or the common rate if it has none (SHP §8.3: 1–5
+   * %).
+   */
   ratePpm: ppm.default(30_000),
   rates: z
     .record(capabilitySchema, ppm)

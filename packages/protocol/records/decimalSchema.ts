@@ -17,7 +17,7 @@ export function parseDecimal(text: string): bigint {
   return BigInt(whole) * 1_000_000_000n + BigInt(fraction.padEnd(9, "0"));
 }
 
-/** The reverse, in its shortest form: `990000000n` → `"0.99"`. */
+/** Writes such a figure in its shortest form: `990000000n` → `"0.99"`. */
 export function formatDecimal(nano: bigint): string {
   const digits = nano.toString().padStart(10, "0");
   const fraction = digits.slice(-9).replace(/0+$/, "");

@@ -99,7 +99,7 @@ export function auditConsent(listing: Listing): Address | null {
   return consent.success && !listing.retired ? consent.data.operator : null;
 }
 
-/** The account that is paid: the named payee, else the agent itself. */
+/** The account that is paid: the named payee, or the agent itself. */
 export function listingPayee(listing: Listing): Address {
   return listing.payee ?? listing.agent_id;
 }

@@ -2,8 +2,9 @@ import * as z from "zod";
 
 /**
  * How a hire is settled (SHP §7.3.1): `direct`, `platform_escrow:<provider id>` (at most 31 bytes, as the escrow
- * contract stores it) or `custom_escrow:<https url>`. The mode is part of database keys, which have at most some 2,700
- * bytes. So the URL has only the characters of ASCII, as URLs on the wire do: others take up to three bytes each.
+ * contract stores it) or `custom_escrow:<https url>`. The mode is part of database keys, which have at most some
+ * 2,700 bytes. So the URL has only ASCII characters, like URLs on the wire. Other characters take up to three bytes
+ * each.
  */
 export const paymentModeSchema = z
   .string()

@@ -1,7 +1,7 @@
 /** The delay of a refusal while no other refusal of its client is delayed, in milliseconds. */
 export const HOLD_MS = 1_000;
 
-/** With this many others the delay is twice as long. */
+/** With this many other delayed refusals the delay is twice as long. */
 const OTHERS_PER_SECOND = 64;
 
 /**

@@ -9,7 +9,7 @@ import { signerOfDigest, textDigest } from "tallystick-protocol/signatures/signe
  */
 export type SignatureReading = { digest: Hex; signer: Address | null };
 
-/** Reads a signature over a text, such as a body's canonical one. */
+/** Reads a signature over a text, such as the canonical text of a body. */
 export type ReadSignature = (text: string, signature: string) => SignatureReading | Promise<SignatureReading>;
 
 /** Reads signatures in the calling thread. */

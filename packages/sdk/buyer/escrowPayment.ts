@@ -40,7 +40,7 @@ export type AllowedEscrow = {
   verificationWindowMs?: number;
 };
 
-/** How far a chain's clock may be behind this one, in seconds. */
+/** How far a chain's clock may be behind this machine's clock, in seconds. */
 const CLOCK_MARGIN_SECONDS = 60;
 
 /**

@@ -116,8 +116,8 @@ async function run(
 }
 
 /**
- * Runs a hire, and writes down how far it came. A process that was suspended for so long that another one has taken
- * its turn asks no further seller and signs nothing more.
+ * Runs a hire, and writes down how far it came. A process may be suspended so long that another process takes its
+ * turn. Then it asks no further seller and signs nothing more.
  */
 async function runInTurn(
   keep: KeptHires,

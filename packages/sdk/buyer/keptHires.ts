@@ -207,7 +207,7 @@ function sweeper(store: KeyValueStore, now: () => number): () => Promise<void> {
   };
 }
 
-/** Lets the changes of one key wait for each other, so that none writes back what another has just replaced. */
+/** Lets the changes of one key wait for each other, so that no change undoes another. */
 function turnsByKey() {
   const tails = new Map<string, Promise<unknown>>();
   return <Rest extends unknown[]>(change: (key: string, ...rest: Rest) => Promise<void>) =>

@@ -100,7 +100,7 @@ export function createReports(
   async function sendAll(): Promise<void> {
     const due = (await store.keys("report")).filter((key) => (later.get(key)?.at ?? 0) <= now());
     const waiting = due.slice(0, MAX_A_ROUND);
-    // A few at a time, so that one that hangs does not delay the others.
+    // A few at a time, so that a report that hangs does not delay the others.
     while (waiting.length > 0) await Promise.all(waiting.splice(0, AT_ONCE).map(trySend));
   }
 

@@ -48,13 +48,13 @@ export type TransactionSender = {
    */
   sendAndWait: (call: ContractCall, waitMs?: number) => Promise<TransactionReceipt>;
   /**
-   * Waits for the transaction that `send` has just given this hash to, also if it is mined under another one. A reverted
-   * one is an answer too.
+   * Waits for the transaction for which `send` has just returned this hash, also if it is mined under another hash. A
+   * reverted transaction is a result too.
    *
    * @throws ChainError `chain_unreachable` when it is not mined in time, or was mined before the call
    */
   wait: (hash: Hex, waitMs?: number) => Promise<TransactionReceipt>;
-  /** Whether the transaction that `send` gave this hash to may still be mined. */
+  /** Whether the transaction for which `send` returned this hash may still be mined. */
   isUnmined: (hash: Hex) => boolean;
   /**
    * What may still be mined, also what an earlier process sent if there is a store. `mined` is rejected if the

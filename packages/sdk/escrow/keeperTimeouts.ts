@@ -200,7 +200,7 @@ function createWatch({ calls, store, startBlock, minAmount, log }: TimeoutsParam
     for (const chunk of chunksOf(fresh, AT_ONCE)) {
       const states = await Promise.all(chunk.map((hire) => calls.state(hire)));
       for (const [at, hire] of chunk.entries()) {
-        // Another node behind the provider's address gave the event, and this one may be behind.
+        // Another node behind the provider's address gave the event. The node that answers now may be behind it.
         if (!["held", "none"].includes(states[at]?.status ?? "none")) {
           if (!over.has(keyOf(hire))) over.set(keyOf(hire), head);
           continue;

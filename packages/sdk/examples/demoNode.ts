@@ -42,7 +42,7 @@ function escrowOf(text: string): { escrow: Address; paymentMode: string } {
   return { escrow: address.toLowerCase() as Address, paymentMode: `platform_escrow:${provider}` };
 }
 
-/** The agent's wallet: from the setting, else a fresh one. It needs no ether. */
+/** The agent's wallet: from the setting, or a new one. It needs no ether. */
 export function agentWallet(name: string) {
   return privateKeyToAccount((process.env[name] as Hex | undefined) ?? generatePrivateKey());
 }

@@ -41,7 +41,7 @@ export async function compareNodes(urls: string[], signal?: AbortSignal): Promis
   const without = nodes.find(({ at }) => at === null);
   if (without !== undefined) throw nothingInCommon(`: ${without.url} has no final tick yet`);
   const first = Math.max(...nodes.map(({ at }) => at?.block ?? 0));
-  // A node that begins later has no earlier ticks, so those of the others are not read.
+  // A node that begins later has no earlier ticks, so the earlier ticks of the other nodes are not read.
   nodes = nodes.map((node) => (node.at?.block === first ? node : begin(node.url, first)));
   await Promise.all(nodes.filter(({ at }) => at === null).map(advance));
   const agreed = new Map(urls.map((url) => [url, 0]));

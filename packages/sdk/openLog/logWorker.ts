@@ -20,7 +20,7 @@ export type DerivedNode = {
   agreed: number | null;
 };
 
-/** A message of the worker: its progress, and at the end one of the others. */
+/** A message of the worker: its progress, and at the end its result or its error. */
 export type LogMessage =
   | { kind: "progress"; progress: LogProgress }
   | { kind: "derived"; derived: DerivedNode }

@@ -4,8 +4,7 @@ import type { KeyValueStore } from "./keyValueStore.ts";
 /** The exclusive right of this process to work on a job. It lasts as long as the process renews it. */
 export type JobLease = {
   /**
-   * @throws LeaseLostError when another process has taken the job over, for example while this one was
-   * suspended
+   * @throws LeaseLostError when another process has taken the job over, for example while this process was suspended
    */
   requireHeld: () => Promise<void>;
   /** Deletes the lease, because the job has ended. */
