@@ -73,7 +73,7 @@ export const publishedFields = {
     type: "prices",
     description: "The median price that was paid for each capability.",
     formula:
-      "per known capability, the median of the amounts put up (the mean of the middle two), undampened",
+      "for each known capability, the median of the amounts paid or deposited (of an even number, the mean of the middle two), undampened",
     section: "SHP §9.2",
     source: ["on-chain"],
     cadence: ON_TICK,

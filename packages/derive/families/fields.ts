@@ -95,7 +95,7 @@ export const familyFields = {
     type: "count",
     description: "The number of authorized payments to it without a receipt within 24 hours.",
     formula:
-      "authorized payments of at least `minHireAtomic` to it, with a live listing, that made no hire within `reconcileSeconds`; a later hire takes it off",
+      "authorized payments of at least `minHireAtomic` to it, with a live listing, that made no hire within `reconcileSeconds`; a payment that makes a hire later does not count",
     ...money,
     source: ["on-chain"],
     cadence: "at ticks",
@@ -121,7 +121,7 @@ export const familyFields = {
     description:
       "The number of escrow deposits for it that went back to their buyers without an act of the agent.",
     formula:
-      "escrows of at least `minHireAtomic` in its name that timed out, or that somebody else refunded, with neither delivery nor receipt until `reconcileSeconds` later; a later hire takes it off",
+      "escrows of at least `minHireAtomic` in its name that timed out, or that somebody else refunded, with neither delivery nor receipt until `reconcileSeconds` later; an escrow that makes a hire later does not count",
     ...money,
     source: ["on-chain"],
     cadence: "at ticks",
