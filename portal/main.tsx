@@ -5,6 +5,6 @@ import { Portal } from "./shell/Portal.tsx";
 const app = document.getElementById("app");
 if (app !== null) {
   render(<Portal />, app);
-  // After the first frame, while the node answers.
+  // The formats are made after the first frame, while the node answers.
   requestAnimationFrame(prepareFormats);
 }

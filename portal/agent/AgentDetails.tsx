@@ -6,7 +6,10 @@ import { FigureList } from "./FigureList.tsx";
 
 const loadIdentities = () => import("./IdentityBlock.tsx").then((it) => it.IdentityBlock);
 
-/** What stands further down on an agent's page: who bought from it, its trust score, its guarantees, its audits, every figure. */
+/**
+ * The lower part of an agent's page: who bought from the agent, its trust score, its guarantees, its audits, every
+ * figure.
+ */
 export function AgentDetails({ agent }: { agent: Agent }) {
   return (
     <InTurn>

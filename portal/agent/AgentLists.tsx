@@ -135,7 +135,7 @@ export function HiresCard({ agent: { hires } }: { agent: Agent }) {
   );
 }
 
-/** The latest ratings of an agent; nothing if there are none. */
+/** The latest ratings of an agent. Shows nothing if there are none. */
 export function RatingsCard({ agent: { ratings } }: { agent: Agent }) {
   if (ratings.nodes.length === 0) return null;
   return (
@@ -152,7 +152,7 @@ export function RatingsCard({ agent: { ratings } }: { agent: Agent }) {
   );
 }
 
-/** The members of an agent's cluster; nothing if it is in none. */
+/** The members of an agent's cluster. Shows nothing if the agent is in no cluster. */
 export function ClusterCard({ agent }: { agent: Agent }) {
   const { cluster } = agent;
   if (cluster === null) return null;
@@ -163,8 +163,8 @@ export function ClusterCard({ agent }: { agent: Agent }) {
         <span class="soft">{signalsOf(agent).join(", ")}</span>
       </div>
       <p>
-        These {agent.clusterSize} agents look like one owner's. Each hire among them counts 1/
-        {agent.clusterSize}, so that a ring gains nothing by hiring itself. Work for others counts in full.{" "}
+        These {agent.clusterSize} agents seem to have one owner. Each hire among them counts 1/
+        {agent.clusterSize}, so that they gain nothing by hiring each other. Work for others counts in full.{" "}
         <a href={linkTo.cluster(cluster.id)}>What put them together</a>.
       </p>
       <ul class="chips">
@@ -178,7 +178,7 @@ export function ClusterCard({ agent }: { agent: Agent }) {
   );
 }
 
-/** The most members that are named here. The cluster's page has all. */
+/** The most members that are named here. The cluster's page names all. */
 const MAX_MEMBERS = 24;
 
 const SIGNALS: { [signal: string]: string } = {

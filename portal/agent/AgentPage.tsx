@@ -23,7 +23,7 @@ const loadDetails = () => import("./AgentDetails.tsx").then((it) => it.AgentDeta
  */
 export function AgentPage({ address }: { address: string }) {
   useTitle(`Agent ${shortHash(address)}`);
-  // It is loaded while the node answers. An error shows when it is drawn.
+  // The details are loaded while the node answers. An error of this load shows when the details are drawn.
   useEffect(() => void loadPart(loadDetails).catch(() => {}), []);
   const question = { query: AGENT, variables: { address } };
   const asked = useAnswer<AgentAnswer>(`agent ${address}`, (signal) =>
@@ -36,7 +36,8 @@ export function AgentPage({ address }: { address: string }) {
           answer.agent === null ? (
             <Unknown address={address} />
           ) : (
-            // The address is the reader's. A node could answer with another one, to be copied.
+            // The page shows the address that the reader asked for. A node could answer with another address, and the
+            // reader could copy it.
             <Known {...answer} agent={{ ...answer.agent, address }} />
           )
         }
@@ -49,10 +50,10 @@ export function AgentPage({ address }: { address: string }) {
 function Unknown({ address }: { address: string }) {
   return (
     <div class="stack">
-      <h1>Nobody here by that address</h1>
+      <h1>No agent has this address</h1>
       <Notice kind="info" title={address}>
-        No listing of this wallet is in a ledger that this node follows, and it took part in no counted hire.
-        A new listing shows once its entry is anchored.
+        No listing of this wallet is in a ledger that this node follows, and this wallet took part in no
+        counted hire. A new listing shows once its entry is anchored.
       </Notice>
     </div>
   );

@@ -9,7 +9,7 @@ import { linkTo } from "../router/route.ts";
 import type { Agent } from "./agentQuery.ts";
 import type { BuyerFamily, SlaReport, StewardReport } from "./trustQuery.ts";
 
-/** The latest audits of an agent's hires; nothing if there are none. */
+/** The latest audits of an agent's hires. Shows nothing if there are none. */
 export function AuditsCard({ agent: { audits } }: { agent: Agent }) {
   if (audits.nodes.length === 0) return null;
   return (
@@ -35,7 +35,7 @@ const FAMILIES: Column<BuyerFamily>[] = [
     name: "Family of",
     cell: ({ family }) =>
       family.id === "deep" ? (
-        <span class="soft">wallets whose beginning is too far away</span>
+        <span class="soft">wallets whose first funder is too many transfers away</span>
       ) : (
         <Address address={family.id} />
       ),
@@ -142,7 +142,7 @@ const FACTORS: Column<StewardReport["factors"][number]>[] = [
   { name: "Rests on", cell: (it) => words(it.source), value: (it) => it.source },
 ];
 
-/** The trust score of an agent; nothing if it has none. */
+/** The trust score of an agent. Shows nothing if the agent has none. */
 export function StewardCard({ agent }: { agent: Agent }) {
   if (agent.steward === null) return null;
   return <Score report={agent.steward} address={agent.address} />;
@@ -164,7 +164,7 @@ function Score({ report, address }: { report: StewardReport; address: string }) 
           ))}
         </h2>
         <span class="soft">
-          STEWARD, as of <Time at={computedAt} />; advice, no tier rests on it
+          STEWARD, as of <Time at={computedAt} />; advice: no tier depends on it
         </span>
       </div>
       {suspendedUntil !== null && (
@@ -180,7 +180,9 @@ function Score({ report, address }: { report: StewardReport; address: string }) 
         empty="None."
       />
       {slaFactor !== "1" && slaFactor !== "1/1" && (
-        <p class="soft small">Breaches of its SLA leave {plainText(slaFactor, 60)} of the score.</p>
+        <p class="soft small">
+          Because of breaches of its SLA, the score is multiplied by {plainText(slaFactor, 60)}.
+        </p>
       )}
       {unmet.length > 0 && (
         <details>
@@ -243,7 +245,7 @@ const BREACHES: Column<Breach>[] = [
   { name: "When", cell: (it) => <Time at={it.detectedAt} />, value: (it) => it.detectedAt, isNumber: true },
 ];
 
-/** What an agent guarantees; nothing if it has no SLA. */
+/** What an agent guarantees. Shows nothing if the agent has no SLA. */
 export function SlaCard({ agent: { sla } }: { agent: Agent }) {
   return sla === null ? null : <Sla sla={sla} />;
 }

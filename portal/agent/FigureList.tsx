@@ -12,7 +12,7 @@ export function FigureList({ agent }: { agent: Agent }) {
     <section class="card" aria-labelledby="figures">
       <div class="head">
         <h2 id="figures">Every figure</h2>
-        <span class="soft">open one to see how it came about</span>
+        <span class="soft">open a figure to see how it is computed</span>
       </div>
       <div class="groups">
         <InTurn>
@@ -46,7 +46,7 @@ function FigureDetails({ agent, figure }: { agent: Agent; figure: Figure }) {
   );
 }
 
-/** The most characters of an exact number. The weights of a long list of hires have hundreds. */
+/** The most characters of an exact number. A sum over many hires can have hundreds. */
 const MAX_DIGITS = 800;
 
 function Why(props: { agent: Agent; figure: Figure; explained: Explained }) {

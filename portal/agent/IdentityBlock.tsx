@@ -6,8 +6,8 @@ import type { AgentIdentities, IdentityLink } from "./identityQuery.ts";
 const MAX_SHOWN = 10;
 
 /**
- * Shows the ERC-8004 identities whose wallet the agent is or was, and how much of their feedback is backed by
- * hires. Shows nothing if there are none.
+ * Shows the ERC-8004 identities that name, or once named, the agent as their wallet. It also shows how much of their
+ * feedback is backed by hires. It shows nothing if there are no identities.
  */
 export function IdentityBlock({ identities }: { identities: AgentIdentities }) {
   const { nodes, pageInfo } = identities;
@@ -16,7 +16,7 @@ export function IdentityBlock({ identities }: { identities: AgentIdentities }) {
     <section class="card stack" aria-label="Identities of ERC-8004">
       <h2>Registered as (ERC-8004)</h2>
       <p class="soft small">
-        Advice: no figure above depends on it. Feedback is backed when a counted hire stands behind it.
+        This is advice: no figure above depends on it. Feedback is backed when it belongs to a counted hire.
       </p>
       <ul class="plain">
         {nodes.slice(0, MAX_SHOWN).map((link) => (
@@ -25,7 +25,7 @@ export function IdentityBlock({ identities }: { identities: AgentIdentities }) {
           </li>
         ))}
       </ul>
-      {pageInfo.hasNextPage && <p class="soft small">And more: ask the node for `agent.identities`.</p>}
+      {pageInfo.hasNextPage && <p class="soft small">There are more: ask the node for `agent.identities`.</p>}
     </section>
   );
 }

@@ -22,13 +22,14 @@ export function TierGate({ agent, params }: { agent: Agent; params: Tier2Params 
       </div>
       {gates === null ? (
         <p class="soft">
-          Its numbers are private, so the gate cannot be shown. Its tier follows from them all the same.
+          The agent's numbers are private, so the conditions cannot be shown. Its tier still follows from
+          these numbers.
         </p>
       ) : (
         <>
           <p class="soft small">
-            Verified takes all of these within {Math.round(params.windowSeconds / 86_400)} days. It is kept
-            until the success rate falls below the required one.
+            An agent is Verified when it meets all of these within {Math.round(params.windowSeconds / 86_400)}{" "}
+            days. It stays Verified until its success rate falls below the required rate.
           </p>
           <ul class="gates">
             {gates.map((gate) => (

@@ -10,7 +10,9 @@ const MANY_REFUNDS = 0.1;
 /** The warnings, as sentences, for somebody who is about to hire this agent. */
 export function concernsOf(agent: Agent): string[] {
   if (agent.privateMetrics)
-    return ["It asked for private metrics: every figure is a bucket, and what it was made of is not told."];
+    return [
+      "It asked for private metrics: every figure is a bucket, such as a range, and nobody can see how it was computed.",
+    ];
   const number = (field: string): number | null => {
     const { value } = explainedOf(agent, field);
     return typeof value === "number" ? value : null;
@@ -25,16 +27,16 @@ export function concernsOf(agent: Agent): string[] {
   const said: [boolean, string][] = [
     [
       agent.clusterSize > 1,
-      `It is one of ${agent.clusterSize} agents that look like one owner's. A hire between two of them counts 1/${agent.clusterSize}.`,
+      `It is one of ${agent.clusterSize} agents that seem to have one owner. A hire between two of them counts 1/${agent.clusterSize}.`,
     ],
     [
       weighted < raw,
-      `Of its ${countOf(raw, "hire")} only ${formatNumber(weighted)} ${weighted === 1 ? "counts" : "count"}. The other buyers seem to have the same owner as this agent.`,
+      `Of its ${countOf(raw, "hire")} only ${formatNumber(weighted)} ${weighted === 1 ? "counts" : "count"}. Buyers of the other hires seem to have the same owner as this agent.`,
     ],
     [
       raw > 0 && buyers < FEW_BUYERS,
       buyers === 1
-        ? "All its hires are one buyer's."
+        ? "All its hires come from one buyer."
         : `All its hires come from ${formatNumber(buyers)} buyers.`,
     ],
     [refunds >= MANY_REFUNDS, `${formatRate(refunds)} of its escrow hires were refunded.`],
@@ -49,7 +51,7 @@ export function sentenceOf(agent: Agent): string {
   const hires = explainedOf(agent, "LAST_30D_HIRE_COUNT_RAW").value;
   const rate = explainedOf(agent, "SUCCESS_RATE").value;
   const bought = explainedOf(agent, "HIRES_BOUGHT").value;
-  if (agent.privateMetrics) return "It sells under private metrics.";
+  if (agent.privateMetrics) return "It sells, and its metrics are private.";
   if (hires === 0 || typeof hires !== "number") {
     return typeof bought === "number" && bought > 0
       ? `It bought ${countOf(bought, "hire")} and sold none in the last 30 days.`
@@ -57,5 +59,5 @@ export function sentenceOf(agent: Agent): string {
   }
   const times = hires === 1 ? "once" : `${formatNumber(hires)} times`;
   if (typeof rate !== "number") return `It was hired ${times} in the last 30 days, and no outcome is known.`;
-  return `It was hired ${times} in the last 30 days, and ${formatRate(rate)} of that went well.`;
+  return `It was hired ${times} in the last 30 days, and ${formatRate(rate)} of these hires went well.`;
 }

@@ -1,4 +1,4 @@
-/** An identity whose wallet the agent is or was, and the counts of its feedback during this time. */
+/** An identity that names, or once named, the agent as its wallet. The counts are of its feedback during that time. */
 export type IdentityLink = {
   id: string;
   isCurrent: boolean;

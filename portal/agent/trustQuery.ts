@@ -51,7 +51,7 @@ export type BuyerFamily = {
   family: { id: string; sellerFamilies: number };
 };
 
-/** More facts about an agent's reputation than its figures. */
+/** Facts about an agent's reputation in addition to its figures. */
 export type AgentTrust = {
   independentBuyers: number;
   establishedBuyers: number;

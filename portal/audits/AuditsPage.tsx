@@ -30,7 +30,7 @@ export function AuditsPage() {
         <h1>Second looks at finished hires</h1>
         <p>
           The hash of one block draws the hires, and the hash of another draws their auditors. So nobody
-          chooses. Each verdict and each decision is a signed record. Silence is counted too.
+          chooses them. Each verdict and each decision is a signed record. Silence is counted too.
         </p>
       </div>
       <Answered asked={asked} what="audits">
@@ -50,7 +50,7 @@ function Known({ audits: all }: { audits: Audits }) {
       {figures.length === 0 && (
         <Empty>
           {params === null || params.audit.operators.length === 0
-            ? "The parameters name no operator of audits, so none is drawn."
+            ? "The parameters name no operator of audits, so no hire is drawn."
             : "There are no results of audits yet."}
         </Empty>
       )}
@@ -79,7 +79,9 @@ function Known({ audits: all }: { audits: Audits }) {
       <section class="card" aria-labelledby="auditors">
         <div class="head">
           <h2 id="auditors">Auditors, and how well they judge</h2>
-          <span class="soft">measured on hires that the operator had arranged, and against each other</span>
+          <span class="soft">
+            measured on hires that the operator arranged, and by comparison with each other
+          </span>
         </div>
         <DataTable
           caption="Auditors"
@@ -92,7 +94,7 @@ function Known({ audits: all }: { audits: Audits }) {
       <section class="card" aria-labelledby="assignments">
         <div class="head">
           <h2 id="assignments">Who was asked</h2>
-          <span class="soft">the latest first; a late one is unanswered</span>
+          <span class="soft">the latest first; a late assignment is unanswered</span>
         </div>
         <DataTable
           caption="Assignments"
@@ -138,13 +140,13 @@ const TILES: [name: keyof OperatorFigures, text: string][] = [
 const MORE: [name: keyof OperatorFigures, text: string][] = [
   ["equivocal", "Failed because the seller said two different things"],
   ["unassigned", "Nobody could be asked"],
-  ["contested", "Drawn for a refund after delivery"],
+  ["contested", "Drawn because of a refund after delivery"],
   ["rolledBack", "Decided: rolled back"],
   ["dismissed", "Decided: dismissed"],
   ["issued", "Verdicts that it gave itself"],
   ["historyAgreed", "Decisions that mature auditors agreed with"],
-  ["historyDiffered", "Decisions that they did not agree with"],
-  ["canariesRevealed", "Lists of arranged hires revealed"],
+  ["historyDiffered", "Decisions that mature auditors did not agree with"],
+  ["canariesRevealed", "Revealed lists of arranged hires"],
 ];
 
 function Operator(props: {

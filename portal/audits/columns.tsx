@@ -64,15 +64,15 @@ export const AUDIT_COLUMNS: Column<AuditOfHire>[] = [
 ];
 
 const CAUSES: { [cause: string]: string } = {
-  SAMPLE: "drawn at the rate",
+  SAMPLE: "drawn at the audit rate",
   CONTESTED: "refunded after delivery",
   HISTORY: "judged again",
   RULES: "its own receipts",
 };
 
 /**
- * @param now the time of the node's last tick, unix seconds; an open assignment that was due before it is
- * late
+ * @param now the time of the node's last tick in unix seconds. An open assignment is late if it was due before this
+ * time
  */
 export function assignmentColumns(now: number): Column<Assignment>[] {
   return [
@@ -206,7 +206,7 @@ function sharesOf({ errors }: AuditorOffer, name: Kind): string {
 /** The most capabilities for which an auditor's errors are shown. */
 const MAX_MEASURED = 8;
 
-/** A share that was measured on arranged hires, with the interval it lies in. */
+/** A share that was measured on arranged hires, with its confidence interval. */
 function Measured({ of, name }: { of: AuditorOffer; name: Kind }) {
   const measured = of.errors.nodes.filter((it) => it[name].of > 0).slice(0, MAX_MEASURED);
   if (measured.length === 0)

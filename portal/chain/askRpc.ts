@@ -1,13 +1,13 @@
 import { readText } from "../node/readBytes.ts";
 
-/** The most time and the most bytes of an answer. Real answers have a few hundred bytes. */
+/** The limits of an answer, in milliseconds and in bytes. Real answers have a few hundred bytes. */
 const [PATIENCE_MS, MAX_BYTES] = [15_000, 1_000_000];
 
 /**
- * Sends one request to a chain's JSON-RPC, which the reader of the page chose. It gets no cookies and no
+ * Sends one request to the JSON-RPC server that the reader of the page chose. The server gets no cookies and no
  * referrer.
  *
- * @throws Error whose message can be shown to the reader
+ * @throws an Error with a message that can be shown to the reader
  */
 export async function askRpc(
   url: string,

@@ -5,9 +5,12 @@ import { domainImmutables } from "./domainImmutables.ts";
 import anchoredLedger1 from "./releases/anchoredLedger1.json" with { type: "json" };
 
 /**
- * What a contract's code is. "released": a released AnchoredLedger, at the address that its release has on every chain, so only
- * its own rules ever wrote what it stores. "copied": the same code at another address, where another constructor may have
- * written a head first. "unknown": other code, which may answer anything.
+ * What a contract's code is.
+ *
+ * - "released": a released AnchoredLedger, at the address that its release has on every chain. Only its own rules
+ *   ever wrote its storage.
+ * - "copied": the same code at another address. Another constructor may have written a head there first.
+ * - "unknown": other code. It may answer anything.
  */
 export type LedgerCode = "released" | "copied" | "unknown";
 
@@ -21,7 +24,10 @@ type Release = {
 
 const RELEASES: readonly Release[] = [anchoredLedger1];
 
-/** Compares a contract's runtime code with every release, byte by byte, and its immutables with what they are at this place. */
+/**
+ * Compares a contract's runtime code with every release, byte by byte. Compares its immutables with their values at
+ * this address on this chain.
+ */
 export function ledgerCode(code: Hex, { chainId, address }: { chainId: number; address: Hex }): LedgerCode {
   const bytes = fromHex(code);
   const release = RELEASES.find((it) => isSame(it, bytes, { chainId, address }));

@@ -1,6 +1,6 @@
 /**
- * Public RPC endpoints of the chains on which Tallystick is deployed, of two operators each. The page asks
- * them only if the reader chooses them.
+ * Public RPC endpoints of the chains on which Tallystick is deployed. Each chain has endpoints of two operators. The
+ * page asks them only if the reader chooses them.
  */
 export const PUBLIC_SOURCES: readonly { chain: string; chainId: number; urls: readonly [string, string] }[] =
   [

@@ -29,8 +29,9 @@ export type Readings = {
   block: number;
   /** Whether `block` is the wanted block. */
   isWanted: boolean;
-  /** The newest block that all sources have, and how many more one of them says it has. */
+  /** The newest block that all sources have. */
   tip: number;
+  /** The number of blocks from `tip` to the newest block that any source has. */
   spread: number;
   readings: Reading[];
 };

@@ -37,7 +37,7 @@ const MEMBERS: Column<ClusterMember>[] = [
     isNumber: true,
   },
   {
-    name: "Of those count",
+    name: "Hires, weighted",
     cell: (it) => formatNumber(it.last30dHireCount),
     value: (it) => it.last30dHireCount,
     isNumber: true,
@@ -122,7 +122,10 @@ export function ClusterPage({ id }: { id: string }) {
   );
 }
 
-/** One row for each signal of a funder: as a cluster grows, the node tells one for each time that it tripped. */
+/**
+ * Makes one row for each signal of a funder. While a cluster grows, a signal can trip several times, and the node tells
+ * each time.
+ */
 function joinedSignals(signals: readonly ClusterSignal[]): ClusterSignal[] {
   const rows = new Map<string, { signal: ClusterSignal; members: Set<string> }>();
   for (const it of signals) {
@@ -140,7 +143,7 @@ function Known({ cluster }: { cluster: Cluster }) {
   return (
     <>
       <div class="stack">
-        <h1>{formatNumber(size)} agents that look like one owner's</h1>
+        <h1>{formatNumber(size)} agents that seem to have one owner</h1>
         <p class="sum">
           {kind === "FINGERPRINT"
             ? "Their listings are alike in what they offer, at which price, how fast and where."

@@ -49,7 +49,7 @@ export function GraphView({ graph }: { graph: Cluster["graph"] }) {
     return () => sigma?.kill();
   }, [placed, began]);
   if (problem !== "")
-    return <p class="soft">This browser does not draw the graph. The table below has the same.</p>;
+    return <p class="soft">This browser does not draw the graph. The table below has the same data.</p>;
   const { wallets, links } = placed;
   return (
     <figure class="graph">
@@ -57,7 +57,7 @@ export function GraphView({ graph }: { graph: Cluster["graph"] }) {
         ref={box}
         class="canvas"
         role="img"
-        aria-label={`${countOf(wallets.length, "wallet")} and ${countOf(links.length, "way")} of money between them; the table below has the same`}
+        aria-label={`${countOf(wallets.length, "wallet")} and ${countOf(links.length, "way")} of money between them; the table below has the same data`}
       />
       <figcaption class="row small">
         {KINDS.filter((it) => wallets.some(({ kind }) => kind === it)).map((it) => (
@@ -65,7 +65,7 @@ export function GraphView({ graph }: { graph: Cluster["graph"] }) {
             {NAMES[it]}
           </span>
         ))}
-        <span class="soft">zoom by the wheel or two fingers; a wallet leads to its page</span>
+        <span class="soft">zoom with the mouse wheel or two fingers; click a wallet to open its page</span>
       </figcaption>
     </figure>
   );
@@ -90,8 +90,8 @@ function draw(element: HTMLElement, { wallets, links }: ReturnType<typeof placeG
   /** The labels of the present frame. */
   let taken: Box[] = [];
   /**
-   * Draws an address on a ground of its own, so that no line crosses it. An address without a free place is
-   * left out. The wallet that the reader points at always has its address: it covers the others.
+   * Draws an address on its own background, so that no line crosses it. An address without a free place is left out.
+   * The address of the wallet that the reader points at is always drawn, above all others.
    */
   const drawLabel =
     (ground: string, border: string, isPointedAt: boolean): NodeLabelDrawingFunction =>

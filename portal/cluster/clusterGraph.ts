@@ -16,8 +16,8 @@ type ClusterAnswer = {
 };
 
 /**
- * Gives each wallet of a graph its position. The same graph has the same positions for every reader, in
- * whatever order the node lists it.
+ * Gives each wallet of a graph its position. The same graph has the same positions for every reader. The order in the
+ * node's answer does not matter.
  */
 export function placeGraph({ nodes, edges }: ClusterAnswer): PlacedGraph {
   const byAddress = new Map(nodes.map((it) => [it.address, it]));

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 
 /**
- * A button that cannot be pressed while `isOff`. It keeps the focus of the keyboard meanwhile, which a disabled button loses.
+ * A button that cannot be pressed while `isOff`. A disabled button would lose the keyboard focus; this button keeps it.
  *
  * @param onPress left out for a button that submits its form
  */

@@ -12,7 +12,7 @@ export function AsQuery({ question }: { question: Question }) {
   const graphiql = `${nodeUrl}/graphql?query=${encodeURIComponent(query)}&variables=${encodeURIComponent(JSON.stringify(variables))}`;
   return (
     <p class="as-query small soft">
-      All of this page is one question. <a href={graphiql}>Open it in GraphiQL</a>, or take it along as curl{" "}
+      This whole page is one query. <a href={graphiql}>Open it in GraphiQL</a>, or copy it as a curl command:{" "}
       <CopyButton text={curl} what="as curl" />
     </p>
   );

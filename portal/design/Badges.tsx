@@ -36,7 +36,7 @@ export function ClusterBadge({ size }: { size: number }) {
   return (
     <span
       class="badge warn"
-      title={`One of ${size} that look like one owner's: hires among them count as one between them`}
+      title={`One of ${size} agents that seem to have one owner: a hire between two of them counts 1/${size}`}
     >
       1 of {size}
     </span>

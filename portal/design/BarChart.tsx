@@ -8,8 +8,8 @@ const [WIDTH, HEIGHT] = [640, 120];
 const KINDS = ["good", "other", "bad"] as const;
 
 /**
- * Shows daily counts as bars: successes, failures, and the rest. A hidden list says the same figures. Each colour is one
- * path, so that a chart of many days has few elements.
+ * Shows daily counts as bars: successes, failures, and the rest. A hidden list gives the same figures to screen
+ * readers. Each colour is one path, so that a chart of many days has few elements.
  */
 export function BarChart({ bars, caption }: { bars: readonly Bar[]; caption: string }) {
   const most = Math.max(1, ...bars.map(({ good, bad, other }) => good + bad + other));

@@ -18,11 +18,11 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   };
   const copy = async () => {
     try {
-      // It may be pasted into a terminal, where a line break runs what stands before it.
+      // The reader may paste the text into a terminal. There a line break runs the text before it.
       await navigator.clipboard.writeText(plainText(text, MAX_COPIED));
       show("done", "Copied.");
     } catch {
-      // A browser may refuse it, and has no clipboard for a page without TLS.
+      // A browser may refuse to copy. It offers no clipboard to a page without TLS.
       show("failed", "Your browser does not let this page copy.");
     }
   };

@@ -10,7 +10,7 @@ export type Column<Row> = {
   /** The value for sorting and for the CSV file; null sorts last. */
   value: (row: Row) => string | number | null;
   isNumber?: boolean;
-  /** A few words, which take two lines on a tablet before the table scrolls. */
+  /** Whether the cells have a few words. On a tablet they wrap into two lines before the table scrolls. */
   isWords?: boolean;
 };
 
@@ -40,7 +40,8 @@ export function DataTable<Row>(props: {
   const [order, setOrder] = useState<Order>(null);
   const [isOpen, setOpen] = useState(false);
   const table = useRef<HTMLTableElement>(null);
-  // The button to unfold the table is gone then. The first of the new rows gets the focus before anything else can take it.
+  // Once the table is unfolded, the button for that is gone. The first new row gets the focus before anything else can
+  // take it.
   useLayoutEffect(() => {
     if (isOpen) table.current?.tBodies[0]?.rows[FOLDED]?.querySelector<HTMLElement>("a, button, th")?.focus();
   }, [isOpen]);
@@ -54,7 +55,7 @@ export function DataTable<Row>(props: {
     });
   return (
     <div class="stack">
-      {/* Keys reach what is out of sight, because every column has a button. */}
+      {/* A reader with a keyboard reaches every column, also the hidden ones, because each heading has a button. */}
       <div class="table-box">
         <table ref={table}>
           <caption class="visually-hidden">{caption}</caption>

@@ -1,12 +1,13 @@
 import { type ComponentChildren, toChildArray } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-/** A page that is not in sight has no frames. Then the next part is drawn after this time, in milliseconds. */
+/** A browser draws no frames of a hidden page. Then the next part is drawn after this time, in milliseconds. */
 const WITHOUT_FRAMES_MS = 250;
 
 /**
- * Draws its children one after the other, each in a frame of its own, so that the page reacts in between and its top is seen
- * first. A child that is drawn stays. Until the last one is drawn, the end of the page is out of sight, so nothing in sight moves.
+ * Draws its children one after the other, each in its own frame. So the page can react between two children, and its
+ * top appears first. A drawn child stays. Until the last child is drawn, the end of the page is out of sight. So
+ * nothing moves that the reader sees.
  */
 export function InTurn({ children }: { children: ComponentChildren }) {
   const parts = toChildArray(children);

@@ -3,7 +3,7 @@ import { Icon, type IconName } from "./Icon.tsx";
 
 const ICONS: { [kind: string]: IconName } = { good: "done", bad: "cross", warn: "warn", info: "info" };
 
-/** A message that a reader should not miss. `isLive`: it appears later, so screen readers announce it. */
+/** A message that a reader should not miss. `isLive`: the message appears later, so screen readers announce it. */
 export function Notice(props: {
   kind: "good" | "bad" | "warn" | "info";
   title: string;

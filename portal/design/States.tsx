@@ -23,8 +23,8 @@ export function Empty({ children }: { children: ComponentChildren }) {
 }
 
 /**
- * Shows an answer in each of its states: loading; failed, with the previous answer and a button to retry; or
- * present.
+ * Shows an answer that is loading, has failed, or is there. After a failure it shows the previous answer and a button
+ * to retry.
  *
  * @param what is loaded, as words in a sentence
  * @param heading the heading while the page has no heading of its own yet
@@ -70,7 +70,7 @@ export function Answered<Data>(props: {
 function StaleWord({ at }: { at: number }) {
   return (
     <>
-      What you see below is what it said <Time at={Math.floor(at / 1_000)} />.
+      The data below is what the node said <Time at={Math.floor(at / 1_000)} />.
     </>
   );
 }

@@ -1,4 +1,4 @@
-/** Changes that follow each other faster than this are told as one: the last. In milliseconds. */
+/** In milliseconds. If changes follow each other faster than this, only the last one is announced. */
 const WAIT_MS = 200;
 
 let show: (text: string) => void = () => {};

@@ -7,8 +7,9 @@ export function csvOf(rows: readonly (readonly (string | number | null)[])[]): s
 }
 
 /**
- * Where a spreadsheet could begin a formula: at the start of a text, in either width of the sign, and behind a sign at which some
- * of them divide cells. A spreadsheet set to a comma as its decimal sign divides at `;`, whatever the quotes say.
+ * Where a spreadsheet could begin a formula: at the start of a text, and after a character at which some spreadsheets
+ * divide cells. A formula begins with a sign of normal or of full width. A spreadsheet whose decimal sign is a comma
+ * divides cells at `;`, even between quotes.
  */
 const FORMULA = /(?<=^|[;\t\r\n])(?=[=+\-@＝＋－＠\t\r])/g;
 

@@ -1,8 +1,8 @@
 /** How figures are written, the same on every page. */
 
 /**
- * The first number and the first date that a browser formats make it load its tables, which takes as long as a page's first draw.
- * So formats are made when they are needed, or while the page waits for the node.
+ * To format its first number and its first date, a browser loads tables. This takes as long as the first drawing of a
+ * page. So formats are made when they are needed, or while the page waits for the node.
  */
 const plain = later(() => new Intl.NumberFormat("en", { maximumFractionDigits: 2 }));
 const rate = later(() => new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 }));
@@ -39,7 +39,7 @@ export const NOTHING = "–";
 /** A count or an average, with at most two decimals. */
 export function formatNumber(value: number | null | undefined): string {
   if (value === null || value === undefined) return NOTHING;
-  // Nothing that is counted is as large: hundreds of digits would only push the rest aside.
+  // No real count is so large. Hundreds of digits would only push other text aside.
   return Math.abs(value) < MAX_WRITTEN ? plain().format(value) : Number(value).toExponential(2);
 }
 
@@ -58,7 +58,7 @@ export function formatRate(value: number | null | undefined): string {
  * amounts lines up. It never becomes a floating-point number.
  */
 export function formatAmount(usdc: string): string {
-  // Grouping takes the square of the digits. No amount of money has as many.
+  // The time for grouping grows with the square of the number of digits. No real amount has so many digits.
   if (!signs.test(usdc) || usdc.length > MAX_AMOUNT) return plainText(String(usdc), 40);
   const [whole = "0", decimals] = usdc.split(".");
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
@@ -91,7 +91,7 @@ export function formatTime(at: number): string {
   return Number.isNaN(date.getTime()) ? NOTHING : local().format(date);
 }
 
-/** How long ago, or how long until, in one unit. Both in seconds. */
+/** Says how long ago a time was, or how long it is until that time, in one unit. Both parameters are in seconds. */
 export function formatAge(time: number, now: number): string {
   const seconds = Math.abs(Math.round(now - time));
   if (seconds < 5) return "now";
@@ -106,7 +106,10 @@ export function formatAge(time: number, now: number): string {
   return time > now ? `in ${text}` : `${text} ago`;
 }
 
-/** A JSON value as text, in which every sign that is not seen, or that turns the text around it, is written as `\uXXXX`. */
+/**
+ * A JSON value as text. Every character that is invisible, or that changes the direction of the text around it, is
+ * written as `\uXXXX`.
+ */
 export function visibleJson(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, null, indent) ?? "";
   return text.replace(UNSEEN, (it) => (it === "\n" ? it : escaped(it)));
@@ -120,21 +123,23 @@ function escaped(sign: string): string {
 }
 
 /**
- * A stranger's text as one safe line, without control characters, without characters that change the
- * direction of the text around it, and with at most four marks on a letter, so that none covers other lines.
- * A text of which nothing can be seen says so, because it may be a link.
+ * A stranger's text as one safe line. It has no control characters, and no characters that change the direction of the
+ * text around it. A letter has at most four marks, so that no mark covers other lines. If nothing of a text is visible,
+ * words that say so replace it, because the text may be a link.
  */
 export function plainText(text: string, most = 300): string {
   const line = text.replace(HIDDEN, " ").replace(/(\p{M}{4})\p{M}+/gu, "$1");
   if (text !== "" && line.trim() === "") return BLANK;
-  // Half of a sign at the end would be drawn as a box.
+  // Half of a surrogate pair at the end would be drawn as a box.
   return line.length > most ? `${line.slice(0, most).replace(/[\ud800-\udbff]$/, "")}…` : line;
 }
 
-/** What has no form of its own: controls, fillers (also those that count as letters), and the empty Braille pattern. */
+/**
+ * Characters that draw nothing: controls, fillers (also those that count as letters), and the empty Braille pattern.
+ */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]+/gu;
 
-/** Stands for a text of which nothing can be seen. */
+/** Replaces a text that has no visible character. */
 const BLANK = "(blank)";
 
 /** How a hire is paid (SHP §7.3.1), as words. */
@@ -146,7 +151,10 @@ export function formatMode(mode: string): string {
   );
 }
 
-/** A URL as browsers read it: letters beyond ASCII in a host show as `xn--`, so none looks like another. Other text as it is. */
+/**
+ * A URL as browsers read it: letters beyond ASCII in a host show as `xn--`, so that no host looks like another. Text
+ * that is not a URL stays as it is.
+ */
 export function urlText(text: string): string {
   const url = text.length > MAX_URL ? null : URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol) ? url.href : text;

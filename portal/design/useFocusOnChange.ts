@@ -2,10 +2,10 @@ import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 /**
- * Moves the focus to a heading when what stands below it becomes another thing. A reader who pressed a link further down is taken
- * there.
+ * Moves the focus to a heading when the content below it changes to another thing. So a reader who pressed a link
+ * further down the page comes to the heading.
  *
- * @param thing names what stands there; null is nothing, to which the focus does not move
+ * @param thing names the content; null if there is none, and then the focus does not move
  * @returns the ref of the heading, which needs a tabindex
  */
 export function useFocusOnChange(thing: string | null): RefObject<HTMLHeadingElement | null> {

@@ -62,10 +62,10 @@ function OtherTerms({ id }: { id: Hex }) {
   return (
     <div class="stack">
       <h1>Escrow {shortHash(id)}</h1>
-      <Notice kind="bad" title="This node tells other terms than this escrow has" isLive>
-        An escrow's id is the hash of all its terms, of its chain and of its contract. What the node tells
-        gives another one: an amount, an account, the deadline or the contract is not the one that was agreed
-        on. None of it is shown, and nothing can be signed here. Ask another node.
+      <Notice kind="bad" title="The node's terms are not those of this escrow" isLive>
+        An escrow's id is the hash of all its terms, of its chain and of its contract. The node's terms give
+        another id: an amount, an account, the deadline or the contract is not the one that was agreed on. So
+        this page shows no terms, and you can sign nothing here. Ask another node.
       </Notice>
     </div>
   );
@@ -97,16 +97,16 @@ function Known({ terms, told, token }: { terms: EscrowTerms; told: NodeEscrow | 
           {told?.hire && (
             <>
               {" "}
-              <a href={linkTo.hire(told.hire.id)}>The hire that came of it</a>.
+              <a href={linkTo.hire(told.hire.id)}>The hire of this escrow</a>.
             </>
           )}
         </p>
         {seen !== null && told !== null && seen.status !== byNode.status && (
           <Notice
             kind="warn"
-            title={`By the chain, ${ENDS[seen.status]}. The node says that ${ENDS[byNode.status]}.`}
+            title={`On the chain, ${ENDS[seen.status]}. The node says that ${ENDS[byNode.status]}.`}
           >
-            It may be a few blocks behind. What you can do here goes by the chain.
+            The node may be a few blocks behind. What you can do here depends on the chain.
           </Notice>
         )}
         {told === null && (
@@ -118,7 +118,7 @@ function Known({ terms, told, token }: { terms: EscrowTerms; told: NodeEscrow | 
       <div class="two">
         <div class="stack gap">
           <section class="card" aria-labelledby="clock">
-            <h2 id="clock">{isHeld ? "The deadline" : "What became of it"}</h2>
+            <h2 id="clock">{isHeld ? "The deadline" : "What happened to the money"}</h2>
             {isHeld ? (
               <DeadlineClock
                 deadline={Number(hire.deadline)}

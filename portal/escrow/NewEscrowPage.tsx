@@ -75,7 +75,8 @@ function Deposit({ meta, search }: { meta: ContractsAnswer["meta"]; search: URLS
       <WalletSection
         title="The terms"
         load={loadWallet}
-        // Another link makes another form. Otherwise the terms of the first would stay without the warning about links.
+        // Another link makes another form. Otherwise the terms of the first link would stay, without the warning about
+        // links.
         wallet={{ key: `${ground.contract} ${search}`, ground, told, search }}
         before={
           <Notice kind="info" title="You need a wallet in this browser">

@@ -6,8 +6,8 @@ import { decimalOf } from "./usdc.ts";
 const usdc = (atomic: bigint): string => `${formatAmount(decimalOf(atomic))} USDC`;
 
 /**
- * Explains what an action does with the money, from the terms alone. The reader sees it before signing
- * anything. Accounts are written out: an account whose first and last digits are another's costs minutes to make.
+ * Explains what an action does with the money, from the terms alone. The reader sees it before signing anything.
+ * Accounts are written in full, because anybody can make, in minutes, an account with the same first and last digits.
  */
 export function actWords(
   { hire }: EscrowTerms,
@@ -26,7 +26,7 @@ export function actWords(
     case "markDelivered":
       return [
         "You say on the chain that you delivered. It can be said once, and not taken back.",
-        `The ${usdc(hire.amount)} stay where they are: the buyer releases them, or they go back after the deadline. Then it shows that the buyer stayed silent after a delivery.`,
+        `The ${usdc(hire.amount)} stay where they are: the buyer releases them, or they go back after the deadline. In that case everybody can see that the buyer stayed silent after a delivery.`,
       ];
     case "release":
       return [
@@ -53,7 +53,7 @@ export function actWords(
   }
 }
 
-/** Sentences about what a deposit means for the buyer. The accounts stand below them, written out. */
+/** Sentences about what a deposit means for the buyer. The page shows the whole accounts below them. */
 export function depositWords({ hire }: Pick<EscrowTerms, "hire">, deadline: string): string[] {
   const fee = hire.fee > 0n ? `, and ${usdc(hire.fee)} as the fee to the account below` : "";
   return [

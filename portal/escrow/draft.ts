@@ -54,7 +54,7 @@ export function hireOf(
     if (text === "" && !isNeeded) return NOBODY;
     if (!ADDRESS.test(text)) issues[field] = "An address: 0x and 40 digits of 0–9 and a–f.";
     else if (!hasRightLetters(text))
-      issues[field] = "One of its signs is mistyped: its capital letters do not fit.";
+      issues[field] = "A character is mistyped: the capital letters do not fit this address.";
     return text.toLowerCase() as Hex;
   };
   const seller = address("seller", true);

@@ -72,7 +72,7 @@ function Known({ id, hire }: { id: string; hire: Hire }) {
         <section class="card" aria-labelledby="life">
           <h2 id="life">What happened</h2>
           {moments.length === 0 ? (
-            <Empty>The node tells no step of it.</Empty>
+            <Empty>The node tells no step of this hire.</Empty>
           ) : (
             <ol class="feed life">
               {moments.map(({ time, what, detail }) => (

@@ -22,8 +22,8 @@ export function ReceiptCard(props: { receipt: NonNullable<Hire["receipt"]>; of: 
       {entry?.record && (
         <details>
           <summary>What the seller signed</summary>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys (WCAG 2.1.1). */}
-          {/* biome-ignore lint/a11y/useSemanticElements: no set of fields. */}
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach an element that scrolls (WCAG 2.1.1). */}
+          {/* biome-ignore lint/a11y/useSemanticElements: this is not a set of fields. */}
           <pre tabIndex={0} role="group" aria-label="What the seller signed">
             {signedText(entry.record.body)}
           </pre>

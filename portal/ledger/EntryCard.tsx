@@ -102,7 +102,7 @@ function Shown(props: { entry: LedgerEntry | null; ledger: string; name: number 
   if (entry === null)
     return (
       <Notice kind="info" title="No such entry">
-        The ledger has none there that this node has loaded.
+        This node has loaded no such entry of the ledger.
       </Notice>
     );
   const { record, hash } = entry;
@@ -145,8 +145,8 @@ function Shown(props: { entry: LedgerEntry | null; ledger: string; name: number 
       {record !== null && (
         <details>
           <summary>What was signed</summary>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys (WCAG 2.1.1). */}
-          {/* biome-ignore lint/a11y/useSemanticElements: no set of fields. */}
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach an element that scrolls (WCAG 2.1.1). */}
+          {/* biome-ignore lint/a11y/useSemanticElements: this is not a set of fields. */}
           <pre tabIndex={0} role="group" aria-label="What was signed">
             {signedText(record.body)}
           </pre>

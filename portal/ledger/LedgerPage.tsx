@@ -26,7 +26,7 @@ const NOBODY = `0x${"0".repeat(40)}`;
 export function LedgerPage({ id, search }: { id: string; search: URLSearchParams }) {
   useTitle(`Ledger ${shortHash(id)}`);
   const entry = search.get("entry");
-  // The entry with which the page was opened comes in the same answer. Another one is asked for by itself, and the rest stays.
+  // The entry that opened the page comes in the same answer. For another entry the page asks alone, and the rest stays.
   const [first] = useState(entry);
   const question = questionOf(id, search, first);
   const asked = useAnswer<LedgerAnswer>(
@@ -149,7 +149,7 @@ function Facts({ ledger, anchors }: { ledger: Ledger; anchors: number }) {
           <dt>Guardian</dt>
           <dd>
             {guardian === null || guardian === NOBODY ? (
-              <span class="soft">nobody can announce another writer but the writer</span>
+              <span class="soft">only the writer can announce another writer</span>
             ) : (
               <Address address={guardian} isCopied />
             )}

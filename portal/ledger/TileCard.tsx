@@ -20,8 +20,9 @@ export function TileCard({ ledger }: { ledger: Ledger }) {
         <span class="soft">C2SP tlog-tiles, below /tlog</span>
       </div>
       <p>
-        A log's tiles hold the hashes of its tree. From the same few tiles two roots are made here: that of
-        the newest checkpoint, and that of the anchored head. Tools for transparency logs read them too.
+        A log's tiles hold the hashes of its tree. From the same few tiles this page computes two roots: that
+        of the newest checkpoint, and that of the anchored head. Tools for transparency logs read these tiles
+        too.
       </p>
       <p>
         <ActionButton kind="main" onPress={verify} isOff={verification.state === "running"}>

@@ -11,7 +11,10 @@ export function MarketPage({ search }: { search: URLSearchParams }) {
   return isCapability(capability.toLowerCase()) ? <OffersFound search={search} /> : <NoCapability />;
 }
 
-/** For a link with other text in the place of a capability. The text is a stranger's, and is not shown as a heading of ours. */
+/**
+ * For a link with other text in place of a capability. A stranger may have written this text, so the page does not show
+ * it as its own heading.
+ */
 function NoCapability() {
   useTitle("No such capability");
   return (

@@ -26,7 +26,7 @@ const CHOICES: { [name: string]: readonly (readonly [value: string, text: string
 export function OfferFilters({ search }: { search: URLSearchParams }) {
   const form = useRef<HTMLFormElement>(null);
   const text = search.toString();
-  // Another address, for example of the search before, has other filters. The fields stay, and so does the focus.
+  // Another address, for example of the previous search, has other filters. The fields stay and keep the focus.
   useEffect(() => {
     const filters = new URLSearchParams(text);
     for (const field of form.current?.elements ?? []) {

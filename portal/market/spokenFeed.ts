@@ -4,7 +4,10 @@ import type { FeedItem } from "./feed.ts";
 /** A busy market has several events a second. A reader hears of them at most this often, in milliseconds. */
 const EVERY_MS = 20_000;
 
-/** Says the lines of the feed as they come: the first at once, then how many came meanwhile, with the latest of them. */
+/**
+ * Says the lines of the feed as they come. It says the first line at once. Later it says how many lines came meanwhile,
+ * and the latest line.
+ */
 export function createSpokenFeed(
   say: (text: string) => void,
   everyMs = EVERY_MS,

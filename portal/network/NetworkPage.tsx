@@ -14,25 +14,25 @@ import { RunCard } from "./RunCard.tsx";
 
 /** Explanations of thresholds, by their path. Other thresholds have clear names. */
 const MEANINGS: { [path: string]: string } = {
-  windowSeconds: "Rates, counts and tiers are of this many seconds",
-  volumeWindowSeconds: "Volume is of this many seconds",
+  windowSeconds: "Rates, counts and tiers cover this many seconds",
+  volumeWindowSeconds: "Volume covers this many seconds",
   reconcileSeconds: "How long a receipt waits for its payment",
   minHireAtomic: "Below this a hire is free, and counts nowhere",
-  clusterOthers: "So many other agents of one funder make a cluster",
-  fundingSpanSeconds: "The agents of a cluster were funded within so many seconds",
-  maxIntermediaries: "Through at most so many wallets",
+  clusterOthers: "This many other agents of one funder make a cluster",
+  fundingSpanSeconds: "The agents of a cluster were funded within this many seconds",
+  maxIntermediaries: "Money for an agent passes through at most this many wallets",
   minFundingAtomic: "A smaller transfer funds nobody",
-  fundingShare: "A transfer that is a smaller share of all that the agent got funds nobody",
-  hubTransfers: "A wallet with so many transfers is a hub: it funds nobody",
-  deployBatchBlocks: "Registered together: within so many blocks",
-  fingerprintSimilarity: "Listings alike: at least so similar",
-  maxListings: "Listings that an agent may have",
-  tier2MinSuccesses: "Tier 2 needs so many successes",
+  fundingShare: "A transfer funds nobody if it is a smaller share of all that its receiver ever received",
+  hubTransfers: "A wallet with this many transfers is a hub: it funds nobody",
+  deployBatchBlocks: "Agents are registered together if it is within this many blocks",
+  fingerprintSimilarity: "Listings are alike if they are at least this similar",
+  maxListings: "The most listings that an agent may have",
+  tier2MinSuccesses: "Tier 2 needs this many successes",
   tier2MinSuccessRate: "Tier 2 needs at least this rate, and is lost below it",
-  tier2MinCapabilities: "Tier 2 needs so many capabilities",
-  tier2MinBuyers: "Tier 2 needs so many buyers",
+  tier2MinCapabilities: "Tier 2 needs this many capabilities",
+  tier2MinBuyers: "Tier 2 needs this many buyers",
   tier2RequiresClaim: "Tier 2 needs a human's claim",
-  starDecay: "A rating of yesterday counts this share of today's",
+  starDecay: "A rating of yesterday counts this share of a rating of today",
   tickBlocks: "Blocks between two ticks",
 };
 
@@ -70,8 +70,8 @@ const PARAMS: Column<ParamRow>[] = [
 ];
 
 /**
- * The page of the network: a node's parameters, the accounts that it trusts, all changes of them, and how to
- * run an own node.
+ * The page of the network: a node's parameters, the accounts that it trusts, all changes of them, and how to run a
+ * node.
  */
 export function NetworkPage() {
   useTitle("Network");
@@ -198,7 +198,7 @@ function Known({ network }: { network: Network }) {
           columns={CHANGES}
           rows={paramChanges(history)}
           keyOf={(it) => it.id}
-          empty="No record has set them yet: they are those that this node was started with."
+          empty="No record has set the parameters yet. They are those that this node was started with."
         />
       </section>
     </>

@@ -10,12 +10,12 @@ const STEPS: { title: string; text: string; command: string }[] = [
   },
   {
     title: "A replica",
-    text: "Only answers, from the Postgres of a node: any number of them, started and stopped at any time.",
+    text: "Only answers requests, from the Postgres of a node. You can start and stop any number of these at any time.",
     command: "npm run -s tallystick -- replica --port 42080",
   },
   {
     title: "A check",
-    text: "Walks the digests of two nodes to the first tick at which they differ, and names the line of their logs.",
+    text: "Finds the first tick at which the digests of two nodes differ, and names the first different line of their logs.",
     command: `npm run -s tallystick -- compare ${shellWord(nodeUrl)} https://another.node`,
   },
 ];

@@ -1,7 +1,13 @@
-/** The longest list, and how deep a value may lie. Nodes give at most 20,000 edges of a graph; records have few levels. */
+/**
+ * The longest list, and the most levels of a value. Nodes give at most 20,000 edges of a graph, and records have few
+ * levels.
+ */
 const [MAX_LIST, MAX_DEPTH] = [20_000, 64];
 
-/** Whether a page can draw an answer. A longer list would stop the tab, and a deeper value cannot be walked. */
+/**
+ * Whether a page can draw an answer. A longer list would freeze the tab, and a value with more levels would overflow
+ * the stack.
+ */
 export function isBounded(json: unknown): boolean {
   let level: unknown[] = [json];
   for (let depth = 0; level.length > 0; depth++) {

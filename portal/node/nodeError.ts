@@ -14,7 +14,7 @@ export class NodeError extends Error {
     hint?: string;
     retryAfter?: number | null;
   }) {
-    // A node's words are a stranger's.
+    // A stranger may have written the words of a node.
     super(plainText(parameters.message, 500));
     this.code = plainText(parameters.code, 60);
     this.hint = plainText(parameters.hint ?? "", 500);

@@ -1,6 +1,6 @@
 import { AnswerTooLarge, readBytes as readAll } from "tallystick-sdk/readBytes";
 
-/** The signal of a request ends the reading of its answer, too. So the reading needs no further one. */
+/** The signal of a request also ends the reading of its answer. So the reading needs no signal of its own. */
 const NEVER = new AbortController().signal;
 
 /** The bytes of an answer, which may have no end; undefined when there are more than `most`. The rest is not read. */

@@ -22,7 +22,8 @@ const FRESH_MS = 30_000;
  *
  * @param key the key of the query; the same key has the same answer
  * @param ask sends the query in one request
- * @param options.isOneList another key asks for another part of what is shown. Until it comes, the present answer stays
+ * @param options.isOneList another key asks for another part of the same list. The present answer stays until the new
+ * one comes
  */
 export function useAnswer<Data>(
   key: string,
@@ -35,7 +36,7 @@ export function useAnswer<Data>(
   asking.current = ask;
   const again = useCallback(() => setRound((it) => it + 1), []);
 
-  // Another round asks the same again.
+  // A new `round` sends the same query again.
   useEffect(() => {
     const control = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;

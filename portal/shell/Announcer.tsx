@@ -2,8 +2,8 @@ import { useEffect, useState } from "preact/hooks";
 import { onAnnounced } from "../design/announce.ts";
 
 /**
- * The place from which screen readers take what was announced. It is there from the beginning, because they do not say the first
- * words of a place that has just appeared.
+ * The element whose text screen readers say. It exists from the beginning, because screen readers do not say the first
+ * text of an element that has just appeared.
  */
 export function Announcer() {
   const [said, setSaid] = useState({ text: "", count: 0 });

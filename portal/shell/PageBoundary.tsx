@@ -4,8 +4,8 @@ import { plainText } from "../design/format.ts";
 import { Notice } from "../design/Notice.tsx";
 
 /**
- * Keeps the portal in place when a page cannot be drawn. Answers are drawn as they come, so a node that answers in another
- * form than its API has makes a page fail.
+ * Keeps the portal in place when a page cannot be drawn. A page does not check the form of an answer first. So it fails
+ * if the answer has not the form of the node's API.
  */
 export function PageBoundary({ children }: { children: ComponentChildren }) {
   const [error, tryAgain] = useErrorBoundary() as [unknown, () => void];

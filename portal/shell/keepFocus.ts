@@ -9,8 +9,8 @@ export type FocusKeeper = {
 const PARTS = "dialog, section, main";
 
 /**
- * Watches a part of the page. When an element that has the focus is removed, the browser gives the focus to nothing, and a
- * reader with a keyboard or a screen reader is lost. Then the heading of the nearest part that remains gets it.
+ * Watches a part of the page. When the element with the focus is removed, the browser gives the focus to nothing, and a
+ * reader with a keyboard or a screen reader is lost. So the heading of the nearest remaining part gets the focus.
  *
  * @param main what contains every page, with a tabindex
  */

@@ -1,6 +1,6 @@
 import type { ComponentType } from "preact";
 
-/** Loads a part of the portal that is no part of the first script. */
+/** Loads a part of the portal that the first script does not contain. */
 export type LoadPart<Props extends object> = () => Promise<ComponentType<Props>>;
 
 const parts = new Map<unknown, unknown>();

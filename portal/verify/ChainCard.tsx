@@ -16,7 +16,7 @@ let written: [string, string] = ["", ""];
  * Compares the heads of ledgers with the chain, through the reader's own sources. Nothing is asked before the
  * button is pressed.
  *
- * @param ledger only this one, and who named it. Without it, the reader of a file can give the id
+ * @param ledger the only ledger to compare, and who named it. Without it, the reader of a file can give an id
  * @param tree the tree to compare with the chain, in place of the node's head
  */
 export function ChainCard(props: {

@@ -91,9 +91,9 @@ export function FileCard() {
       {tree !== undefined && (
         <ChainCard key={tree.root} tree={tree}>
           <p>
-            The page compares the root of {tree.what} with the present head of its ledger on the chain, which
-            the sources of your choice tell. The contract must have the released code. Anybody can open a
-            ledger in it, so give the id of the one that you mean.
+            The sources of your choice tell the present head of the ledger on the chain. The page compares the
+            root of {tree.what} with this head. The contract must have the released code. Anybody can open a
+            ledger in it, so give the id of the ledger that you mean.
           </p>
         </ChainCard>
       )}

@@ -44,8 +44,8 @@ export function NodeCard({ agent }: { agent: string | null }) {
         {agent !== null && <Address address={agent} />}
       </div>
       <p>
-        The node's whole event log is read and derived again in your browser, with every signature. Its digest
-        is compared with the node's at every tick
+        Your browser reads the node's whole event log, checks every signature, and derives everything again.
+        The digest of the log is compared with the node's at every tick
         {agent === null ? "" : ", and then each figure and the cluster of this agent"}. Nothing is believed
         because the server says so.
       </p>

@@ -26,7 +26,7 @@ export async function askClaim(address: string, signal: AbortSignal): Promise<Cl
     if (asOf === null || asOf === undefined)
       throw new NodeError({ code: "no_tick", message: "The node has not come to a tick yet." });
     const { as_of, ...figures } = said.json as { [name: string]: unknown; as_of?: { block?: unknown } };
-    // With a tick between the two answers they belong to different states. Then both are asked for again.
+    // If a tick falls between the two answers, they belong to different states. Then both are asked for again.
     if (asOf.digest !== other?.digest || as_of?.block !== asOf.block) continue;
     const isSameTick = page.asOf?.digest === asOf.digest;
     if (!isSameTick && attempt < ATTEMPTS) continue;
@@ -39,14 +39,14 @@ export async function askClaim(address: string, signal: AbortSignal): Promise<Cl
   }
   throw new NodeError({
     code: "unsteady",
-    message: "The node's answers are as of different ticks, time after time.",
+    message: "The node's answers are as of different ticks, again and again.",
     hint: "Try again in a moment.",
   });
 }
 
 /**
- * What the agent's page shows, by the published names; null if the node does not tell it. The query is that of the page, to the
- * letter, so that its words do not tell a node that it is checked.
+ * The figures that the agent's page shows, by their published names; null if the node does not give them. The query is
+ * exactly that of the page, so that a node cannot see that it is being checked.
  */
 async function askShown(
   address: string,

@@ -32,7 +32,10 @@ export type HeadsAnswer = {
 /** The most ledgers that are read. A real node follows only a few. */
 const MAX_LEDGERS = 8;
 
-/** Reads the ledgers that the node follows, all or one, with their present heads; none if it does not follow the one. */
+/**
+ * Reads the ledgers that the node follows, or only one of them, with their present heads. Gives an empty list if the
+ * node does not follow that one.
+ */
 export async function askLedgers(
   only: string | undefined,
   signal: AbortSignal,

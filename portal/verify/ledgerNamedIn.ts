@@ -1,11 +1,11 @@
-/** The beginning of a file in which a record is looked for. A ledger's first records are its operator's parameters. */
+/** How many bytes of a file are searched for a record. The first records of a ledger are its operator's parameters. */
 const BEGIN = 1 << 20;
 
 const UNBOUND = ["listing", "receipt"];
 
 /**
- * The id of the ledger that the first bound record of a ledger file names; undefined if none of the first ones does.
- * It is the file's word, to be compared with the node's.
+ * The id of the ledger that the first bound record of a ledger file names; undefined if none of the first records names
+ * one. The file may be wrong, so the caller compares this id with the node's.
  */
 export async function ledgerNamedIn(file: Blob): Promise<string | undefined> {
   const text = await file.slice(0, BEGIN).text();

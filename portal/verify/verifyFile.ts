@@ -32,7 +32,7 @@ export async function verifyFile(
       checks: [
         fails(
           "This is no ledger, event log, proof, checkpoint, trust report or signed record",
-          "A ledger has an entry a line, an event log begins with a line of kind params, .proof files, reports and records are JSON.",
+          "Each line of a ledger is an entry. An event log begins with a line of kind params. .proof files, reports and records are JSON.",
         ),
       ],
     };

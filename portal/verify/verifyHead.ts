@@ -58,8 +58,8 @@ export function idCheck({ place, named }: ToldLedger): Check {
 }
 
 /**
- * Checks that the contract can only hold heads that a ledger's writer anchored in it, one after the other. A node could name a
- * contract of its own, whose ids follow from it as well, and which answers any head.
+ * Checks that the contract can only hold heads that a ledger's writer anchored in it, one after the other. A node could
+ * name a contract of its own. Ids of ledgers follow from that contract as well, and it can answer any head.
  *
  * @param isPublic whether released contracts are deployed on this chain. Elsewhere, such as on a test chain, they may be at other
  * addresses
@@ -81,7 +81,7 @@ export function codeCheck({ code }: ChainHead, contract: string, isPublic: boole
     : isOpen("The contract has the released code, at another address than that of its release", detail);
 }
 
-/** Whose word it is which ledger is compared: the reader's, the page's address, the file itself, or only the node's. */
+/** Who names the ledger to compare: the reader, the page's address, the file itself, or only the node. */
 export type NamedBy = "reader" | "page" | "file" | "node";
 
 const NAMED: { [by in Exclude<NamedBy, "node">]: string } = {
@@ -101,7 +101,7 @@ export function ledgerCheck({ place, named }: ToldLedger, by: NamedBy): Check {
   );
 }
 
-/** So many blocks are not just a short delay. On Base they take half an hour. */
+/** This many blocks are not just a short delay. On Base they take half an hour. */
 export const MANY_BLOCKS = 900;
 
 /** A chain whose newest block is older than this has no new blocks, or its source does not tell them. In seconds. */
@@ -136,7 +136,8 @@ export function sourceChecks({ block, spread, readings }: Readings): {
     const detail = `Only ${one.source} says so, ${at}. Name a second source: then both would have to lie.`;
     return { checks: [...problems, isOpen("One source", detail)], head: one.head };
   }
-  // Both are asked about the same block. A source that names a block of long ago would make the honest one tell an old head.
+  // Both sources are asked about the same block. If one names a very old block as its newest, the honest one tells an
+  // old head.
   if (spread > MANY_BLOCKS) {
     const detail = `${one.source} and ${other.source} are ${count(spread)} blocks apart. One is behind, or lies: ask a third.`;
     return {
@@ -162,8 +163,8 @@ function sentenceOf({ source, head }: Extract<Reading, { head: ChainHead }>): st
 }
 
 /**
- * Checks that the block up to which a node says it has read the chain is a recent one. Otherwise an old head would be right as
- * of an old block.
+ * Checks that a node says that it has read the chain up to a recent block. Otherwise it could show an old head, which
+ * is right as of an old block.
  *
  * @param tip the newest block of the sources
  */
@@ -206,7 +207,7 @@ export async function nodeHeadChecks(
         : fails("The node tells more entries than the chain has anchored", numbers),
     ];
   const checks = await beginningChecks("The node's head", told, head, prove);
-  // A node that says that it has read beyond the sources has read this block, too.
+  // If the node says that it has read further than the sources, it has also read this block.
   const hasRead = isSameBlock || block <= indexedBlock;
   if (isBlocked) return [isOpen("The node waits for entries, as it says itself", numbers), ...checks];
   return [
@@ -266,7 +267,7 @@ async function beginningChecks(what: string, tree: Tree, head: ChainHead, prove:
       ? holds(`${what} is the beginning of what the chain has`, "The consistency proof was checked here.")
       : fails(
           `${what} is not the beginning of what the chain has`,
-          "No consistency proof leads from the one to the other: it is another ledger's, or was changed.",
+          "No consistency proof leads from the one to the other: it is of another ledger, or it was changed.",
         ),
   ];
 }

@@ -53,7 +53,7 @@ export function signatureChecks(note: SignedNote, origin: string, { logs, policy
     return [
       isOpen(
         "Who signed it",
-        `It says ${origin}. Give the key of that log, which you have from somewhere else, to check it.`,
+        `It says ${origin}. To check it, give the key of that log. Get the key from another source.`,
       ),
     ];
   if (policy !== null) {

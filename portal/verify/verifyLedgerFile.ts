@@ -60,7 +60,7 @@ async function verifyLineByLine(file: Blob, onProgress: (share: number) => void)
       : [
           isOpen(
             `${count === 1 ? "One line is" : `${count.toLocaleString("en")} lines are`} in another layout than the canonical one`,
-            `The first is line ${firstLine}. What they say verifies.`,
+            `The first is line ${firstLine}. Their content verifies.`,
           ),
         ];
   return verified({ size: frontier.size, head: chain.head, root: frontier.root() }, layout);

@@ -25,7 +25,7 @@ export async function verifyLedgerOfNode(
   if (odd !== undefined)
     return {
       title,
-      checks: [fails("The node tells a head whose number of entries is none", String(odd.size))],
+      checks: [fails("The node names a head without a valid number of entries", String(odd.size))],
     };
   const wanted = heads.toSorted((a, b) => a.size - b.size);
   const last = wanted.at(-1)?.size ?? 0;

@@ -13,7 +13,7 @@ export type Claim = {
   /** The other members of its cluster, from `/v1/agents/…/cluster`; null if the node says that there are more. */
   coMembers: string[] | null;
   asOf: { block: number; digest: string };
-  /** What the agent's page shows as of the same tick, by the same names; null if it could not be had. */
+  /** What the agent's page shows as of the same tick, by the same names; null if the node did not give it. */
   shown?: { [name: string]: unknown } | null;
 };
 
@@ -42,8 +42,8 @@ export async function verifyNode(
     const ofClaim = claim === null ? [] : claimChecks(claim, snapshot);
     return {
       title,
-      // A single check means that a figure changed after the last final block: the verification waits.
-      // Otherwise all figures hold so far, and the reader may wait.
+      // If `claimChecks` gives a single check, a figure changed after the last final block, and the verification must
+      // wait. Otherwise all figures hold so far, and the reader may wait.
       ...(isEarlier && { [ofClaim.length === 1 ? "waitsFor" : "mayWaitFor"]: claim.asOf.block }),
       checks: [
         events === 0
@@ -57,7 +57,7 @@ export async function verifyNode(
           : isOpen("The log has no tick yet, so no digest was compared"),
         ...ofClaim,
         isOpen(
-          "Whether the log lacks something, this node alone cannot show",
+          "This node alone cannot show whether its log lacks something",
           "Another node, or the chain, can: tallystick compare names the first line at which two nodes differ.",
         ),
       ],
@@ -101,7 +101,7 @@ export function claimChecks(claim: Claim, snapshot: Snapshot): Check[] {
     if (isEarlier)
       return [
         isOpen(
-          `Something of it is not yet so at block ${block}, the last final one`,
+          `Some of it is different at block ${block}, the last final one`,
           wrong.map(({ name }) => name).join(", "),
         ),
       ];
@@ -109,7 +109,9 @@ export function claimChecks(claim: Claim, snapshot: Snapshot): Check[] {
       holds(`All ${names.length} figures follow from the log, as of block ${block}, the last final one`),
       ...unshown,
       member,
-      isOpen(`That they are still so at block ${asOf.block.toLocaleString("en")} shows when that is final`),
+      isOpen(
+        `Whether they still follow at block ${asOf.block.toLocaleString("en")} can be checked once it is final`,
+      ),
     ];
   }
   return [
@@ -154,7 +156,7 @@ function memberCheck(address: string, coMembers: string[] | null, { agents, clus
   if (hidden.length > 0)
     return fails(`The node hides ${hidden.length} of the members of its cluster`, hidden.join(", "));
   if (invented.length > 0)
-    return fails("The node names members that its cluster has not", invented.join(", "));
+    return fails("The node names members that its cluster does not have", invented.join(", "));
   return derived.length === 0
     ? holds("It is in no cluster")
     : holds(`Its cluster has the ${derived.length} other members that the node names`);

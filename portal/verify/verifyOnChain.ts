@@ -73,11 +73,11 @@ async function verifyLedger(
   if (head === null) return { checks: sources, fits: false };
   const isPublic = PUBLIC_SOURCES.some(({ chainId }) => chainId === place.chainId);
   const code = codeCheck(head, place.contract, isPublic);
-  // What other code says of a ledger is nobody's word.
+  // If the contract has other code, its answer about a ledger proves nothing.
   if (code.state === "no") return { checks: [...sources, code], fits: false };
   const prove = (from: number, to: number) => askConsistency(place.ledger, from, to, signal);
   const { block, isWanted: isSameBlock, tip } = readings;
-  // A node at the head is as old as its sources. An hour is far more than these blocks.
+  // The age is checked only if the block is one of the newest. The limit of an hour is far more than MANY_BLOCKS take.
   const isNewest = tree !== undefined || !isSameBlock || tip - block <= MANY_BLOCKS;
   const age = isNewest ? ageCheck(head, isPublic, Date.now() / 1_000) : [];
   const compared =

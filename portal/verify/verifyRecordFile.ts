@@ -41,7 +41,7 @@ export function verifyRecordFile(text: string): Finding {
 
 function signatureOf(found: string | null, signer: string): string {
   const by = found === null ? "No wallet's key made this signature." : `It is by ${found}, not by ${signer}.`;
-  return `${by} A contract wallet's signature only the chain can check.`;
+  return `${by} Only the chain can check the signature of a contract wallet.`;
 }
 
 function receiptChecks(body: ReturnType<typeof recordBodyFromPyJson>): Check[] {
@@ -58,6 +58,6 @@ function receiptChecks(body: ReturnType<typeof recordBodyFromPyJson>): Check[] {
     ];
   } catch (error) {
     if (!(error instanceof TallystickError)) throw error;
-    return [fails("It has not the form of a receipt", error.message)];
+    return [fails("It does not have the form of a receipt", error.message)];
   }
 }

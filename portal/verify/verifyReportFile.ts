@@ -30,7 +30,7 @@ export function verifyReportFile(text: string, { reports }: BelievedKeys): Findi
         expected === undefined
           ? isOpen(
               "Whose key signed it",
-              `Key ${publicKey}. Compare it with the agent card of the node that you had it from, or give that key here.`,
+              `Key ${publicKey}. Compare it with the key in the agent card of the node that gave you the report, or give that key here.`,
             )
           : isValid
             ? holds("The key that you gave signed it", publicKey)

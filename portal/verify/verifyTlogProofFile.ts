@@ -17,7 +17,15 @@ export function verifyTlogProofFile(text: string, keys: BelievedKeys): Finding {
   try {
     const { extra, index, proof, checkpoint } = parseTlogProof(text);
     if (extra === undefined)
-      return { title, checks: [fails("The proof has no entry", "One of this ledger carries it as extra.")] };
+      return {
+        title,
+        checks: [
+          fails(
+            "The proof has no entry",
+            "A proof of a Tallystick ledger carries its entry in the extra data.",
+          ),
+        ],
+      };
     const line = new TextDecoder().decode(extra);
     const { currentHash } = readProvenEntry(line);
     const isText = bytesEqual(new TextEncoder().encode(line), extra);

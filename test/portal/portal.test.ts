@@ -84,7 +84,11 @@ describe("the portal", function () {
     ["a search that finds nothing", () => "#/?capability=text.nothing", "No offers"],
     ["an agent", () => `#/agent/${cast.busy}`, "Why this tier"],
     ["a member of a ring", () => `#/agent/${cast.ring[0]}`, "Its cluster"],
-    ["an agent with private metrics", () => `#/agent/${cast.secret}`, "It sells under private metrics"],
+    [
+      "an agent with private metrics",
+      () => `#/agent/${cast.secret}`,
+      "It sells, and its metrics are private",
+    ],
     ["a hire", () => `#/hire/${hireId}`, "What happened"],
     ["a cluster", () => `#/cluster/${clusterId}`, "What put them together"],
     ["a cluster that is none", () => `#/cluster/clst_${"A".repeat(26)}`, "No such cluster"],
@@ -97,7 +101,7 @@ describe("the portal", function () {
     ["verification", () => "#/verify", "Check it yourself"],
     ["verification of an agent", () => `#/verify/${cast.busy}`, "This agent's figures"],
     ["a new escrow", () => "#/escrow/new", "the latest deposit first"],
-    ["an address that is nobody's", () => `#/agent/0x${"ab".repeat(20)}`, "Nobody here by that address"],
+    ["an address that is nobody's", () => `#/agent/0x${"ab".repeat(20)}`, "No agent has this address"],
     ["a link that lost a part", () => "#/agent/0x12", "There is no such page"],
   ];
 
@@ -249,7 +253,7 @@ describe("the portal", function () {
   it("shows a ring of self-hires before anything else", async () => {
     await open(`#/agent/${cast.ring[0]}`, "Before you hire it");
     const notice = await page.locator(".notice.warn").innerText();
-    expect(notice).to.contain("It is one of 5 agents that look like one owner's");
+    expect(notice).to.contain("It is one of 5 agents that seem to have one owner");
   });
 
   it("draws the top of a long page first, and the rest in later frames, of which none is long", async () => {
@@ -361,7 +365,7 @@ describe("the portal", function () {
     const text = await block.innerText();
     expect(text).to.contain("Identity 22").and.contain("its wallet now").and.contain("Identity 7");
     expect(text).to.contain("9 given: 2 backed by a hire, 4 unproven, 3 its own, 1 taken back");
-    expect(text).to.contain("And more").and.contain("Advice: no figure above depends on it");
+    expect(text).to.contain("There are more").and.contain("This is advice: no figure above depends on it");
     // The address of a file is a stranger's word.
     expect(await block.locator("code").first().innerText()).to.contain("<img src=x");
     expect(await block.locator("img").count()).to.equal(0);
@@ -394,7 +398,7 @@ describe("the portal", function () {
     await page.route("**/graphql", (route) => route.abort());
     await open("#/", "The node does not answer.");
     await page.goBack();
-    await page.getByText("What you see below is what it said").waitFor();
+    await page.getByText("The data below is what the node said").waitFor();
     expect(await page.getByText("Why this tier").count()).to.equal(1);
     await page.unrouteAll();
     await page.route("**/graphql", () => {});

@@ -176,7 +176,7 @@ describe("verification in the portal", function () {
       expect(failsOf({ figures: { ...figures, avg_cost_per_capability: {} } })).to.have.length(1);
       expect(failsOf({ coMembers: [] })).to.deep.equal(["The node hides 1 of the members of its cluster"]);
       expect(failsOf({ coMembers: ["0xb", "0xc"] })).to.deep.equal([
-        "The node names members that its cluster has not",
+        "The node names members that its cluster does not have",
       ]);
       expect(failsOf({ asOf: { block: 70, digest: "0xe" } })).to.deep.equal([
         "The digest that came with the figures is not that of block 70",

@@ -21,7 +21,7 @@ const WORDS: { [step in Exclude<DepositStep["step"], "failed" | "ready">]: strin
   trying: "Trying it on the chain, without sending anything…",
   sending: "Second of two: send it. The wallet shows a call of the escrow contract.",
   allowing: "Read what the wallet shows: an approval for the escrow contract. Decide there.",
-  waiting: "Sent. Once it counts as done, the deposit follows here.",
+  waiting: "Sent. Once this transaction counts as done, the deposit follows here.",
 };
 
 /** The dialogue of a deposit. It explains the terms before it asks the wallet to sign and to send. */
@@ -94,7 +94,7 @@ function Ready({ ready: { way, notes }, amount }: { ready: DepositReady; amount:
       {way.by === "allowance" && way.next !== "deposit" && (
         <p>
           It is paid by allowance, in two transactions. The first lets the contract take exactly {amount}{" "}
-          USDC, by a deposit of your own and by nothing else; the second is the deposit.
+          USDC, and only for a deposit of your own. The second is the deposit.
           {way.next === "clear" &&
             " This token changes an allowance only after the old one was cleared, so one more transaction comes before these."}
         </p>

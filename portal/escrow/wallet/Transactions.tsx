@@ -20,9 +20,7 @@ export function Transactions({ transactions }: { transactions: TransactionsState
               <Icon name={icon} size={18} />
               <div class="stack tight">
                 <strong>{plainText(pending.title, 80)}</strong>
-                <span role="status">
-                  {isFollowing ? text : "Connect your wallet to see what became of it."}
-                </span>
+                <span role="status">{isFollowing ? text : "Connect your wallet to see its state."}</span>
                 <span class="row small soft">
                   {pending.hash !== null && <Hash hash={pending.hash} what="the transaction" />}
                   {(isFinal(progress) || progress.state === "asked" || progress.state === "unseen") && (
@@ -59,7 +57,7 @@ function wordsOf(progress: Progress, confirmations: number, chainId: number): Wo
   switch (progress.state) {
     case "asked":
       return warn(
-        "The wallet was asked for it, and this page has no answer. Look into the wallet: it may have been sent.",
+        "The wallet was asked for it, and this page has no answer. Look into the wallet: it may have sent the transaction.",
       );
     case "unseen":
       return info("Sent. The chain does not show it yet.");
@@ -67,10 +65,10 @@ function wordsOf(progress: Progress, confirmations: number, chainId: number): Wo
       return info("Sent. It waits for a block.");
     case "elsewhere":
       return warn(
-        `The wallet is on another chain now. Switch it to ${chainName(chainId)} to see where it is.`,
+        `The wallet is on another chain now. Switch it to ${chainName(chainId)} to see the state of this transaction.`,
       );
     case "unsure":
-      return warn(`Where it is cannot be read now: ${plainText(progress.reason, 200)}`);
+      return warn(`Its state cannot be read now: ${plainText(progress.reason, 200)}`);
     case "confirming":
       return info(
         `In block ${progress.block.toLocaleString("en")}: ${progress.confirmations} of ${countOf(confirmations, "block")}.`,
@@ -81,7 +79,7 @@ function wordsOf(progress: Progress, confirmations: number, chainId: number): Wo
       return {
         kind: "bad",
         icon: "cross",
-        text: `The contract refused it in block ${progress.block.toLocaleString("en")}. Only its gas is gone. The escrow may have changed before it came.`,
+        text: `The contract refused it in block ${progress.block.toLocaleString("en")}. Only its gas was spent. The escrow may have changed before this transaction came.`,
       };
     case "replaced":
       return replacedWords(progress);
@@ -94,11 +92,11 @@ function replacedWords({ by, as }: Progress & { state: "replaced" }): Words {
     return {
       kind: "info",
       icon: "again",
-      text: `You sent it again at another price. Followed as ${other} from now on.`,
+      text: `You sent it again at another price. This page now follows ${other}.`,
     };
   const text = {
     cancelled: `You cancelled it: ${other} took its place and does nothing.`,
-    other: `${other} took its place: another transaction of your account, with something else. Nothing of this was done.`,
+    other: `${other} took its place: another transaction of your account, which does something else. Nothing of this transaction was done.`,
     unknown: "Another transaction of your account took its place. The escrow shows what was done.",
   }[as];
   return { kind: "warn", icon: "warn", text };

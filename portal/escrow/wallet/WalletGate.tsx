@@ -57,7 +57,7 @@ function WalletChoice({ wallet: { wallets, asking, error, connect } }: { wallet:
         <>
           <p class="soft">
             The wallet tells this page your address, and asks its own node about the chain. This page cannot
-            send anything without it asking you.
+            send anything before the wallet has asked you.
           </p>
           <ul class="plain wallets">
             {wallets.map((wallet) => (
@@ -71,7 +71,7 @@ function WalletChoice({ wallet: { wallets, asking, error, connect } }: { wallet:
           </ul>
           {pretenders(wallets).length > 0 && (
             <Notice kind="warn" title="Two wallets say that they are of the same maker">
-              One of them may pretend to be the other. Look which extensions your browser has, and turn off
+              One of them may pretend to be the other. Look at which extensions your browser has, and turn off
               the one that you do not know.
             </Notice>
           )}
@@ -162,9 +162,8 @@ function GroundWords({ code, ground }: { code: EscrowCode; ground: Ground }) {
         <li class="open">
           <Icon name="info" />
           <span>
-            It was not deployed at the address that a release gets by itself, so this page cannot see whether
-            somebody wrote credits of their own into it before. Put money in only if you trust whoever
-            deployed it.
+            It is not at the address of a release. So this page cannot see whether somebody wrote credits of
+            their own into the contract before. Put money in only if you trust whoever deployed it.
           </span>
         </li>
       )}
@@ -173,7 +172,7 @@ function GroundWords({ code, ground }: { code: EscrowCode; ground: Ground }) {
         <span>
           {known
             ? "Its token is Circle's USDC."
-            : "Its token is the node's, and not one that this page knows as USDC. It may be worth nothing."}
+            : "Its token is the one that the node names. This page does not know it as USDC, and it may be worth nothing."}
         </span>
       </li>
     </ul>

@@ -49,13 +49,14 @@ const WORDS: { [name: string]: (args: Arguments) => string } = {
   InvalidSignature: ([signer]) => `The signature is not one of ${who(signer)} over these terms.`,
   NotAParty: ([signer]) => `${who(signer)} is no party of this hire.`,
   NotAuthorized: ([, expected]) => `Only ${who(expected)} can do this.`,
-  NotEnoughGas: () => "It needs more gas, so that a payment does not fail for want of it.",
+  NotEnoughGas: () => "It needs more gas: otherwise a payment could fail.",
   NothingToWithdraw: ([account]) => `The contract owes ${who(account)} nothing.`,
   SafeERC20FailedOperation: () => "The token refuses the payment.",
   SellerIsZero: () => "A hire needs a seller.",
   SplitOutOfRange: ([, whole]) =>
     `A split gives both sides something: more than 0 and less than ${amount(whole)}.`,
-  WrongStatus: ([, actual]) => `This escrow ${STATUSES[Number(actual)] ?? "is not where this needs it"}.`,
+  WrongStatus: ([, actual]) =>
+    `This escrow ${STATUSES[Number(actual)] ?? "is not in the state that this needs"}.`,
   ERC20InsufficientBalance: ([sender, balance, needed]) =>
     `${who(sender)} has ${amount(balance)}, and ${amount(needed)} are needed.`,
   ERC20InsufficientAllowance: () => "The token was not told to let the escrow take the money.",
@@ -64,7 +65,7 @@ const WORDS: { [name: string]: (args: Arguments) => string } = {
   ERC3009InvalidAuthorizationTime: () => "The signature is no longer good: its time is over.",
   ERC3009UsedAuthorization: () => "This payment was made before.",
   NotAllowed: ([account]) => `The token bars ${who(account)}: it moves nothing from or to that account.`,
-  TokenPaused: () => "The token stands still: its maker has stopped all payments.",
+  TokenPaused: () => "The token is paused: its maker has stopped all payments.",
 };
 
 /** The error with which the contract or its token refuses a call, with a sentence for people. */
@@ -105,10 +106,10 @@ const DEEPEST = 6;
 
 const NO_REASON: Refusal = { name: "none", words: "The contract refuses, and gives no reason." };
 
-/** What nodes say of a refusal without bytes: tokens as old as Tether's give none. */
+/** What nodes say when a contract refuses and gives no bytes. Old tokens, such as Tether's, give none. */
 const REVERTED = /\b(?:execution|transaction) reverted\b(?:: (?<reason>.+))?/i;
 
-/** Reads a refusal that the error tells in words only; null if it tells of none. */
+/** Reads a refusal from an error that has only words. Gives null if the words tell of no refusal. */
 function wordsOnly(value: unknown, depth: number): Refusal | null {
   if (depth > DEEPEST || typeof value !== "object" || value === null) return null;
   const { code, message, data, cause, error, originalError } = value as { [field: string]: unknown };

@@ -3,9 +3,9 @@ import type { Chain, SentTransaction } from "./createChain.ts";
 import { keepPending, type Pending } from "./pendingStore.ts";
 
 /**
- * The state of a transaction. `unseen`: the chain does not know it yet. `elsewhere`: the wallet is on another
- * chain now, so its state is unknown. `replaced`: another transaction of the account has its nonce. `same`:
- * that one makes the same call at another price. `cancelled`: that one does nothing.
+ * The state of a transaction. `unseen`: the chain does not know it yet. `elsewhere`: the wallet is on another chain
+ * now, so its state is unknown. `replaced`: another transaction of the account has its nonce. `same`: the other
+ * transaction makes the same call at another price. `cancelled`: the other transaction does nothing.
  */
 export type Progress =
   | { state: "asked" | "unseen" | "waiting" | "elsewhere" }
@@ -29,8 +29,7 @@ export type Follow = {
   /** The number of confirmations after which a transaction counts as done, including its own block. */
   confirmations: number;
   /**
-   * It also gets the transaction, because the hash changes when the transaction is sent again at another
-   * price.
+   * This function also gets the transaction, because its hash changes when it is sent again at another price.
    */
   onProgress: (progress: Progress, pending: Pending) => void;
   signal: AbortSignal;

@@ -1,8 +1,8 @@
 import type { Provider } from "./provider.ts";
 
 /**
- * Listens to an event of a wallet. Not every wallet has events, and some break when they are asked for one. Then the page reads
- * the wallet before each step all the same.
+ * Listens to an event of a wallet. Not every wallet has events, and some throw an error when a page asks for an event.
+ * The page does not depend on events, because it reads the wallet again before each step.
  *
  * @returns a function that stops it
  */

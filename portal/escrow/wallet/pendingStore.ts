@@ -25,7 +25,7 @@ export type Pending = {
 const KEY = "tallystick-escrow-pending";
 const MAX_KEPT = 20;
 
-/** A transaction that the chain did not show for so long is forgotten, in milliseconds. */
+/** In milliseconds. If the chain does not show a transaction for this long, it is forgotten. */
 const FORGOTTEN_MS = 7 * 86_400_000;
 
 /** The stored transactions, the oldest first. */

@@ -88,7 +88,7 @@ export async function barredNotes(chain: Chain, token: Hex, accounts: readonly H
     .flat()
     .map(
       (account) =>
-        `The token bars ${shortHash(account)} now: its part would stay in the contract, to be withdrawn once the token lets it.`,
+        `The token bars ${shortHash(account)} now: its part would stay in the contract. It can be withdrawn once the token allows it.`,
     );
 }
 

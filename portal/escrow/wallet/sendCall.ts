@@ -35,7 +35,7 @@ export async function readAccounts(
  * so that the page knows it after a reload.
  *
  * @param signal ends it while the wallet has not been asked
- * @throws WalletError. Nothing was sent, unless the error says that it may have been sent
+ * @throws WalletError. Its text says so if the transaction may have been sent; otherwise nothing was sent
  */
 export async function sendCall(
   { provider, chain, signal }: { provider: Provider; chain: Chain; signal?: AbortSignal | undefined },
@@ -63,7 +63,7 @@ export async function sendCall(
   keepPending(pending);
   let hash: unknown;
   try {
-    // A wallet that changed its chain since refuses a transaction for another.
+    // If the wallet has changed its chain meanwhile, it refuses a transaction for the earlier chain.
     const transaction = { ...call, value: "0x0", chainId: toQuantity(BigInt(chainId)) };
     hash = await askWallet(provider, {
       method: "eth_sendTransaction",

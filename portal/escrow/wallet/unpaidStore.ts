@@ -4,8 +4,8 @@ import { isHexText } from "./createChain.ts";
 const KEY = "tallystick-escrow-unpaid";
 
 /**
- * Keeps that an allowance was sent for an escrow and its deposit was not, so that the page can continue it
- * after a reload. One is kept: the last. Its terms are kept by `keepTerms`.
+ * Stores the id of an escrow whose allowance was sent and whose deposit was not. So the page can continue the deposit
+ * after a reload. Only the last such escrow is stored. `keepTerms` stores its terms.
  */
 export function keepUnpaid(id: Hex): void {
   write(id);
@@ -21,7 +21,7 @@ export function unpaidOne(): Hex | null {
   }
 }
 
-/** Forgets it, if it is the one that is kept. */
+/** Forgets an escrow, if it is the stored one. */
 export function forgetUnpaid(id: Hex): void {
   if (unpaidOne() === id) write(null);
 }

@@ -82,7 +82,7 @@ export function useDeposit({
     const ready = await prepare();
     const { way } = ready;
     if (way.by === "signature") {
-      // A wallet may have changed its account without a word.
+      // A wallet may have changed its account without an event.
       await requireAccount(wallet.provider, account, signal);
       setStep({ step: "signing" });
       const signature = await signDeposit(wallet.provider, way, signal);

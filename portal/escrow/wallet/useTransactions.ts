@@ -18,7 +18,7 @@ export type TransactionsState = {
   setConfirmations: (count: number) => void;
   add: (pending: Pending) => void;
   dismiss: (key: string) => void;
-  /** Reads the stored transactions again, because one may have been stored that {@link add} was not told. */
+  /** Reads the stored transactions again, because a transaction may have been stored without a call of {@link add}. */
   readStored: () => void;
 };
 

@@ -42,7 +42,7 @@ describe("a deposit in the portal with the reader's wallet", function () {
   /** Presses a button of the dialogue, and mines a block so that its transaction is done. */
   const press = async (name: string) => {
     await reader.page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
-    await reader.page.getByText("Sent. Once it counts as done").waitFor();
+    await reader.page.getByText("Sent. Once this transaction counts as done").waitFor();
     await reader.scene.client.mine({ blocks: 1 });
   };
 

@@ -184,7 +184,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       const { nonce } = await waiting();
       await reader.wallet.send({ to: reader.scene.stranger.address, value: 1n, nonce, ...dear });
       await reader.scene.client.mine({ blocks: 1 });
-      await reader.page.getByText("another transaction of your account, with something else").waitFor();
+      await reader.page.getByText("another transaction of your account, which does something else").waitFor();
     });
 
     it("continues when the page is loaded again", async () => {
@@ -261,7 +261,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
     ] as const) {
       it(`refuses everything if the node gives ${what}`, async () => {
         await lie((json) => json.replace(pattern, put));
-        await reader.page.getByText("This node tells other terms than this escrow has").waitFor();
+        await reader.page.getByText("The node's terms are not those of this escrow").waitFor();
         expect(await reader.page.getByRole("button", { name: "Use your wallet" }).count()).to.equal(0);
         expect(reader.wallet.asked).to.deep.equal([]);
       });
@@ -275,7 +275,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
 
     it("follows the chain if the node gives another state", async () => {
       await lie((json) => json.replace('"status":"HELD"', '"status":"RELEASED"'));
-      await reader.page.getByText("What became of it").waitFor();
+      await reader.page.getByText("What happened to the money").waitFor();
       await connect();
       await reader.page.getByText("By the chain, the money is held.").waitFor();
       await reader.page.getByRole("button", { name: "Release the money" }).waitFor();
@@ -311,7 +311,9 @@ describe("an escrow in the portal, when something goes wrong", function () {
       scene.node.change = (json) => json.replaceAll(scene.escrow, address);
       await reader.page.goto(`${scene.url}#/escrow/new`);
       await connect();
-      await reader.page.getByText("cannot see whether somebody wrote credits of their own into it").waitFor();
+      await reader.page
+        .getByText("cannot see whether somebody wrote credits of their own into the contract")
+        .waitFor();
     });
   });
 });
