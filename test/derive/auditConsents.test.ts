@@ -15,7 +15,7 @@ describe("the consent to audits in a listing's row", () => {
     const audit = { operator: AUDITED };
     expect(await say({})).to.deep.equal([null, null]);
     expect(await say({ audit })).to.deep.equal([AUDITED, START + 120 + DAY]);
-    // The same again, at another price, changes nothing of it.
+    // The same statement at another price does not change the consent.
     expect(await say({ audit, price_usdc: "0.60" })).to.deep.equal([AUDITED, START + 120 + DAY]);
     expect(await say({ audit: "yes" })).to.deep.equal([null, START + 240 + DAY]);
     expect(await say({ audit, price_usdc: "0.70" })).to.deep.equal([AUDITED, START + 300 + DAY]);

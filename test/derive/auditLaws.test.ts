@@ -86,7 +86,8 @@ describe("which hires are drawn", () => {
 });
 
 describe("no record of an operator", () => {
-  // A round that it takes itself, or has begun anew, changes who has just seen a buyer and seller, but not which hires are drawn.
+  // If an operator judges a round itself, or begins a round anew, this changes which auditors have just seen a buyer
+  // and seller. It does not change which hires are drawn.
   it("changes which hires are drawn, or which auditor is assigned except in rounds that it begins itself", async () => {
     const words = [fc.constantFrom("rollback", "dismiss"), fc.boolean()] as const;
     await fc.assert(
@@ -139,7 +140,8 @@ describe("no record of an operator", () => {
         const spoken = await drawnBy([...all.slice(0, count), tick]);
         const isWord = (it: DeriveEvent) => it.block === tick.block && it.time === tick.time && ofAudits(it);
         const silent = await drawnBy([...all.filter((it) => !isWord(it)), tick]);
-        // A seller that is rolled back audits nobody while it is below Tier 2; none of these logs has one that does both.
+        // A seller whose hires are rolled back audits nobody while it is below Tier 2. In these logs no seller is also
+        // an auditor.
         expect(spoken).to.deep.equal(silent);
       }),
       RUNS,
@@ -174,7 +176,7 @@ describe("records of audits", () => {
           for (const { agent } of rows("tierChange")) expect(sellers).to.include(agent);
           if (event.kind !== "record" || event.type !== "audit_canary") return;
           const sides = rows("hire").flatMap(({ seller, buyer }) => [seller, buyer]);
-          // Parties share a row of who bought from whom, which is in nobody's figures.
+          // The two sides share a row about who bought from whom. This row enters nobody's figures.
           for (const { id, touched } of rows("agent")) if (touched !== null) expect(sides).to.include(id);
           const tables = new Set<string>(changes.map(({ table }) => table));
           for (const table of ["auditor", "auditMode", "auditAssignment", "auditPeriod", "elevation"])

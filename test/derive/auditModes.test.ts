@@ -107,7 +107,7 @@ describe("a capability becomes mature", () => {
     ] as const) {
       const log = await aged(scene({ auditors: 10, audit: SLOW }), { most: 4, rest: 0 });
       expect(await isMature(log)).to.equal(false);
-      // The four of one auditor, sixty seconds before; then three of others, which are looked at from the next tick on.
+      // One auditor gave four verdicts sixty seconds before. Then others give three, which count from the next tick on.
       log.after(seconds - 60 - 30).tick();
       await answer(log, 1, 2);
       log.after(30).tick();

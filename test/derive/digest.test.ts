@@ -177,7 +177,7 @@ function stewardRootOf(store: MemoryStore): Buffer {
   ];
   return treeOf([
     ...rows("stewardSlot").map((row) => {
-      // In the order in which they came: a map keeps it.
+      // A map keeps the order in which the rows came.
       const texts = (slots.get(Number(row.id)) ?? []).map((it) =>
         canonicalize(["steward", only(it, OF_SCORES)]),
       );

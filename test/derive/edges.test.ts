@@ -25,7 +25,7 @@ async function countedAfter(age: number, ...then: number[]) {
 }
 
 describe("boundary cases of the derivation", () => {
-  it("keep an SLA as invalid whose figures are no numbers, whatever ledger holds it", async () => {
+  it("keep an SLA whose figures are not numbers as invalid, whatever ledger holds it", async () => {
     for (const [target, breach_threshold] of [
       ["all", "0.9"],
       ["0.99", "none"],

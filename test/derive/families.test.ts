@@ -174,7 +174,8 @@ describe("funding families, at the boundaries", () => {
     expect(await kept((log) => log.transfer(F, B, 700_000), 2)).to.equal("0.00");
     expect(await kept((log) => log.transfer(HUB, B, 100_000))).to.equal("0.10");
     expect(await kept((log) => log.transfer(HUB, B, 99_999))).to.equal("0.00");
-    // A wallet before the buyer counts with the money that it passed on, up to its own outside money.
+    // A wallet that funded the buyer counts with the money that it passed on, but with no more than it got from
+    // outside.
     const lent = (brought: number, passed: number) => (log: EventLog) => [
       log.transfer(HUB, F, brought),
       log.transfer(F, G, passed),
@@ -183,7 +184,7 @@ describe("funding families, at the boundaries", () => {
     expect(await kept(lent(5_000_000, 300_000))).to.equal("0.30");
     expect(await kept(lent(300_000, 5_000_000))).to.equal("0.30");
     expect(await kept(lent(5_000_000, 300_000), 2)).to.equal("0.30");
-    // Money of another owner is not known to be new, whoever sent it.
+    // Money that may belong to another owner does not count as new money, whoever sent it.
     const gift = (log: EventLog) => [
       log.transfer(HUB, F, 5_000_000),
       log.transfer(G, B, 1_000_000),

@@ -4,7 +4,7 @@ import { type LaterRows, LoadedRows } from "tallystick-derive/loadedRows";
 import type { MemoryStore } from "tallystick-derive/memoryStore";
 import { Transaction } from "tallystick-derive/transaction";
 
-/** Rows of which none stays at hand: each is read again for each event. */
+/** Rows that are not kept in memory: each event reads its rows again. */
 export function laterRows(store: MemoryStore): LaterRows & { reads: number } {
   const rows: LaterRows & { reads: number } = {
     reads: 0,

@@ -101,7 +101,8 @@ describe("laws of reputation", () => {
     await fc.assert(
       fc.asyncProperty(generatedLog, async (log) => {
         const before = await log.derive();
-        // Ratings of nothing in their place, not none: a record of the new form also ends the old form in its ledger.
+        // Ratings of nothing replace the ratings. They are not just left out, because a record of the new form also
+        // ends the old form in its ledger.
         const silent = new EventLog();
         const unsaid = (it: DeriveEvent): DeriveEvent =>
           it.kind === "record" && it.type === "rating"

@@ -17,7 +17,7 @@ describe("rows that are read while the derivation waits", () => {
         const [atHand, later] = [new MemoryStore(), new MemoryStore()];
         const notes = openNotes(atHand);
         for (const event of events) {
-          // As an event leaves it that failed in the middle.
+          // The state that an event leaves behind when it fails in the middle.
           notes.touchedAgents.add("0xnobody");
           notes.wallets.set("0xnobody", { row: null, stored: null });
           apply(atHand, event, { trustSignatures: true }, notes);

@@ -106,7 +106,8 @@ describe("params records", () => {
     expect(agents[wallet(5)]?.cluster_id).to.equal(null);
     expect(agents[wallet(5)]?.signals_tripped).to.deep.equal([]);
     expect(agents[seller]?.distinct_buyers, "2 and 3 together, 5, 6").to.equal(3);
-    // Those with 2 and 3, who are in one cluster with it still, weigh what they weighed; those with 5 and 6 weigh 1 from here on.
+    // The hires with 2 and 3, which are still in the seller's cluster, keep their weight. The hires with 5 and 6 weigh
+    // 1 from here on.
     expect(agents[seller]?.last_30d_hire_count).to.equal(Number((2 / 6 + 2).toFixed(9)));
     expect(agents[seller]?.last_24h_volume_usdc).to.equal("0.0028");
 
@@ -191,7 +192,7 @@ describe("params records", () => {
     });
   }
 
-  it("that publish a second hub keep clusters that the first hub alone held together with its own", async () => {
+  it("that publish a second hub do not rebuild clusters that only the first hub held together", async () => {
     const [ownerOfA, ownerOfB, ownerOfC, friend, first, second] = [100, 101, 102, 103, 110, 111].map(wallet);
     const log = new EventLog({ operator });
     const fund = (funder: Address | undefined, members: number[], amount: number) => {
@@ -211,7 +212,7 @@ describe("params records", () => {
     fund(first, [1, 2, 5, 6], 10_000_000);
     publish(log, { version: 2, hubs: [first ?? seller] });
     log.after(5 * DAY);
-    // Now B goes with C, and has nothing to do with A any more.
+    // Now B is in one cluster with C, and nothing joins it to A any more.
     fund(friend, [9, 10, 5, 6], 30_000_000);
     publish(log, { version: 3, hubs: [first ?? seller, second ?? seller] });
     const { agents, clusters } = await log.derive();
@@ -233,7 +234,7 @@ describe("params records", () => {
     expect((await log.derive()).agents).to.not.have.property(contract);
   });
 
-  it("keep counted and waiting items under the windows and waiting times of their own day", async () => {
+  it("keep counted and waiting items under the windows and waiting times of their own time", async () => {
     const log = new EventLog({ operator });
     log.hire(seller, wallet(2), { amount: 5_000 });
     const late = log.transfer(wallet(3), seller, 7_000, { authorized: true });

@@ -151,7 +151,7 @@ describe("the budget of calls to models", () => {
     await budget.reserve({ id: "d", task: "d", amount: 10n });
   });
 
-  it("is written in dollars that read back to the last digit", () => {
+  it("is written in dollars, and can be read again without losing a digit", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), (amount) => {
         expect(readDollars(formatDollars(amount))).to.equal(amount);

@@ -10,7 +10,7 @@ import { documents, textOf } from "./support/documents.ts";
 const read = (file: string): string => readFileSync(path.join(repositoryRoot, file), "utf8");
 const { scripts } = JSON.parse(read("package.json")) as { scripts: { [name: string]: string } };
 
-/** The whole command line. Each command is loaded, as its help needs it. */
+/** The whole command line. Each command is loaded, because its help needs it. */
 async function loadProgram(): Promise<Command> {
   const program = new Command("tallystick");
   for (const { load } of commands) (await load())(program);

@@ -123,7 +123,7 @@ describe("the examples in the documents", () => {
     const ids = { id: `ntc_${"0".repeat(26)}`, breach: `brch_${"0".repeat(26)}` };
     expect(parseNotice({ ...filled, ...ids } as never)).to.include({ step: "confirmed" });
     const policy = blockWith("docs/settlement/proofs.md", "group any-two");
-    // Its keys are cut, and nothing else of it is refused.
+    // The keys of the example are shortened. Nothing else in it is refused.
     expect(() => parseTrustPolicy(policy, "policy")).to.throw(/key/);
   });
 

@@ -54,7 +54,7 @@ const MAY_IMPORT: { [room: string]: string[] } = {
   ],
 };
 
-/** `A → B`: of the room B, the room A may import only these modules. */
+/** `A → B`: room A may import only these modules of room B. */
 const ONLY: { [edge: string]: RegExp } = {
   // How to reach strangers.
   "settlement → sdk": /^packages\/sdk\/(net\/|requestService\.ts$)/,

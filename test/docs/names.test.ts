@@ -22,7 +22,7 @@ function identifiersOfSources(): Set<string> {
   const found = new Set<string>();
   for (const file of files) {
     const text = readFileSync(path.join(repositoryRoot, file), "utf8");
-    // In tests only variables of the environment count: a test may well name what is gone.
+    // In tests only variables of the environment count: a test may name things that do not exist any more.
     const pattern = file.startsWith("test/") ? /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g : IDENTIFIER;
     for (const [name] of text.matchAll(pattern)) found.add(name);
   }
@@ -31,7 +31,7 @@ function identifiersOfSources(): Set<string> {
 
 /** Documents about earlier versions and possible ones. */
 const OF_OTHER_TIMES = /^CHANGELOG\.md$|^docs\/adr\/|^docs\/roadmap\.md$/;
-/** Names of other programs, of other clients, and blanks. */
+/** Names of other programs, of other clients, and placeholders. */
 const OF_OTHERS = new Set([
   ...["pg_dump", "RspecJunitFormatter", "hireAsync", "publishListing", "http_404", "serveNAME", "swapOwner"],
   ...["session_replication_role", "brand_voice"],

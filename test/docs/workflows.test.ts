@@ -16,7 +16,7 @@ const workflows = files
   .map((file) => [file, parse(read(file)) as Workflow] as const);
 const { scripts } = JSON.parse(read("package.json")) as { scripts: { [name: string]: string } };
 
-/** Every line that a job runs; a matrix has some. */
+/** Every line that a job runs, also the lines in its matrix. */
 const runsOf = ({ steps, strategy }: Job): string[] =>
   [...steps, ...(strategy?.matrix?.include ?? [])].flatMap(({ run }) => (run === undefined ? [] : [run]));
 const runs = workflows.flatMap(([, { jobs }]) => Object.values(jobs).flatMap(runsOf));

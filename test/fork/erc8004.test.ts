@@ -19,8 +19,8 @@ import { readForkSettings } from "./support/forkSettings.ts";
 const URI = "https://agent.example/registration.json";
 
 /**
- * What this repository does with ERC-8004's registries: on a fork of FORK_URL with the registries that are deployed there, without
- * one with those of contracts/test/erc8004. So both are held to the same.
+ * Tests what this repository does with ERC-8004's registries. With FORK_URL they are the registries that are deployed
+ * on that chain. Without it they are those of contracts/test/erc8004. So both have to pass the same tests.
  */
 describe("ERC-8004's registries, deployed or ours", function () {
   this.timeout(180_000);

@@ -183,7 +183,7 @@ describe("a node's event log", () => {
     for (const [n, line] of expected.entries()) expect(events[n], `line ${n + 2}`).to.deep.equal(line);
     expect(events).to.have.length(expected.length);
 
-    // Otherwise it would cover less than it says.
+    // Without this check, the test could cover less than its title says.
     const verdicts = expected.flatMap((line) => (line.kind === "record" ? [line.erc1271] : []));
     expect(verdicts.slice(0, wallets.length)).to.deep.equal([true, false, false, false, false, undefined]);
     const kinds = new Set(expected.map(({ kind }) => kind));
@@ -275,7 +275,7 @@ describe("a node's event log", () => {
       const { block, blockedAtTransfers } = await said();
       expect(block).to.be.lessThan(Number(await chain.client.getBlockNumber()) - TICK_BLOCKS);
       const late = blockedAtTransfers as Late;
-      // It is missing on both sides. The payers were watched first.
+      // The transfer is missing for both wallets. The payers were watched first, so the buyer is named.
       expect(late.wallet, late.reason).to.equal(buyer.address);
       expect(late.reason).to.contain("lack 12345 atomic units that it sent");
       expect(rpc.dropped).to.be.greaterThan(0);

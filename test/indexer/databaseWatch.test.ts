@@ -28,7 +28,7 @@ describe("the watch on the database", () => {
     return watch;
   };
 
-  it("takes a database whose tables are locked for one that answers, because an upgrade locks them", async () => {
+  it("counts a database with locked tables as one that answers, because an upgrade locks them", async () => {
     const { goesAwayDuring } = open("live");
     await waitUntil(async () => watch?.isReady, { what: "the first answer", withinMs: 60_000, everyMs: 10 });
     await client.query("BEGIN; LOCK TABLE live._ponder_meta IN ACCESS EXCLUSIVE MODE");
@@ -38,7 +38,7 @@ describe("the watch on the database", () => {
     await client.query("ROLLBACK");
   });
 
-  it("takes a database without the tables for one that answers", async () => {
+  it("counts a database without the tables as one that answers", async () => {
     const { goesAwayDuring } = open("not_there");
     expect(await goesAwayDuring(client.query("SELECT pg_sleep(1)"))).to.equal(false);
     expect([watch?.isAway, watch?.isReady]).to.deep.equal([false, false]);
@@ -48,7 +48,7 @@ describe("the watch on the database", () => {
     let proxy: Server;
     let sockets: Socket[];
 
-    /** A way to the database that can be held. */
+    /** A connection to the database that a test can stop for a while. */
     beforeEach(async () => {
       sockets = [];
       const { hostname, port } = new URL(databaseUrl);

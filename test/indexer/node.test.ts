@@ -515,7 +515,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
 
       indexer = await startIndexer(supervisor, folder, environment, "indexer again");
       await caughtUp();
-      // A stopped indexer has let go of its schema; otherwise the next one waits 25 seconds for the lock to expire.
+      // A stopped indexer has released its schema. Otherwise the next one waits 25 seconds for the lock to expire.
       expect(indexer.log()).not.to.contain("locked");
       const after = await digests();
       for (const [block, digest] of before) expect(after.get(block), `block ${block}`).to.equal(digest);
@@ -639,7 +639,8 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       });
 
     it("shows an audit that can be verified by the chain, and a node that lies about it is found", async () => {
-      // Ponder counts a block as final when thirty are above it, and looks every sixty. The open log has what is final.
+      // Ponder counts a block as final when thirty blocks are above it, and checks this every sixty blocks. The open
+      // log has only final blocks.
       await chain.mine(75);
       const shown = SECOND_NODES ? second : indexer;
       await shown.untilTick(await chain.client.getBlockNumber());

@@ -15,7 +15,7 @@ describe("a pool of preparing clients", () => {
   });
   afterEach(() => pool.end());
 
-  /** As drizzle sends what it is asked. */
+  /** Sends a statement in the form in which drizzle sends it. */
   const ask = (text: string, ...values: unknown[]) => pool.query({ text, values });
   const prepared = async () => {
     const { rows } = await pool.query("SELECT statement FROM pg_prepared_statements ORDER BY 1");
@@ -51,7 +51,7 @@ describe("a pool of preparing clients", () => {
     await pool.query("DROP VIEW seen; CREATE VIEW seen AS SELECT 2 AS two, 3 AS three");
     const anew = [{ two: 2, three: 3 }];
     expect(await askBoth()).to.deep.equal([anew, anew]);
-    // Prepared again, so that it costs one more statement only once.
+    // The statement was prepared again. So it costs one additional statement only once.
     expect(await askBoth()).to.deep.equal([anew, anew]);
     expect((await prepared()).filter((it) => it === "TABLE seen")).to.have.length(2);
   });

@@ -17,7 +17,10 @@ const sum = (most: number) =>
     .tuple(fc.nat(most), fc.integer({ min: 1, max: 12 }))
     .map(([n, d]) => formatRational(rational(BigInt(n), BigInt(d))));
 
-/** With as many digits as a ring of 150,000 sizes gives. The value is no whole number, and no half of a published unit. */
+/**
+ * A factor that gives sums as many digits as a ring of 150,000 sizes does. A sum is neither a whole number nor half of
+ * a published unit.
+ */
 const LARGE = 7n ** 80_000n;
 const largeSum = fc
   .tuple(fc.nat(1_000), fc.constantFrom(3n, 11n, 13n))

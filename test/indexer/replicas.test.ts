@@ -37,8 +37,9 @@ function switchTo(schema: string): string {
 }
 
 /**
- * Whether a request was refused because the machine is busy. A database that does not answer for a second counts as away, and a
- * refusal without a reason of GraphQL is for too many requests. `databaseWatch.test.ts` holds that a lock alone is no such reason.
+ * Whether a request was refused because the machine is busy. A database that does not answer for a second counts as
+ * away. If GraphQL refuses and gives no reason, there were too many requests. `databaseWatch.test.ts` tests that a lock
+ * alone is no such reason.
  */
 function isOfBusyMachine({ message }: Error): boolean {
   return message === "" || /"(?:DATABASE_UNAVAILABLE|OVERLOADED)"/.test(message);
@@ -49,7 +50,7 @@ const REPLICAS = SECOND_NODES ? ["replica-1", "replica-2"] : ["replica-1"];
 
 /** The processes of the compose file without containers: one that indexes, and those that only answer, through views. */
 describe("one indexer and its replicas on one Postgres", function () {
-  // Three nodes start one after another; a busy machine takes its time.
+  // Three nodes start one after another, which takes long on a busy machine.
   this.timeout(300_000);
   this.slow(30_000);
 
@@ -135,7 +136,7 @@ describe("one indexer and its replicas on one Postgres", function () {
     };
   }
 
-  /** The first event that a node tells those who subscribe by GraphQL; they do so before it happens. */
+  /** The first event that a node tells its subscribers by GraphQL. They subscribe before the event happens. */
   function subscribe<Event>({ url }: IndexerProcess, field: string): Promise<Event | undefined> {
     const events = followEvents<Event>(`${url}/graphql`, field, subscriptions.signal);
     return events.next().then(({ value }) => value ?? undefined);
@@ -219,7 +220,7 @@ describe("one indexer and its replicas on one Postgres", function () {
   });
 
   it("give the same pages of the log, to the byte and the tag, as far as the log is final", async () => {
-    // Ponder counts a block as final when thirty are above it, and looks every sixty.
+    // Ponder counts a block as final when thirty blocks are above it, and checks this every sixty blocks.
     await chain.mine(75);
     await indexer.untilTick(await chain.client.getBlockNumber());
     await indexer.until("the hire to be final", async () =>
@@ -319,7 +320,7 @@ describe("one indexer and its replicas on one Postgres", function () {
     await ledger.save(published);
     await indexer.until("the wait to be over", async () => (await blocked(indexer)) === null);
     for (const replica of replicas) expect(await blocked(replica)).to.equal(null);
-    // What comes after compares it with another indexer, after it has ended.
+    // The following tests compare this indexer with another one after this one has ended.
     await indexer.untilTick(await chain.client.getBlockNumber());
   });
 
@@ -348,8 +349,8 @@ describe("one indexer and its replicas on one Postgres", function () {
   it("keep their tables when an upgrade is killed, stopped, or not needed", async () => {
     const port = String(await freePort());
     const before = await Promise.all(replicas.map(ask));
-    // What its indexer reads first is locked: it makes its tables and comes no further, and ends in good order when the upgrade is
-    // killed. Ponder itself leaves the lock of such tables open at the next start.
+    // The first table that the upgrade's indexer reads is locked. So the indexer makes its tables and waits, and it
+    // ends normally when the upgrade is killed. At the next start Ponder itself leaves the lock of such tables open.
     const lock = new pg.Client({ connectionString: environment.DATABASE_URL }).on("error", () => {});
     await lock.connect();
     await lock.query("BEGIN; LOCK TABLE ponder_sync.rpc_request_results");

@@ -19,7 +19,7 @@ describe("the timeline", () => {
   it("stores hires, tier changes, and ratings once they count", async () => {
     const log = new EventLog({ tier2MinSuccesses: 1, tier2MinCapabilities: 1 });
     const tx = log.after(1).transfer(buyer, seller, 500_000, { authorized: true });
-    // Rated before the payment is known would be later; here the receipt counts at once.
+    // A rating before the payment would be stored later. Here the receipt counts at once.
     const receipt = log.receipt(seller, buyer, { tx });
     log.after(1).record("rating", buyer, { receipt, side: "buyer", stars: 5 });
     const waiting = log.after(1).receipt(seller, buyer, { tx: log.hash() });

@@ -35,7 +35,7 @@ describe("tallystick-mcp in escrow mode", () => {
   const now = () => Date.now() + ahead * 1000;
   const treasury = newWallet();
 
-  // A chain of its own for each: some put its clock on.
+  // Each test has its own chain, because some tests move the chain's clock.
   beforeEach(async function () {
     this.timeout(180_000);
     chain = await startSdkChain();
@@ -196,7 +196,7 @@ describe("tallystick-mcp in escrow mode", () => {
     );
     await calls.timeoutRefund(hire!);
     isKeeperDown = false;
-    // Another process of the same state: what its predecessor reserved, it gives back.
+    // Another process with the same state gives back what its predecessor reserved.
     const next = await connect({ TALLYSTICK_SPEND_CAP_USDC: "0.80" }, store);
     expect(await remaining(next)).to.equal("0.30");
     const { hires, remaining_budget_usdc } = await next("resume_hires");

@@ -202,7 +202,7 @@ describe("a sender of notices", () => {
   it("sends nothing without a subscription, and sends what waits if settlement has the subscription again", async () => {
     const it = subscription("https://a.example/n");
     const node = nodeOf([step()], [it]);
-    // A take-over or a restore loses the subscription. The list does not tell that from a cancelled one. The buyer
+    // A take-over or a restore loses the subscription. In the list this looks like a cancelled subscription. The buyer
     // subscribes again, in the third case only after the notice was given up.
     for (const [hours, since, sent] of [
       [2, it.since, 1],
@@ -273,7 +273,8 @@ describe("a sender of notices", () => {
     const notifier = open({ node, post, store, clock });
     await notifier.round();
     expect(order).to.deep.equal(["https://a.example/"]);
-    // The clock is right again. The first receiver failed at a time that is not there yet, and never since.
+    // The clock is right again. The first receiver failed at a time that is now in the future, and has not failed
+    // since.
     clock.ms = NOW * 1_000;
     for (const key of await store.keys("waiting")) await store.delete(key);
     subscriptions.push(second);

@@ -14,7 +14,7 @@ import { openPortalSite, type PortalSite } from "./support/portalSite.ts";
 /** Wallets of the large graph. */
 const LARGE = 5_000;
 
-/** Funders of fifty, funders of those, and some that pay each other. */
+/** Wallets that fund fifty wallets each, wallets that fund these funders, and some wallets that pay each other. */
 function linksOf(count: number): Link[] {
   return Array.from({ length: count - 1 }, (_, n): Link => [Math.floor(n / 50), n + 1]).concat(
     Array.from({ length: Math.floor(count / 10) }, (_, n): Link => [n, (n * 7919 + 13) % count]),

@@ -15,7 +15,7 @@ import { isBounded } from "../../portal/node/isBounded.ts";
 import { faultOf, type Meta } from "../../portal/node/nodeState.ts";
 import { nodeUrlOf } from "../../portal/node/nodeUrl.ts";
 
-/** Work that takes the square of such a length would take minutes. */
+/** Work that grows with the square of such a length would take minutes. */
 const LONG = 1_000_000;
 const address = (digit: string) => `0x${digit.repeat(40)}` as const;
 

@@ -68,7 +68,7 @@ describe("the portal by keyboard", function () {
     ["verification", () => "#/verify", "Check it yourself"],
     ["a new escrow", () => "#/escrow/new", "the latest deposit first"],
   ];
-  // On a phone every table is cards, and the top line is in three rows: two pages show it.
+  // On a phone every table is a list of cards, and the top line has three rows. Two pages are enough to test this.
   for (const [width, names] of [
     [1_280, pages],
     [390, pages.slice(0, 2)],
@@ -110,7 +110,7 @@ describe("the portal by keyboard", function () {
     await page.keyboard.press("Enter");
     await press("button", /^Show all/);
     expect(await focused(page)).to.match(/^TH /);
-    // Nobody is behind the address: the check ends at once, and its button keeps the focus.
+    // Nothing answers at the address. So the check ends at once, and its button keeps the focus.
     await page.getByLabel("The other node's address").fill("http://127.0.0.1:9");
     await page.keyboard.press("Enter");
     await said("It does not hold. 127.0.0.1:9 gives no digests.");

@@ -14,7 +14,7 @@ import { BROWSER_MS, sharedBrowser } from "../support/browser.ts";
 import { expectAccessible, expectAccessibleInBothColours } from "./support/axe.ts";
 import { openPortalSite, type PortalSite } from "./support/portalSite.ts";
 
-/** Of what a page fetches before it runs, by gzip. */
+/** The most bytes, after gzip, of what a page fetches before it runs. */
 const FIRST_SCRIPT = 60_000;
 const STRANGER = "<img src=x onerror=\"document.title='owned'\">\u202e‮evil";
 
@@ -107,7 +107,7 @@ describe("the portal", function () {
 
   it("names each page in the browser's tab, sends the node one query for it, has no faults that axe finds, and fits a phone", async () => {
     for (const [name, hash, text] of pages) {
-      // Answers are kept from page to page: a new load asks.
+      // Answers are kept from page to page. Only a new load asks again.
       await page.goto("about:blank");
       asked = [];
       await open(hash(), text);
@@ -150,7 +150,7 @@ describe("the portal", function () {
     );
     expect(scripts).to.have.length.above(0);
     const sources = scripts.map((name) => readFileSync(path.join(site.folder, name), "utf8")).join();
-    // Words that a schema library and viem have in them, however they are shortened.
+    // Words that a schema library and viem contain even in their shortest form.
     for (const word of ["invalid_union", "viem@"]) expect(sources).not.to.contain(word);
     const sizes = scripts.map(
       (name) => gzipSync(readFileSync(path.join(site.folder, name)), { level: 9 }).length,
@@ -165,7 +165,7 @@ describe("the portal", function () {
     }));
     const policy = headers.get("content-security-policy") ?? "";
     const own = /http-equiv="content-security-policy" content="([^"]+)"/.exec(text)?.[1];
-    // Hosts that send no headers have the page's own.
+    // A host that sends no headers still has the policy in the page itself.
     expect(policy).to.equal(`${own}; frame-ancestors 'none'`);
     expect(policy).to.contain("default-src 'none'").and.not.contain("unsafe-inline");
     expect(policy).not.to.match(/(?:script|style|img|font)-src [^;]*https?:/);
@@ -443,7 +443,10 @@ describe("the portal", function () {
     expect(complaints).to.deep.equal([]);
   });
 
-  /** What a node may put in the place of a text: markup, an address that runs, what every object has, far too much. */
+  /**
+   * What a node may put in place of a text: markup, an address that runs a script, the name of a property that every
+   * object has, a text that is far too long.
+   */
   const words = [STRANGER, "javascript:document.title='owned'//", "constructor", "x".repeat(20_000)];
   /** Names at their limits: with wide characters, without any width, and from right to left. */
   const names = [
@@ -514,7 +517,7 @@ describe("the portal", function () {
     for (const [name, change] of lies) {
       let n = 0;
       lie = (key, value) => change(value, key, n++);
-      // Answers are kept from page to page: a new load asks again.
+      // Answers are kept from page to page. Only a new load asks again.
       await page.goto("about:blank");
       for (const hash of shown) {
         await page.evaluate(() => {

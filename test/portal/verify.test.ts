@@ -183,7 +183,7 @@ describe("verification in the portal", function () {
       ]);
     });
 
-    it("names what the agent's page shows otherwise, and a cluster of which only a part is named", () => {
+    it("names figures that the agent's page shows differently, and a cluster of which only a part is named", () => {
       expect(failsOf({ shown: { success_rate: 0.9, no_figure: 1 } })).to.deep.equal([]);
       expect(failsOf({ shown: { success_rate: 0.99 } })).to.deep.equal([
         "success_rate is not what the log gives",

@@ -76,7 +76,7 @@ describe("an agent's own monitoring", () => {
     refusal = new ServiceError({ code: "unauthorized", message: "no", status: 401 });
     await again.round();
 
-    // Settlement is back: what was found is told once, by whatever process, and no more while it stays so.
+    // Settlement is back. The finding is reported once, by any process, and not again while it does not change.
     refusal = undefined;
     const third = await open();
     for (let n = 0; n < 3; n++) await third.round();
@@ -103,7 +103,8 @@ describe("an agent's own monitoring", () => {
     await (await open()).round();
     expect(rounds).to.equal(4);
 
-    // It tells the truth now, and says so once; a record that settlement refuses for what it is does not wait for ever.
+    // The endpoint is honest now, and this is reported once. A record that settlement refuses because of its content
+    // does not wait forever.
     endpoints[0] = "honest";
     clock.now += 86_400;
     await third.round();

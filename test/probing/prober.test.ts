@@ -171,7 +171,8 @@ describe("a prober among local hosts", () => {
           listingAt(`name.example:${hosts.port}`, agent(5)),
           listingAt(at("127.1.4.3"), agent(6), { endpoint: `https://${at("127.1.4.3")}` }),
         ),
-      // One that is public and one that is not: the name is refused as a whole, now and after it changes its mind.
+      // The name has a public address and a private one. So it is refused as a whole, now and after its addresses
+      // change.
       { leaveOut: [at("127.1.4.2")], resolve: async () => ["127.1.4.3", "127.99.4.4"] },
     );
     for (let slot = 0; slot < 12; slot++) await prober.passSlot(FIRST_SLOT + slot);

@@ -39,7 +39,7 @@ describe("bytes as text", () => {
     const bytes = (...all: number[]) => Uint8Array.from(all);
     expect(bytesEqual(bytes(), bytes())).to.equal(true);
     expect(bytesEqual(bytes(1, 2), bytes(1, 2))).to.equal(true);
-    // A beginning of the other is not the other, whichever is the longer.
+    // Bytes that are only the beginning of the other bytes are not equal to them, in either order.
     for (const [a, b] of [
       [bytes(1), bytes(1, 2)],
       [bytes(1, 2), bytes(1)],

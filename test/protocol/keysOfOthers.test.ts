@@ -10,7 +10,7 @@ import { PROCESSES } from "../support/nodeProcesses.ts";
 const hex = (digit: string, length: number) => `0x${digit.repeat(length)}`;
 
 describe("the keys of a node's processes", () => {
-  // Many a shell has the keys of vendors of models: no process is kept from starting by them.
+  // Many shells have keys of model vendors. Such keys keep no process from starting.
   const isKey = (name: string) =>
     /(^|_)(KEYS?|PASSWORD|SECRET|MNEMONIC|SEED)$/.test(name) &&
     name !== "RATE_LIMIT_PER_KEY" &&

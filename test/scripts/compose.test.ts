@@ -123,13 +123,14 @@ describe("the container files", () => {
       witness: witnessVariables,
       dispatch: [...dispatchVariables, ...vendorKeys],
     };
-    // Its default is a file beside the ledger, in the ledger's volume; and Ponder is told its port by --port.
+    // The default of KEYS_FILE is a file beside the ledger, in the ledger's volume. Ponder gets its port by --port.
     const leftOut = ["KEYS_FILE", "INDEXER_PORT"];
     for (const [name, service] of ours) {
       expect(service, `${name} would be given every key in .env`).to.not.have.property("env_file");
       const wanted = reads[name]?.filter((it) => !leftOut.includes(it)) ?? [];
       expect(Object.keys(service.environment ?? {}), name).to.have.members(wanted);
-      // Without a value it is taken from .env; one that is written here must not be another's key. A replica answers as the indexer does.
+      // A variable without a value here is taken from .env. No variable here may be a key of another process. A replica
+      // gets the indexer's key, because it answers as the indexer does.
       for (const variable of Object.keys(service.environment ?? {}).filter((it) => it in KEYS))
         expect(`${KEYS[variable]} ${variable}`).to.equal(`${name === "api" ? "indexer" : name} ${variable}`);
     }

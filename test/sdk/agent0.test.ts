@@ -15,13 +15,13 @@ import { MEAN, mean, NODE } from "./support/market.ts";
 import { useMarket } from "./support/useMarket.ts";
 
 /**
- * AGENT0=1 installs agent0-sdk from npm into a folder of its own: 1,009 packages, 480 MB. AGENT0_FOLDER names one that has it. It is no
- * dependency of this repository for that reason.
+ * AGENT0=1 installs agent0-sdk from npm into a folder of its own: 1,009 packages, 480 MB. AGENT0_FOLDER names one that
+ * has it. Because of this size it is not a dependency of this repository.
  */
 const RUNS = process.env.AGENT0 === "1" || process.env.AGENT0_FOLDER !== undefined;
 const VERSION = "1.7.1";
 
-/** What of agent0-sdk is used here. */
+/** The parts of agent0-sdk that are used here. */
 type Agent0 = {
   SDK: new (config: {
     chainId: number;

@@ -149,7 +149,7 @@ describe("a budget", () => {
         const [output] = await Promise.all([text(child.stdout), once(child, "exit")]);
         return Number(output);
       };
-      // Two processes of 40 reservations of 7 each want 560; 500 allow 71 of them.
+      // Two processes of 40 reservations of 7 each want 560; a budget of 500 allows 71 reservations.
       const taken = await Promise.all(["one", "two"].map(spend));
       expect(taken.reduce((sum, count) => sum + count, 0)).to.equal(71);
       const budget = storeBudget({ store: fileStore(folder), name: "shared", limit: 500n });

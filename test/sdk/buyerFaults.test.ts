@@ -16,7 +16,7 @@ describe("a hire in direct mode whose buyer cheats, or has a failure,", () => {
   const { chain, market } = world;
   const scene = () => directScene(world);
 
-  /** What the buyer of a scene sends, so that it can be sent again, or otherwise. */
+  /** Records the requests of a scene's buyer, so that a test can send them again, unchanged or changed. */
   const recorded = async () => {
     const it = await scene();
     const requests: { input: string; init: RequestInit }[] = [];

@@ -26,7 +26,7 @@ describe("a hire is paid only if the chain shows it", () => {
   const { chain, market } = useMarket();
 
   const client = () => chain.client as never;
-  /** Says that it settles, and does not. */
+  /** A facilitator that says that it has settled, and has not. */
   const liar: FacilitatorClient = {
     verify: async () => ({ isValid: true }),
     settle: async () => ({ success: true, transaction: `0x${"ab".repeat(32)}`, network: "eip155:31337" }),

@@ -70,7 +70,7 @@ describe("a hire of a custom capability", () => {
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - 50_000n);
 
     scanned = { pages: [] };
-    // A seller of ours finds it itself, and does not take the money.
+    // Our seller finds this fault itself, and does not take the money.
     const bad = await buyer.hire(order).catch((error) => error);
     expect(bad).to.have.nested.property("words.code", "own_verification_failed");
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - 50_000n);

@@ -46,7 +46,7 @@ describe("a hire in direct mode whose seller cheats, or has a failure,", () => {
       listings: [{ ...LISTING, price_usdc: "0.04" }],
       handlers: { [MEAN]: mean },
     });
-    // A listing that it has replaced since.
+    // The seller has replaced this listing since.
     const body = {
       ...seller.listings[0]!.body,
       agent_id: cheaper.address,
@@ -263,7 +263,7 @@ describe("a hire in direct mode whose seller cheats, or has a failure,", () => {
     return { hashes, said: said.map(({ payload }) => payload.body) };
   };
 
-  it("names the receipt of another hire: verdict and stars go to this one's", async () => {
+  it("names the receipt of another hire: verdict and stars go to the receipt of this hire", async () => {
     const { seller, buyer } = await scene();
     const first = await buyer.hire(ORDER);
     between(market, seller, async (ask, input, init) => {

@@ -42,7 +42,7 @@ describe("a process that ends at any of its writes, and the next one", function 
     );
   const budgetOf = (store: KeyValueStore) => storeBudget({ store, name: "mine", limit: LIMIT });
 
-  /** The buyer's process; of the first one everything is cut when it ends. */
+  /** The buyer's process. The first process loses all its connections when it ends. */
   const buyerOf = ({ store, wallet }: Scene, ahead: number, process?: MortalProcess) => {
     const kept = process ? process.store(store) : store;
     const fetch: typeof world.market.fetch = (...given) => world.market.fetch(...given);
@@ -75,7 +75,7 @@ describe("a process that ends at any of its writes, and the next one", function 
       chainNow: () => Date.now() + chainAhead,
     });
   };
-  /** How far the chain's clock was put on, in milliseconds: everybody's goes with it. */
+  /** How far the chain's clock is ahead, in milliseconds. The clocks of all parties follow it. */
   let chainAhead = 0;
   const followChain = async () => {
     chainAhead = Math.max(0, (await world.chain.now()) * 1_000 - Date.now());

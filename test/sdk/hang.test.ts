@@ -25,11 +25,11 @@ import { rejection } from "./support/tamper.ts";
 const MODE = `platform_escrow:${PROVIDER}`;
 const PRICE = parseUsdc("0.05");
 const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 300 };
-/** Far less than what hangs would take, and enough for a busy machine to do the rest. */
+/** The limit is far shorter than any hang of these tests, and long enough for everything else on a busy machine. */
 const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 900 };
-/** As short, but long enough for a payment to be signed first. */
+/** A short limit too, but long enough to sign a payment first. */
 const PAID = { ...ORDER, maxLatencyMs: 2_500 };
-/** What a busy machine may take for a mean of three numbers. */
+/** The time in which even a busy machine computes the mean of three numbers. */
 const UNHURRIED = { max_latency_ms: 20_000 };
 const PATIENT = { ...ORDER, maxLatencyMs: 60_000, deadlineMs: 60_000 };
 
@@ -178,7 +178,7 @@ describe("a hire when somebody hangs", () => {
     const next = await market.openBuyer({ account: wallet.account, journal, fetch });
     const until = Date.now() + 15_000;
     while ((await next.waitingReports()) > 0 && Date.now() < until) {
-      // The seller's own outbox gets its receipt there first.
+      // The seller's own outbox brings its receipt to the ledger first.
       await (await market.openBuyer({ account: wallet.account, journal, fetch })).resume();
       await new Promise((resolve) => setTimeout(resolve, 100));
     }

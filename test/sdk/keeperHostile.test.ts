@@ -416,7 +416,7 @@ describe("a keeper among hostile wallets", () => {
     expect(counts).to.include({ rounds: 3, released: 15, refunded: 10, timedOut: 10, hostileWallets: 30 });
     const cost = counts.hostileGas.reduce((sum, gas) => sum + gas, 0);
     expect(cost).to.be.within(1, counts.hostileOutlay);
-    // What was lost by one wallet is not lost again: each round only costs its newcomers.
+    // A wallet costs the keeper gas only once. So each round costs only what its new wallets cost.
     const [first = 0] = counts.hostileGas;
     for (const gas of counts.hostileGas) expect(gas).to.be.lessThan(1.1 * first);
   });

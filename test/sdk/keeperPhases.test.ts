@@ -83,7 +83,7 @@ describe("the parts of a keeper's round", () => {
   };
   for (const part of parts) {
     for (const [how, failure] of Object.entries(failures)) {
-      // Each waits for its provider's time-out: one is enough.
+      // Each of these tests waits for the time-out of its provider. So only one of them runs.
       if (how === "is never answered" && part !== "releases") continue;
       it(`are done except the ${part}, when its transactions ${how}; these are done in the next round`, async () => {
         const keeper = open();

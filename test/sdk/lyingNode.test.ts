@@ -42,7 +42,7 @@ describe("the signed form of a listing", () => {
     const signed = { ...body, ...changes } as RecordBody;
     return { body: signed, signature: await signBody(signed, by) };
   };
-  /** Sources that know nothing, but for these. */
+  /** Sources that know nothing, except for the given ones. */
   const sources = (
     some: { node?: unknown; own?: unknown; askWallet?: ListingSources["askWallet"] } = {},
   ) => ({

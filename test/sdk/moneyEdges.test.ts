@@ -213,7 +213,7 @@ describe("boundary cases of a hire's money", () => {
       Object.assign(offer?.listing ?? {}, again.listings[0]?.body);
       expect(await buyer.hire({ ...ORDER, idempotencyKey: "new" })).to.include({ amount: PRICE });
       expect(await chain.balanceOf(wallet)).to.equal(2n * PRICE);
-      // Who has not paid yet has it.
+      // A buyer that has not paid yet still has its free call.
       expect(await (await market.openBuyer()).hire(ORDER)).to.include({ amount: 0n });
       await again.close();
     });

@@ -100,7 +100,7 @@ describe("a hire that is resumed", () => {
     expect(resumed).to.have.nested.property("hire.money", "released");
     expect(await chain.balanceOf(wallet)).to.equal(PRICE);
     expect(await journal.keys("hire")).to.deep.equal([]);
-    // Whatever is given back from now on finds nothing reserved.
+    // If somebody gives the amount back now, nothing of it is reserved any more.
     await budget.giveBack(resumed!.hireId);
     expect(await budget.remaining()).to.equal(LIMIT - PRICE);
   });

@@ -65,7 +65,7 @@ describe("the sellers that are asked for one hire, before anything is signed", (
       },
       fetch: async (input, init) => {
         const number = Number(/seller(\d+)/.exec(input)?.[1]);
-        // Whether they know an earlier hire is asked beside it.
+        // The buyer also asks whether the sellers know an earlier hire. This is not counted.
         if (init?.method !== "POST") return Response.json({}, { status: 404 });
         asked.push(number);
         return await (answers[number] as Answer)(init?.signal, init);

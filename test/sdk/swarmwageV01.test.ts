@@ -140,7 +140,8 @@ describe("Swarmwage's published v0.1 client", () => {
     expect(await chain.balanceOf(seller.wallet)).to.equal(PRICE);
     expect(await chain.balanceOf(buyer)).to.equal(PURSE - PRICE);
     expect(await seller.waitingReceipts()).to.equal(0);
-    // Its UUID makes ids like any nonce: 32 bytes for the receipt and an escrow, a job id that does not follow from it.
+    // The client's UUID gives ids like any other nonce: a hire id of 32 bytes for the receipt and an escrow, and a job
+    // id.
     expect(answer.hire_id)
       .to.equal(hireId(buyer.address, body.nonce))
       .and.match(/^0x[0-9a-f]{64}$/);

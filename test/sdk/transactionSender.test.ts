@@ -130,7 +130,7 @@ describe("a sender of transactions", () => {
     await stranger.send(mint(1n));
     stranger.close();
     const sender = open();
-    // The estimate would count on the other one.
+    // The gas is given, because an estimate would include the other transaction.
     const sent = sender.sendAndWait({ ...mint(10n), gas: 100_000n });
     while ((await count("pending")) < 2) await sleep(5);
     await raiseGas();

@@ -31,12 +31,12 @@ import { temporaryFolder } from "./support/temporaryFolder.ts";
 const KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 
 describe("the settlement process with a chain", function () {
-  // The contracts may have to be built first, beside whatever else the machine does.
+  // The contracts may have to be built first, while the machine does other work.
   this.timeout(300_000);
   const folder = temporaryFolder();
   const writer = privateKeyToAccount(KEY);
   let rpcUrl: string;
-  /** Another one for every test: the chain remembers the ledgers of all. */
+  /** Each test has its own origin, because the chain keeps the ledgers of all tests. */
   let origin: string;
   let ledgers = 0;
   let rpc: Awaited<ReturnType<typeof mortalRpc>>;
@@ -218,7 +218,8 @@ describe("the settlement process with a chain", function () {
     writeFileSync(file, JSON.stringify({ ...made, ledger: { ...made.ledger, chain_id: 1 } }));
     expect(await verifyProofFile(file, {}).catch((error) => error)).to.be.instanceOf(ProofError);
 
-    // The head in the checkpoint is the one the contract takes as evidence: signed again for another root, it convicts.
+    // The contract takes the head in the checkpoint as evidence. A second signature of the writer for another root
+    // convicts the writer.
     const note = parseSignedNote(made.checkpoint);
     const address = writer.address.toLowerCase() as Address;
     const { by, signature } = headSignatureOf(note, origin, address) as HeadSignature;

@@ -6,7 +6,7 @@ import { envelope, listingBody, receiptBody } from "./support/records.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 import { openTestService, type TestService } from "./support/testService.ts";
 
-/** A request that every check likes, per writing route: what the broken ones are made from. */
+/** A request for each writing route that passes every check. The tests make the invalid requests from it. */
 const GOOD: { [route: string]: () => Promise<unknown> } = {
   "/v1/settle": async () => proposal(GENESIS_HASH),
   "/v1/listings": () => envelope(listingBody()),

@@ -157,7 +157,8 @@ describe("settlement behind the indexer's origin", () => {
     const compose = readFileSync(path.join(repositoryRoot, "compose.yaml"), "utf8");
     const [, proxies = ""] = /TRUST_PROXY: \$\{COMPOSE_TRUST_PROXY:-([0-9])\}/.exec(compose) ?? [];
     await open({ RATE_LIMIT_PER_ADDRESS: "1", TRUST_PROXY: proxies });
-    // What the client wrote, its address by the TLS proxy, that one's by the balancer; the replica adds the balancer's.
+    // The header has an address that the client wrote, then the client's own address from the TLS proxy, then the
+    // proxy's address from the balancer. The replica adds the balancer's address.
     const from = (client: string, wrote: string) =>
       ask("/v1/listings", {}, { "x-forwarded-for": `${wrote}, ${client}, 172.18.0.1` });
     expect((await from("1.1.1.1", "8.8.8.8")).status).to.equal(400);

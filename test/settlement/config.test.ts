@@ -112,7 +112,7 @@ describe("the settlement service's configuration", () => {
       relayer: key(RELAYER_PRIVATE_KEY),
       wordsDir: "/mnt/other/words",
     });
-    // Who sends its own anchors signs none that could be lost.
+    // A service that sends its own anchors needs no such folder: no other process can lose a signed anchor.
     expect(readConfig({ ...ANCHORING, ...words }).anchoring).to.not.have.property("wordsDir");
     expect(ledger).to.not.equal(readConfig(ANCHORING).ledger);
   });

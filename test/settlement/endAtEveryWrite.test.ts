@@ -12,7 +12,10 @@ import { NOW } from "../../tools/bench/crash/settlementClient.ts";
 import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../tools/bench/ledger/ledgerChain.ts";
 import { BUILD_TIMEOUT } from "../support/freshChain.ts";
 
-/** Of some hundred endings each; `npm run soak:crash` sees all of them through, and those of random flows. */
+/**
+ * The number of endings that are tried, of some hundred in each flow. `npm run soak:crash` tries all of them, and those
+ * of random flows.
+ */
 const SEEN = 16;
 const SEED = 1;
 

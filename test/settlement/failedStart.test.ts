@@ -6,7 +6,7 @@ import { KEY, proposal } from "./support/proposals.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 import { openTestService } from "./support/testService.ts";
 
-/** What this process has open of a folder, where the operating system tells. */
+/** The files of a folder that this process has open, if the operating system shows them. */
 function openIn(folder: string): string[] {
   if (process.platform !== "linux") return [];
   return readdirSync("/proc/self/fd")
@@ -14,7 +14,7 @@ function openIn(folder: string): string[] {
       try {
         return readlinkSync(`/proc/self/fd/${fd}`);
       } catch {
-        // The one that listed the others is closed by now.
+        // The handle that listed the others is closed by now.
         return "";
       }
     })

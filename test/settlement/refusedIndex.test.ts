@@ -22,7 +22,7 @@ describe("a disk that accepts the ledger and refuses its index", () => {
     service.post("/v1/receipts", await envelope(receiptBody({ hire_id })));
 
   it("causes no loss and no wrong answer: 503 until the index is complete again, then all entries are found", async () => {
-    // Whoever writes the file keeps the service from it, as a disk without space does.
+    // Another writer of the file blocks the service, with the same effect as a disk without space.
     other.exec("BEGIN IMMEDIATE");
     const settled = await send("one");
     expect(settled.status, settled.text).to.equal(201);

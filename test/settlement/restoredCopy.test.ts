@@ -18,7 +18,7 @@ import { openTestService, type TestService } from "./support/testService.ts";
 const WRITER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 
 describe("a restored copy of a ledger", function () {
-  // The contracts may have to be built first, beside whatever else the machine does.
+  // The contracts may have to be built first, while the machine does other work.
   this.timeout(300_000);
   const folder = temporaryFolder();
   let chain: LedgerChain;

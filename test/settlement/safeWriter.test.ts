@@ -208,7 +208,7 @@ describe("a ledger whose writer does not send its anchors", () => {
     const id = bundle.ledger?.id as Hex;
     const client = createPublicClient({ transport: http(chain.rpcUrl) });
 
-    // Its word for another root, and a proof that it vouches for: the chain took no such root.
+    // A forged proof with the wallet's signature for another root. The chain never took such a root.
     const root = lineLeafHash(bundle.entry);
     const text1 = formatCheckpoint({ origin, size: 1, root });
     const seed = new Uint8Array(32).fill(5);

@@ -137,7 +137,7 @@ describe("a ledger that another writer takes over", () => {
     await anchored(old, 3);
     const before = await bundleOf(old, 1);
 
-    // The guardian is nobody whose key is in the settings: the command prints what it has to send.
+    // The settings do not contain the guardian's key. So the command prints what the guardian has to send.
     const announced = await ledgerCommand(["announce-writer", next, "--by", "guardian", "--json"]);
     expect(announced.out).to.include({ from: guardian, sent: false, to: chain.contract });
     await sendBy(GUARDIAN_KEY, announced.out);
@@ -180,7 +180,7 @@ describe("a ledger that another writer takes over", () => {
     const confirm = (bundle: ProofBundle) =>
       confirmProof(verifyProofBundle(bundle, { leaveWriterToChain: true }), client);
     expect((await confirm(after)).transaction).to.equal(after.anchor?.transaction);
-    // What the former writer left behind is as good as before, and what it says of more is not.
+    // Proofs from the former writer's time are as valid as before. Its words about further entries are not valid.
     expect((await confirm(before)).transaction).to.equal(before.anchor?.transaction);
     const forged = await forgeBundle(before, WRITER_KEY, 4);
     expect(verifyProofBundle(forged).ledger?.rests).to.equal("id");
@@ -204,7 +204,7 @@ describe("a ledger that another writer takes over", () => {
     await pass(DAYS_7);
     expect((await ledgerCommand(["announce-writer", first, "--json"])).out).to.include({ sent: true });
     expect((await ledgerCommand(["accept-writer"], nextSettings())).code).to.equal(1);
-    // Whoever is announced and says nothing of it changes nothing; a stranger cannot accept in its place.
+    // An announcement changes nothing until the announced account accepts. A stranger cannot accept in its place.
     await ledgerCommand(["announce-writer", next]);
     await pass(DAYS_7);
     const stranger = { ...nextSettings(), ANCHOR_PRIVATE_KEY: GUARDIAN_KEY };
@@ -221,7 +221,7 @@ describe("a ledger that another writer takes over", () => {
     await until(async () => String((await health(lost)).anchoring.error).includes("has no ledger"));
   });
 
-  /** The proof of an entry that never was, in a ledger of so many, with somebody's word for it. */
+  /** A forged proof of an entry that does not exist, in a ledger of `size` entries, with the signature of `key`. */
   async function forgeBundle(bundle: ProofBundle, key: Hex, size: number): Promise<ProofBundle> {
     const tree = new MerkleTree();
     for (let n = 0; n < size - 1; n++) tree.append(leafHash(Uint8Array.of(n)));

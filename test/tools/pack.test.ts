@@ -26,7 +26,7 @@ import { type Market, openMarket } from "../sdk/support/market.ts";
 import { newWallet, type SdkChain, startSdkChain } from "../sdk/support/sdkChain.ts";
 import { fetchPackages, type Installed, linkPackages, run } from "./support/installPackages.ts";
 
-/** Fetches all dependencies from npm, and Node 22 and 24, in place of linking what is here. */
+/** Whether to fetch all dependencies, and Node 22 and 24, from npm. Otherwise the tests link the installed packages. */
 const FETCHES = process.env.PACK_FETCH === "1";
 
 /** The TypeScript in a page, by its place in it: `sdk-1`. */
@@ -48,7 +48,7 @@ const SNIPPETS: { [name: string]: string } = Object.assign(
   ...ROOMS.map((room) => snippetsOf(`packages/${room}/README.md`, `readme-${room}`)),
 );
 
-/** That handlers and results have the types of their capability: each line that is wrong has to be refused. */
+/** Code that tests the types of handlers and results by their capability. The compiler must refuse each marked line. */
 const TYPED = `
 import { type Buyer, type CreateSellerParameters, createSeller, type Handler } from "tallystick-sdk";
 const mean: Handler<"compute.statistics.mean"> = ({ data }, { signal }) => {
@@ -136,7 +136,7 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
     for await (const line of createInterface({ input: child.stdout! })) return line;
     throw new Error(`it said nothing but ${await errors}`);
   };
-  /** A compiled snippet with other words in place of some, each of which has to be there. */
+  /** A compiled snippet in which some texts are replaced. Each of these texts must occur in it. */
   const changed = (name: string, changes: { [was: string]: string }): string => {
     let code = readFileSync(path.join(installed.folder, "compiled", `${name}.js`), "utf8");
     for (const [was, is] of Object.entries(changes)) {
@@ -368,7 +368,7 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
           '"https://facilitator.example"': JSON.stringify(await openFacilitator()),
           '"./seller"': JSON.stringify(`./${name}`),
           "port: 8080 }": "port: 0 }, ({ port }) => console.log(port)",
-          // A busy machine keeps no promise of seconds.
+          // A busy machine may need more than a few seconds.
           "max_latency_ms: 3_000": "max_latency_ms: 60_000",
         });
         const seller = start(program, [sell], { SELLER_PRIVATE_KEY: sellerWallet.privateKey });

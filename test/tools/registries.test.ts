@@ -37,7 +37,7 @@ describe("the published registries, compiled elsewhere", () => {
   it("are recognised by their code without the metadata at its end", () => {
     expect(codeHash(`0x6001${METADATA}`)).to.equal(keccak256("0x6001"));
     expect(codeHash("0x6001")).to.equal(keccak256("0x6001"));
-    // What says of itself that it has metadata, and has none.
+    // This code ends like code with metadata, but it has none.
     expect(codeHash("0x60010002")).to.equal(keccak256("0x60010002"));
     expect(codeHash("0x")).to.equal(keccak256("0x"));
   });

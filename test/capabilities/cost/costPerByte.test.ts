@@ -7,7 +7,7 @@ import { seededRandom } from "tallystick-runtime/seededRandom";
 import { readSamples } from "../../../tools/samples/readSamples.ts";
 import { FRAGMENTS, placesIn, withHostile } from "./hostileValues.ts";
 
-/** `COST_RUNS=1` tries every fragment everywhere; otherwise each place gets a few, by the seed. */
+/** `COST_RUNS=1` tries every fragment everywhere; otherwise each place gets a few, which the seed chooses. */
 const isLong = process.env.COST_RUNS !== undefined;
 const seed = Number(process.env.COST_SEED ?? 20261122);
 const random = seededRandom(seed);
@@ -30,7 +30,7 @@ async function expectLinear(what: string, runWith: (letters: number) => () => un
   const large = runWith(LETTERS);
   if ((await costOf(large)) <= CHEAP_MS) return;
   const small = runWith(LETTERS / 8);
-  // The lowest of three, because a garbage collection may happen in any one.
+  // The lowest of three times counts, because a garbage collection may happen during any of them.
   const least = async (run: () => unknown) =>
     Math.min(await costOf(run), await costOf(run), await costOf(run));
   const [few, many] = [await least(small), await least(large)];

@@ -7,7 +7,7 @@ import { wrap6492 } from "../support/world.ts";
 const REASON = { ProofTooLong: 4n, ProofTooShort: 5n, OldRoot: 6n, Root: 7n };
 const WRONG = `0x${"5a".repeat(32)}`;
 
-/** The first `size` leaves of `tree`, but for one that is another. */
+/** The first `size` leaves of `tree`, with one of them replaced. */
 function forkOf(tree: MerkleTree, size: number, position: number): MerkleTree {
   const fork = new MerkleTree();
   const foreign = treeOf(1, 77).leaf(0);

@@ -338,7 +338,8 @@ describe("HireEscrow: batch, of a token that calls back", () => {
     const w = world();
     const { interface: abi } = w.escrow;
     const [hire, good] = [await w.held(), await w.held({ payee: w.stranger.address })];
-    // The payee's payment goes well and the fee's takes a hundredth too much, which reverts the whole item.
+    // The payment to the payee succeeds. The payment of the fee takes a hundredth too much, which reverts the whole
+    // item.
     await w.token.behave(2n); // TakesFeeFromSender
     const release = (it: Hire) => abi.encodeFunctionData("release", [it, "0x"]);
     const receipt = await (

@@ -30,7 +30,7 @@ describe("HireEscrow: the gas of a batch", () => {
   }
 
   itExactly(
-    "should give every item exactly as much, whatever stands before it and however much is sent",
+    "should give every item exactly the same gas, whatever comes before it and however much gas is sent",
     async () => {
       const { chain, escrow, releaseOf, send } = await batching();
       const calls = [await releaseOf(), "0xdeadbeef", await releaseOf(), "0x"];
@@ -50,7 +50,7 @@ describe("HireEscrow: the gas of a batch", () => {
     const gasEach = 300_000n;
     const calls = [await releaseOf(), await releaseOf(), await releaseOf()];
     /**
-     * How many of the three items were tried with so much gas, and the gas before each. The state is reverted
+     * How many of the three items were tried with this much gas, and the gas before each. The state is reverted
      * afterwards.
      */
     const attempt = async (gasLimit: bigint) => {
@@ -103,7 +103,8 @@ describe("HireEscrow: the gas of a batch", () => {
     const calls = Array.from({ length: 4 }, () => "0xdeadbeef");
     const seen = new Set<bigint | undefined>();
     for (let gasLimit = 40_000n; gasLimit < 70_000n; gasLimit += 333n) {
-      // Any of these may have too little for the transaction itself; then it fails as a whole, before the first item.
+      // Some of these limits may be too low for the transaction itself. Then it fails as a whole, before the first
+      // item.
       const { stopped, hash } = await send(calls, 0n, gasLimit);
       const items = await traceBatch(chain, hash);
       if (stopped !== undefined) expect(items.at(-1)!.left <= 20_000n + 64n).to.equal(true);
@@ -132,11 +133,11 @@ describe("HireEscrow: the gas of a batch", () => {
   });
 
   itExactly(
-    "should give an item exactly as much though it is so long that copying it takes more than is kept",
+    "should give a long item exactly the same gas, even if copying it takes more gas than the batch keeps",
     async () => {
       const { chain, buyer, escrow, held, ethers } = await batching();
       const hire = await held();
-      // Trailing bytes are no argument: the call is good, and 120,000 bytes long.
+      // Trailing bytes are no argument: the call is valid, and 120,000 bytes long.
       const long = concat([
         escrow.interface.encodeFunctionData("release", [hire, "0x"]),
         `0x${"00".repeat(120_000)}`,
@@ -179,7 +180,7 @@ describe("HireEscrow: a batch of hostile calldata", () => {
   const word = (value: bigint) => zeroPadValue(toBeHex(value), 32);
   const body = (...parts: string[]) => concat([selector(), ...parts]);
   const selector = () => world().escrow.interface.getFunction("batch").selector;
-  /** calls at 0x40, and gasEach. */
+  /** The arguments of `batch`: the offset of `calls`, which is 0x40, and `gasEach`. */
   const head = [word(0x40n), word(100_000n)];
   const run = (data: string) =>
     world().buyer.sendTransaction({ to: world().escrowAddress, data, gasLimit: 3_000_000n });

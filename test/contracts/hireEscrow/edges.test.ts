@@ -173,7 +173,7 @@ describe("HireEscrow: boundary cases of a token that transfers more, or burns ga
   });
 });
 
-/** Name and limit of an error with (actual, limit), out of whatever a failed call threw. */
+/** Name and limit of an error with (actual, limit), read from the error of a failed call. */
 function readError(
   escrow: World["escrow"],
   error: { data?: string } | undefined,

@@ -125,7 +125,7 @@ export async function newLedger(chain: Chain) {
       signature: await sign(signer, "Anchor", { ledgerId: ledger, seq, newSize: size, newRoot: root }),
     }),
 
-    /** `by` announces `next`, and seven days later it becomes the writer. */
+    /** `by` announces `next`, and `next` becomes the writer seven days later. */
     async succeed(by = writer, follower = next, ledger = id) {
       await contract.connect(by).announceWriter(ledger, follower.address);
       await networkHelpers.time.increase(7 * 86_400);

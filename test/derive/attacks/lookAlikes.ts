@@ -19,8 +19,9 @@ const inModes = (offer: Offer): Offer[] =>
   Array.from({ length: 19 }, (_, n) => ({ ...offer, mode: `platform_escrow:number${n}` }));
 
 /**
- * Sets of offers between two agents that have nothing in common, each so like the one before that the two are alike:
- * the offers of the first and those of the second, among many modes of payment.
+ * A chain of sets of offers that leads from one agent's offers to those of another agent, with which it has nothing in
+ * common. Each set is similar enough to the one before that the two count as alike. Offers in many modes of payment
+ * fill the sets.
  */
 function chainBetween(a: Offer[], b: Offer[]): Offer[][] {
   const [[first], [last]] = [a, b];

@@ -76,8 +76,8 @@ export function costOf({ log, own }: Attack): Cost {
     const { from, to } = event;
     const value = BigInt(event.value);
     if (from === EXCHANGE && mine.has(to)) {
-      // Money that was brought there can be taken out again. Everything above it is the owner's own money, which is
-      // needed if it is spent.
+      // Attackers can take money out of the exchange again if they brought it there. Anything more is their own money,
+      // and it counts as needed if they spend it.
       const back = value < deposited ? value : deposited;
       deposited -= back;
       balance.set(to, (balance.get(to) ?? 0n) + back);

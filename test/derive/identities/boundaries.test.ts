@@ -91,7 +91,7 @@ describe("identities, at the boundaries", () => {
     log.after(1).sold(1, SELLER, OWNER).wallet(1, OTHER);
     log.after(1).hire(OTHER, BUYER);
     const second = log.feedback(1, BUYER);
-    // Not of the first seller any more, because it does not have the identity now.
+    // A hire of the first seller backs nothing now, because that seller does not have the identity any more.
     log.after(1).hire(SELLER, BUYER);
     const third = log.feedback(1, BUYER);
     const store = await derive(log);
@@ -157,7 +157,7 @@ describe("feedback, at the boundaries", () => {
     const ids = [log.feedback(1, BUYER), log.after(60).feedback(1, BUYER), log.after(60).feedback(1, BUYER)];
     const store = await derive(log);
     expect(ids.map((id) => feedbackOf(store, id).standing)).to.deep.equal(Array(3).fill("unproven"));
-    // Paid before all of them, receipted after.
+    // This hire was paid before all of them, and got its receipt after them.
     const early = listed();
     const tx = early.transfer(BUYER, SELLER, 500_000, { authorized: true });
     const waiting = [early.after(60).feedback(1, BUYER), early.after(60).feedback(1, BUYER)];
@@ -305,7 +305,7 @@ describe("feedback, at the boundaries", () => {
       ...Array(100).fill("backed"),
       "unproven",
     ]);
-    // The hire that was left backs the next.
+    // The hire that was left backs the next feedback.
     const next = log.feedback(1, BUYER);
     expect(feedbackOf((await log.derive()).store, next).standing).to.equal("backed");
   });

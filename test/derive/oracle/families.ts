@@ -217,8 +217,8 @@ function noteHire(facts: Facts, hire: Hire, at: At & { time: number }): void {
 }
 
 /**
- * The part of a price that the buyer had before the block of its payment. With this payment the buyer's balance goes
- * down by that much more, at its lowest in the block.
+ * The part of a price that the buyer had before the block of its payment. It is how much this payment lowers the
+ * buyer's lowest balance in the block.
  */
 function hadBefore({ families, transfers }: Facts, { id, buyer, price }: Hire): bigint {
   const deposit = families.deposits.get(id);

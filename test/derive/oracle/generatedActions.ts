@@ -278,7 +278,7 @@ export const distantStep = fc.record({
   action: distantAction,
 });
 
-/** The funders, the funded agents, and the number at once. There are many clusters, and some of them merge. */
+/** The wallets that fund agents. They form many clusters, and some of these merge. */
 const treasury = fc.integer({ min: 30, max: 34 }).map(wallet);
 /** The agents that exist from the beginning. Wallets 13–20 and their funders may come later. */
 export const CLUSTERED = Array.from({ length: 12 }, (_, n) => wallet(n + 1));

@@ -48,7 +48,7 @@ describe("identities and the oracle", () => {
       RUNS,
     );
     console.log(`      ${[...reached].map(([what, times]) => `${what} ${times}`).join(", ")}`);
-    // It takes two clusters of two kinds that meet in a third agent: the boundaries have one.
+    // This case needs two clusters of two kinds with a third agent in both. `boundaries.test.ts` tests it.
     reached.delete("buyers");
     for (const [what, times] of reached) expect(times, what).to.be.greaterThan(0);
   }).timeout(0);

@@ -160,7 +160,7 @@ function report(
   log.record("uptime", signer, { hour, region: "eu", part: 0, hosts, served });
 }
 
-/** Usually up, otherwise down from one slot to another, with slots without a look. */
+/** A host is usually up. Otherwise it is down from one slot to another, and some slots have no look. */
 function word(next: (below: number) => number): [number, number] {
   const looked = next(3) === 0 ? next(4_096) : 4_095;
   const kind = next(4);

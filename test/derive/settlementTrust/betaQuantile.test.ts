@@ -41,7 +41,7 @@ describe("the 5th percentile of a Beta distribution", () => {
   it("has an oracle that notices a wrong last digit", () => {
     const figure = betaQuantile(24, 2);
     for (const wrong of [figure - 1, figure + 1]) expect(isPercentile(24, 2, wrong)).to.equal(false);
-    // Beta(1, 1) is even: the share below x is x.
+    // Beta(1, 1) is uniform: the share below x is x.
     expect(shareBelow(1, 1, [3n, 7n]).map(String)).to.deep.equal(["3", "7"]);
   });
 

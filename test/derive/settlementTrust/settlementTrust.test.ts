@@ -12,7 +12,7 @@ import { isPercentile } from "./quantileOracle.ts";
 const [AGENT, OTHER, OPERATOR] = [1, 2, 20].map(wallet) as [Address, Address, Address];
 const FIRST = START / HOUR;
 
-/** This many of complexity 1, and nothing compared. */
+/** This many tasks of complexity 1, and no compared tasks. */
 function outcome(ok: number, fail: number, more: Partial<Outcome> = {}): Outcome {
   return {
     ok,

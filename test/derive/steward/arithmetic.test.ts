@@ -86,7 +86,7 @@ describe("the arithmetic of the trust score", () => {
       attestation_freshness: freshnessOf(2),
     };
     expect(scoreOf(paper)).to.equal(932_018_869);
-    // Its own values, with its own 52 endorsements: what it prints is neither.
+    // The sum of the paper's own printed values, for its own 52 endorsements. The paper prints neither of the two sums.
     const printed = {
       ...paper,
       test_coverage: 960_000_000,

@@ -156,7 +156,7 @@ describe("success rate", () => {
 
 describe("endorsements", () => {
   const endorsers = Array.from({ length: 8 }, (_, n) => wallet(100 + n));
-  /** Endorsers that sold something a month ago, and are of nobody's cluster. */
+  /** Endorsers that sold something a month ago, and are in no cluster. */
   const scene = ({ sold = endorsers, month = 30 * DAY }: { sold?: Address[]; month?: number } = {}) => {
     const log = stewardLog();
     for (const [n, endorser] of endorsers.entries()) {

@@ -187,13 +187,14 @@ describe("SLAs: what is a breach", () => {
       bad(log);
       return rows((await log.after(HOUR).tick().derive()).store, "breach").length;
     };
-    // Of every hire far below nine tenths; of families exactly nine tenths, or below.
+    // The share of good hires is far below nine tenths. The mean share of the families is exactly nine tenths, or
+    // below.
     expect(await count(success(), 27, (log) => hires(log, 30, false))).to.equal(0);
     expect(await count(success(), 26, (log) => hires(log, 30, false))).to.equal(1);
     const late = (log: EventLog) => hires(log, 30, true, { latency_ms: 7_501 });
     expect(await count(latency(), 297, late)).to.equal(0);
     expect(await count(latency(), 296, late)).to.equal(1);
-    // A family that was content as well has a part of a vote.
+    // A family that also had good hires has only a part of a vote against the agent.
     const torn = (log: EventLog) => [hires(log, 3, true), hires(log, 30, false)];
     expect(await count(success(), 25, torn)).to.equal(0);
     expect(await count(success(), 24, torn)).to.equal(1);
@@ -411,7 +412,7 @@ describe("SLAs: penalties", () => {
     const log = confirmed(reduction);
     const before = await breachOf(log);
     expect(before.goodDays).to.equal(0);
-    // On the day of the confirmation itself: that is none of recovery.
+    // These hires are on the day of the confirmation itself, which is not a day of recovery.
     hires(log, 2, true);
     const goodDays: number[] = [];
     const first = Math.floor((log.time - START) / DAY) + 1;
@@ -482,12 +483,12 @@ describe("SLAs: penalties", () => {
     ]);
     expect((await breachOf(log)).paid).to.equal(142_857n);
 
-    // A log of the transfers that matter tells of those that such a record names, like of those that a receipt does.
+    // A relevant log has the transfers that such a record names, as it has those that a receipt names.
     const relevant = await deriveRelevant(await relevantOf(log));
     expect(rows(relevant, "breach").map(({ paid }) => paid)).to.deep.equal([142_857n]);
     expect(rows(relevant, "slaClaim")).to.deep.equal(rows((await log.derive()).store, "slaClaim"));
 
-    // The buyer says that the same money bought its work: then it paid for that alone.
+    // The buyer says that the same money bought its work. Then the money paid only for the work.
     log.receipt(wallet(300), AGENT, { tx: right, amount: 142_857, log_index: at, buyer_signature: "0x01" });
     expect((await breachOf(log)).paid).to.equal(0n);
     pay(right, at);

@@ -18,7 +18,7 @@ const guarantees: RecordBody[] = [
   { ...measured, metric: "latency_p99", target: "5000", unit: "milliseconds", breach_threshold: "7500" },
 ];
 
-/** Plays what is new of a log, and counts the rows read and the characters written. */
+/** Plays the new part of a log, and counts the rows that are read and the characters that are written. */
 function player(log: EventLog) {
   const store = new MemoryStore();
   let [reads, written] = [0, 0];

@@ -27,7 +27,7 @@ export async function openSafe(fork: ForkedChain, owners: string[], sender: Sign
 /**
  * Replaces the first owners of an existing Safe by our own keys. On the fork, the Safe itself makes the calls.
  *
- * @returns undefined when the guardian is no Safe, or one of which not exactly two of three or more owners confirm
+ * @returns undefined when the guardian is not a Safe of three or more owners of which exactly two confirm
  */
 export async function takeOverSafe(
   fork: ForkedChain,

@@ -17,7 +17,7 @@ type Answer = {
 const [busy, funder, ring] = [wallet(1), wallet(99), [11, 12, 13, 14, 15].map(wallet)];
 const node = { chainId: 31_337, token: `0x${"70".repeat(20)}` };
 
-/** Forty hires of one seller, escrows of every fate, a ring of five, and two clusters that were merged. */
+/** Forty hires of one seller, escrows with every outcome, a ring of five, and two clusters that were merged. */
 function story(): EventLog {
   const log = new EventLog();
   for (let n = 0; n < 7; n++) log.after(1).listing(busy, `text.task${n}`, { price_usdc: `0.${n + 1}` });
@@ -291,7 +291,10 @@ describe("GraphQL", () => {
         return `cluster(id: "${ringId}")`;
       };
 
-      /** Field, the object that has it (the query itself without one), how many rows the story has, further arguments. */
+      /**
+       * A field, the object that has it, the number of rows in the story, and further arguments. Without an object, the
+       * field is one of the query itself.
+       */
       const connections: [field: string, parent: (() => string) | undefined, rows: number, more?: string][] =
         [
           ["agents", undefined, 22],

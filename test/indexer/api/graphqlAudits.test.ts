@@ -175,7 +175,7 @@ describe("GraphQL: audits", () => {
       );
       expect(node, type).to.deep.equal({ id, __typename: type });
     }
-    // Its hire is not counted while the money is held; what its seller offers is told by the escrow.
+    // The hire is not counted while the money is held. So the listing is found through the escrow.
     const { audit } = await story.ask<{ audit: object }>(
       "query ($id: ID!) { audit(id: $id) { hire { id } listing { paymentMode } } }",
       { id: escrowed?.id },

@@ -70,7 +70,7 @@ describe("GraphQL: evidence of a market", () => {
           { id },
         );
         expect(answer.hire.payment.log).to.equal(log);
-        // One of them for what the answer is as of.
+        // One of them reads the tick of the answer.
         expect(story.database.statements).to.equal(5);
       } finally {
         await story.database.database.delete(table).where(
@@ -257,7 +257,7 @@ describe("GraphQL: evidence of a market", () => {
       await story.ask(
         `{ fundingGraph(agent: "${ring[0]}", depth: 2) { nodes { address isAgent } edges { from to reason } } }`,
       );
-      // One of them for what the answer is as of.
+      // One of them reads the tick of the answer.
       expect(story.database.statements).to.equal(7);
     });
 

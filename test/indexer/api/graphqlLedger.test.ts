@@ -155,7 +155,7 @@ describe("GraphQL: ledger, nodes and parameters of a market", () => {
     });
   });
 
-  it("gives all of them together too, like /v1/params, and the records that set them: none here", async () => {
+  it("gives all parameters together too, like /v1/params, and the records that set them, of which there are none here", async () => {
     const { params, paramsHistory } = await story.ask<{
       params: { version: number; body: object };
       paramsHistory: { totalCount: number };
@@ -166,7 +166,10 @@ describe("GraphQL: ledger, nodes and parameters of a market", () => {
   });
 
   describe("a number of statements that does not grow with the rows", () => {
-    /** The most statements for three levels of lists, one for each list, look-up of many, or step of a merge. */
+    /**
+     * The most statements for three levels of lists: one for each list, for each look-up of many rows, and for each
+     * step of a merge.
+     */
     const queries: [query: string, most: number][] = [
       [
         "{ agents(first: 10) { nodes { hires(first: 10) { nodes { seller { id } buyer { id cluster { id size } } } } } } }",
@@ -194,7 +197,7 @@ describe("GraphQL: ledger, nodes and parameters of a market", () => {
         story.database.statements = 0;
         const answer = await story.ask(query);
         expect(JSON.stringify(answer)).to.have.length.above(200);
-        // One more says what the answer is as of.
+        // One more reads the tick of the answer.
         expect(story.database.statements).to.be.at.most(most + 1);
       });
     }

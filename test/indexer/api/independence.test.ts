@@ -73,7 +73,8 @@ function story(): EventLog {
   const buyers = [FIRST, SECOND, SECOND, LONER, OWN, PAID, CHAIN.at(-1) ?? RICH];
   for (const [n, buyer] of buyers.entries()) log.after(1).hire(SELLER, buyer, { passed: n !== 1 });
   log.after(1).hire(SECRET, LONER);
-  // Less than both paid; more than the loner did; and too little to count.
+  // The first amount is less than FIRST and SECOND paid. The second is more than LONER paid. The third is too small to
+  // count.
   log.after(1).transfer(SELLER, RICH, 700_000);
   log.transfer(SELLER, LONER, 600_000);
   log.transfer(SELLER, PAID, 99_999);
@@ -167,7 +168,8 @@ describe("GraphQL: the evidence behind a reputation", () => {
       expect(response.status).to.equal(200);
       return (await response.json()) as { agents: { agent_id: string }[]; next_cursor: string | null };
     };
-    // It has two families, 1.30 that stayed, and receipts for 7 of 8; the private one has one, half a dollar, and all.
+    // The seller has two families, kept 1.30 USDC, and has receipts for 7 of 8 payments. The private seller has one
+    // family, kept 0.50 USDC, and has all receipts.
     for (const [least, found] of [
       ["minIndependentBuyers: 2", [SELLER]],
       ["minIndependentBuyers: 1", [SELLER, SECRET]],

@@ -14,7 +14,7 @@ const EXAMPLES: { [name: string]: string } = {
 };
 
 describe("a node whose database does not answer", () => {
-  /** Whoever asks this database finds out by an error. */
+  /** Any request to this database throws an error. */
   const db = new Proxy({}, { get: (_, name) => expect.fail(`a route asked the database (${String(name)})`) });
   const app = createApi({
     db: db as Database,

@@ -16,7 +16,10 @@ import type { Progress } from "./realizedLog.ts";
 
 /** The wallets of attacks have money without a transfer. */
 const RELEVANT = { TRANSFERS: "relevant", BALANCE_CHECK_TICKS: "0" };
-/** Its last block is a day later. Without that block no receipt is missing, and the day's volume is still counted. */
+/**
+ * The last block of this attack is a day later. Without that block no receipt is missing yet, and the day's volume
+ * still counts.
+ */
 const UNRECEIPTED = "Twelve payments of 0.001 without a request";
 const UNDONE = {
   ...{ receipt_coverage: 1, unreceipted_payments: 0, unreceipted_usdc: "0.00" },
@@ -24,8 +27,9 @@ const UNDONE = {
 };
 
 /**
- * `npm run soak:attacks`: every row of the table in docs/independence.md, one after the other on one chain that two nodes
- * follow, of which one reads the transfers that matter only. Wallets are busy after 200 transfers here, not 10,000.
+ * `npm run soak:attacks` plays every row of the table in docs/independence.md, one after the other on one chain. Two
+ * nodes follow the chain, and one of them reads only the transfers that matter. Here a wallet is busy after 200
+ * transfers, not 10,000.
  */
 describe("attacks on a reputation, on a real chain and two nodes", function () {
   this.timeout(0);

@@ -17,9 +17,9 @@ const SEED = Number(SOAK_SEED);
 const FIRST = Number(SOAK_FIRST);
 const END = FIRST + Number(SOAK_RUNS);
 const RESULTS = process.env.SOAK_RESULTS ?? ".tallystick/soak-index.jsonl";
-/** After these logs the chain and its nodes begin anew, so that what is compared does not grow. */
+/** After this many logs the chain and its nodes begin anew, so that the compared data does not grow. */
 const LOGS_PER_CHAIN = 12;
-/** Of so many logs, every situation has to happen. */
+/** In this many logs every situation must happen. */
 const MANY = 50;
 const DEADLINE = performance.now() + Number(SOAK_MINUTES) * 60_000;
 

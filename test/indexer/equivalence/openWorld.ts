@@ -103,8 +103,8 @@ export async function openWorld() {
       start: (name: string, databaseUrl: string, more: Record<string, string> = {}) =>
         startIndexer(supervisor, folder, { ...environment, ...more, DATABASE_URL: databaseUrl }, name),
       /**
-       * Remembers the chain as it is, and gives a function that goes back to it and returns the progress of then. Only
-       * nodes with fresh databases may follow the chain after that.
+       * Remembers the chain as it is, and gives a function that goes back to that state and returns the progress of
+       * that time. Only nodes with fresh databases may follow the chain after that.
        */
       keepBeginning: async () => {
         let id = await client.snapshot();

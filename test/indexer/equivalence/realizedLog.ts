@@ -28,10 +28,10 @@ const FOREVER = 2n ** 48n;
 const RICH = toHex(10n ** 15n, { size: 32 });
 const ENDLESS = toHex(2n ** 256n - 1n, { size: 32 });
 const WALLETS = Array.from({ length: 30 }, (_, n) => 1 + n);
-/** Transactions of one block: more of their gas limits do not fit. */
+/** The most transactions in one block: the gas limits of more do not fit. */
 const MAX_PER_BLOCK = 60;
 const GAS = 700_000n;
-/** The number of usual transactions whose gas limits are one call of the crowd's. */
+/** The number of usual transactions whose gas limits together equal that of one call of the crowd's contract. */
 const CROWD_ROOM = Math.ceil(Number(CROWD_GAS) / Number(GAS));
 /** Blocks between a deposit and its deadline are few; most settlements come before it, some after. */
 const SECONDS_TO_DEADLINE = 3_000n;

@@ -12,7 +12,7 @@ const FUNDING = 100_000n;
 const SHARE = 4n;
 
 /**
- * Counts in what nodes read, not in what was generated.
+ * Counts the situations in the logs that nodes read, not in the generated logs.
  *
  * @param all the log with all transfers
  * @param few the log with those that matter

@@ -38,7 +38,7 @@ const soakLogs = (log: fc.Arbitrary<EventLog>) =>
     kill: fc.oneof({ weight: 1, arbitrary: kill }, { weight: 6, arbitrary: fc.constant(null) }),
   });
 
-/** One in so many logs is crowded. */
+/** One of this many logs is crowded. */
 const CROWDED = 20;
 const usual = soakLogs(fc.oneof(generatedLogOf(LENGTH), distant));
 const rare = soakLogs(crowded);

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import type { Situations } from "./situations.ts";
 
-/** What came of the logs of one chain. */
+/** The results of the logs of one chain. */
 export type ChainResult = {
   seed: number;
   /** The numbers of its logs. They agreed on everything if nothing failed. */

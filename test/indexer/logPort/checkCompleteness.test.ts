@@ -167,7 +167,8 @@ describe("the completeness of transfers", () => {
     expect(second.gaps.map(({ wallet, since }) => [wallet, since]).sort()).to.deep.equal(
       [lost.from, lost.to].sort().map((it) => [it, 150]),
     );
-    // Those with a gap stay where they were verified last; with nothing new there is nothing to read.
+    // A wallet with a gap stays at the block to which it was last verified. Without new blocks there is nothing to
+    // read.
     expect(second.verified.get(lost.to)?.block).to.equal(149);
     const verified = new Map<Address, Verified>(
       [...second.verified].filter(([, { block }]) => block === chain.head),

@@ -296,7 +296,7 @@ describe("a log port of several sources", () => {
                 method === "eth_getLogs" ? { code: -32000, message: refuse } : undefined,
             };
           }
-          // An answer with a reply too few.
+          // An answer in which one reply is missing.
           if (drops !== undefined)
             return { status: 200, text: JSON.stringify([{ jsonrpc: "2.0", id: drops, result: [] }]) };
           return how;
@@ -305,7 +305,8 @@ describe("a log port of several sources", () => {
         rpcServer.behave = (messages, n) => {
           const fault = rpcFaults.find(isAt(n))?.[2] as AnyFault | undefined;
           if (fault === undefined) return undefined;
-          // Behind a balancer that takes batches apart nothing can be told from one answer: those nodes are all the same.
+          // A single answer cannot show that a balancer has several nodes behind it. So these faults are not tested
+          // with single calls.
           const isAlone = messages.length === 1 && batch === 1;
           return isAlone && (fault.node !== undefined || fault.fork !== undefined)
             ? { status: 503 }

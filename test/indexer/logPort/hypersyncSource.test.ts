@@ -206,7 +206,7 @@ describe("the HyperSync source of token logs", () => {
     server.behave = (_, n) => (n === 2 ? { chain: fork } : undefined);
     expect(await fails()).to.include({ code: "source_orphaned_block" });
     server.reset(chain);
-    // The second group of wallets is read of the other chain.
+    // The second group of wallets is read from the other chain.
     server.blocks = 1_000;
     server.behave = (_, n) => (n >= 2 ? { chain: fork } : undefined);
     expect(await fails({ walletsPerRequest: 2 })).to.include({ code: "source_orphaned_block" });

@@ -50,7 +50,7 @@ describe("the log port on a real chain", () => {
       ...more,
     });
   const whole = async () => ({ from: 0, to: Number(await chain.client.getBlockNumber({ cacheTime: 0 })) });
-  /** What the port gave, as the other way of reading this chain has it. */
+  /** The transfers of the port, in the form that the other way of reading this chain has. */
   const plain = (transfers: readonly TokenTransfer[]) =>
     transfers.map(({ block, log, from, to, value, tx }) => ({
       block,

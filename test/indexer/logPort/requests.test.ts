@@ -12,9 +12,12 @@ import { answerOf, type RpcMessage } from "./support/rpcServer.ts";
 
 const CALL: Call = { signal: new AbortController().signal, deadlineMs: 60_000 };
 
-/** USDC on Base: deployed in block 2,797,221; two years and a half of blocks of two seconds later. */
+/**
+ * The number of blocks since USDC was deployed on Base, in block 2,797,221. They are more than three years of blocks of
+ * two seconds.
+ */
 const BASE_BLOCKS = 51_500_000;
-/** So much less is really asked for: each number grows with the blocks alone. */
+/** The test divides the number of blocks by this. Each number of requests grows only with the blocks. */
 const SCALE = 100;
 const [RANGE, WALLETS, PER_PORTAL_REQUEST, PER_BATCH] = [10_000, 1_000, 3_000, 20];
 
@@ -36,7 +39,7 @@ class LongChain {
 
   hash = (block: number) => `0x${block.toString(16).padStart(64, "0")}`;
 
-  /** Instead of a server's socket: the requests are the same. */
+  /** Answers in place of a server's socket. The requests are the same. */
   rpc = (async (_: string, { body }: { body: string }) => {
     const asked: RpcMessage | RpcMessage[] = JSON.parse(body);
     const messages = [asked].flat();

@@ -431,7 +431,7 @@ describe("the RPC source of token logs", () => {
         if (messages.length > 1) {
           return { status: 400, text: '{"jsonrpc":"2.0","error":{"code":-32600,"message":"no batches"}}' };
         }
-        // Another node answers each call: that of the logs lags behind when it is asked for the first time.
+        // Another node answers each call. The node that is asked for the logs lags behind at the first request.
         const [{ method, params }] = messages as [RpcMessage];
         const filter = JSON.stringify(params);
         const isFirst = method === "eth_getLogs" && !asked.has(filter) && filter.includes(ALICE.slice(2));
@@ -517,7 +517,7 @@ describe("the RPC source of token logs", () => {
       expect((await failure(open().transfersTo([ALICE], whole, CALL))).code).to.equal(
         "source_history_missing",
       );
-      // One that has none is read as it is.
+      // A token without a supply is read as it is.
       server.reset(new FakeChain([[], []]));
       expect(await open().transfersTo([ALICE], { from: 0, to: 2 }, CALL)).to.deep.equal([]);
     });

@@ -16,7 +16,7 @@ describe("the watch over completeness", () => {
   let port: LogPort & { final: number };
   let balances: BalanceSource;
   let head: number;
-  /** What the rows know of. */
+  /** The transfers that the rows contain. */
   let known: TransferEvent[];
 
   beforeEach(() => {
@@ -92,7 +92,7 @@ describe("the watch over completeness", () => {
     expect(gapReason(gap as Gap)).to.match(
       new RegExp(`up to block ${head} .* of ${lost.to} .* lack ${lost.value} atomic units that it received`),
     );
-    // It goes on to look at nothing else, until it adds up.
+    // The watch looks at no other wallet until the transfers of this one add up.
     expect(await once(watch)).to.equal("failed");
     expect((await watch.lookAgain(look(), signal))?.wallet).to.equal(lost.to);
     known.push(lost);

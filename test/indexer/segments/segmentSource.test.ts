@@ -87,7 +87,7 @@ describe("segments from a settlement service", () => {
     expect((await failure(source({ from: 0, to: 1, byteOffset: 0, signal }))).message).to.contain(
       "answered 500",
     );
-    // Wherever it leads to.
+    // A redirect is not followed, wherever it leads.
     status = 302;
     expect((await failure(source({ from: 0, to: 1, byteOffset: 0, signal }))).message).to.contain(
       "answered 302",

@@ -13,7 +13,10 @@ import { newWallet } from "../support/localChain.ts";
 const [seller, other] = [newWallet(), newWallet()];
 const buyer = other.address.toLowerCase();
 
-/** A receipt that its buyer signed too, a listing whose payee did, one that is not its signer's, or none. */
+/**
+ * A receipt that its buyer signed too, a listing that its payee signed too, a record that its named signer did not
+ * sign, or null.
+ */
 async function recordOf(n: number): Promise<SignedRecord | null> {
   if (n % 5 === 4) return null;
   const [type, key] =
@@ -25,7 +28,7 @@ async function recordOf(n: number): Promise<SignedRecord | null> {
   return n % 11 === 0 ? { ...record, signer: `0x${"00".repeat(20)}` } : record;
 }
 
-/** All that is asked about a record's signatures. */
+/** All checks of a record's signatures. */
 const checks = (record: SignedRecord | null, recover: RecoverPublicKey) =>
   record && [
     isSignedBy(record.body, record.signature, record.signer, recover),

@@ -33,7 +33,7 @@ describe("storedInclusionProof", () => {
         expect(proof.map(toHex), `${index} of ${size}`).to.deep.equal(
           ledger.tree.inclusionProof(index, size).map(toHex),
         );
-        // Of each level its own page, and the last one.
+        // At most two pages are read for each level: the page of the node, and the last page.
         expect(asked).to.be.at.most(2 * Math.ceil(Math.log2(size + 1) / 4));
       }
     }

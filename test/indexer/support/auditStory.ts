@@ -26,7 +26,10 @@ type Hires = Partial<AuditedHires>;
 
 const MODE = { payment_mode: "platform_escrow:swarmwage-partnered" };
 
-/** A seller whose hires are all drawn, and audited to every end; 9 auditors of it, one of them gone. */
+/**
+ * A seller whose hires are all drawn. Their audits end in every possible way. There are nine auditors, and one of them
+ * has left.
+ */
 export async function auditedMarket(): Promise<{ log: EventLog; hires: AuditedHires }> {
   const log = scene({ auditors: 9 });
   log.listing(SELLER, "text.translate", { ...MODE, audit: { operator: AUDITED } });
@@ -80,7 +83,7 @@ export async function auditedMarket(): Promise<{ log: EventLog; hires: AuditedHi
   tick();
   await answer("secondRound", "fail");
   tick();
-  // Held in escrow; and a listing whose capability nobody audits.
+  // A hire whose money is held in escrow, and a listing with a capability that nobody audits.
   log.listing(SELLER, "code.review", { audit: { operator: AUDITED } });
   const escrow = log.deposit(SELLER, wallet(buyers++));
   log.receipt(SELLER, wallet(buyers - 1), { escrow_id: escrow, ...HASHES, capability: "text.translate" });

@@ -21,7 +21,10 @@ const walletAbi = parseAbi([
   "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)",
 ]);
 
-/** An entry of a followed ledger as the test wrote it: a record, or how the log shows what is none (null: not at all). */
+/**
+ * An entry of a followed ledger as the test wrote it. It is a record, or `shown` is the line by which the log shows an
+ * entry that is no record; null if the log does not show it.
+ */
 export type WrittenEntry = { hash: string } & (
   | { record: { type: string; body: RecordBody; signer: Hex; signature: Hex } }
   | { shown: object | null }

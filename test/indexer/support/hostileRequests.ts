@@ -34,7 +34,7 @@ export function hostileRequests(node: () => LonelyIndexer): void {
       fc.asyncProperty(fc.array(hostileConversation, { minLength: 12, maxLength: 12 }), async (all) => {
         const answers = await Promise.all(all.map((one) => converse(port(), one)));
         expect((await fetch(`${node().indexer.url}/health`)).status).to.equal(200);
-        // 502 is that of the settlement service, which is not there.
+        // 502 is the answer because the settlement service is not there.
         for (const status of answers.flatMap(statusesOf)) {
           expect(status).to.satisfy((it: number) => it < 500 || it === 502 || it === 503);
         }

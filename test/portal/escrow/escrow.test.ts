@@ -8,7 +8,7 @@ import { useReader } from "../support/escrowReader.ts";
 import { focusComesTo, focused } from "../support/focus.ts";
 import { ProviderError } from "../support/testWallet.ts";
 
-/** What a wallet's code may weigh, by gzip: it is loaded when somebody uses one. */
+/** The most bytes of the code for wallets after gzip. It is loaded when somebody uses a wallet. */
 const WALLET_SCRIPT = 45_000;
 
 describe("an escrow in the portal with the reader's wallet", function () {

@@ -30,7 +30,8 @@ async function useColours(page: Page, colorScheme: "light" | "dark"): Promise<vo
  * @param rules checks only these rules of axe
  */
 export async function expectAccessible(page: Page, what: string, rules?: string[]): Promise<void> {
-  // The debugger evaluates it, because the page's policy allows no other script. It is large, so once for each load of a page.
+  // The debugger evaluates axe, because the page's policy allows no other script. Axe is large, so this is done once
+  // for each load of a page.
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(source);
   const violations = await page.evaluate(async (rules) => {
     const only = rules === undefined ? {} : { runOnly: rules };

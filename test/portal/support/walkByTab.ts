@@ -21,7 +21,7 @@ function watchFocus(): { expected: string[] } {
     const seen = document.elementFromPoint(x, y);
     if (seen === null || !(it.contains(seen) || seen.contains(it)))
       walk.faults.push(`out of sight: ${nameOf(it)}`);
-    // What cuts off everything beyond its edge cuts off the ring there too.
+    // An element that cuts off everything beyond its edge cuts off the focus ring there, too.
     const reach = width + Number.parseFloat(outlineOffset);
     for (
       let around = it.parentElement;
@@ -40,7 +40,7 @@ function watchFocus(): { expected: string[] } {
       if (most > 1.5) walk.faults.push(`ring cut off by ${most.toFixed(1)}: ${nameOf(it)}`);
       break;
     }
-    // In the page as a whole: the next one stands below, or further right.
+    // In the whole page the next control is below this one, or further to the right.
     const at = new DOMRect(box.x + scrollX, box.y + scrollY, box.width, box.height);
     if (before !== undefined && at.bottom <= before.top && at.left <= before.left)
       walk.faults.push(`back up: ${nameOf(it)}`);

@@ -5,7 +5,7 @@ import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import type { SignedRecord } from "tallystick-protocol/records/record";
 import { type Forgery, feedbackOf, key } from "./support/feedbackOf.ts";
 
-/** What does not hold, and what was not checked, of a file over entries that are all in the ledger's tree. */
+/** The failed checks of a file, and the checks that were not made. All its entries are in the ledger's tree. */
 async function judged(parameters: Parameters<typeof feedbackOf>[0]) {
   const text = writeJsonFile((await feedbackOf(parameters)) as RecordBody).text;
   const { findings } = checkFeedbackFile(text, { keys: [key] });
@@ -14,7 +14,7 @@ async function judged(parameters: Parameters<typeof feedbackOf>[0]) {
   return { wrong: fields(false), open: fields(null) };
 }
 
-/** A signature of as many bytes that nobody made. */
+/** Bytes that have the length of a signature, and that nobody signed. */
 const forged: Forgery = ({ signature, ...record }) => ({
   ...record,
   signature:

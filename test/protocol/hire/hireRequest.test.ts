@@ -9,7 +9,10 @@ import { privateKeyToAccount } from "viem/accounts";
 const account = privateKeyToAccount(`0x${"51".repeat(32)}`);
 const seller = `0x${"ab".repeat(20)}` as Address;
 
-/** A signed hire of v0.3, by another road than ours: keys in order, the hash of the params in their place. */
+/**
+ * A signed hire of v0.3, made in another way than in our code: keys in order, and the hash of the params in their
+ * place.
+ */
 async function signedAs(buyerId: string) {
   const params = { data: [1.5, 2] };
   const signed = {

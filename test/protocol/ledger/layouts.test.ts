@@ -13,7 +13,10 @@ import { hasPython, python } from "../../support/python.ts";
 
 const ORACLE = "test/protocol/ledger/support/layouts.py";
 
-/** Ledgers that Python writes, of four or five entries each. The seed is fixed by default, so that a failure stands still. */
+/**
+ * Ledgers that Python writes, of four or five entries each. The seed is fixed by default, so that a failure can be
+ * repeated.
+ */
 const RUNS = Number(process.env.LAYOUT_RUNS ?? 1_000);
 const SEED = process.env.LAYOUT_SEED ?? "tally";
 
@@ -73,7 +76,7 @@ describe("the layout of a ledger's lines", () => {
           found.otherLayouts += verdict.other;
         }
       }
-      // Both kinds are there in numbers, or the comparison says little.
+      // Both kinds must be frequent. Otherwise the comparison proves little.
       expect(found.verified).to.be.above(RUNS / 4);
       expect(found.bad).to.be.above(RUNS / 4);
       expect(found.otherLayouts).to.be.above(RUNS);

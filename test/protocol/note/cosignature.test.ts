@@ -85,7 +85,7 @@ describe("the key of a witness", () => {
     expect(parseCosignerKey(text)).to.deep.equal(key);
     const log = noteVerifierKey(NAME, key.publicKey);
     expect(log.keyId).to.not.deep.equal(key.keyId);
-    /** A key with the right hash of whatever it has. */
+    /** A key whose hash fits its content, whatever the content is. */
     const withHash = (name: string, bytes: Uint8Array) =>
       `${name}+${bytesToHex(noteKeyId(name, bytes))}+${toBase64(bytes)}`;
     const ours = Uint8Array.of(4, ...key.publicKey);

@@ -122,7 +122,7 @@ describe("the verifier key of a note", () => {
   });
 
   it("is refused when its hash, its type, its length or its name is another", () => {
-    /** A key with the right hash of whatever it has. */
+    /** A key whose hash fits its content, whatever the content is. */
     const text = (name: string, key: Uint8Array) =>
       `${name}+${bytesToHex(noteKeyId(name, key))}+${toBase64(key)}`;
     const right = text("PeterNeumann", Uint8Array.of(1, ...publicKey));

@@ -125,7 +125,7 @@ describe("a proof bundle", () => {
       ledger: { first_writer: thief },
     });
     expect(refusal(() => verifyProofBundle(renamed))).to.equal("proof_invalid");
-    // With the id that belongs to it, it is the thief's own ledger: whoever names the ledger they mean sees it.
+    // With the matching id, it is the thief's own ledger. A reader who names the wanted ledger notices this.
     const own = idOf(thief);
     const forged = await bundleOf({
       writer: thief,

@@ -6,7 +6,10 @@ import { type RecoverPublicKey, recoverByNoble } from "tallystick-protocol/signa
 
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const ORDER = secp256k1.Point.Fn.ORDER;
-/** The numbers at which implementations part: nothing, one, the order and its neighbours, all ones. */
+/**
+ * The numbers at which implementations may differ: zero, one, the order and its neighbours, and a number whose bits are
+ * all ones.
+ */
 const edges = [0n, 1n, 2n, ORDER / 2n, ORDER / 2n + 1n, ORDER - 1n, ORDER, ORDER + 1n, (1n << 256n) - 1n].map(
   (value) => Uint8Array.from(Buffer.from(value.toString(16).padStart(64, "0"), "hex")),
 );

@@ -53,7 +53,7 @@ describe("runtime/http/limitClients", () => {
     isOver = true;
     for (const socket of sockets) socket.destroy();
     expect(served).to.equal(REQUESTS);
-    // `AT_ONCE` requests find a free turn, and as many get a turn from them.
+    // `AT_ONCE` requests find a free turn. When these end, the same number of requests get their turns.
     expect(most).to.be.at.most(2 * AT_ONCE);
   });
 
@@ -240,7 +240,7 @@ describe("runtime/http/limitClients", () => {
     expect(lengths).to.deep.equal([...sizes, 0]);
   });
 
-  it("reads next to nothing of a body while nobody reads it", async () => {
+  it("reads almost nothing of a body while nobody reads it", async () => {
     let read = 0;
     await open((request, response) => {
       setTimeout(() => {
@@ -290,7 +290,7 @@ describe("runtime/http/limitClients", () => {
     });
     expect(answer.closed).to.equal(true);
     expect(read?.bytesRead).to.be.below(1_000_000);
-    // A point for each 4 kB, at most for 1 MiB, and next to nothing for the answer.
+    // A point for each 4 kB, at most for 1 MiB, and almost nothing for the answer.
     budgets.of("127.0.0.1").charge(1_000);
     expect(budgets.of("127.0.0.1").owed).to.be.closeTo(256, 0.1);
   });

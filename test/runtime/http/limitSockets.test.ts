@@ -32,7 +32,7 @@ describe("runtime/http/limitSockets", () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  /** Opens connections one after another, and waits until the server has let each go. */
+  /** Opens connections one after another, and waits until the server has closed each of them. */
   async function openAndDrop(count: number): Promise<void> {
     for (let n = 0; n < count; n++) {
       const socket = connect({

@@ -7,7 +7,7 @@ import { readJunit, type TestOutcome } from "../../../scripts/attest/readJunit.t
 const reports = path.join(import.meta.dirname, "reports");
 const read = (file: string) => readJunit(readFileSync(path.join(reports, file), "utf8"), file);
 
-/** How many came out how, of a report. */
+/** The number of tests with each result in a report. */
 function sums(tests: ReadonlyMap<string, TestOutcome>) {
   const count = (result: string) => [...tests.values()].filter((test) => test.result === result).length;
   return { passed: count("passed"), failed: count("failed"), skipped: count("skipped") };

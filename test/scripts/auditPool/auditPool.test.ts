@@ -38,7 +38,8 @@ describe("the simulation of the audit pool", () => {
   });
 
   it("finds bad work with the probability of the rate if nobody errs", () => {
-    // Everything is garbage and everybody sees it: the first drawn is caught, after log 0.5 / log 0.97 = 22.8 hires and its two rounds.
+    // All work is garbage, and every auditor notices this. So the first drawn hire is caught, in the median after log
+    // 0.5 / log 0.97 = 22.8 hires and two rounds.
     const [row] = rowsOf({ colluding: [0], trueNegatives: [1], sellers: 1_000 }, certain);
     expect(row?.caught[0]?.median).to.be.within(20, 28);
     expect(row?.caught[0]?.ninety).to.be.within(68, 86);
@@ -60,7 +61,8 @@ describe("the simulation of the audit pool", () => {
   });
 
   it("fails good work as often as two of three erring auditors do", () => {
-    // One in five errs: fail, fail; fail, pass, fail. What passed is not looked at again.
+    // One of five verdicts is wrong. Good work fails by the verdicts fail, fail, or fail, pass, fail. Passed work is
+    // not judged again.
     const [row] = rowsOf(
       { colluding: [0], trueNegatives: [1], goodHires: 400_000 },
       { ...certain, truePositive: 0.8, auditors: 200, rules: { recheckPpm: 0 } },

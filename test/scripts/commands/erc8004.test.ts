@@ -140,7 +140,7 @@ describe("tallystick erc8004", () => {
       capability: MEAN,
       params: { data: [1] },
       maxPriceUsdc: "0.10",
-      // The work is not what is tested: a busy machine may take long.
+      // This test is not about the speed of the work, which may take long on a busy machine.
       maxLatencyMs: 60_000,
     });
     const receiptHash = hire.receiptHash as string;
@@ -211,7 +211,7 @@ describe("tallystick erc8004", () => {
     expect(entry.payload.body).to.deep.include({ hire: audited.assignment.hire, verdict: "pass" });
     await expectReadAs(proved.text, proved.hash);
     await expectSpamRead(answered.text);
-    // The ledger grows, and so does the proof: another file, and the same word.
+    // The ledger grows, and so does the proof. So the file is another one, with the same signed statement.
     const { type: _type, ledger: _ledger, ...said } = judged.payload.body as RecordBody;
     let round = 1;
     const settle = async (changes: RecordBody): Promise<string> => {
@@ -231,7 +231,7 @@ describe("tallystick erc8004", () => {
     });
     expect(await codeOf(byVerdict(receiptHash)), "no verdict").to.equal("invalid_input");
     expect(await codeOf(byVerdict("0".repeat(64))), "no entry").to.equal("not_in_ledger");
-    // A verdict on another hire says nothing of this feedback, by whatever it differs.
+    // A verdict on another hire is no answer to this feedback, whichever field is different.
     const zero = `0x${"00".repeat(32)}`;
     const others: RecordBody[] = [
       { hire: `${zero}-0` },

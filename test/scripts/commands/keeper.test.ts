@@ -74,7 +74,7 @@ describe("the settings of a keeper", () => {
 describe("a keeper that is asked again and again", () => {
   it("answers 429 with Retry-After to one address, and stays healthy", async () => {
     const folder = await mkdtemp(path.join(tmpdir(), "tallystick-keeper-"));
-    // Nobody is at its RPC: nothing here asks the chain.
+    // Nothing answers at its RPC address, because no request of this test reaches the chain.
     const quiet = { KEEPER_PORT: "0", KEEPER_ROUND_MS: "600000", KEEPER_DIR: folder };
     const config = readKeeperConfig({ ...settings, ...quiet, KEEPER_REQUESTS_PER_ADDRESS: "60" });
     const keeper = await runKeeper(config);

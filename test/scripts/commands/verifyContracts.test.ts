@@ -237,7 +237,8 @@ describe("deployed contracts that others check", function () {
     ] as const) {
       expect((await verify(name, address)).differences).to.deep.equal([]);
       const code = (await client.getCode({ address })) as string;
-      // The same code elsewhere has another's address in it, which signatures are for.
+      // The same code at another address still contains the first address, and signatures for the contract contain an
+      // address.
       expect((await verifyCode(name, code)).differences[0]).to.contain(`is not that of ${name}`);
       const longer = await verifyCode(name, `${code}00`);
       expect(longer.differences[0]).to.match(/\d+ bytes instead of \d+/);

@@ -136,7 +136,7 @@ describe("scripts/eventLog", () => {
     expect(silent.code).to.equal("token_unknown");
     expect(silent.message).to.match(/^Line 2 /);
     expect(silent.hint).to.contain("--token");
-    // Without a first line at all it is the same; and what needs no token needs none.
+    // A log without a first line is refused in the same way. A log without transfers needs no token.
     expect(
       (
         await failure(

@@ -20,7 +20,7 @@ describe("readWholeLines", () => {
   }
 
   it("returns whole lines at any file boundaries, and reads each kind of line ending", async () => {
-    // Ends of lines, and the halves of a character, fall on every place within what is read at once.
+    // The ends of lines, and the halves of a character, come at every place of the bytes that are read at once.
     const lines = Array.from({ length: 40_000 }, (_, n) => "é".repeat(n % 97));
     lines.push("x".repeat(3 << 20), "last");
     for (const end of ["\n", "\r\n"]) {

@@ -71,11 +71,11 @@ describe("scripts/processes/openSupervisor", () => {
       "late",
       `require("node:fs").writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setInterval(() => {}, 1000)`,
     );
-    // It has a moment before it is told to stop, or the test would end without having seen one.
+    // The process gets a second before it has to end. Otherwise it would always end before it writes its file.
     const patient = { ...late, stop: [{ signal: "SIGWINCH" as const, waitMs: 1_000 }] };
     await Promise.allSettled([supervisor.start(patient), supervisor.close()]);
     await untilGone({ pids: existsSync(pidFile) ? [Number(readFileSync(pidFile, "utf8"))] : [] });
-    // Not there yet, and not to come either.
+    // The process is not there now, and it does not appear later.
     await sleep(500);
     await untilGone({ pids: existsSync(pidFile) ? [Number(readFileSync(pidFile, "utf8"))] : [] });
   });

@@ -61,7 +61,7 @@ describe("scripts/processes/rememberModules", () => {
     expect(await run()).to.equal(plain);
     expect(statSync(file).mtimeMs, "nothing new").to.equal(mtimeMs);
 
-    // It is used: what it says about one module counts.
+    // The file is used: a changed path of a module has an effect.
     const [, byName] = Object.entries(found).find(([, it]) => it.hono !== undefined) ?? [];
     byName!.hono = ["hono/dist/http-exception.js", "module"];
     writeFileSync(file, JSON.stringify(found));

@@ -194,8 +194,8 @@ describe("npm start", function () {
     );
     expect(found[0]?.agent_id).to.equal(seller.address);
 
-    // A replica of the same schema answers the same, and a second indexer comes to it by itself, as in an upgrade
-    // (test/indexer/replicas.test.ts).
+    // A replica of the same schema answers the same, and a second indexer reaches the same state by itself, as in an
+    // upgrade (test/indexer/replicas.test.ts).
     const others = [
       { part: "replica", args: [] },
       ...(SECOND_NODES ? [{ part: "indexer", args: ["--schema", "tallystick_v2"] }] : []),

@@ -271,7 +271,7 @@ describe("scripts/upgrade", () => {
       ...opened,
       query: async (sql: string, values?: unknown[]) => {
         if (values?.[0] === '"tallystick_v2"._ponder_meta') looks++;
-        // Two before anything is waited for, and the first of the wait.
+        // The first three looks succeed: two before the wait begins, and the first look of the wait.
         if (looks > 3 && looks <= 7) throw Object.assign(new Error("away"), { code: "ECONNREFUSED" });
         if (looks === 9) await stands("tallystick_v2", {});
         return opened.query(sql, values);
@@ -282,7 +282,7 @@ describe("scripts/upgrade", () => {
 
   it("allows one upgrade at a time, and the next after the first is gone", async () => {
     expect(await codeOf(openUpgradeSession({ databaseUrl, views: views.live }))).to.equal("upgrade_running");
-    // Other views of the same database are another matter.
+    // Other views of the same database can be upgraded at the same time.
     await (await openUpgradeSession({ databaseUrl, views: "other_live" })).close();
     await session.close();
     await (await openUpgradeSession({ databaseUrl, views: views.live })).close();
@@ -311,7 +311,7 @@ describe("scripts/upgrade", () => {
       await switchViews(session, { live: "tallystick_v1", next: "tallystick_v2" }, views, signal),
     ).to.equal(true);
     await client.query("ROLLBACK");
-    // Done already: the connection may have broken before anybody heard of it.
+    // The views were switched before. The connection may have broken before the answer arrived.
     expect(
       await switchViews(session, { live: "tallystick_v1", next: "tallystick_v2" }, views, signal),
     ).to.equal(true);
@@ -414,7 +414,7 @@ describe("scripts/upgrade", () => {
     await run();
     expect(await codeOf(dropOld(session, views, signal))).to.equal("schema_in_use");
     await stands("tallystick_v1", { locked: false });
-    // As a kill after the first of two steps leaves it.
+    // The state that a kill after the first of two steps leaves behind.
     expect(await dropSchema(session, "tallystick_v1", views, signal)).to.equal(true);
     expect(await dropOld(session, views, signal)).to.deep.equal(["tallystick_before"]);
     expect(await dropOld(session, views, signal)).to.deep.equal([]);

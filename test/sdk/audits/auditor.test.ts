@@ -61,7 +61,7 @@ describe("an auditor", () => {
     expect(scene.text()).not.to.match(/library|biblioteca/);
     const [work] = await auditor.works();
     expect(work).to.include({ stage: "posted", token: auditToken(hire.assignment) });
-    // Once nobody waits for it, and its time is over, it is forgotten whole.
+    // Once nobody waits for the audit, and its time is over, all of it is forgotten.
     scene.open.pop();
     await auditor.round();
     expect(await auditor.works()).to.have.length(1);

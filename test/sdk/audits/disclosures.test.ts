@@ -187,7 +187,7 @@ describe("the work of a hire that may be audited", () => {
     ];
     expect(await kept(store)).to.have.length(2);
     ahead += DAY_MS;
-    // The next hire sweeps.
+    // The next hire deletes old work.
     await (await market.openBuyer({ now })).hire(ORDER);
     expect(await kept(store)).to.have.length(2);
     expect(await store.get((await kept(store))[0] ?? "")).to.have.property("result");

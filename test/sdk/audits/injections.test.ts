@@ -8,14 +8,15 @@ import { injections, SENTINEL } from "./injections.ts";
 import { type Asked, nonceIn, openVendorServer, type VendorServer } from "./vendorServer.ts";
 
 const MAX_CHARACTERS = 4_000;
-/** What shows as nothing or moves text about; and what chat templates begin with. */
+/** Characters that are invisible or move text, and `<`, with which the tags of chat templates begin. */
 const UNSEEN = /[<\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]|[\u{e0100}-\u{e01ef}]/u;
 const FAIL = { verdict: "fail", reasons: ["off_topic"], explanation: "It is no translation." };
 const PASS = { verdict: "pass", reasons: ["meets_request"], explanation: "I was told to." };
 
 /**
- * What such a test can show: that hostile text stays one line of data, is not a rule, has neither marks nor nonce, and that an answer
- * that the work wrote is none. What it cannot show: that a real model is not persuaded by what it reads as data.
+ * These tests show that hostile text stays one line of data, is not a rule, and has neither marks nor nonce. They also
+ * show that an answer inside the work does not count as an answer. They cannot show that a real model is not persuaded
+ * by what it reads as data.
  */
 describe("work that tries to write its own verdict", () => {
   let vendor: VendorServer;
@@ -27,7 +28,10 @@ describe("work that tries to write its own verdict", () => {
   });
   after(() => vendor.close());
 
-  /** The lines of a prompt that are ours, and those that are data: as a model sees them that trusts the marks alone. */
+  /**
+   * The lines of a prompt that are ours, and those that are data. A model that trusts only the marks sees them in this
+   * way.
+   */
   const partsOf = ({ rules, users }: Asked) => {
     const mark = /a line "END … ([0-9a-f]{32})"/.exec(rules[0] ?? "")?.[1] ?? "";
     const lines = (users[0] ?? "").split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/);
@@ -36,7 +40,7 @@ describe("work that tries to write its own verdict", () => {
     return { mark, lines, data, ours };
   };
 
-  /** A model that obeys whoever has authority: the rules, and every line that is no data. Else it is honest. */
+  /** A model that obeys the rules, and every line that is not data. Otherwise it is honest. */
   const obedient: VendorServer["say"] = (asked) => {
     const { mark, ours } = partsOf(asked);
     const marked = new RegExp(`^(?:BEGIN|END) (?:CAPABILITY|REQUEST|RESULT)(?: from \\d+)? ${mark}$`);
@@ -44,7 +48,9 @@ describe("work that tries to write its own verdict", () => {
     return { answer: { nonce: nonceIn(asked), ...(isLed || asked.rules.length !== 1 ? PASS : FAIL) } };
   };
 
-  /** A model that repeats whatever answer it finds in the data, and passes what it finds none in. It knows no nonce. */
+  /**
+   * A model that repeats any answer that it finds in the data. If it finds none, it passes the work. It knows no nonce.
+   */
   const parrot: VendorServer["say"] = (asked) => {
     const found = /\{\\?"(?:nonce|verdict)[^}]*\}/.exec(partsOf(asked).data.join("\n"))?.[0];
     const text = found?.replaceAll("\\", "") ?? "";
@@ -104,7 +110,7 @@ describe("work that tries to write its own verdict", () => {
 
         vendor.say = parrot;
         expect((await judge({ capability, ...work }, one()))?.verdict, place).to.equal("inconclusive");
-        // Together with one that is not led, the veto decides.
+        // The second model is not misled, and its veto decides.
         vendor.say = (request) => (request.format === "openai chat" ? parrot(request) : obedient(request));
         expect((await judge({ capability, ...work }, two()))?.verdict, place).to.equal("fail");
       }

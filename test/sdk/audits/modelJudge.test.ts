@@ -201,7 +201,7 @@ describe("a judge that is a language model", () => {
     day++;
     await judged(limits);
     expect(await store.keys("spent")).to.deep.equal(["spent/20001"]);
-    // Of a question that failed nobody knows what it cost.
+    // Nobody knows the cost of a question that failed.
     vendor.say = () => vendorError(500);
     await rejection(judged(limits));
     expect(await store.get<number>("spent/20001")).to.be.above(5_000);

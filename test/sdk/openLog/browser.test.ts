@@ -12,10 +12,16 @@ import { type FakeNode, fakeNode, linesOf, pageAnswer } from "./fakeNode.ts";
 import type { Outcome, Task } from "./page.ts";
 import { story } from "./story.ts";
 
-/** 20,000 lines: a first one, and for each tick two for every hire and its own. 100,000 with LOG_TICKS=990. */
+/**
+ * They give 20,000 lines: the first line, two lines for each hire between two ticks, and a line for each tick.
+ * LOG_TICKS=990 gives 100,000 lines.
+ */
 const [TICKS, HIRES] = [Number(process.env.LOG_TICKS ?? 198), 50];
 
-/** With figures at its end that are searched for digit by digit: the digest has them. */
+/**
+ * Adds reports of outcomes at the end of a log. To get the figures in its digest, the derivation searches for them
+ * digit by digit.
+ */
 function withOutcomes(log: EventLog): EventLog {
   const operator = wallet(20);
   const first = log.events[0] as ParamsEvent;
@@ -96,7 +102,7 @@ describe("a node's log in a page", function () {
       agreed: TICKS + 1,
     });
     expect(progress).to.equal(Math.ceil(lines / 5_000));
-    // A page that waited for it would have had none.
+    // A page that waited for the derivation would have no beats.
     expect(beats).to.be.above(progress);
   });
 
@@ -129,7 +135,7 @@ describe("a node's log in a page", function () {
       message: "enough",
     });
     expect(await derive(node.url)).to.have.property("derived");
-    // Of five pages or more, and the digests; one may have been on its way.
+    // The whole log would take at least five pages and the digests. One more request may have been under way.
     expect(longNode.asked).to.have.length.below(5);
   });
 

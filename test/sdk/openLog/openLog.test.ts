@@ -267,7 +267,7 @@ describe("the log of a node", () => {
           ? { ...page, body: typeof body === "string" ? body : JSON.stringify(body) }
           : page;
       const error = await failure(check());
-      // The first tick of the story is in another block, so what can be is told as a difference.
+      // The first tick of the story is in another block. So a page that could be valid is reported as a difference.
       expect(error.code, JSON.stringify(body)).to.be.oneOf(["bad_answer", "digest_differs"]);
     }
   });

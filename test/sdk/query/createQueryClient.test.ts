@@ -11,10 +11,10 @@ import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
 import { EventLog, wallet } from "../../derive/eventLog.ts";
 import { testDatabase } from "../../support/testDatabase.ts";
 
-/** Compiles only when each can stand for the other. */
+/** Compiles only when each of the two types is assignable to the other. */
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;
 
-/** The client's types are those of the schemas that the node checks requests by and describes its answers with. */
+/** The client's types are those of the node's schemas for requests and answers. */
 const same: [
   Same<answers.SearchRequest, z.input<typeof schemas.searchRequest>>,
   Same<answers.SearchAnswer, schemas.SearchResponse>,

@@ -40,7 +40,7 @@ describe("proposals that are held", () => {
     }
   });
 
-  it("are in the other place before they are here, so that what this machine answers is not lost with it", async () => {
+  it("are in the shared place before they are here, so that an answer of this machine is not lost with the machine", async () => {
     const shared: string[] = [];
     let isAway = true;
     held.shareBy(async ({ line }) => {

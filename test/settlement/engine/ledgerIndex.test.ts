@@ -66,7 +66,7 @@ describe("the index of a ledger, on disk", () => {
     for (let n = from; n < to; n++) durable.push(ledger.append(entryNumber(n)).durable);
     await Promise.all(durable);
   }
-  /** Every row but fingerprints, which are salted anew, of a closed index. */
+  /** Every row of a closed index, except for fingerprints, which get a new salt. */
   function rows(at = folder.path): string {
     const database = new DatabaseSync(path.join(at, INDEX_FILE), { readOnly: true });
     const all = Object.entries(TABLES).map(([table, order]) => {
@@ -77,7 +77,7 @@ describe("the index of a ledger, on disk", () => {
     database.close();
     return JSON.stringify(all);
   }
-  /** What an index that is made of the whole file has. */
+  /** The rows of an index that is made from the whole file. */
   async function anew(): Promise<string> {
     const other = path.join(folder.path, "anew");
     rmSync(other, { recursive: true, force: true });

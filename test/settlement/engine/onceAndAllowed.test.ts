@@ -149,7 +149,7 @@ describe("what an engine settles", () => {
     expect(ledger.size).to.equal(6);
   });
 
-  it("is not released when its entry would be too long, and one that was keeps no other waiting", async () => {
+  it("is not released when its entry would be too long, and such a released proposal delays no other", async () => {
     // An earlier version held such proposals.
     const long = { ...pay(1n), proof: "x".repeat(65_536) };
     const { id } = await held.hold(long, doubt, { divergence: 1, timestamp: NOW });
@@ -224,7 +224,8 @@ describe("a budget of the rules", () => {
     const fits = (usd: bigint, now: number) => book.refusal({ action: "pay", usd }, now) === undefined;
     book.add(entryAt(10_000, 60n));
     expect([fits(41n, 0), fits(40n, 0)]).to.deep.equal([false, true]);
-    // An older entry counts from the latest time on, so that it is not forgotten before the one ahead of it.
+    // An entry with an older time counts from the latest time on. So it is not forgotten before the entry that came
+    // before it.
     book.add(entryAt(5_000, 30n));
     expect([fits(11n, 13_599), fits(10n, 13_599)]).to.deep.equal([false, true]);
     expect(fits(100n, 13_600)).to.equal(true);

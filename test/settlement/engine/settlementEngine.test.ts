@@ -326,7 +326,7 @@ describe("the settlement engine", () => {
       expect(await refusal(rebinding)).to.deep.equal({ code: "invalid_input", field: "body.endpoint" });
       const forged = { ...(await rebinding), signature: `0x${"11".repeat(65)}` as const };
       expect((await refusal(forged)).code).to.equal("invalid_signature");
-      // Nobody answers for it: that harms nobody.
+      // The name of this endpoint has no address, which harms nobody.
       expect((await settleRecord(await listing({}))).known).to.equal(false);
       expect(asked).to.deep.equal(["127.0.0.1.nip.io", "seller.example"]);
     });

@@ -270,7 +270,7 @@ describe("the ledger on disk", () => {
   it("cuts a torn last line also if the cut bytes cannot be stored", async () => {
     const bytes = await written(2);
     appendFileSync(file(), '{"current_hash": "ab');
-    // A folder in its place is as good as a full disk.
+    // A folder in its place has the same effect as a full disk.
     mkdirSync(path.join(folder.path, "ledger.torn"));
     const ledger = await open();
     expect(ledger.repair).to.include({ kind: "cut", line: 3 });

@@ -139,7 +139,7 @@ describe("a ledger on a disk that fails", () => {
     const file = await AppendFile.open({ filePath, onFailure: () => {}, openFile: disk.openFile });
     expect(await file.append("first\n")).to.equal(0);
     disk.faults.free = 3;
-    // Asked for before the third has heard of its refusal.
+    // These lines are appended before the third line is reported as refused.
     const after = file.append("second\n").catch(() => {
       disk.faults.free = Number.POSITIVE_INFINITY;
       return Promise.all([file.append("fourth\n"), file.append("fifth\n")]);

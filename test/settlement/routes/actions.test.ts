@@ -12,7 +12,7 @@ const RULES = {
   action_rules: actionRules,
   actions: {
     payment: { budget: [{ field: "amount_usdc", max: "6", per_seconds: 3600 }] },
-    // Leave that the action rules give is no unknown action.
+    // An action that the action rules allow is not an unknown action, so this rule does not deny it.
     "*": { allow: false },
   },
 };

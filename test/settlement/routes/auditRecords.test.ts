@@ -21,7 +21,7 @@ const canaries = {
 
 type Good = { fields: RecordBody; by: LocalAccount; bad: { [field: string]: RecordBody[] } };
 
-/** A good body of each type, whose it is, and bodies of which one field is refused. */
+/** A good body of each type, the account that signs it, and bodies with one field that is refused. */
 const GOOD: { [type: string]: Good } = {
   auditor: {
     fields: {

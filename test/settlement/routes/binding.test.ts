@@ -25,7 +25,7 @@ describe("the routes that take records", () => {
     expect([status, json.code, json.errors?.[0].field], `${path} ${text}`).to.deep.equal([400, code, field]);
     expect(service.ledger.size).to.equal(size);
   };
-  /** What each route takes, by whom; the first two entries are a receipt and a stake. */
+  /** A record for each route, and its signer. The first two entries of the ledger are a receipt and a stake. */
   const all = async () => {
     const { hash: receipt } = (await service.post("/v1/receipts", await envelope(receiptBody()))).json;
     const work = { task_id: "task-9", proposal: "cd".repeat(32) };
@@ -57,7 +57,7 @@ describe("the routes that take records", () => {
       await refused(path, { ...flat, signature, ...beside }, "unbound", "body");
       const good = await send({ ...body, type, ledger: "local" });
       expect((await service.post(path, good)).status, path).to.equal(201);
-      // What is known already is no way around it.
+      // The rule also holds for a record that the ledger already has.
       await refused(path, await send(body), "unbound", "body.type");
     }
   });

@@ -127,7 +127,7 @@ describe("POST /v1/notices", () => {
     const answer = await service.post("/v1/notices", await word({ agents: [], issued_at: NOW + 1 }));
     expect([answer.status, answer.json.removed]).to.deep.equal([200, true]);
     expect(await listed()).to.deep.equal([]);
-    // Whoever saw the first word cannot bring it back.
+    // Somebody who saw the first request cannot bring the subscription back with it.
     const replayed = await service.post("/v1/notices", await word());
     expect([replayed.status, replayed.json.code]).to.deep.equal([409, "stale_subscription"]);
   });
@@ -214,7 +214,7 @@ describe("POST /v1/notices", () => {
     expect(await subscribe({ url: "https://other.example/", issued_at: time.now })).to.equal(503);
     time.now = NOW;
     for (const number of [2n, 3n]) clock.seen({ number, time: BigInt(NOW) });
-    // What else stops the ledger stops no subscription.
+    // Other reasons that stop the ledger do not stop subscriptions.
     gate.close("halt", new TallystickError({ code: "guardian_announced", message: "halted" }));
     expect(await subscribe({ url: "https://other.example/" })).to.equal(201);
     expect(codes).to.deep.equal(["clock"]);

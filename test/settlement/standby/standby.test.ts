@@ -25,7 +25,7 @@ const KEY = `0x${"55".repeat(32)}` as const;
 /** Long enough for a busy machine to prolong it, and short enough to wait for. */
 const LEASE_SECONDS = 2;
 
-/** One machine: what came of opening its service, and what it said. */
+/** One machine: the result of opening its service, and its log. */
 type Machine = {
   name: string;
   service?: SettlementService;

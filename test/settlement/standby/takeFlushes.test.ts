@@ -13,7 +13,7 @@ function flushOf(first: number, next: number, history?: string): Flush {
   return { first, next, parent, head: hash(next - 1, history), lines };
 }
 
-/** A ledger that takes whatever it is given, as no real one does: so only what is checked before and after is left. */
+/** A ledger that takes everything, unlike a real one. So only the checks before and after it are tested. */
 function ledgerOf(size: number) {
   const ledger = {
     size,

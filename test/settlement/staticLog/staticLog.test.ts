@@ -127,7 +127,7 @@ describe("a static log", () => {
       const cut = new Proxy(ledger, {
         get(target, name) {
           const value = Reflect.get(target, name, target);
-          // Every tile of hashes asks the tree, every bundle a segment.
+          // Every tile of hashes reads `tree`, and every bundle of entries reads `segment`.
           if (name !== "segment" && name !== "tree")
             return typeof value === "function" ? value.bind(target) : value;
           if (reads++ >= after + 1) throw new Error("the power is gone");

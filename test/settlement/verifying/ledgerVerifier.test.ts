@@ -15,7 +15,7 @@ import { temporaryFolder } from "../support/temporaryFolder.ts";
 const ENTRIES = 600;
 
 describe("the verifier of a ledger and its index", function () {
-  // A thread has to start, beside whatever else the machine does.
+  // A thread has to start, while the machine does other work.
   this.timeout(180_000);
   const folder = temporaryFolder();
   const { gate } = openGate();

@@ -118,7 +118,7 @@ describe("a ledger with witnesses", () => {
     expect((await settle(restored, "another b")).json).to.include({ code: "witness_ahead" });
     expect((await restored.get("/v1/ledger/checkpoint")).json).to.include({ code: "witness_ahead" });
     expect((await restored.get("/health")).status).to.equal(503);
-    // What is there is still read.
+    // Reads still work.
     expect((await restored.get("/v1/ledger/latest")).status).to.equal(200);
   });
 

@@ -253,7 +253,7 @@ describe("the witnesses of a ledger", () => {
     offer(8);
     expect(await witnesses.sizeToAnchor(0, 8)).to.equal(8);
     expect(logged.join("\n")).to.match(/Anchoring without the quorum of witnesses/);
-    // Who is without one for long does not wait anew for each anchor.
+    // After a long time without a quorum, an anchor does not wait again.
     const began = performance.now();
     offer(9);
     expect(await witnesses.sizeToAnchor(8, 9)).to.equal(9);
@@ -322,14 +322,14 @@ function sizeAnswer(size: number): Response {
   return new Response(`${size}\n`, { status: 409, headers: SIZE });
 }
 
-/** What a witness answers in its place; nothing: it answers itself. */
+/** Answers in place of a witness. With undefined the witness answers itself. */
 type Fault = (body: string, signal: AbortSignal) => Response | Promise<Response> | undefined;
 
 function hang(_: string, signal: AbortSignal): Promise<Response> {
   return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 }
 
-/** A witness that names another size whenever it is asked from the one it named. */
+/** A witness that names another size at each request, also when the request begins at the size that it named before. */
 function sizes(): () => Response {
   let size = 0;
   return () => sizeAnswer(++size % 19);

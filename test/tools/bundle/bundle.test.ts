@@ -14,7 +14,7 @@ import { BROWSER_MS, servePage, startBrowser } from "../../support/browser.ts";
 import { account, badOffers, deployment, hire, log, pageInput, samples } from "./pageInput.ts";
 
 const SCRIPT = path.join(import.meta.dirname, "page.mjs");
-/** What knows languages is heavy, and only these need it. */
+/** The data about languages is large, and only these capabilities need it. */
 const OF_LANGUAGE = ["audioTranscribe", "textRewrite", "textSummarize", "textTranslate"];
 
 describe("bundles for browsers", () => {
@@ -32,7 +32,7 @@ describe("bundles for browsers", () => {
     it(`keep ${name} within ${most} bytes by gzip`, () => {
       const { initial, largest } = bundleOf(name);
       expect(initial.gzip, JSON.stringify(largest.slice(0, 8))).to.be.at.most(most);
-      // A limit far above what there is holds nothing.
+      // A limit far above the real size would test nothing.
       expect(initial.gzip).to.be.above(most * 0.75);
     });
   }

@@ -4,7 +4,7 @@ import { roomOnMachine } from "../../../tools/testing/roomOnMachine.ts";
 const GIB = 2 ** 30;
 
 describe("the room for one more step of a test run", () => {
-  /** Asks a machine of which so much was idle, of a second, since the last question. */
+  /** Asks a machine whose cores were idle for this time since the last question. A second has passed each time. */
   function ask(idleMs: number[], memory = 8 * GIB): boolean[] {
     const now = { idle: 5_000, all: 90_000 };
     const hasRoom = roomOnMachine(

@@ -356,7 +356,7 @@ describe("REST", () => {
     const names = Object.values(description.paths)
       .flatMap((operations) => Object.values(operations) as Operation[])
       .map(({ operationId }) => operationId);
-    // Generated clients call their functions by these.
+    // Generated clients name their functions after these ids.
     for (const name of names)
       expect(name)
         .to.be.a("string")

@@ -123,7 +123,7 @@ describe("REST: audits", () => {
       return ((await response.json()) as { agents: { agent_id: string }[] }).agents.map((it) => it.agent_id);
     };
     const { pool } = story.database;
-    // In two payment modes.
+    // The seller offers in two payment modes.
     expect(await find(true)).to.deep.equal([SELLER, SELLER]);
     expect(await find(false)).to.deep.equal([]);
     expect(await find(null)).to.deep.equal([SELLER, SELLER]);
@@ -132,14 +132,14 @@ describe("REST: audits", () => {
         "UPDATE listing SET audit_operator = $2 WHERE audit_operator = $1 AND payment_mode = 'direct'",
         [from, to],
       );
-    // Of an operator that nobody follows.
+    // One of the two offers now names an operator that nobody follows.
     await change(AUDITED, wallet(77));
     try {
       expect([await find(true), await find(false)]).to.deep.equal([[SELLER], [SELLER]]);
     } finally {
       await change(wallet(77), AUDITED);
     }
-    // A consent holds a day later.
+    // The consent now holds only from a later time on.
     await pool.query("UPDATE listing SET audit_from = audit_from + 1000000");
     try {
       expect([await find(true), await find(false)]).to.deep.equal([[], [SELLER, SELLER]]);

@@ -106,7 +106,8 @@ describe("the open log", () => {
         fc.nat(1_000),
         fc.nat(1_000),
         async (log, limits, finalAt, startAt) => {
-          // More lines than there are between two numbered lines, so that the log has one behind its generated part.
+          // The log gets more lines than there are between two numbered lines. So a numbered line follows its generated
+          // part.
           for (let n = 0; n < LINES_APART + 50; n++)
             log.after(1).transfer(wallet(50), wallet(51), n % 3 === 0 ? 1 : 5_000_000);
           const { store } = await log.derive();
@@ -146,7 +147,7 @@ describe("the open log", () => {
 
   it("reads as few rows for the last page as for the first", async () => {
     const log = new EventLog();
-    // Ticks far apart: between them only the lines that are numbered help.
+    // The ticks are far apart. Between them a page can only be found by the numbered lines.
     for (let n = 0; n < 12_000; n++) {
       if (n % 4 === 0) log.after(1);
       if (n % 5_000 === 0) log.tick();

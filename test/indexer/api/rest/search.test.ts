@@ -255,7 +255,7 @@ describe("POST /v1/search", () => {
   });
 
   it("leaves out listings that pass the index's percents but not the published rate", async () => {
-    // 6 of 8 is 0.75: in the same whole percent as what is asked for.
+    // 6 of 8 is 0.75: in the same whole percent as the requested rate.
     expect(await found({ min_success_rate: 0.755, limit: 1 })).to.deep.equal([seller.tier2]);
     expect(await found({ min_success_rate: 0.755 })).to.not.include(seller.fair);
     const { agents, next_cursor } = await search({ min_success_rate: 0.755, max_price_usdc: "0.30" });

@@ -213,7 +213,7 @@ SPOILED = {
 
 
 def encoded(line):
-    # What cannot be written as UTF-8 is written as it would be wrongly, and refused.
+    # Lone surrogates have no UTF-8. They are written in the usual wrong form, and a reader refuses them.
     return line.encode("utf-8", "surrogatepass")
 
 
