@@ -54,7 +54,7 @@ describe("the payments of an auditors' pool", () => {
       log: quiet,
     });
   };
-  /** One round like the operator's. */
+  /** One round of the desk, like a round of the operator. */
   const round = async (desk: ReturnType<typeof deskOf>, scene: Scene, accrued: [bigint, bigint]) => {
     await desk.follow(forever);
     const [one, other] = scene.auditors;

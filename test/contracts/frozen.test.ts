@@ -73,7 +73,7 @@ describe("The frozen contracts", function () {
     expect(networks.base?.token).to.not.equal(networks["base-sepolia"]?.token);
     expect(base?.anchoredLedger).to.equal(sepolia?.anchoredLedger);
     expect(base?.hireEscrow).to.not.equal(sepolia?.hireEscrow);
-    // With one token it would be one address, too.
+    // With the same token the escrow would also have the same address.
     expect(frozenAddresses({ ...terms, token: base?.token as string })).to.deep.equal(base);
   });
 

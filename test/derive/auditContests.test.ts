@@ -19,7 +19,7 @@ const MODE = { payment_mode: "platform_escrow:swarmwage-partnered" };
 const WEEK = 7 * DAY;
 const reasons = [{ code: "other", detail: "" }];
 
-/** A seller that also sells by escrow. Only hires that are drawn for certain are drawn. */
+/** A seller that also sells by escrow. Its other hires are never drawn, except those that are drawn for certain. */
 function market(audit: RecordBody = {}, auditors = 6): EventLog {
   const log = scene({ auditors, audit: { ratePpm: 0, ...audit } });
   log.listing(SELLER, "text.translate", { ...MODE, audit: { operator: AUDITED } });

@@ -77,7 +77,7 @@ describe("a dispatcher that ends at any moment, and the next one", () => {
           const { calls } = entries[0].payload.agent_metadata.dispatch;
           const dead = calls.filter((it: { ended: string }) => it.ended === "lost_with_its_process").length;
           lost += dead;
-          // One request may have been under way when the process ended; no other is sent twice.
+          // One request may have been under way when the process ended. No other request is sent twice.
           expect(dead, at).to.be.at.most(1);
           expect((asked.get(id) ?? []).length, at).to.be.within(calls.length - 1, calls.length);
           const { spent, reserved } = await next.budget.today();

@@ -46,7 +46,7 @@ describe("a dispatcher as a service", () => {
     expect(response.status).to.equal(200);
     expect(await response.json()).to.include({ status: "SETTLED", answer: "Rome" });
     expect((await scene.entries())[0].payload.agent_metadata.dispatch.client).to.equal("acme.web");
-    // The same task again is the same task, in the figures too.
+    // A task that is sent again is the same task, and the figures count it once.
     for (let again = 0; again < 2; again++) expect((await send(app, TASK)).status).to.equal(200);
     const metrics = await (await app.request("/metrics")).text();
     expect(metrics).to.contain('tallystick_dispatch_tasks_total{status="SETTLED",tier="thrifty"} 1');

@@ -38,7 +38,7 @@ function blockWith(page: string, text: string): string {
   return (found[0] as Code).text;
 }
 
-/** What stands for `…`: an address, or a key or hash of 32 bytes. */
+/** The values that replace `…`: an address, or a key or hash of 32 bytes. */
 const address = `0x${"a".repeat(40)}`;
 const bytes32 = `0x${"1".repeat(64)}`;
 

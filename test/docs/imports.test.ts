@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect } from "chai";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 
-/** What each room may import from. */
+/** The rooms from which each room may import. */
 const MAY_IMPORT: { [room: string]: string[] } = {
   protocol: [],
   derive: ["protocol"],
@@ -80,7 +80,7 @@ function roomOf(file: string): string {
   return top === "packages" || top === "services" ? next : top;
 }
 
-/** What a file imports, as it is written there. */
+/** The imports of a file, as they are written in it. */
 function specifiersOf(text: string): string[] {
   const found = text.matchAll(
     /(?:^|\n)(?:import|export)\b\s*(?:[^"';()=]*?\bfrom\s*)?"([^"]+)"|\bimport\("([^"]+)"\)/g,

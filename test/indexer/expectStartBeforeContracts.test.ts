@@ -9,7 +9,7 @@ const ESCROW = `0x${"e5".repeat(20)}` as const;
 const LEDGER = `0x${"1e".repeat(20)}` as const;
 
 describe("the first block that a node reads", () => {
-  /** The blocks in which the contracts were deployed; of blocks before `keepsFrom` the chain's node has no state. */
+  /** The blocks in which the contracts were deployed. The chain's node has no state of blocks before `keepsFrom`. */
   const deployed = new Map<string, number>([
     [ESCROW, 20],
     [LEDGER, 10],

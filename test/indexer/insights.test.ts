@@ -71,7 +71,7 @@ describe("summaries of hires", () => {
     for (let n = 0; n < 20; n++) {
       const options = { passed: n % 3 !== 0, capability: `text.task${n % 3}`, latency_ms: 10 * n };
       const receipt = log.after(DAY / 3).hire(n % 2 === 0 ? seller : other, buyer, options);
-      // The buyer's word changes outcome and latency of what was counted.
+      // The buyer's telemetry changes outcome and latency of a hire that was counted before.
       if (n % 4 === 0) {
         const verification = { all_passed: n % 3 === 0 };
         log.after(1).record("telemetry", buyer, { receipt, latency_ms: 7, verification });

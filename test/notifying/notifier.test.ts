@@ -56,7 +56,7 @@ const open = ({ node, post, store = memoryStore(), clock = { ms: NOW * 1_000 }, 
     ...{ node, post, store },
   });
 
-/** A receiver that wants notices, and notes them by their ids; `fails` says which attempts are lost, and how. */
+/** A receiver that wants notices, and keeps them by their ids. `fails` says which attempts are lost, and how. */
 function receiver(fails: (attempt: number) => "before" | "after" | "500" | null = () => null) {
   const taken: string[] = [];
   let attempts = 0;

@@ -25,10 +25,10 @@ describe("the portal", function () {
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;
-  /** What the pages asked for, and what they complained of. */
+  /** The requests of the pages, and their errors. */
   let asked: string[];
   let complaints: string[];
-  /** When the story ends, in milliseconds; one of its hires, and its ring. */
+  /** The time at which the story ends, in milliseconds, one of its hires, and its ring. */
   let end: number;
   let hireId: string;
   let clusterId: string;
@@ -65,7 +65,7 @@ describe("the portal", function () {
   });
   afterEach(() => context.close());
 
-  /** Opens a page and waits for what it is about, and for its parts further down. */
+  /** Opens a page and waits for its main content, and for its parts further down. */
   const open = async (hash: string, text: string) => {
     await page.goto(`${site.url}${hash}`);
     await page.getByText(text).first().waitFor();
@@ -200,7 +200,7 @@ describe("the portal", function () {
       await page.goto(`http://127.0.0.1:${port}/some/where/?node=${node}#/agent/${cast.busy}`);
       await page.getByText("Why this tier").first().waitFor();
       expect(asked.filter((it) => it.endsWith("/graphql"))).to.deep.equal([`${site.url}graphql`]);
-      // Whoever made the link chose the node, so the top says it, too.
+      // The maker of the link chose the node, so the top of the page names the node, too.
       for (const part of ["header", "footer"])
         expect(await page.locator(part).innerText()).to.contain(new URL(site.url).host);
       const curl = await page.evaluate(async () => {
@@ -464,7 +464,7 @@ describe("the portal", function () {
     if (typeof it !== "string" || KEPT.test(it)) return it;
     return /^-?\d+(?:\.\d+)?$/.test(it) ? HUGE : names[n % names.length];
   };
-  /** What a node may make of its answers. `n` counts the values. */
+  /** The ways in which a node changes its answers. `n` counts the values. */
   const lies: [name: string, lie: (value: unknown, key: string, n: number) => unknown][] = [
     ["texts", (it, _, n) => (typeof it === "string" ? words[n % words.length] : it)],
     ["numbers", (it, _, n) => (typeof it === "number" ? [-1, 1e300, -1e300, 0.5][n % 4] : it)],

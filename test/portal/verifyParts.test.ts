@@ -23,7 +23,7 @@ describe("a ledger file that is verified in parts", () => {
   const names = ["Worker", "addEventListener", "postMessage"] as const;
   const own = names.map((name) => Object.getOwnPropertyDescriptor(scope, name));
   let text: string;
-  /** What the workers' program does with a message, and the worker that waits for each part. */
+  /** The reaction of the workers' program to a message, and the worker that waits for each part. */
   let hear: (event: { data: Message }) => void = () => {};
   const waiting = new Map<number, LocalWorker>();
 

@@ -67,7 +67,7 @@ describe("a prober that is killed", () => {
     expect(code).to.equal(0);
     const asked = looks().map(({ address }) => address);
     expect(new Set(asked)).to.have.property("size", asked.length);
-    // Those that were being asked at the end have no answer; all others have been looked at.
+    // The hosts that were being asked at the end have no answer. The prober has looked at all others.
     expect(asked.length).to.be.at.least(COUNT - 8);
 
     const last = await openTestProber(folder.path, targets(), {}, { now });

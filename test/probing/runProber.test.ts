@@ -114,7 +114,7 @@ describe("the process of a prober", () => {
         { looked: 0xfff, down: 0xfff },
       ]),
     );
-    // Not the hour of the first test.
+    // This is another hour than that of the first test.
     const [first] = makeReports(DAY / 3_600 - 1, "eu", { looks, served: new Map() });
     const body = first ?? {};
     expect(canonicalBody(body).length).to.be.within(50_000, 61_000);

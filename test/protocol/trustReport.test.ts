@@ -17,7 +17,7 @@ const report = {
 };
 const signed = () =>
   signTrustReport(report, { secretKey, verificationUrl: "https://node.example/v1/report-key" });
-/** As it comes from a file. */
+/** The report as a reader gets it from a file. */
 const read = () => JSON.parse(JSON.stringify(signed(), null, 4));
 
 describe("a trust report", () => {

@@ -46,7 +46,7 @@ describe(".env.example", () => {
     { read, works }: (typeof PROCESSES)["mirror"],
     settings: Record<string, string>,
   ): unknown => {
-    // A dispatcher also hands on what it was given.
+    // A dispatcher's configuration also contains its whole environment.
     const { environment: _, ...config } = read({ ...settings, ...works }) as { environment?: unknown };
     const asText = (_: string, value: unknown) =>
       typeof value === "bigint" ? `${value}` : typeof value === "string" ? value.replace(/^\.\//, "") : value;

@@ -21,7 +21,7 @@ const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 20_000 }
 describe("an asynchronous hire", () => {
   let chain: SdkChain;
   let market: Market;
-  /** What came to the buyer's callback. */
+  /** The messages that reached the buyer's callback. */
   // biome-ignore lint/suspicious/noExplicitAny: JSON of every shape
   let calls: any[];
   let answerCallback: () => Response;

@@ -80,7 +80,7 @@ describe("a process that ends at any of its writes, and the next one", function 
   const followChain = async () => {
     chainAhead = Math.max(0, (await world.chain.now()) * 1_000 - Date.now());
   };
-  /** The buyers of all tests, where each ended, and what it had paid then. */
+  /** The buyers of all tests, the write at which each ended, and the amount that it had paid by then. */
   const ended: { scene: Scene; at: string; paid: bigint }[] = [];
 
   const sellerByEscrow = async (handler: typeof mean): Promise<OpenSeller> => {

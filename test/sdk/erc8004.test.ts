@@ -26,7 +26,7 @@ describe("ERC-8004's registries", () => {
   let buyer: OpenBuyer;
   let agentId: number;
   let hires = 0;
-  /** What the RPC is asked; a test may stand between. */
+  /** Called with each request to the RPC. A test may change it. */
   let onRequest: (method: string, params: unknown[]) => unknown;
 
   const reader = (): ChainReader =>
@@ -156,7 +156,7 @@ describe("ERC-8004's registries", () => {
     const registered = await register(victim.wallet, { uri });
     expect(registered).to.include({ status: "registered", agentId: gift.agentId + 1 });
     expect(await register(victim.wallet, { uri })).to.include({ status: "found", agentId: gift.agentId + 1 });
-    // What it registered itself and has sold does not count either.
+    // An identity that the agent registered itself and has sold does not count either.
     expect((await register(other.wallet, { uri })).agentId).to.equal(gift.agentId + 2);
   });
 
@@ -336,7 +336,7 @@ describe("ERC-8004's registries", () => {
     expect(await wrong(text.replace('"value":80,', '"value":100,'))).to.deep.equal(["value", "event"]);
     // That transaction moved another token, or none, so nothing was paid.
     expect(await wrong(text, { token: registries.identity })).to.deep.equal(["payment"]);
-    // The identity was sold before somebody looked: what counts is whose it was then.
+    // The identity was sold before somebody checked the feedback. Its owner at the time of the feedback counts.
     const abi = parseAbi(["function transferFrom(address from, address to, uint256 tokenId)"]);
     const { chainId } = registries;
     const own = createTransactionSender({

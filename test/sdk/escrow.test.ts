@@ -68,7 +68,7 @@ describe("a hire in escrow mode", () => {
     const buyer = await market.openBuyer({ escrows: { [MODE]: allowed }, budget, now });
     const treasuryBefore = await chain.balanceOf(treasury);
     const heldBefore = await chain.balanceOf({ address: chain.escrow });
-    /** What buyer, seller, fee recipient and escrow have more than before. */
+    /** How much more than before buyer, seller, fee recipient and escrow have. */
     const balances = async () => [
       (await chain.balanceOf(buyer.wallet)) - PURSE,
       await chain.balanceOf(wallet),

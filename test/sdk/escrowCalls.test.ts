@@ -14,7 +14,7 @@ const AMOUNT = 500_000n;
 describe("packages/sdk/escrow", () => {
   let chain: SdkChain;
   let deployment: EscrowDeployment;
-  /** Sends what others signed; no party of any hire. */
+  /** An account that sends what others signed. It is no party of any hire. */
   let relay: EscrowCalls;
   let [buyer, seller, arbiter]: Wallet[] = [];
   let signers: { buyer: EscrowSigner; seller: EscrowSigner; arbiter: EscrowSigner };

@@ -24,7 +24,7 @@ describe("the notes about an idempotency key", () => {
     time = 1_000_000_000_000;
   });
 
-  /** What a process has of a key. Its journal is empty, and no hire of another process is in it. */
+  /** The state of a process about a key. Its journal is empty, and contains no hire of another process. */
   const processOf = () => {
     const now = () => time;
     const kept = keptHires(store, account, now);

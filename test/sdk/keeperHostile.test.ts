@@ -65,7 +65,7 @@ describe("a keeper among hostile wallets", () => {
   it("checks contract wallets separately from keys, and an account with both by its key", async () => {
     const person = await world.person();
     const [one, two] = [await releaseOf(person), await releaseOf(person)];
-    // Its key signed; its code, as an EIP-7702 account has it, would burn all it gets.
+    // The key of the account signed. The account also has code (EIP-7702), which would burn all gas that it gets.
     const wallet = await world.wallet(MOODS.burnsGas);
     const code = await chain.client.getCode({ address: wallet.address });
     await chain.client.setCode({ address: person.address, bytecode: code as `0x${string}` });

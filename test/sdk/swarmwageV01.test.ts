@@ -11,7 +11,7 @@ import { useMarket } from "./support/useMarket.ts";
 const PRICE = parseUsdc("0.05");
 const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
 
-/** What x402 v1's published clients take as a requirement; they throw at anything else. */
+/** The form of a requirement that the published clients of x402 v1 accept. They throw at anything else. */
 const requirementV1 = z.object({
   scheme: z.literal("exact"),
   network: z.enum(["base", "base-sepolia"]),
@@ -62,7 +62,9 @@ describe("Swarmwage's published v0.1 client", () => {
       body: JSON.stringify(body),
     });
 
-  /** Reads the challenge as x402 v1 does, pays whoever it names only if that is the seller, and signs. */
+  /**
+   * Reads the challenge as x402 v1 does, and signs a payment only if the challenge names the seller as its receiver.
+   */
   async function pay(challenge: Response): Promise<string> {
     expect(challenge.status).to.equal(402);
     const { x402Version, accepts } = (await challenge.json()) as { x402Version: number; accepts: unknown[] };
@@ -268,7 +270,7 @@ describe("Swarmwage's published v0.1 client", () => {
       expect(settled.json.rating_tokens.buyer).to.match(/^rtt_/);
     }
 
-    // What is not a list of checks is refused, and so is a list without end.
+    // A value that is not a list of checks is refused, and so is a list that is too long.
     const endless = Array.from({ length: 257 }, () => ({ name: "n", passed: true }));
     for (const checks of [[{ name: "schema" }], ["schema"], [[]], endless, "schema", null]) {
       const refused = await market.ledger.post("/v1/receipts", await signed(receipt("a4", checks)));

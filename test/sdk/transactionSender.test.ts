@@ -145,7 +145,7 @@ describe("a sender of transactions", () => {
     await stranger.send(mint(1n));
     stranger.close();
     await raiseGas();
-    // This chain does not count what waits for a better price.
+    // This chain does not count transactions that wait for a better price.
     await chain.client.mine({ blocks: 1 });
     expect(await count("pending")).to.equal(0);
     const sender = open();

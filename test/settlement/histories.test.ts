@@ -30,7 +30,7 @@ describe("the signatures of an honest writer", () => {
       }
       words += outcome.words.length;
     }
-    // What is never signed convicts nobody either.
+    // Without signatures nobody could be convicted. So the histories must contain enough of them.
     expect(words).to.be.above(HISTORIES);
     expect(forgeries).to.be.above(HISTORIES / 2);
   }

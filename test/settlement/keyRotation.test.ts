@@ -45,7 +45,7 @@ describe("another key for the checkpoints", () => {
       return false;
     }
   };
-  /** As if the next key had been made this many seconds earlier. */
+  /** Changes the file of the next key as if the key had been made this many seconds earlier. */
   const age = (seconds: number): void => {
     const [seed, from] = readFileSync(file(NEXT_KEY_FILE), "utf8").trim().split(" ");
     writeFileSync(file(NEXT_KEY_FILE), `${seed} ${Number(from) - seconds}\n`);

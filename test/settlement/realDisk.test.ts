@@ -26,7 +26,7 @@ describe("the settlement process on a real disk", () => {
   const folder = temporaryFolder();
   const { start, fail } = settlementProcesses(() => ({ LEDGER_DIR: path.join(folder.path, "disk") }));
 
-  /** Settles until the disk refuses; the hashes that were answered. */
+  /** Settles until the disk refuses, and returns the hashes of the settled entries. */
   async function fill({ url, file }: RunningSettlement): Promise<string[]> {
     const hashes: string[] = [];
     for (;;) {
@@ -59,7 +59,8 @@ describe("the settlement process on a real disk", () => {
 
   if (process.platform !== "win32") {
     it("answers 503 when its file may not grow, leaves nothing half-written, and continues when it may", async () => {
-      // The shell counts in blocks of 512 or 1,024 bytes; either way the index has room, and the ledger for some hundred entries.
+      // The shell counts in blocks of 512 or 1,024 bytes; with both sizes the index has room, and the ledger has room
+      // for some hundred entries.
       const service = await start(["sh", "-c", 'ulimit -f 500 && exec "$0" "$@"']);
       const hashes = await fill(service);
       expect(hashes).to.have.length.above(5);

@@ -145,7 +145,7 @@ describe("a ledger that another writer takes over", () => {
     const refused = await old.post("/v1/settle", proposal(old.ledger.head), KEY);
     expect([refused.status, refused.json.code]).to.deep.equal([503, "guardian_announced"]);
     expect((await old.get("/v1/ledger/checkpoint")).status).to.equal(200);
-    // The writer, whoever has its key now, cannot take it back.
+    // The holder of the writer's key cannot take the announcement back.
     expect((await ledgerCommand(["announce-writer", first, "--json"])).code).to.equal(1);
 
     // The new one fetches the ledger, and waits.

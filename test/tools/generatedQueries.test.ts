@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import { QUERIES_FILE, queriesText } from "../../tools/generate-queries.ts";
 
-/** What a formatter does not change. */
+/** The text without the white space, brackets and separators that a formatter may change. */
 const essence = (text: string) => text.replaceAll(/[\s(),;|]/g, "");
 
 describe("packages/sdk/query/createGraphqlClient.ts", () => {

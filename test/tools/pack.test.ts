@@ -118,7 +118,7 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
     children.push(child);
     return child;
   };
-  /** What a program says until it ends. It must end well and say nothing on stderr. */
+  /** The output of a program until it ends. It must end with 0 and write nothing to stderr. */
   const outputOf = async (
     node: string,
     args: string[],
@@ -355,7 +355,7 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
         market.offers.length = 0;
         const sellerWallet = newWallet();
         let port = "";
-        // What serves an endpoint with a path strips it, as a reverse proxy does.
+        // The test's network removes the path of an endpoint, as a reverse proxy does.
         const proxy = await listen((request) => {
           const { pathname, search } = new URL(request.url);
           const { method, headers, body } = request;
@@ -391,7 +391,7 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
         }
         seller.kill();
       }
-      // What was settled meanwhile is proved by the program of the protocol's README.
+      // The program of the protocol's README proves the entries that were settled meanwhile.
       const bundle = await fetch(`${baseUrl}/v1/ledger/bundle?index=0`);
       writeFileSync(path.join(installed.folder, "proof.json"), await bundle.text());
       for (const program of Object.values(installed.nodes))

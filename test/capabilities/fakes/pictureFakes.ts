@@ -77,7 +77,7 @@ const svg = (
   output: { svg: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${box}">${inner}</svg>` },
   verdict,
 });
-/** An SVG bomb: a few lines, of which each draws the previous one ten times. */
+/** An SVG bomb: a few lines. Each line draws the previous line ten times. */
 const bomb = (link: (name: string) => string): string =>
   `<g id="s0"><rect width="1" height="1"/></g>${Array.from({ length: 9 }, (_, at) => `<g id="s${at + 1}">${`<use ${link(`s${at}`)}/>`.repeat(10)}</g>`).join("")}`;
 const shapes =

@@ -14,7 +14,7 @@ type Offer = { capability: string; endpoint: string; mode: string };
 
 const offers = (of: Address, capabilities: readonly string[]): Offer[] =>
   capabilities.map((capability) => ({ capability, endpoint: `https://${of}.example`, mode: "direct" }));
-/** The same offer with other modes of payment, each of which is one more token. */
+/** The same offer with other modes of payment. Each mode is one more token of the fingerprint. */
 const inModes = (offer: Offer): Offer[] =>
   Array.from({ length: 19 }, (_, n) => ({ ...offer, mode: `platform_escrow:number${n}` }));
 

@@ -363,7 +363,7 @@ describe("registries as a source of events, at the boundaries", () => {
       log.events.push({ ...event, registry: isOfIdentity ? REPUTATION : IDENTITY } as typeof event);
     }
     expect(sizes(await derive(log)), said).to.deep.equal([0, 0]);
-    // A log that names none has none.
+    // A log that names no registries has no rows of registries.
     const none = new EventLog();
     for (const event of new RegistryLog().events.slice(1)) none.push({ ...event, block: none.block });
     expect((await none.tick().derive()).store.rows("registry").size).to.equal(0);

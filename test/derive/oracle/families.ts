@@ -49,7 +49,10 @@ export type FamilyFacts = {
    * part of its price that came from outside.
    */
   hires: Map<string, { account: string | null; fee: bigint; entered: boolean; brought: bigint }>;
-  /** What a buyer paid in a block in which something had reached it; the first sixteen of each block. */
+  /**
+   * The payments of a buyer in a block in which money had reached it before. Only the first sixteen of each block are
+   * kept.
+   */
   paid: { buyer: string; block: number; log: number; value: bigint }[];
   consents: Set<string>;
   traced: Set<string>;

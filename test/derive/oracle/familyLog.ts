@@ -95,7 +95,7 @@ const action = fc.oneof(
       through: fc.option(fc.integer({ min: 20, max: 29 }).map(wallet)),
     }),
   },
-  // What reaches a buyer in the block in which it pays, perhaps in pieces, and what it had before.
+  // The money that reaches a buyer in the block of its payment, perhaps in pieces, and the money that it had before.
   {
     weight: 8,
     arbitrary: fc.record({

@@ -110,7 +110,9 @@ function addFunding(facts: Facts, funder: string, agent: string, time: number): 
   });
 }
 
-/** By the definition, the groups are whole spans. The tripped signals give the clusters their ids, in order. */
+/**
+ * Adds whole spans as groups, as the definition says. The signals that tripped give the clusters their ids, in order.
+ */
 function addSpans(facts: Facts, spans: Spans): void {
   const { signal, funder, entries, entry, length, back } = spans;
   const whole = new Set<string>();

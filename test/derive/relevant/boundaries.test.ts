@@ -21,7 +21,7 @@ async function outcomeOf(log: EventLog): Promise<{ clustered: number; lines: Der
   return { clustered: Math.max(0, ...sizes), lines };
 }
 
-/** Far enough apart to be no batch. */
+/** Registers agents far enough apart that they are no batch. */
 function register(log: EventLog, agents: Address[]): void {
   for (const agent of agents) log.after(1, 256).listing(agent, "text.translate");
 }

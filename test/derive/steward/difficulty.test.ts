@@ -19,7 +19,7 @@ describe("success by difficulty", () => {
     sell(it, "custom.hard", true, 0);
     sell(it, "custom.easy", false, 1);
     sell(it, "text.translate", false, 2);
-    // 4 of 4 + .5 + 1; without difficulty 1 of 3.
+    // The successful hire weighs 4 of 4 + .5 + 1. Without difficulty one of three hires succeeded.
     const { difficultySuccess, successRate } = await derived(it);
     expect([difficultySuccess, successRate]).to.deep.equal([727_272_727, 333_333_333]);
   });

@@ -55,7 +55,7 @@ function promise(log: EventLog, ...guarantees: RecordBody[]): EventLog {
   return log;
 }
 
-/** Days of reports, an hour each, with a tick every hour; `word` says what is seen in an hour. */
+/** Days of hourly reports, with a tick every hour. `word` gives what the probers see in an hour. */
 function daysOf(log: EventLog, from: number, count: number, word: (hour: number) => string): EventLog {
   for (let hour = 24 * from; hour < 24 * (from + count); hour++) {
     goTo(log, START + (hour + 1) * HOUR + 1);

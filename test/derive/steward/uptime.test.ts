@@ -142,7 +142,10 @@ describe("uptime: what probers say together", () => {
 
 describe("uptime: a prober that is itself offline", () => {
   const others = (count: number) => Array.from({ length: count }, (_, n) => `h${n}.example:443`);
-  /** The first hour all are up; in the second, `down` of them and the agent's own are down for four slots. */
+  /**
+   * In the first hour all hosts are up. In the second hour `down` of them and the agent's own host are down for four
+   * slots.
+   */
   const outage = async (hosts: number, down: number, { before = UP, sellers = hosts } = {}) => {
     const log = stewardLog();
     const names = others(hosts - 1);

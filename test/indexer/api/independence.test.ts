@@ -57,7 +57,10 @@ const INDEPENDENCE = `query ($address: Address!) { agent(address: $address) {
   explain(field: RECEIPT_COVERAGE) { hires { totalCount } }
 } }`;
 
-/** Two wallets of one family, one from a hub, one that the seller funded, one at the end of a long chain; and what was left out. */
+/**
+ * The buyers are two wallets of one family, a wallet from a hub, a wallet that the seller funded, and a wallet at the
+ * end of a long chain. The log also has a contested hire.
+ */
 function story(): EventLog {
   const log = new EventLog({ hubs: [HUB] });
   log.transfer(HUB, RICH, 12_000_000);

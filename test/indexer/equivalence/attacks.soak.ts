@@ -39,7 +39,7 @@ describe("attacks on a reputation, on a real chain and two nodes", function () {
   let databases: { all: string; relevant: string };
   let nodes: { all: IndexerProcess; relevant: IndexerProcess };
   let progress: Progress;
-  /** With `--grep`, only some of them. */
+  /** The number of attacks that were played. With `--grep` it is smaller than the number of all attacks. */
   let happened = 0;
 
   before(async () => {

@@ -33,7 +33,7 @@ const MAX_PER_BLOCK = 60;
 const GAS = 700_000n;
 /** The number of usual transactions whose gas limits together equal that of one call of the crowd's contract. */
 const CROWD_ROOM = Math.ceil(Number(CROWD_GAS) / Number(GAS));
-/** Blocks between a deposit and its deadline are few; most settlements come before it, some after. */
+/** A deadline comes a few blocks after its deposit. Most settlements come before the deadline, and some after it. */
 const SECONDS_TO_DEADLINE = 3_000n;
 /** How many blocks stand for a gap in a generated log: around the batch of {@link BATCH_BLOCKS}. */
 const GAPS = new Map([

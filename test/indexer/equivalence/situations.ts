@@ -7,7 +7,10 @@ export type Situations = Record<string, number>;
 
 type Moved = TransferEvent | HistoryEvent;
 
-/** The smallest transfer that funds, and its least share (1/4) of what its receiver had, where no record changes them. */
+/**
+ * The smallest transfer that funds, and its smallest share (1/4) of the sum that its receiver had. Records of
+ * parameters may change both.
+ */
 const FUNDING = 100_000n;
 const SHARE = 4n;
 
@@ -103,7 +106,7 @@ function isCrowded(
   return whole > 1_000 && kept * 100 <= whole;
 }
 
-/** Without the transfers in which no wallet of a generated log takes part. */
+/** The log without the transfers in which no wallet of a generated log takes part. */
 export function withoutCrowd(events: readonly DeriveEvent[]): DeriveEvent[] {
   return events.filter((it) => it.kind !== "transfer" || !isMember(it.from) || !isMember(it.to));
 }

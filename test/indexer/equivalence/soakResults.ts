@@ -7,7 +7,7 @@ export type ChainResult = {
   seed: number;
   /** The numbers of its logs. They agreed on everything if nothing failed. */
   logs: number[];
-  /** What failed first. */
+  /** The first failure. */
   failed?: string;
   /** Reorgs (one in each log, of three blocks), nodes that were killed, and logs in which at least one was. */
   reorgs: number;

@@ -18,7 +18,7 @@ const CALL: Call = { signal: new AbortController().signal, deadlineMs: 30_000 };
 const WALLETS = Array.from({ length: 120 }, (_, n) => wallet(n + 1));
 const ROUNDS = 5;
 
-/** 10,000 transfers among the wallets, of which each moves something. */
+/** 10,000 transfers among the wallets. Each of them moves money. */
 function crowd(): FakeChain {
   const [transfers, inBlock] = [10_000, 40];
   let seed = 7;

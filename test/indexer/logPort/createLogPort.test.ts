@@ -221,7 +221,7 @@ describe("a log port of several sources", () => {
   );
   const someBlocks = fc.array(fc.array(written, { maxLength: 4 }), { minLength: 15, maxLength: 50 });
   const step = fc.nat({ max: 60 });
-  /** A fault of the RPC, with what it needs of the chain filled in later. */
+  /** A fault of the RPC. The values that it needs from the chain are filled in later. */
   const rpcFault = fc.oneof(
     fc.record({ status: fc.constantFrom(429, 500, 503, 200, 413) }),
     fc.record({ cutAt: fc.nat({ max: 3_000 }) }),

@@ -97,7 +97,7 @@ describe("the requests for a number of agents on Base", () => {
   for (const agents of [100, 1_000, 10_000]) {
     it(`are as many as the table says for ${agents}`, async () => {
       const { chain, rpc, portal } = open();
-      // What is found out once: the head, the token's first transaction and its first transfer.
+      // Three values are read only once: the head, the token's first transaction and its first transfer.
       await rpc.transfersTo([wallet(0)], { from: 1, to: 1 }, CALL);
       const once = chain.requests.length;
       expect(once).to.be.at.most(4);

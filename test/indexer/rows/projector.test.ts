@@ -10,7 +10,7 @@ import { generatedLog } from "../../derive/oracle/generatedLog.ts";
 
 const options = { trustSignatures: true };
 
-/** A database in memory that can be put back to an earlier state, and counts what it is asked. */
+/** A database in memory that can be put back to an earlier state, and counts its requests. */
 class FakeDatabase implements RowDatabase {
   rows = new Map<string, Row<TableName>>();
   log = new Map<string, string>();
@@ -94,7 +94,7 @@ function expectSameRows(database: FakeDatabase, expected: Map<string, Row<TableN
   expect(new Map([...database.rows].sort())).to.deep.equal(new Map([...expected].sort()));
 }
 
-/** What an export of the database would write. */
+/** The lines that an export of the database would write. */
 async function exported({ log, rows }: FakeDatabase): Promise<string[]> {
   const payments = [...rows].flatMap(([key, row]) => (/^payment /.test(key) ? [row as Row<"payment">] : []));
   async function* logged() {

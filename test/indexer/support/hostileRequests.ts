@@ -7,7 +7,10 @@ import type { LonelyIndexer } from "./lonelyIndexer.ts";
 const upgrade = (target: string, more = "") =>
   `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${more}\r\n`;
 
-/** What strangers write to the socket of an indexer, which `node` gives once it runs. Its settlement service is not there. */
+/**
+ * Tests of what strangers may write to the socket of an indexer. `node` gives the indexer once it runs. It has no
+ * settlement service behind it.
+ */
 export function hostileRequests(node: () => LonelyIndexer): void {
   const port = () => Number(new URL(node().indexer.url).port);
 

@@ -20,7 +20,7 @@ export const CAPABILITY = "text.translate";
 export const [BROKEN, BARE, TESTED] = [wallet(3), wallet(4), wallet(5)] as [Address, Address, Address];
 export const ENDORSERS = [800, 801, 802].map(wallet);
 
-/** A month of an agent that is tested, probed, endorsed and hired; and of one whose SLA promises too much. */
+/** A month of an agent that is tested, probed, endorsed and hired, and of an agent whose SLA promises too much. */
 export function trustStory(): EventLog {
   const log = stewardLog();
   for (const [n, agent] of [BROKEN, BARE, TESTED].entries())
@@ -46,7 +46,7 @@ export function trustStory(): EventLog {
   for (let n = 0; n < 30; n++)
     log.after(1).hire(BROKEN, wallet(300 + (n % 3)), { passed: n % 4 > 0, latency_ms: 9 });
   log.after(HOUR).tick();
-  // Undisputed for seven days; then a day of notice.
+  // Nobody disputes the breach for seven days. Then there is a day of notice.
   log.after(7 * DAY + 600).tick();
   log.after(DAY + 600).tick();
   const [prober = BROKEN] = PROBERS;

@@ -41,7 +41,7 @@ export class TestLedger {
     return entry;
   }
 
-  /** Appends a record with a body that `by` signs as it is: see `bindBody` for what most types have to have in it. */
+  /** Appends a record with a body that `by` signs as it is: see `bindBody` for the fields that most types must have. */
   async sign(by: Wallet, type: string, body: RecordBody): Promise<LedgerEntry> {
     const signature = await signBody(body, { privateKey: by.privateKey });
     const signer = by.address.toLowerCase() as Hex;

@@ -22,8 +22,8 @@ export class ProviderError extends Error {
 }
 
 /**
- * A wallet in every page of a context: it shows itself by EIP-6963 (as two, so that there is a choice), holds a key, and sends to a
- * real chain. What it answers can be changed method by method.
+ * A wallet in every page of a context: it shows itself by EIP-6963 (as two, so that there is a choice), holds a key,
+ * and sends to a real chain. A test can change its answer to each method.
  */
 export async function openTestWallet(context: BrowserContext, chain: Chain, key: Hex) {
   const wallet = {

@@ -22,7 +22,7 @@ const SEED = process.env.LAYOUT_SEED ?? "tally";
 
 type Verdict = { line: number } | { entries: number; head: string; other: number; first: number };
 
-/** What is found here, in the oracle's words. */
+/** The results of our verifier, in the oracle's words. */
 function verdictOf(file: Buffer): Verdict {
   const chain = new LedgerChain({ layout: "any" });
   let entries = 0;

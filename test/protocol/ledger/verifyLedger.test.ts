@@ -105,7 +105,7 @@ describe("ledger entries", () => {
       expect(() => parseEntryLine(text), text)
         .to.throw(InvalidInputError, "must be a JSON object")
         .with.property("field", "");
-    // What every object inherits is no field.
+    // A property that every object inherits is not a field.
     expect(() => parseEntryLine('{"toString": 1}')).to.throw("toString: is not a field");
   });
 

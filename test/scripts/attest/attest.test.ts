@@ -22,7 +22,7 @@ const terms = { agentId: AGENT, version: "1.2.0", commit: COMMIT, ranAt: NOW - 6
 
 type Results = { [name: string]: "passed" | "failed" | "skipped" | "absent" };
 
-/** What a promise is rejected with. */
+/** The error of a rejected promise. */
 const rejection = (work: Promise<unknown>): Promise<Error> =>
   work.then(
     () => new Error("nothing was wrong"),

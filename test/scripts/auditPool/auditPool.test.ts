@@ -22,7 +22,7 @@ const rowsOf = (more: Partial<PoolSettings>, market: Partial<PoolSettings["marke
 describe("the simulation of the audit pool", () => {
   it("gives the table of the document", () => {
     const text = readFileSync(path.join(repositoryRoot, "docs/audit-network.md"), "utf8");
-    // The rows of poor judges take long; all of them with AUDIT_POOL=1.
+    // The rows of poor judges take long to compute. AUDIT_POOL=1 computes all of them.
     const isWhole = process.env.AUDIT_POOL === "1";
     const trueNegatives = isWhole ? POOL_DEFAULTS.trueNegatives : POOL_DEFAULTS.trueNegatives.slice(1);
     const rows = [...poolRows({ ...POOL_DEFAULTS, trueNegatives })];

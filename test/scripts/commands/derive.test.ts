@@ -103,7 +103,7 @@ describe("tallystick derive", function () {
       }
       yield `${JSON.stringify({ block: count + 1, time: 1_767_325_600, kind: "tick" })}\n`;
     };
-    // The log is 45 MB; what it leaves behind is 51 wallets.
+    // The log has 45 MB, and its state has only 51 wallets.
     const { code, out, err } = await derive(lines(), ["--token", TOKEN], 40);
     expect(err).to.equal("");
     expect(code).to.equal(0);

@@ -100,7 +100,7 @@ describe("tallystick erc8004", () => {
       entry_hash: JSON.parse(text).current_hash,
       retired: false,
     };
-    // What the node knows of hires and identities.
+    // The hires and identities that the node knows.
     let receipt = "";
     let known: number | undefined;
     const url = await listen(async (request) => {

@@ -145,7 +145,7 @@ describe("deployed contracts that others check", function () {
       await client.setCode({ address: at, bytecode });
       return readGuardian(client as PublicClient, at);
     };
-    // The proxy's code, but what it runs is a contract of somebody else: the same code at another address.
+    // The proxy has the right code, but it runs a contract of somebody else: the same code at another address.
     const own: Address = `0x${"0b".repeat(20)}`;
     const bytecode = (await client.getCode({ address: CANONICAL_SAFE.singleton as Address })) as Hex;
     await client.setCode({ address: own, bytecode });

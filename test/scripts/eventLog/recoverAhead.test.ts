@@ -170,7 +170,7 @@ describe("signers of a log that are recovered ahead", () => {
       );
       expect(error.message).to.match(message);
     }
-    // What comes after the last block that is asked for is not looked at.
+    // Lines after the last requested block are not read.
     const { store } = await deriveLog(textsOf([...lines, "{"]), { atBlock: 3 });
     expect(snapshotOf(store).asOf.block).to.be.most(3);
   });

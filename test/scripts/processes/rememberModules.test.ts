@@ -77,7 +77,7 @@ describe("scripts/processes/rememberModules", () => {
     }
   });
 
-  /** What a file says after a library moved all its modules. */
+  /** The content of a file after a library moved all its modules. */
   function gone(file: string): Found {
     const found = JSON.parse(readFileSync(file, "utf8")) as Found;
     for (const places of Object.values(found))

@@ -56,7 +56,7 @@ describe("an auditor", () => {
     expect(isSignedBy(verdict.body, verdict.signature, hire.auditor.address)).to.equal(true);
     expect([seller.asked.length, buyer.asked.length]).to.deep.equal([1, 0]);
     expect(seller.asked[0]?.url).to.equal(`/audits/${hire.assignment.hire}`);
-    // What was shown is deleted once the verdict stands, and nothing of it is in the ledger.
+    // The shown work is deleted once the verdict is settled, and nothing of it is in the ledger.
     expect(await store.keys("bytes")).to.deep.equal([]);
     expect(scene.text()).not.to.match(/library|biblioteca/);
     const [work] = await auditor.works();

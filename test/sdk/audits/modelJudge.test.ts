@@ -53,7 +53,7 @@ describe("a judge that is a language model", () => {
     params: { text: "Where is the library?" },
     result: { text: "Dov'è la biblioteca?" },
   } as unknown as AuditCase;
-  /** What the models came to, and what each said. */
+  /** The judgement of all models together, and the opinion of each. */
   const judged = async (changes: Partial<ModelJudgeParameters> = {}, context = fresh(), auditCase = CASE) => {
     const opinions: Opinion[] = [];
     const models = [vendor.model("openai chat")];
@@ -192,7 +192,7 @@ describe("a judge that is a language model", () => {
     const limits = { store, tokensPerDay: 20_000, now: () => day * 86_400_000 };
     for (let at = 0; at < 9; at++) await judged(limits);
     expect(await store.get("spent/20000")).to.equal(9_000);
-    // A next process knows it too. One question may take more than what is left.
+    // Another process knows the spent tokens, too. One question may take more tokens than are left.
     for (let at = 0; at < 20; at++) await judged(limits).catch(() => {});
     const asked = vendor.asked.length;
     expect(asked).to.be.within(10, 19);

@@ -46,7 +46,7 @@ describe("a node's log in a page", function () {
   let page: Page;
   const long = withOutcomes(story(TICKS, HIRES));
   const log = story(40);
-  /** Of the long log, and of the other. */
+  /** The nodes of the long log and of the other log. */
   let longNode: FakeNode;
   let node: FakeNode;
 

@@ -294,7 +294,10 @@ describe("the log of a node", () => {
 
     it("reads only the ticks that the other nodes may have too", async () => {
       const other = await open(log);
-      /** The digests are served two at a time, and those of the other node are none, late, or from a later time. */
+      /**
+       * Serves the digests two at a time. The other node has no digests, fewer of the latest ones, or only those from a
+       * later time on.
+       */
       const inTwos = (asked: string, page: PageAnswer, some: (all: Tick[]) => Tick[]) => {
         const from = Number(/from=(\d+)/.exec(asked)?.[1]);
         const found = some(JSON.parse(page.body).digests).filter(({ block }) => block >= from);

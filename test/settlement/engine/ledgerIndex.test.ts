@@ -212,7 +212,7 @@ describe("the index of a ledger, on disk", () => {
   it("that lost some entries gets each of them once", async () => {
     const { size, end, head } = { ...positionOf(650), size: 650 };
     await close();
-    // Like an attacker who can write the file: with the correct end and hash for that size.
+    // An attacker who can write the file could do the same, with the correct end and hash for that size.
     change(`UPDATE meta SET size = ${size}, "end" = ${end}, head = '${head}'`);
     await open();
     expect(taken).to.equal(ENTRIES);
@@ -263,7 +263,7 @@ describe("the index of a ledger, on disk", () => {
         await write(next, next + 60);
         next += 60;
       });
-      // What is committed while it compares is compared too.
+      // Rows that are committed during the comparison are compared, too.
       expect(entries)
         .to.be.within(ENTRIES, ENTRIES + 1_200)
         .and.to.equal(Math.floor(entries / 512) * 512);

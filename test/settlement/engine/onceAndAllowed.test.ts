@@ -229,7 +229,7 @@ describe("a budget of the rules", () => {
     book.add(entryAt(5_000, 30n));
     expect([fits(11n, 13_599), fits(10n, 13_599)]).to.deep.equal([false, true]);
     expect(fits(100n, 13_600)).to.equal(true);
-    // What is older than the budget's time is not counted again either.
+    // A payment that is older than the budget's time span is not counted again either.
     book.add(entryAt(20_000, 60n));
     expect([fits(41n, 10_000), fits(40n, 10_000)]).to.deep.equal([false, true]);
   });

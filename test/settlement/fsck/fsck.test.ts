@@ -250,7 +250,7 @@ describe("the check of a ledger and of its copies", () => {
               .map(({ line }) => Number(line) - 1);
             expect(named).to.deep.equal([...bad].sort((a, b) => a - b));
             expect(entries).to.equal(60);
-            // What was signed covers 50.
+            // The last signature covers 50 entries.
             expect(faults.some(({ file: at }) => at === "last-signed.json")).to.equal(Math.min(...bad) < 50);
           },
         ),

@@ -333,7 +333,7 @@ describe("a mirror of a ledger", () => {
     expect(evidence().filter((name) => name.startsWith("source_contradicts-"))).to.have.length(32);
     answer.now = logOf(ledger);
     expect(await mirror.look()).to.equal(true);
-    // What an ended process left.
+    // A process that ended has left this file.
     mkdirSync(path.join(folder(), "evidence/unfinished"));
     writeFileSync(path.join(folder(), "evidence/unfinished/stale"), "");
     answer.now = logOf(forged);

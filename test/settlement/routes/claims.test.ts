@@ -177,7 +177,7 @@ describe("claims over HTTP", () => {
     const environment = { CLAIM_ATTESTOR_PRIVATE_KEY: ATTESTOR_KEY, X_API_KEY: "x-key" };
     for (const X_API_URL of ["http://api.x.com", "https://127.0.0.1", "https://[::ffff:10.0.0.1]"])
       expect(() => readConfig({ ...environment, X_API_URL }), X_API_URL).to.throw("X_API_URL: must");
-    // A name is judged by what it resolves to, when it is called.
+    // A name is judged by the addresses that it has at the time of the call.
     const lookups: string[] = [];
     const checker = xClaimChecker({ url: "https://x.example", apiKey: "x-key", resolve });
     async function resolve(host: string): Promise<string[]> {

@@ -5,14 +5,14 @@ import { API_KEY, openTestService, type TestService } from "../support/testServi
 
 const KEYED = ["GET /v1/reviews", "GET /v1/reviews/:id", "POST /v1/actions", "POST /v1/settle"];
 
-/** What anybody may call: records and reviews are signed, the rest is public to read. */
+/** The routes that anybody may call. Records and reviews are signed, and the others only read public data. */
 const OPEN = [
   /^GET \/(?:health|metrics)$/,
   /^GET \/v1\/(?:ledger\/[a-z-]+|status\/:[a-z_]+|context|rules)$/,
   /^GET \/tlog\//,
   /^POST \/(?:telemetry|v1\/(?:listings|receipts|rate|stake|verify|contest|params|records|pulse|claim|claim\/verify))$/,
   /^POST \/v1\/reviews\/:id$/,
-  // Who signs for a file has an entry in the ledger.
+  // The signer of a file must have an entry in the ledger.
   /^(?:GET \/v1\/erc8004\/(?:files\/:name|hire-proof)|POST \/v1\/erc8004\/files)$/,
   // A buyer's or the notifier's own signature says who asks.
   /^(?:GET \/v1\/notices|POST \/v1\/notices(?:\/list)?)$/,

@@ -135,7 +135,7 @@ describe("POST /v1/listings and the taxonomy of capabilities", () => {
     const old = await refused(late, "invalid_input", "body.verification_version");
     expect(old.detail).to.contain("90 days").and.to.contain("it is v1 now");
     expect((await publish({ verification_version: "v1", price_usdc: "0.40" })).status).to.equal(201);
-    // One that names none counts as the oldest in searches; nobody has to name one.
+    // A listing need not name a version. In searches a listing without a version counts as one of the oldest version.
     expect((await publish({ price_usdc: "0.30" })).status).to.equal(201);
     const down = { verification_version: "v0", retired: true };
     expect((await publish(down)).status).to.equal(201);

@@ -338,7 +338,7 @@ describe("records over HTTP", () => {
       }
       expect(await consensus()).to.deep.equal(open);
       expect(open).to.include({ final: null });
-      // Another proposal for the task is as good as any.
+      // Another proposal for the same task can still be staked.
       expect((await say("stake", two, { proposal: "ef".repeat(32) })).status).to.equal(201);
     });
 

@@ -147,7 +147,7 @@ describe("reviews of held proposals", () => {
     service.clock.now += 3_600;
     expect((await review(id, "release")).status).to.equal(201);
     expect(await waiting()).to.include({ waiting: 0 });
-    // What was released counts as spent, also after a restart.
+    // A released payment counts as spent, also after a restart.
     expect((await pay(41)).status).to.equal("REJECTED");
     await service.close();
     await open({ RULES_FILE: file });

@@ -113,7 +113,7 @@ describe("readers of signatures", () => {
   });
 
   it("read in this thread what another thread does not answer", async () => {
-    // It says that it is there, and hangs: whoever settles a record must not wait for it for ever.
+    // The thread reports that it is ready, and hangs. A client that settles a record must not wait for it forever.
     const source = 'parentPort.on("message", () => {}); parentPort.postMessage("ready");';
     create({ program: program(source), patienceMs: 200 });
     await untilThreadsWork();

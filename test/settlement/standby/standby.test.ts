@@ -499,7 +499,7 @@ describe("machines that share a ledger", () => {
       if (fault !== "stopped") sent.push(...burst());
       const isLost = fault === "stopped" || fault === "frozen";
       if (isLost) sent.push(...(await Promise.all([settle(other)])).map(async (it) => it));
-      // What was on its way arrives late.
+      // Data that was under way arrives late.
       writer.proxy.set("none");
       for (const { json } of await Promise.all(sent)) if (json.status === "SETTLED") answered.push(json);
       await closed;

@@ -58,7 +58,7 @@ describe("the verifier of a ledger and its index", function () {
   it("compares on a thread again and again, and stops writes and signatures if the index differs; reads continue", async () => {
     verify();
     await until(() => verifier.state.compared !== null);
-    // What is not committed yet is not compared.
+    // Rows that are not committed yet are not compared.
     expect(verifier.state.compared).to.include({ at: 1_767_225_600, entries: 512 });
     expect(codeOf(() => gate.requireSignatures())).to.equal("none");
 

@@ -33,7 +33,10 @@ describe("the witnesses of a ledger", () => {
     for (const close of closes.splice(0)) await close();
   });
 
-  /** Three real witnesses, a ledger, and what stands between them; `faults` says what one answers instead. */
+  /**
+   * Three real witnesses, a ledger, and the connections between them. `faults` gives the answer that replaces a
+   * witness's own.
+   */
   function setUp(options: { required?: boolean; anchorMs?: number } = {}) {
     const faults = new Map<Name, Fault>();
     const asked: { name: Name; old: number }[] = [];

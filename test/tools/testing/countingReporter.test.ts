@@ -15,7 +15,7 @@ describe("tools/testing/countingReporter", () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  /** Runs mocha over one file of the text given; answers with what the reporter left. */
+  /** Runs mocha over one file of the text given; returns what the reporter wrote. */
   async function countsOf(text: string) {
     const file = path.join(folder, "one.test.mjs");
     const counts = path.join(folder, "counts.json");

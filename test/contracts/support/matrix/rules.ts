@@ -72,7 +72,7 @@ const RULES: Record<Verb, Rule> = {
   unpause: { word: "guardian", ways: SENT },
 };
 
-/** Who can refund in its own name. */
+/** The accounts that can refund in their own name. */
 export const PARTIES: readonly Role[] = ["buyer", "seller", "arbiter"];
 
 /**

@@ -159,7 +159,8 @@ describe("REST over many rows", () => {
   it("percentiles read the latest thousand hires, not all", async () => {
     const { read, answer, plans } = await measure(`/v1/insights/agents/${LARGEST}/percentiles`);
     expect(answer).to.include({ sample: 1_000, complete: false });
-    // Whichever index the planner takes: by seller, or by time when the seller has so large a share.
+    // This holds for any index that the planner takes: by seller, or by time if the seller has a large share of all
+    // hires.
     expect(read, plans).to.be.at.most(10 * 1_001);
   });
 });
