@@ -14,7 +14,7 @@ const LATENCY_MS = 20_000;
 const { acme, bolt, gripe, mirage, operator, pewter, sterling } = actors;
 
 /**
- * Three sellers agree to audits. mirage sells a summary of nothing, which passes its buyer's checks. sterling sells a good
+ * Three sellers agree to audits. mirage sells an invented summary, which passes its buyer's checks. sterling sells a good
  * translation and pewter a bad one, and both buyers take their money back after delivery: one refund is false, the other right.
  */
 export async function sellAudited({ chain, records, untilAnchored, signal }: Scene, parties: Parties) {
