@@ -39,14 +39,14 @@ function oneBuyer(sharesSource: boolean): Attack {
   log.transfer(S, F, 100_000);
   log.after(1).tick();
   return {
-    name: `One own buyer ${sharesSource ? "that the seller funds" : "from a withdrawal of its own"}, and the money goes back`,
+    name: `One buyer of the seller's owner, ${sharesSource ? "funded by the seller" : "with a withdrawal of its own"}; the money goes back`,
     seller: S,
     own: [S, F],
     log,
     expected: { trust_tier: 2, independent_buyers: sharesSource ? 0 : 1, kept_usdc: "0.00" },
     outcome: sharesSource
-      ? "Tier 2 for 0.001 USDC that comes back; nobody independent bought"
-      : "One withdrawal is one source, so its one buyer counts; nothing stayed",
+      ? "Tier 2 for 0.001 USDC, which the attacker gets back; nobody independent bought"
+      : "One withdrawal is one source of money, so the one buyer counts; nothing stayed",
   };
 }
 
@@ -57,7 +57,7 @@ function lent(): Attack {
   for (const buyer of TEN) log.after(2).transfer(F, buyer, 99_999);
   hires(log, S, TEN, 10, 1_000);
   return {
-    name: "Ten wallets, lent 0.099999 each",
+    name: "Ten wallets that are lent 0.099999 USDC each",
     seller: S,
     own: [S, F, ...TEN],
     log: log.tick(),
@@ -101,7 +101,7 @@ function intermediaries(): Attack {
     own: [S, F, ...TEN, ...between],
     log: log.tick(),
     expected: { trust_tier: 2, distinct_buyers: 10, independent_buyers: 1 },
-    outcome: "SHP looks through two intermediaries; families reach sixteen steps",
+    outcome: "SHP looks back over two intermediaries; families look back over sixteen steps",
   };
 }
 
@@ -116,7 +116,7 @@ function payouts(): Attack {
   }
   hires(log, S, TEN, 10, 1_000);
   return {
-    name: "Ten wallets, funded by payouts of the escrow",
+    name: "Ten wallets that payouts of the escrow fund",
     seller: S,
     own: [S, F, front, ...TEN],
     log: log.tick(),
@@ -132,13 +132,13 @@ function asHires(): Attack {
   for (const buyer of TEN) log.after(2).hire(buyer, F, { amount: 200_000 });
   hires(log, S, TEN, 10, 1_000);
   return {
-    name: "Ten wallets, funded by hiring them",
+    name: "Ten wallets that get their money because the attacker hires them",
     seller: S,
     own: [S, F, ...TEN],
     log: log.tick(),
     expected: { distinct_buyers: 10, independent_buyers: 1 },
     outcome:
-      "One family: a payment for a hire is money like any other, and what reaches a wallet before it first acts decides",
+      "One family: a payment for a hire is money like any other. What reaches a wallet before its first act decides",
   };
 }
 
@@ -190,7 +190,7 @@ function aged(): Attack {
   for (const buyer of TEN) for (const seller of others) log.after(2).hire(seller, buyer, { amount: 1_000 });
   hires(log, S, TEN, 10, 1_000);
   return {
-    name: "Ten families, bought or kept for 30 days, that buy from three sellers of the attacker",
+    name: "Ten families that the attacker bought or kept for 30 days, and that buy from three of its sellers",
     seller: S,
     own: [S, F, ...others, ...TEN],
     log: log.tick(),
@@ -214,6 +214,6 @@ function byCount({ busy }: Scale): Attack {
     own: [S, F, ...TEN],
     log: log.tick(),
     expected: { independent_buyers: 10, established_buyers: 0 },
-    outcome: "Ten families, for the gas of 10,000 transfers. Ten withdrawals give the same for less",
+    outcome: "Ten families, for the gas of 10,000 transfers. Ten withdrawals have the same result for less",
   };
 }

@@ -44,7 +44,7 @@ function loan(scale: Scale): Attack {
     log.transfer(S, POOL, 1_000_000_000);
   }
   return {
-    name: "Ten hires of 1,000 USDC, each paid with a loan of a pool that goes back in the same block",
+    name: "Ten hires of 1,000 USDC, each paid with a loan from a pool, which goes back in the same block",
     seller: S,
     own: [S, ...TEN],
     log: log.after(1).tick(),
@@ -55,7 +55,7 @@ function loan(scale: Scale): Attack {
       kept_usdc: "0.00",
     },
     outcome:
-      "Nothing stayed: the payment uses first what reached the buyer in the same block, and that counts as nothing. The buyers count, for one withdrawal each",
+      "Nothing stayed: a payment first uses what reached the buyer in the same block, and this money counts as nothing. The buyers count, because a loan is a source of money like a withdrawal",
   };
 }
 
@@ -73,7 +73,7 @@ function loanByAnother(scale: Scale): Attack {
     log.transfer(F, POOL, 1_000_000_000);
   }
   return {
-    name: "The same by another wallet, after each buyer held a loan in an earlier block",
+    name: "The same, but another wallet passes the loan on, and each buyer had a loan in an earlier block",
     seller: S,
     own: [S, F, ...TEN],
     log: log.after(1).tick(),
@@ -102,7 +102,7 @@ function loanThenOwn(scale: Scale): Attack {
     log: log.after(1).tick(),
     expected: { independent_buyers: 1, kept_usdc: "500.00" },
     outcome:
-      "As much as the loan seems to stay. It takes the money for one hire, and the gas of a hundred rounds of two blocks each. A pool that takes money in and pays it out again has the same effect",
+      "A sum as large as the loan seems to stay. The attack needs the money for one hire, and the gas of a hundred rounds of two blocks each. A pool that takes money in and pays it out again has the same effect",
   };
 }
 
@@ -119,7 +119,7 @@ function changed(scale: Scale): Attack {
     log: log.after(1).tick(),
     expected: { trust_tier: 2, independent_buyers: 12, kept_usdc: "0.00" },
     outcome:
-      "Twelve, but nothing is known to have stayed: on the chain they look like loans. A buyer that changes money one block earlier, or pays by escrow, is counted in full",
+      "Twelve buyers, but nothing is known to have stayed: on the chain the changed money looks like a loan. If a buyer changes money one block earlier, or pays by escrow, the payment counts in full",
   };
 }
 
@@ -139,7 +139,8 @@ function dust(): Attack {
     own: [S, F, ...TEN],
     log: log.tick(),
     expected: { trust_tier: 2, independent_buyers: 10, kept_usdc: "0.00" },
-    outcome: "Ten, for ten tiny withdrawals. What one wallet lent them is no new money, so nothing stayed",
+    outcome:
+      "Ten buyers, for ten tiny withdrawals. What one wallet lent them is not new money, so nothing stayed",
   };
 }
 
@@ -161,7 +162,7 @@ function inOneBlock(): Attack {
     log: log.tick(),
     expected: { independent_buyers: 6, kept_usdc: "3.00" },
     outcome:
-      "Six: the seller is captured too, so the captured buyers are of its own family and do not count. A gift after the listing, in that same block, changes nothing. In SHP the gifts make a cluster of seven, so the seller does not reach Tier 2. Those who got the gifts keep them",
+      "Six buyers: the seller is captured too, so the captured buyers are of its own family and do not count. A gift after the listing, in that same block, changes nothing. In SHP the gifts make a cluster of seven, so the seller does not reach Tier 2. Those who got the gifts keep them",
   };
 }
 
@@ -175,12 +176,13 @@ function fromTheEnd(): Attack {
   log.listing(S, "text.translate");
   hires(log, S, TWELVE, 12, 500_000);
   return {
-    name: "Six newcomers given more than they had, from the end of a chain of eighteen wallets",
+    name: "Six newcomers that get more than they had, from the end of a chain of eighteen wallets",
     seller: S,
     own: [F, ...chain],
     log: log.tick(),
     expected: { independent_buyers: 6, kept_usdc: "3.00" },
-    outcome: "Six: the captured ones are of no known family. So they do not count at all, not even as one",
+    outcome:
+      "Six buyers: the captured newcomers have no known family. So they do not count at all, not even as one buyer",
   };
 }
 
@@ -203,7 +205,7 @@ function payeesBuyers(): Attack {
     log: log.tick(),
     expected: { trust_tier: 2, independent_buyers: 1, kept_usdc: "0.00" },
     outcome:
-      "One, because the payee's withdrawal is one source. Nothing stayed, since the payee got back what it had given",
+      "One buyer, because the payee's withdrawal is one source. Nothing stayed, because the payee got back what it had given",
   };
 }
 
@@ -229,7 +231,7 @@ function refunded(): Attack {
     own: [S, F, X],
     log: log.after(1).tick(),
     expected: { independent_buyers: 1, kept_usdc: "5.00" },
-    outcome: "5 USDC: neither what an escrow gives back nor what another wallet returns is new money",
+    outcome: "5 USDC stayed: neither what an escrow gives back nor what another wallet returns is new money",
   };
 }
 
@@ -242,13 +244,13 @@ function supplier(): Attack {
   log.after(60).hire(M, S, { amount: 6_000_000 });
   for (const buyer of TWELVE) log.after(2).transfer(M, buyer, 500_000);
   return {
-    name: "A supplier whose first money was the seller's gives it to the seller's customers",
+    name: "A supplier got its first money from the seller, and gives it to the seller's customers",
     seller: S,
     own: [M],
     log: log.after(1).tick(),
     expected: { independent_buyers: 12, kept_usdc: "0.00" },
     outcome:
-      "Nothing seems to stay: a wallet that first spends a seller's money is of the seller's family, so its gifts count as money back. The gifts cost it what it had earned",
+      "Nothing seems to stay: a wallet that first spends a seller's money is of the seller's family, so its gifts count as money that came back. The supplier loses what it had earned",
   };
 }
 
@@ -267,6 +269,6 @@ function youngPool(): Attack {
     log: log.tick(),
     expected: { independent_buyers: 0, kept_usdc: "0.00" },
     outcome:
-      "None, until the pool has sent 10,000 transfers or is published as a hub: all their money has one source, the seller's too. In SHP they are one cluster",
+      "No independent buyer, until the pool has sent 10,000 transfers or is published as a hub: the money of the buyers and of the seller has one source. In SHP they are one cluster",
   };
 }

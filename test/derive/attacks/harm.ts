@@ -41,7 +41,7 @@ function poisoned(): Attack {
     own: [M],
     log: log.tick(),
     expected: { independent_buyers: 12, kept_usdc: "12.00" },
-    outcome: "Still 12: what a wallet gets after its first act changes nothing",
+    outcome: "Still 12 buyers: what a wallet gets after its first act changes nothing",
   };
 }
 
@@ -71,13 +71,13 @@ function gift(): Attack {
   log.listing(S, "text.translate");
   hires(log, S, TWELVE, 12, 500_000);
   return {
-    name: "Six newcomers captured by a larger gift before their first act",
+    name: "Six newcomers captured before their first act, by a gift larger than all that they had",
     seller: S,
     own: [M],
     log: log.tick(),
     expected: { independent_buyers: 7, kept_usdc: "6.00" },
     outcome:
-      "Six of the twelve count as one. Each gift has to be larger than all that the newcomer had, and the newcomer keeps it",
+      "Six of the twelve count as one. Each gift has to be larger than all that the newcomer had, and the newcomer keeps the gift",
   };
 }
 
@@ -100,7 +100,7 @@ function refunder(): Attack {
       refunds_contested_families: 1,
     },
     outcome:
-      "SHP's rate falls below the 0.9 that Tier 2 needs. By families it is 0.99, and `refunds_contested_families` shows that one family did it",
+      "SHP's rate falls below the 0.9 that Tier 2 needs. With one vote for each family the rate is 0.99, and `refunds_contested_families` shows that one family did it",
   };
 }
 
@@ -108,13 +108,13 @@ function quiet(): Attack {
   const log = honest();
   for (let n = 0; n < 12; n++) log.after(2).transfer(M, S, 1_000, { authorized: true });
   return {
-    name: "Twelve payments of 0.001 without a request",
+    name: "Twelve payments of 0.001 USDC without a request",
     seller: S,
     own: [M],
     log: log.after(DAY + 1).tick(),
     expected: { receipt_coverage: 0.5, unreceipted_payments: 12, unreceipted_usdc: "0.012" },
     outcome:
-      "Coverage falls to a half for 0.012 USDC, which the seller keeps; `unreceipted_usdc` shows how little it is",
+      "Coverage falls to a half for 0.012 USDC, which the seller keeps; `unreceipted_usdc` shows how small the sum is",
   };
 }
 
@@ -125,12 +125,12 @@ function deposits(): Attack {
     log.refunded(id, M).transfer(ESCROW, M, 500_000);
   }
   return {
-    name: "Twelve deposits in a seller's name, taken back at once",
+    name: "Twelve deposits for a seller that knows nothing of them, taken back at once",
     seller: S,
     own: [M],
     log: log.after(DAY + 1).tick(),
     expected: { unanswered_escrows: 12, success_rate: 1, independent_success_rate: 1 },
-    outcome: "`unanswered_escrows` counts them, and they cost only gas. No rate reads that figure",
+    outcome: "`unanswered_escrows` counts the deposits, which cost only gas. No rate uses that figure",
   };
 }
 
@@ -185,6 +185,7 @@ function returned(): Attack {
     own: [],
     log: log.after(1).tick(),
     expected: { independent_buyers: 12, kept_usdc: "5.40" },
-    outcome: "What it pays them is subtracted, because `kept_usdc` is net between honest partners too",
+    outcome:
+      "What the seller pays these customers is subtracted, because `kept_usdc` is a net figure, between honest partners too",
   };
 }

@@ -88,6 +88,6 @@ export function chained(): Attack {
       independent_success_rate: 0.5,
     },
     outcome:
-      "A hire between the two weighs as little as the chain is long, so the refund outweighs all twelve. It needs two agents with two listings or more. Hires of buyers that list nothing weigh 1, and families do not depend on listings",
+      "The longer the chain is, the less a hire between the two weighs. So one refund outweighs all twelve hires. The attack needs two agents that have two or more listings. Hires of buyers that list nothing weigh 1, and families do not depend on listings",
   };
 }

@@ -51,7 +51,7 @@ function listedFirst(): Attack {
     log: log.after(1).tick(),
     expected: { trust_tier: 2, independent_buyers: 1, established_buyers: 0, kept_usdc: "0.00" },
     outcome:
-      "One: a buyer's family is fixed when it first spends. An earlier listing costs nothing, and changes nothing",
+      "One buyer: a buyer's family is fixed when it first spends. An earlier listing costs nothing, and changes nothing",
   };
 }
 
@@ -66,7 +66,7 @@ function bridged(): Attack {
     own: [S, ...TEN],
     log: log.tick(),
     expected: { independent_buyers: 10, established_buyers: 0 },
-    outcome: "Ten: a mint is a source, like a withdrawal from an exchange",
+    outcome: "Ten buyers: a mint is a source, like a withdrawal from an exchange",
   };
 }
 
@@ -89,7 +89,7 @@ function thirdWallet(): Attack {
     log: log.after(1).tick(),
     expected: { independent_buyers: 1, kept_usdc: "5.00" },
     outcome:
-      "5 USDC: a family leaves no more with its sellers than it brought from outside, whichever way the money goes round",
+      "5 USDC stayed: a family cannot leave more with its sellers than it brought from outside. The path of the money does not matter",
   };
 }
 
@@ -148,13 +148,13 @@ function earned(): Attack {
   hires(log, S, [customer], 6, 500_000);
   hires(log, S, [helper], 1, 400_000);
   return {
-    name: "Honest: a customer and somebody whom it paid first buy from the same seller",
+    name: "Honest: a customer buys from a seller, and so does somebody who got their first money from this customer",
     seller: S,
     own: [],
     log: log.after(1).tick(),
     expected: { independent_buyers: 1, kept_usdc: "3.40" },
     outcome:
-      "One: both have money from one source. The other would be a family of its own if its largest sum before it first spent had come from elsewhere",
+      "One buyer: both have money from one source. The second would be a family of its own if the largest sum before its first act had come from elsewhere",
   };
 }
 
@@ -171,7 +171,7 @@ function listedHonestly(): Attack {
     own: [],
     log: log.tick(),
     expected: { independent_buyers: 12, kept_usdc: "12.00" },
-    outcome: "Twelve: a seller's family is fixed when it registers, so no customer gets into it later",
+    outcome: "Twelve buyers: a seller's family is fixed when it registers, so no customer gets into it later",
   };
 }
 
@@ -218,7 +218,7 @@ function pieces(): Attack {
     log: log.after(1).tick(),
     expected: { independent_buyers: 1, kept_usdc: "6.00" },
     outcome:
-      "6 USDC seem to stay, because pieces below `minFundingAtomic` do not count as money back. It works once: money that went round is not new money, so a second round adds nothing",
+      "6 USDC seem to stay, because pieces below `minFundingAtomic` do not count as money that comes back. This works once: money that went round is not new money, so a second round adds nothing",
   };
 }
 
@@ -239,7 +239,7 @@ function payee(): Attack {
     log: log.after(DAY + 1).tick(),
     expected: { independent_buyers: 12, receipt_coverage: 1, unreceipted_payments: 0 },
     outcome:
-      "Nobody looks for them, because a payee may be paid for other sellers too. The listing shows a buyer that it pays another wallet than the seller's",
+      "A node does not look for such payments, because a payee may be paid for other sellers too. From the listing a buyer can see that it pays a wallet that is not the seller's",
   };
 }
 
@@ -256,7 +256,7 @@ function takenBack(): Attack {
     log: log.after(1).tick(),
     expected: { success_rate: 0.5, independent_success_rate: 0.5, refunds_contested_families: 12 },
     outcome:
-      "One family has one vote. So as many withdrawals as there are buyers halve the rate, and `refunds_contested_families` shows it. Where a listing agreed to audits, those refunds are audited, and a hire whose work was good becomes neutral",
+      "Each family has one vote. So an attacker that makes as many withdrawals as the seller has buyers can halve the rate. `refunds_contested_families` shows this. Where a listing agreed to audits, those refunds are audited, and a hire whose work was good becomes neutral",
   };
 }
 
@@ -280,7 +280,7 @@ function flooded({ busy }: Scale): Attack {
     log: log.tick(),
     expected: { independent_buyers: 11, kept_usdc: "5.00" },
     outcome:
-      "Two of twelve count as one, and what they pay is not known to be new money. It costs the gas of 20,000 transfers, and works only on wallets that are not in use yet",
+      "Two of twelve count as one, and what they pay is not known to be new money. The attack costs the gas of 20,000 transfers, and works only on wallets that are not in use yet",
   };
 }
 
@@ -301,7 +301,7 @@ function breaching(it: { others: number; own: number; refunds: number; breaches:
   for (let slot = 0; slot < 12; slot++) log.after(HOUR / 12).tick();
   const rates = { success_rate: rate(it.others, it.others + it.refunds) };
   return {
-    name: `${WORDS[it.own]} withdrawals take ${it.refunds} hires back, to breach the SLA of a seller with ${it.others} buyers`,
+    name: `${WORDS[it.own]} buyers, with a withdrawal each, get ${it.refunds} hires refunded, to breach the SLA of a seller with ${it.others} other buyers`,
     seller: S,
     own,
     log,
@@ -310,7 +310,7 @@ function breaching(it: { others: number; own: number; refunds: number; breaches:
     outcome:
       it.breaches === 0
         ? "No breach: the guarantee must also be broken when each family of buyers has one vote"
-        : "Its guarantee of 90 % is breached. It takes more withdrawals than a ninth of its families of buyers, and at least three. Each needs the money of a hire until it is refunded. The seller has seven days to dispute. Where it agreed to audits, those refunds are audited",
+        : "The seller's guarantee of 90 % is breached. This takes at least three withdrawals, and more than a ninth of the number of the seller's families of buyers. Each withdrawal needs the money of a hire until the hire is refunded. The seller has seven days to dispute the breach. Where it agreed to audits, those refunds are audited",
   };
 }
 

@@ -31,7 +31,7 @@ function ringOf(size: number): Attack {
     outcome:
       size === 50
         ? "Each buyer joins the cluster with its own first hire, so the first hires weigh more"
-        : "Up to three members are no cluster: SHP dampens nothing",
+        : "Up to three agents are no cluster, so SHP dampens nothing",
   };
 }
 
@@ -54,7 +54,7 @@ function pair(): Attack {
     own: [S, T],
     log: log.tick(),
     expected: { independent_buyers: 1, kept_usdc: "0.00" },
-    outcome: "Each has one source, and gets back what it pays when the other buys",
+    outcome: "Each seller has one source of money, and gets back what it pays when the other seller buys",
   };
 }
 
@@ -72,12 +72,13 @@ function fewExchanges(): Attack {
   }
   hires(log, S, buyers, 10, 1_000);
   return {
-    name: "Ten wallets in the pattern of an exchange's customers",
+    name: "Ten wallets whose transfers look like those of an exchange's customers",
     seller: S,
     own: [S, F, ...deposits, ...buyers],
     log: log.tick(),
     expected: { independent_buyers: 1 },
-    outcome: "A pattern makes no hub. The operator has to publish it, or it has to send 10,000 transfers",
+    outcome:
+      "A pattern does not make a wallet a hub. The operator has to publish the wallet as a hub, or the wallet has to send 10,000 transfers",
   };
 }
 
@@ -95,7 +96,7 @@ function payroll(): Attack {
     own: [],
     log: log.tick(),
     expected: { independent_buyers: 1, kept_usdc: "6.00" },
-    outcome: "One: their money has one source. What they paid stayed, and `kept_usdc` says so",
+    outcome: "One buyer: their money has one source. What they paid stayed, and `kept_usdc` says so",
   };
 }
 
@@ -117,7 +118,7 @@ function factory(): Attack {
     log: log.tick(),
     expected: { independent_buyers: 1, kept_usdc: "2.00" },
     outcome:
-      "One. If the factory's contract forwards the money itself, only the first user's withdrawal is known to be new money. An operator publishes such a contract as a hub, like an exchange",
+      "One buyer. If the factory's contract forwards the money itself, only the first user's withdrawal is known to be new money. An operator should publish such a contract as a hub, like an exchange",
   };
 }
 
@@ -153,7 +154,6 @@ function relayer(): Attack {
     own: [],
     log: log.tick(),
     expected: { independent_buyers: 12 },
-    outcome:
-      "Twelve: the source of the buyer's money counts, and not who sends the transaction that moves it",
+    outcome: "Twelve buyers: the source of a buyer's money counts, and not the sender of the transaction",
   };
 }
