@@ -53,7 +53,7 @@ export async function checkPayments(log: DerivedLog, chain: AuditChain, found: F
     found.check(
       false,
       "",
-      `${waiting.length - MAX_RECEIPTS} more receipts found no payment in the log; they were not asked for.`,
+      `${waiting.length - MAX_RECEIPTS} more receipts have no payment in the log. The chain was not asked about them.`,
     );
 }
 

@@ -119,7 +119,7 @@ function compareDraw(
     found.check(
       isDrawn === draw.isDrawn || isLeft,
       `${where} is ${draw.isDrawn ? "" : "not "}drawn.`,
-      `${where} has to be ${draw.isDrawn ? "" : "not "}drawn; derived, it is ${isDrawn ? "" : "not"}.`,
+      `${where} has to be ${draw.isDrawn ? "" : "not "}drawn; according to the log it is ${isDrawn ? "" : "not "}drawn.`,
     );
   }
   const { drawnBlock } = audit;

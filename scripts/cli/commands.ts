@@ -77,7 +77,7 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "status",
-    summary: "show where a node stands",
+    summary: "show the state of a node",
     settings: ASKING,
     load: async () => (await import("../commands/status.ts")).registerStatus,
   },
@@ -186,7 +186,7 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "notifier",
-    summary: "tell buyers what happens to the SLAs of agents they named",
+    summary: "tell buyers what happens to the SLAs of agents that they named",
     settings: async () => (await import("../../services/notifying/config.ts")).notifierVariables,
     load: async () => (await import("../commands/notifier.ts")).registerNotifier,
   },
@@ -227,7 +227,8 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "steward-simulate",
-    summary: "compute the trust scores of an event log with other weights, and list who moves",
+    summary:
+      "compute the trust scores of an event log with other weights, and list the agents whose scores change",
     load: async () => (await import("../commands/stewardSimulate.ts")).registerStewardSimulate,
   },
   {
@@ -260,7 +261,7 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "audit-pool",
-    summary: "simulate audits: who is caught, who is wronged, what it costs",
+    summary: "simulate audits: how soon bad work is found, how often good work fails, and the cost",
     load: async () => (await import("../commands/auditPool.ts")).registerAuditPool,
   },
   {
@@ -289,7 +290,7 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "bench-dispatch",
-    summary: "measure how models are chosen, and shadows, on public verdicts",
+    summary: "measure the choice of models, and shadows, with public verdicts",
     hidden: true,
     load: async () => (await import("../../tools/commands/benchDispatch.ts")).registerBenchDispatch,
   },
@@ -354,7 +355,7 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "soak-standby",
-    summary: "stop the machine that writes a ledger in every way, beside one that stands by",
+    summary: "stop the machine that writes a ledger in every way, and check that the stand-by takes over",
     hidden: true,
     load: async () => (await import("../../tools/commands/soakStandby.ts")).registerSoakStandby,
   },
@@ -384,7 +385,7 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "soak-hire",
-    summary: "hire at random with faults injected, and look for money made or lost",
+    summary: "hire at random with injected faults, and check that no money appears or disappears",
     hidden: true,
     load: async () => (await import("../../tools/commands/soakHire.ts")).registerSoakHire,
   },
@@ -396,7 +397,7 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "soak-prober",
-    summary: "let a prober look at thousands of local hosts, and at a simulated week of them",
+    summary: "let a prober look at thousands of local hosts, and simulate a week",
     hidden: true,
     load: async () => (await import("../../tools/commands/soakProber.ts")).registerSoakProber,
   },
@@ -408,7 +409,7 @@ export const commands: CommandEntry[] = [
   },
   {
     name: "bench-bundles",
-    summary: "measure what a page fetches that imports a part of this",
+    summary: "measure how much a page fetches when it imports one of our modules",
     hidden: true,
     load: async () => (await import("../../tools/commands/benchBundles.ts")).registerBenchBundles,
   },

@@ -10,7 +10,7 @@ export function addNodeOptions(command: Command): Command {
       new Option("--database-url <url>", "the node's Postgres").env("DATABASE_URL").makeOptionMandatory(),
     )
     .addOption(
-      new Option("--database-schema <name>", "the schema the node writes to")
+      new Option("--database-schema <name>", "the schema that the node writes to")
         .env("DATABASE_SCHEMA")
         .default("tallystick"),
     );

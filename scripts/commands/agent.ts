@@ -118,7 +118,7 @@ function leftOut(agent: NonNullable<AgentAnswer["agent"]>): string[] {
     ...(unreceiptedPayments === 0
       ? []
       : [
-          `${unreceiptedPayments} payments of $${unreceiptedUsdc} have no receipt after 24 hours. Publish a receipt for each: a late one still counts.`,
+          `${unreceiptedPayments} payments of $${unreceiptedUsdc} have no receipt after 24 hours. Publish a receipt for each: a late receipt still counts.`,
         ]),
     ...(unansweredEscrows === 0
       ? []

@@ -65,7 +65,7 @@ export function registerAuditPool(program: Command): void {
     )
     .option(
       "--sellers <count>",
-      "how many sellers each figure is of",
+      "how many sellers are simulated for each figure",
       option("--sellers", atLeastOne),
       defaults.sellers,
     )
@@ -103,7 +103,7 @@ export function registerAuditPool(program: Command): void {
     )
     .option(
       "--unanswered <share>",
-      "how often it lets its time pass",
+      "how often it does not answer in time",
       option("--unanswered", share),
       market.unanswered,
     )
@@ -125,7 +125,7 @@ export function registerAuditPool(program: Command): void {
       option("--garbage", shares),
       [...defaults.garbage],
     )
-    .option("--linked", "the liars can be recognized as one owner's")
+    .option("--linked", "the liars are known to belong together")
     .option("--json", "print JSON")
     .option("--update <file>", "write the table into this document, between its marks")
     .action(run);

@@ -98,7 +98,7 @@ async function deploy(options: Options): Promise<void> {
   const deployment = await deployContracts(plan);
   await writeDeployment(plan.output, deployment);
   const mark = styleText("green", "✔", { stream: process.stderr });
-  process.stderr.write(`${mark} deployed, and found on the chain as asked for\n`);
+  process.stderr.write(`${mark} deployed, and checked on the chain\n`);
   process.stdout.write(`${JSON.stringify(deployment, null, 2)}\n`);
 }
 
@@ -176,17 +176,17 @@ function printPlan(plan: Plan): void {
   process.stderr.write("This will deploy HireEscrow and AnchoredLedger:\n");
   line("chain", `${plan.chainId} at ${shownUrl(plan.rpcUrl)}`);
   line("deployer", `${plan.deployer} with ${formatEther(plan.balance)} ETH`);
-  line("token", plan.token ?? "none there: a TestUSDC, which anybody can mint, comes with it");
+  line("token", plan.token ?? "none on this chain: a TestUSDC is deployed too, and anybody can mint it");
   if (plan.guardian) line("guardian", `${plan.guardian} (${plan.guardianKind})`);
   else line("guardian", `a new Safe, two of three: ${plan.guardianOwners?.join(", ")}`);
   line("provider", plan.providerId);
   const { token, guardian, providerId } = plan;
-  if (!plan.deterministic) line("addresses", "as the deployer's next transactions give them");
+  if (!plan.deterministic) line("addresses", "depend on the deployer's next transactions");
   else if (token && guardian) {
     const known = frozenAddresses({ token, guardian, providerId });
-    line("escrow", `${known.hireEscrow}, through CreateX; used as it is if it is there`);
+    line("escrow", `${known.hireEscrow}, through CreateX; a contract that is there already is used`);
     line("ledger", `${known.anchoredLedger}, likewise`);
-  } else line("addresses", "through CreateX, by token, guardian and provider alone");
+  } else line("addresses", "through CreateX; they depend only on token, guardian and provider");
   line("record", plan.output);
 }
 

@@ -43,14 +43,14 @@ export function registerDerive(program: Command): void {
     .option("--check", "with --from: compare the digest at every tick with the node's; exit 1 if any differs")
     .option(
       "--max-lines <count>",
-      "with --from: read no longer log than this",
+      "with --from: the most lines that are read",
       wholeNumber("--max-lines"),
       MAX_LINES,
     )
     .option(
       "--rpc <url>",
-      "compare the log with the chain, as this node of it tells: what wallets received and sent has to be their balance at the log's last tick; " +
-        "exit 1 if it is not",
+      "compare the log with the chain, by this node of the chain: the transfers of each wallet must add up to its balance at the " +
+        "log's last tick; exit 1 if they do not",
       parseOption("--rpc", httpSetting),
     )
     .addHelpText(
@@ -95,7 +95,9 @@ async function compareWithChain(
     `checked: ${checked.length - gaps.length} of ${checked.length} wallets have the balance of ${transfers.token} that their transfers give, at block ${at.block}${left}\n`,
   );
   for (const gap of gaps) {
-    process.stderr.write(`differs: the transfers of ${gap.wallet} lack ${missingOf(gap)}, by its balance\n`);
+    process.stderr.write(
+      `differs: the transfers of ${gap.wallet} lack ${missingOf(gap)}, according to its balance\n`,
+    );
   }
   if (gaps.length > 0) process.exitCode = 1;
 }

@@ -46,12 +46,12 @@ export function registerErc8004(program: Command): void {
       .argument("<hire>", "the hire's id, or the hash of its receipt")
       .option(
         "--agent-id <id>",
-        "the seller's number in the identity registry (default: of a hire's id, the one that the node knows)",
+        "the seller's number in the identity registry (default, for a hire's id: the number that the node knows)",
         wholeNumber("--agent-id"),
       )
       .option(
         "--allow-unanchored",
-        "do not wait for the ledger's anchor: nobody can then check it by the chain",
+        "do not wait for the ledger's anchor. Until then nobody can check the feedback by the chain",
       ),
   ).action(async (hire: string, options: FeedbackOptions) => {
     const { feedback } = await import("../erc8004/feedback.ts");

@@ -49,9 +49,9 @@ export function registerHire(program: Command): void {
       .command("hire")
       .description(
         "Hire an agent for a capability, or show a counted hire by its id.\n" +
-          "Hiring needs TALLYSTICK_PRIVATE_KEY, and on another chain than Base TALLYSTICK_CHAIN_ID and " +
-          "TALLYSTICK_TOKEN. Without TALLYSTICK_RPC_URL no direct payment is called paid. TALLYSTICK_SPEND_CAP_USDC limits all hires together, " +
-          "TALLYSTICK_MAX_PER_HIRE_USDC each of them, and TALLYSTICK_ESCROWS names the escrows that may be used.",
+          "Hiring needs TALLYSTICK_PRIVATE_KEY. On another chain than Base it also needs TALLYSTICK_CHAIN_ID and TALLYSTICK_TOKEN. " +
+          "Without TALLYSTICK_RPC_URL, a direct payment is never reported as paid. TALLYSTICK_SPEND_CAP_USDC limits all hires together, " +
+          "and TALLYSTICK_MAX_PER_HIRE_USDC limits each hire. TALLYSTICK_ESCROWS names the escrows that may be used.",
       )
       .argument("[what]", "a capability, or the id of a hire, as `agent` and GraphQL show it")
       .option(
@@ -74,7 +74,7 @@ export function registerHire(program: Command): void {
         60,
       )
       .addOption(
-        new Option("--resume", "conclude the hires that were paid for and left, or interrupted").conflicts([
+        new Option("--resume", "finish the hires that were paid but did not finish").conflicts([
           "params",
           "maxPrice",
           "key",

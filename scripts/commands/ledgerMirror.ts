@@ -18,9 +18,9 @@ export function registerLedgerMirror(ledger: Command): void {
     .argument("<source>", "a settlement service, or a static log (C2SP tlog-tiles): its address")
     .option("--key <vkey>", "the ledger's verifier key, from a source other than the ledger (or MIRROR_VKEY)")
     .option("--policy <file>", "the trusted logs and witnesses, C2SP tlog-policy (or MIRROR_POLICY)")
-    .option("--dir <folder>", "where the copy lies (or MIRROR_DIR)")
+    .option("--dir <folder>", "the folder of the copy (or MIRROR_DIR)")
     .option("--once", "look at the source once and end: 0 when it agrees with the copy, else 1")
-    .option("--recheck", "first read everything again that is kept, and fetch what is damaged")
+    .option("--recheck", "first read the whole copy again, and fetch damaged files")
     .addHelpText(
       "after",
       "\nThe folder is a static log: any static host serves it, and verify-ledger reads it. Entries that" +

@@ -50,7 +50,7 @@ export function registerSearch(program: Command): void {
       )
       .option(
         "--min-success-rate <rate>",
-        "from 0 to 1; agents without hires pass none",
+        "from 0 to 1; agents without hires are left out",
         decimalNumber("--min-success-rate"),
       )
       .option("--min-stars <stars>", "from 0 to 5", decimalNumber("--min-stars"))

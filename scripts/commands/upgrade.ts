@@ -20,12 +20,12 @@ export function registerUpgrade(program: Command): void {
     .option("--port <number>", "where the new indexer listens", wholeNumber("--port"), 42_079)
     .option("--host <address>", "on which address of this machine (INDEXER_HOST)")
     .option("--logs <folder>", "where its log goes", path.join(repositoryRoot, ".tallystick", "logs"))
-    .option("--follow-only", "start no indexer, wait for the one that somebody started in --schema")
-    .option("--rules-changed", "switch although the digests differ: rules or parameters did")
+    .option("--follow-only", "start no indexer: wait for the one that somebody started in --schema")
+    .option("--rules-changed", "switch although the digests differ, because rules or parameters changed")
     .option("--force", "continue although the build is the same, or the disk seems too small")
     .option(
       "--replica <url>",
-      "ask this one, or the balancer, whether it answers from the new tables; may be given often",
+      "ask this replica, or the balancer, whether it answers from the new tables; may be given several times",
       (url: string, before: string[]) => [...before, url],
       [],
     )

@@ -39,7 +39,7 @@ export function registerVerifyProof(program: Command): void {
       "--key <vkey...>",
       "the ledger's verifier key, from a source other than the file; two while one replaces the other",
     )
-    .option("--ledger <id>", "the ledger that it must be about, 0x and 64 hex digits")
+    .option("--ledger <id>", "the ledger that the entry must be in, 0x and 64 hex digits")
     .option("--writer <address>", "who writes the ledger, from a source other than the file")
     .option("--rpc-url <url>", "ask this chain whether the root is anchored, and who writes the ledger")
     .option("--policy <file>", "for a .tlog-proof: the trusted logs and witnesses (C2SP tlog-policy)")
@@ -167,7 +167,7 @@ function asText(file: string, result: ProofResult): string[] {
       ? "who signed this size and root"
       : result.writer_confirms === null
         ? "a contract, which was not asked"
-        : "a contract, which does not confirm its word today; what is anchored stands";
+        : "a contract, which does not confirm its word today; an anchored root stays valid";
   const lines = [
     `${file} holds.`,
     `entry    ${hash}`,

@@ -38,9 +38,9 @@ async function verify(file: string, options: Options): Promise<void> {
   answer(options, verdict, () =>
     shown.isValid
       ? [
-          signed(`SIGNED: the report of ${shown.agent} is as it was signed.`),
+          signed(`SIGNED: the report of ${shown.agent} was not changed after it was signed.`),
           `  - Date: ${shown.reportDate ?? "none"}`,
-          `  - Key: ${shown.publicKey}${options.key === undefined ? " (nobody said which is the node's: --key)" : ""}`,
+          `  - Key: ${shown.publicKey}${options.key === undefined ? " (not compared with the node's key: give --key)" : ""}`,
         ].join("\n")
       : failed(
           `${REASONS[shown.reason ?? "signature"]} (agent ${shown.agent}, date ${shown.reportDate ?? "none"}, key ${shown.publicKey})`,

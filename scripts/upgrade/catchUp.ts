@@ -109,7 +109,7 @@ function describe({ block, behind, etaSeconds, missing }: Distance): string {
   if (block === 0) return "no block yet";
   const left = etaSeconds === null ? "" : `, about ${duration(etaSeconds)} left`;
   if (behind > 0) return `block ${block}, ${behind} behind${left}`;
-  if (missing === "heartbeat") return `block ${block}, no sign of life of its indexer yet`;
+  if (missing === "heartbeat") return `block ${block}, no heartbeat of its indexer yet`;
   return missing === "history"
     ? `block ${block}, the end of the history is missing`
     : `block ${block}, the last tick is missing`;

@@ -390,7 +390,7 @@ function readAnchorKey(env: z.output<typeof environmentSchema>): SigningKey | un
 function readWordsDir(env: z.output<typeof environmentSchema>): string {
   const { ANCHOR_WORDS_DIR: wordsDir, LEDGER_DIR: ledgerDir } = env;
   const why =
-    "the writer does not send its anchors itself, and a lost one must not be forgotten with the disk";
+    "another account sends the anchors, and a signed anchor must be remembered after a loss of the ledger's disk";
   if (wordsDir === undefined)
     refuse("ANCHOR_WORDS_DIR", `must be set to a folder on another disk than LEDGER_DIR: ${why}`);
   const fromLedger = path.relative(path.resolve(ledgerDir), path.resolve(wordsDir));

@@ -37,7 +37,7 @@ export function registerBenchFamilies(program: Command): void {
           `\nfamilies, a transfer: ${perTransfer.toFixed(2)} µs (≤ ${MAX_MICROSECONDS}: ${isMet(perTransfer <= MAX_MICROSECONDS)}); a hire: ${perReceipt.toFixed(0)} µs\n` +
             `of the derivation: ${percent(ofDerivation)} of ${perEvent.toFixed(1)} µs an event\n` +
             (ofBackfill === null
-              ? "of the backfill: this system does not say what a process computed\n"
+              ? "of the backfill: this system does not report the processor time of a process\n"
               : `of the backfill: ${percent(ofBackfill)} of ${backfillSeconds} s (≤ ${percent(MAX_SHARE_OF_BACKFILL)}: ${isMet(ofBackfill <= MAX_SHARE_OF_BACKFILL)})\n`),
         );
       },

@@ -15,7 +15,7 @@ export function registerProve(program: Command): void {
       "Prove the bookkeeping of the contracts, explore the escrow, and find the faults that are inserted into both.",
     )
     .option("--only <contract>", "only the property of this harness contract, such as PartsAddUp")
-    .option("--json", "print every assertion and planted bug as JSON")
+    .option("--json", "print every assertion and inserted fault as JSON")
     .action(async ({ only, json = false }: { only?: string; json?: boolean }, command: Command) => {
       const chosen = properties.filter(({ contract }) => only === undefined || contract === only);
       const explored = only === undefined || only === WHOLE;

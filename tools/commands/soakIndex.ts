@@ -18,7 +18,7 @@ export function registerSoakIndex(program: Command): void {
     .option("--seed <number>", "which: the same seed gives the same logs", wholeNumber("--seed"), 1)
     .option("--first <number>", "the number of the first log", wholeNumber("--first"), 0)
     .option("--minutes <count>", "begin no log after this time", wholeNumber("--minutes"))
-    .option("--results <file>", "where the sum of all sittings is kept", ".tallystick/soak-index.jsonl")
+    .option("--results <file>", "the file with the sums of all runs", ".tallystick/soak-index.jsonl")
     .action(async ({ runs, seed, first, minutes, results }: Options) => {
       process.env.SOAK_RUNS = String(runs);
       process.env.SOAK_SEED = String(seed);

@@ -16,10 +16,15 @@ export function registerSoakProber(program: Command): void {
         "three slots, the prober is killed once, and its network fails once. Then simulate a week without a network, and print\n" +
         "the memory of each day.",
     )
-    .option("--hosts <count>", "in the slot (0: no slot)", wholeNumber("--hosts"), 10_000)
-    .option("--hour-hosts <count>", "in the hour (0: no hour)", wholeNumber("--hour-hosts"), 2_000)
-    .option("--week-hosts <count>", "in the week", wholeNumber("--week-hosts"), 1_000)
-    .option("--days <count>", "of the week (0: none)", wholeNumber("--days"), 7)
+    .option("--hosts <count>", "how many hosts in the slot (0: no slot)", wholeNumber("--hosts"), 10_000)
+    .option(
+      "--hour-hosts <count>",
+      "how many hosts in the hour (0: no hour)",
+      wholeNumber("--hour-hosts"),
+      2_000,
+    )
+    .option("--week-hosts <count>", "how many hosts in the week", wholeNumber("--week-hosts"), 1_000)
+    .option("--days <count>", "how many days the week has (0: none)", wholeNumber("--days"), 7)
     .action(async ({ hosts, hourHosts, weekHosts, days }: Options) => {
       const { soakSlot, soakWeek } = await import("../bench/prober/soakProber.ts");
       const stop = new AbortController();

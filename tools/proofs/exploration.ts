@@ -19,7 +19,7 @@ export const exploration = {
     "In every order of calls and signatures by anybody, a hire pays exactly its amount, once, and only to its parties. Before its deadline, it pays only if a party has sent or signed that. A pause moves nothing, and no other hire is touched.",
   bugs: [
     {
-      what: "a refund takes the word of a release",
+      what: "a refund accepts the signature for a release",
       file: escrow,
       find: "bytes32 terms = keccak256(abi.encode(REFUND_TYPEHASH, id, signer));",
       replace: "bytes32 terms = keccak256(abi.encode(RELEASE_TYPEHASH, id));",
@@ -52,7 +52,7 @@ export const exploration = {
       replace: "if (current < before + amount) revert AmountMoved(",
     },
     {
-      what: "a payment made in part counts as made",
+      what: "a partial payment counts as a full payment",
       file: escrow,
       find: "if (current + amount == before) return;",
       replace: "if (current < before) return;",

@@ -27,7 +27,7 @@ const ledgerBook = "contracts/LedgerBook.sol";
  * walk along the nodes of a proof may have any result.
  */
 const anyWalk: TextChange = {
-  what: "the nodes of a consistency proof are judged in any way",
+  what: "the check of a consistency proof may give any result",
   file: "contracts/libraries/Rfc9162.sol",
   find: "return _walkConsistency(oldSize - 1, oldRoot, newSize - 1, newRoot, proof);",
   replace: "return Verdict(gasleft() % 8);",
@@ -37,7 +37,8 @@ const anyWalk: TextChange = {
 export const properties: Property[] = [
   {
     contract: "OpenedOnce",
-    claim: "A hire is opened only when it never was, and then holds exactly its amount, which is not zero.",
+    claim:
+      "A hire is opened only if it was never opened before. Then it holds exactly its amount, which is not zero.",
     bugs: [
       {
         what: "a settled hire can be opened again",
@@ -64,7 +65,7 @@ export const properties: Property[] = [
     claim: "Through any sequence of calls, a hire is opened at most once and closed at most once.",
     bugs: [
       {
-        what: "closing a hire makes it as good as new",
+        what: "a closed hire has the status of a new one",
         file: escrowBook,
         find: "_slots[id].status = uint8(outcome);",
         replace: "_slots[id].status = uint8(IHireEscrow.Status.None);",
@@ -165,7 +166,7 @@ export const properties: Property[] = [
     claim: "A marked ledger is never extended, no mark is ever cleared, and marking changes no head.",
     bugs: [
       {
-        what: "a marked ledger can be anchored on",
+        what: "a marked ledger accepts anchors",
         file: ledgerBook,
         find: "require(!_ledgers[id].equivocated, IAnchoredLedger.LedgerEquivocated(id));",
         replace: "",
@@ -189,7 +190,7 @@ export const properties: Property[] = [
     contract: "WriterChangesInTurn",
     abstraction: anyWalk,
     claim:
-      "A writer is followed only by the account announced, in its time, and never returns; the writer cannot touch what its guardian announced.",
+      "Only the announced account can follow a writer, and only in its time. A former writer never returns. The writer cannot change what its guardian announced.",
     bugs: [
       {
         what: "the writer replaces what the guardian announced",

@@ -56,7 +56,7 @@ const rulesSchema = z.looseObject({
       }
       for (const name of names) {
         if (names.find((other) => actionName(other) === actionName(name)) === name) continue;
-        context.addIssue({ code: "custom", message: "stands here before in another spelling", path: [name] });
+        context.addIssue({ code: "custom", message: "is already here in another spelling", path: [name] });
       }
     }),
 });

@@ -69,7 +69,7 @@ function linesOf(bytes: Buffer, most: number): Buffer[] {
     lines.push(bytes.subarray(at, end));
     at = end + 1;
   }
-  if (lines.length === 0) throw new TransientError("it answers no entry");
-  if (lines.length > most) throw new Error(`it answers ${lines.length} entries where ${most} were asked for`);
+  if (lines.length === 0) throw new TransientError("it returns no entry");
+  if (lines.length > most) throw new Error(`it returns ${lines.length} entries, but ${most} were asked for`);
   return lines;
 }

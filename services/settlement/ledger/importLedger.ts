@@ -123,7 +123,7 @@ function importProblem({ entry, line }: CheckedEntry, now: number): string | und
   if (seconds < 0) return "the entry verifies, but its timestamp is before 1970";
   // This also refuses Infinity, which is the result for an int of hundreds of digits.
   if (seconds > now + CLOCK_TOLERANCE)
-    return "the entry verifies, but its timestamp is ahead of now; are they seconds, not milliseconds?";
+    return "the entry verifies, but its timestamp is in the future. Is it in milliseconds instead of seconds?";
   return undefined;
 }
 

@@ -122,7 +122,7 @@ async function goalsOf(parameters: PullLedgerParameters, found: MerkleTree): Pro
   if (holds(found, [anchored]) && found.size >= newer.size && !holds(found, [newer]))
     throw contradicts(
       baseUrl,
-      `its checkpoint of ${newer.size} entries is signed by this ledger's key, and the disk has others`,
+      `its checkpoint of ${newer.size} entries is signed by this ledger's key, but the disk has other entries`,
     );
   return [anchored, newer];
 }

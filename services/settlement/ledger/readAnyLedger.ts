@@ -80,7 +80,7 @@ function isTorn(error: LedgerLineError, last: FileLine | undefined): boolean {
 function torn(error: LedgerLineError): LedgerLineError {
   return new LedgerLineError(
     error.line,
-    "the last line is cut off, as a crash leaves it; settlement takes such a line off when it starts",
+    "the last line is cut off, as a crash leaves it; settlement removes such a line when it starts",
     { cause: error },
   );
 }

@@ -109,7 +109,7 @@ export class BucketCopy {
       const checkpoint = checkpointOf(found.bytes.toString("utf8"));
       return { checkpoint, condition: { etag: found.etag } };
     } catch (cause) {
-      throw contradicts(bucket.where, "what is named checkpoint there is none", cause);
+      throw contradicts(bucket.where, "the object with the name checkpoint is not a checkpoint", cause);
     }
   }
 

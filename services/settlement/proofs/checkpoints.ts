@@ -152,7 +152,7 @@ export class Checkpoints {
     this.#parameters.gate.requireSignatures();
     const note = this.#noteOf(size);
     if (note !== undefined) return { size, note };
-    const message = "is of no checkpoint that is kept; without it the newest is given";
+    const message = "is not the size of a kept checkpoint; leave it out to get the newest";
     throw new InvalidInputError({ code: "no_checkpoint", issues: [{ field: "size", message }] });
   }
 

@@ -78,7 +78,8 @@ export function proofRoutes(dependencies: AppDependencies): Hono {
 
 function isWitnessed(text: string | undefined, size: number | undefined): boolean {
   if (text === undefined || text === "false") return false;
-  const message = text !== "true" ? "must be true or false" : "goes without size: the newest is given";
+  const message =
+    text !== "true" ? "must be true or false" : "must not be given with size: it gives the newest";
   if (text === "true" && size === undefined) return true;
   throw new InvalidInputError({ issues: [{ field: "witnessed", message }] });
 }

@@ -101,7 +101,7 @@ function readCosignature(
       const time = cosignedAt({ text, signatures: [signature] }, witness.key);
       if (time === undefined) continue;
       if (Math.abs(time - now) > CLOCK_SECONDS)
-        throw unavailable(witness, `its clock is ${Math.round(time - now)} s from ours`);
+        throw unavailable(witness, `its clock differs from ours by ${Math.round(time - now)} s`);
       return { kind: "cosigned", signatures: [signature], time };
     }
   } catch (cause) {

@@ -226,12 +226,12 @@ export class Witnesses {
           if (answer.size > this.#parameters.tree.size)
             return this.#halt(
               one,
-              `has cosigned ${answer.size} entries, and here are ${this.#parameters.tree.size}`,
+              `has cosigned ${answer.size} entries, but there are only ${this.#parameters.tree.size} here`,
             );
           one.oldSize = answer.size;
           return;
         }
-        if (isLast) throw new Error(`it names size ${answer.size}, and then another`);
+        if (isLast) throw new Error(`it names size ${answer.size}, and then another size`);
         one.oldSize = answer.size;
       }
     } catch (error) {

@@ -120,9 +120,13 @@ describe("a ledger that is imported", () => {
         /at most/,
       ],
       ["before 1970", (n) => (n === 2 ? { timestamp: -1n } : {}), /before 1970/],
-      ["milliseconds", (n) => (n === 2 ? { timestamp: NOW * 1000 } : {}), /ahead of now; are they seconds/],
-      ["beyond every number", (n) => (n === 2 ? { timestamp: 10n ** 400n } : {}), /ahead of now/],
-      ["five minutes and a bit", (n) => (n === 2 ? { timestamp: NOW + 300.5 } : {}), /ahead of now/],
+      [
+        "milliseconds",
+        (n) => (n === 2 ? { timestamp: NOW * 1000 } : {}),
+        /in the future. Is it in milliseconds/,
+      ],
+      ["beyond every number", (n) => (n === 2 ? { timestamp: 10n ** 400n } : {}), /in the future/],
+      ["five minutes and a bit", (n) => (n === 2 ? { timestamp: NOW + 300.5 } : {}), /in the future/],
     ];
     for (const [name, change, reason] of cases) {
       const error = await refusal(imported(write(`${entries(4, change).join("\n")}\n`)));

@@ -199,7 +199,7 @@ describe("the witnesses of a ledger", () => {
     offer(12);
     await witnesses.firstAnswers();
     expect(gate.refusal).to.include({ code: "witness_ahead" });
-    expect(gate.refusal?.message).to.match(/has cosigned 30 entries, and here are 12/);
+    expect(gate.refusal?.message).to.match(/has cosigned 30 entries, but there are only 12 here/);
     expect(gate.maySign).to.equal(false);
     expect(() => gate.requireWrites())
       .to.throw()

@@ -55,7 +55,7 @@ const ABOUT = [
   "Tasks of GSM8K and MMLU, with the verdicts on two models' answers, as RouteLLM publishes them.",
   "Source: https://github.com/lm-sys/RouteLLM, routellm/evals/gsm8k/gsm8k_responses.csv and routellm/evals/mmlu/responses/*.csv.",
   "License: Apache-2.0 (lm-sys/RouteLLM). The tasks are of GSM8K (MIT, openai/grade-school-math) and MMLU (MIT, hendrycks/test).",
-  "Changed: the texts are left out; features (complexity/1), lengths, last numbers and what settlement's comparators find (overlap/1) are what was made of them.",
+  "Changed: the texts are left out. In their place are features (complexity/1), lengths, last numbers and the results of settlement's comparators.",
   "Models: thrifty is mistralai/Mixtral-8x7B-Instruct-v0.1, premium gpt-4-1106-preview.",
   "Made by npm run bench:dispatch -- --data DIR.",
 ];

@@ -125,7 +125,7 @@ function sourceFolder(source: string): string {
   const folder = candidates.find((at) => existsSync(path.join(at, TOKEN)));
   if (folder !== undefined) return folder;
   throw new Error(
-    `FIAT_TOKEN_SOURCE: there is no ${TOKEN} in ${candidates.join(" nor in ")}. It takes the folder of a checkout of github.com/circlefin/stablecoin-evm, or a package that is one.`,
+    `FIAT_TOKEN_SOURCE: there is no ${TOKEN} in ${candidates.join(" nor in ")}. Name the folder of a checkout of github.com/circlefin/stablecoin-evm, or a package with the same files.`,
   );
 }
 
