@@ -19,8 +19,8 @@ type Tests = ReadonlyMap<string, TestOutcome>;
 
 /**
  * Compares and counts runs of the same tests. `total` is the same for every run: the number of tests that
- * appear in any of them. A test is flaky if it passed in one run and did not pass, or was missing, in
- * another, or if one run has both results. A test counts as passing if it passed, is not flaky, and asserts
+ * appear in any of them. A test is flaky if it passed in one run, but failed or was missing in
+ * another. It is also flaky if one run has both results. A test counts as passing if it passed, is not flaky, and asserts
  * something (if this is reported). Skipped tests count in the total and do not pass. No test is counted
  * twice.
  */

@@ -62,8 +62,8 @@ function elementsOf(nodes: Node[]): XmlElement[] {
 }
 
 /**
- * Whether a document type is in front of the root. Text that tests printed may contain one further down,
- * which is harmless.
+ * Whether a document type is in front of the root. One further down is harmless, because it is in text
+ * that tests printed.
  */
 function hasDocumentType(text: string): boolean {
   let at = 0;

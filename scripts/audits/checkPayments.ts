@@ -10,9 +10,9 @@ import type { Findings } from "./findings.ts";
 const MAX_RECEIPTS = 1_000;
 
 /**
- * Checks that the log does not leave out payments of hires that can be audited. It takes each receipt without
- * a payment in the log, if the receipt has the hashes of params and result and the seller agreed to audits,
- * and looks for the payment on the chain. A hire that is left out would change the place of every later hire
+ * Checks that the log does not leave out payments of hires that can be audited. For each receipt without a
+ * payment in the log, it looks for the payment on the chain. It takes only receipts that have the hashes of params
+ * and result, of sellers that agreed to audits. A hire that is left out would change the place of every later hire
  * in the list of the draw.
  */
 export async function checkPayments(log: DerivedLog, chain: AuditChain, found: Findings): Promise<void> {

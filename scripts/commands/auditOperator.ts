@@ -13,7 +13,7 @@ export function registerAuditOperator(program: Command): void {
   const operator = program
     .command("audit-operator")
     .description(
-      "Run audits as their operator: hire the drawn auditors, pay what the pool owes them, refund held " +
+      "Run audits as their operator. Hire the drawn auditors, pay what the pool owes them, refund held " +
         "escrows of hires that were rolled back, and arrange canaries. The draws decide whom it hires, and the " +
         "derivation decides what it pays. The operator chooses neither.",
     )

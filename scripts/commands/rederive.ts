@@ -14,7 +14,7 @@ export function registerRederive(program: Command): void {
     .command("rederive")
     .description(
       "Derive a running node's log again, offline, and compare every row. Exit 1 if any differs.\n" +
-        "Log and rows are read in one transaction, so the node may go on meanwhile.",
+        "Log and rows are read in one transaction, so the node may continue meanwhile.",
     )
     .option("--show <count>", "how many differences to show", wholeNumber("--show"), 20)
     .option("--json", "print the result as JSON");

@@ -74,7 +74,7 @@ function connect(node: Node, signal: AbortSignal) {
   const rpc = (method: string, params: unknown[]) =>
     client.request({ method, params } as never) as Promise<unknown>;
 
-  /** Sends a transaction of this actor and waits for it, one after the other. */
+  /** Sends this actor's transactions one after the other, and waits for each. */
   async function send(by: Actor, to: Address, data: Hex): Promise<Hex> {
     const wallet = createWalletClient({ account: by.account, chain, transport });
     const nonce = await client.getTransactionCount({ address: by.address });
@@ -127,7 +127,7 @@ function tokenVerbs({ send, authorization }: Connection, deployment: Deployment)
         encodeFunctionData({ abi: testUsdcAbi, functionName: "transfer", args: [to.address, value] }),
       ),
 
-    /** A direct payment: the buyer signs an EIP-3009 authorization, the relayer submits it. */
+    /** A direct payment: the buyer signs an EIP-3009 authorization, and the relayer submits it. */
     pay: async (buyer: Actor, seller: Actor, value: bigint): Promise<Hex> => {
       const it = await authorization(buyer, seller.address, value);
       const signature = await buyer.account.signTypedData(transferWithAuthorizationTypedData(it, usdc));
@@ -149,7 +149,7 @@ function escrowVerbs({ send, authorization }: Connection, deployment: Deployment
     send(actors.relayer, hireEscrow.address, encodeFunctionData(call));
 
   return {
-    /** Puts money into escrow by one signature of the buyer, which fixes the terms: its nonce is their digest. */
+    /** Puts money into escrow by one signature of the buyer. The signature's nonce is the digest of the terms. */
     deposit: async (terms: {
       buyer: Actor;
       seller: Actor;
@@ -231,7 +231,7 @@ function timeVerbs({ client, rpc }: Connection) {
       const block = Number(await client.getBlockNumber());
       const blocks = TICK_BLOCKS - (block % TICK_BLOCKS);
       // Blocks are mined one by one. If hardhat_mine makes more than a few at once, their parent hashes do not
-      // match, and an indexer takes this for a reorg deeper than finality.
+      // match. An indexer then sees a reorg that is deeper than finality.
       for (let n = 0; n < blocks; n++) await rpc("evm_mine", []);
       return block + blocks;
     },
@@ -258,7 +258,7 @@ function ledgerVerbs({ client }: Connection, { deployment, ledger }: Node) {
       const fees = { maxFeePerGas: 10_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
       const transaction = { chainId, to, data, nonce, gas: GAS, type: "eip1559", ...fees } as const;
       const signed = await actors.relayer.account.signTransaction(transaction);
-      // Hardhat answers a reverted transaction with an error, but it is in a block all the same.
+      // Hardhat answers a reverted transaction with an error. The transaction is in a block anyway.
       await client.sendRawTransaction({ serializedTransaction: signed }).catch(() => {});
       const hash = keccak256(signed);
       return { hash, status: (await client.getTransactionReceipt({ hash })).status };

@@ -100,7 +100,7 @@ export const expectedAgents: ReadonlyMap<string, ExpectedAgent> = new Map<string
     actors.sterling.address,
     { ...nothing, last30dHireCount: 1, last30dHireCountRaw: 1, refundRate: 1, distinctBuyers: 1 },
   ],
-  // Its buyer was refunded, and two auditors found the work bad. So the failure stands.
+  // Its buyer was refunded, and two auditors found the work bad. So it stays a failure.
   [
     actors.pewter.address,
     {

@@ -112,7 +112,7 @@ export type Target = {
 /**
  * Waits until the node has derived everything up to a block that is a tick, and the whole ledger.
  *
- * @throws TallystickError `wait_timeout`, saying where it stands
+ * @throws TallystickError `wait_timeout`, which says how far the node is
  */
 export async function untilCaughtUp(url: string, target: Target, signal: AbortSignal): Promise<MetaAnswer> {
   return await waitUntil(

@@ -7,13 +7,13 @@ export type RewrittenLedger = {
   line: number;
   /** The file with that one entry changed and nothing else. */
   edited: string[];
-  /** The same file with every later hash computed anew, and one more entry. It is a valid chain again. */
+  /** The same file with every later hash computed again, and one more entry. It is a valid chain again. */
   resealed: string[];
 };
 
 /**
  * Does what a dishonest operator could be paid for: turns the failed hire of one seller into a success. First
- * it only changes the text of the receipt. Then it also computes every later hash anew.
+ * it only changes the text of the receipt. Then it also computes every later hash again.
  *
  * @param lines the ledger's lines, each a canonical entry
  */

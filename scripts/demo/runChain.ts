@@ -1,5 +1,5 @@
-// A local chain as a program, for the demo and the tests: what `npx hardhat node` runs, without the configuration of the
-// build and without the compiler's output, which Hardhat reads to name errors. So it starts in a third of the time.
+// Runs a local chain as a program, for the demo and the tests. It is the chain of `npx hardhat node`. It reads neither the
+// build's configuration nor the compiler's output, which Hardhat needs only to name errors. So it starts in a third of the time.
 
 import path from "node:path";
 import { parseArgs } from "node:util";

@@ -14,8 +14,8 @@ type Shown = {
 
 const SENTENCES: { [status: string]: string } = {
   quoted: "Nothing was kept or sent: --yes sends it.",
-  found: "It stands on the chain already. Nothing was sent.",
-  posted: "It stands on the chain.",
+  found: "It is on the chain already. Nothing was sent.",
+  posted: "It is on the chain.",
   registered: "The agent is registered.",
   updated: "The agent's identity leads to the new file.",
 };

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { wholeLines } from "tallystick-derive/wholeLines";
 
-/** The number of bytes of one read. With so many bytes, reading costs less than splitting into lines. */
+/** The number of bytes of one read. With this number, reading costs less than splitting into lines. */
 const CHUNK = 1 << 20;
 
 /**

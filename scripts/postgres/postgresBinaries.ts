@@ -46,8 +46,8 @@ async function restoreSymlinks(packageFolder: string): Promise<void> {
 }
 
 /**
- * Returns a folder of programs that `user` can run. It is the installed one, or, if a folder above it is
- * closed to that user, a copy in `spare` (about 50 MB; the caller removes it).
+ * Returns a folder of programs that `user` can run. It is the installed one. If that user cannot
+ * enter a folder above it, it is a copy in `spare` (about 50 MB; the caller removes it).
  */
 export async function reachablePostgres(
   user: OsUser | undefined,

@@ -1,8 +1,8 @@
 import { plainText } from "tallystick-runtime/plainText";
 
 /**
- * A copy of an answer in which no text can control the terminal. Any node may have written the answer, and any agent
- * may have handed over a file with it, so every text counts, not only those that agents write.
+ * A copy of an answer in which no text can control the terminal. Any node may have written the answer, and a file
+ * with it may come from any agent. So no text in it can be trusted.
  */
 export function plainStrings<Answer>(answer: Answer): Answer {
   return plain(answer) as Answer;

@@ -79,7 +79,7 @@ export async function viewsOn(query: Query, schema: string): Promise<string[]> {
   return rows.map((row) => row.schema);
 }
 
-/** What is in a schema besides indexes, sequences and types; undefined when there is no such schema. */
+/** What is in a schema, without indexes, sequences and types; undefined when there is no such schema. */
 export async function contentOf(
   query: Query,
   schema: string,

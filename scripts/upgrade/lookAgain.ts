@@ -52,8 +52,8 @@ export async function lookAgain<T>(
 }
 
 /**
- * Whether a later attempt may succeed: the database is away, another process holds a lock, or the server has
- * not noticed yet that an old connection broke.
+ * Whether a later attempt may succeed. This is so if the database is away, if another process holds a lock, or if
+ * the server has not noticed yet that an old connection broke.
  */
 function isForLater(error: unknown): boolean {
   if (error instanceof TallystickError) return error.code === "upgrade_running";

@@ -222,7 +222,7 @@ async function sayWhatRemains(run: Run, { next, switched }: Upgraded): Promise<v
   const { old, others = [], isIndexed = null } = found ?? {};
   const runsHere = switched && !options.followOnly;
   const todo = [
-    `Set DATABASE_SCHEMA=${next} in .env, so that the next start goes on there.`,
+    `Set DATABASE_SCHEMA=${next} in .env, so that the next start continues there.`,
     ...(runsHere
       ? [
           `The new indexer runs as long as this command, on ${urlOf(node.indexerHost, node.indexerPort)}. To run it elsewhere, stop this command by Ctrl-C, and start \`tallystick indexer --schema ${next}\` or the node. Replicas answer meanwhile.`,

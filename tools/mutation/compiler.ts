@@ -44,8 +44,8 @@ export type CompileParameters = {
 };
 
 /**
- * Compiles sources under contracts/ by solc-js with the settings of hardhat.config.ts, except that no hash of the source
- * ends up in the code: a mutant that compiles to the same code is the same contract.
+ * Compiles sources under contracts/ by solc-js with the settings of hardhat.config.ts. Only the hash of the source is left
+ * out of the code, so that a mutant that compiles to the same code is the same contract.
  *
  * @returns the code of each target, or the errors
  */

@@ -63,9 +63,10 @@ const CALLS_OUT = [
 ];
 
 /**
- * Changes that come from a misunderstanding of the contract, not from a wrong operator: a check that accepts
- * one more account or one more signed message, an event with another argument of the same type, a balance that
- * is compared loosely, a statement after a call instead of before it, the wrong account's tokens.
+ * Changes that come from a misunderstanding of the contract, not from a wrong operator. Examples are a check that
+ * accepts one more account or one more signed message, and an event with another argument of the same type. Others
+ * are a balance that is compared loosely, a statement after a call instead of before it, and the wrong account's
+ * tokens.
  */
 export function meaningfulChanges(node: AstNode, around: Surroundings): Change[] {
   switch (node.nodeType) {

@@ -31,7 +31,7 @@ export type PackedPackage = {
   internal: string[];
 };
 
-/** A package in the checkout, by the folder it lies in. */
+/** A package in the checkout, by its folder. */
 type Room = { folder: string; own: OwnManifest };
 
 /**

@@ -7,8 +7,8 @@ const IDLE_SHARE = 0.3;
 const BYTES = 3 * 2 ** 30;
 
 /**
- * Says, whenever it is asked, whether the machine could run one more step: a good part of its cores did nothing since the last
- * question, and there is memory.
+ * Says, whenever it is asked, whether the machine could run one more step. This is so if a good part of its cores did nothing
+ * since the last question, and if there is memory.
  */
 export function roomOnMachine(times = coreTimes, memory = freemem): () => boolean {
   let before = times();

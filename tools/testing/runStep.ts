@@ -27,7 +27,7 @@ export type RunStepOptions = {
 
 /**
  * Runs one step with its output on ours; a signal to stop is passed on to it. A runner that has counted its tests and does
- * not end, because something keeps it open, is killed and counts as failed. It would hold up the whole run.
+ * not end, because something keeps it open, is killed and counts as failed. Otherwise the whole run would wait for it.
  */
 export async function runStep(
   step: TestStep,

@@ -9,7 +9,7 @@ export type TestCounts = {
   files?: FileTime[];
 };
 
-/** A test or a hook that failed: where it stands and the first line of its error. */
+/** A test or a hook that failed: its place, and the first line of its error. */
 export type FailedTest = { file: string; title: string; message: string };
 
 /** How long the tests of one file took, by the clock and in processor time of all processes, both in milliseconds. */

@@ -43,7 +43,7 @@ const VERDICTS = [
 
 /**
  * The operator changes one entry of a copy of its ledger, and `verify-ledger` names the line. Then it
- * computes all later hashes anew, so that the file verifies again, and sends an anchor of it, signed with its
+ * computes all later hashes again, so that the file verifies again, and sends an anchor of it, signed with its
  * own key. The contract refuses the anchor.
  *
  * @throws TallystickError `demo_rewrite_passed` when any check accepts the lie

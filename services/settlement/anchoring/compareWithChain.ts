@@ -5,8 +5,8 @@ import type { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
 import type { LedgerOnChain } from "./readLedgerOnChain.ts";
 
 /**
- * Compares a ledger on disk with its contract. The chain may have less than the disk: the rest is not
- * anchored yet, a reorg undid it, or the answering node is some blocks behind.
+ * Compares a ledger on disk with its contract. The chain may have less than the disk. Then the rest is
+ * not anchored yet, a reorg undid it, or the answering node is some blocks behind.
  *
  * @param tree over the entries on disk
  * @param writer the writer that the ledger should have
@@ -66,8 +66,8 @@ export function compareWithChain(
 }
 
 /**
- * Why a ledger should not be written although nothing contradicts it: its guardian has announced another writer, and
- * entries written meanwhile may belong to no ledger later.
+ * Why a ledger should not be written although nothing contradicts it. Its guardian has announced another writer, so
+ * entries that are written meanwhile may belong to no ledger later.
  */
 export function haltOf({ ledger }: LedgerOnChain): TallystickError | undefined {
   const { announced } = ledger ?? {};

@@ -7,8 +7,8 @@ type Tally = { leaves: number; difference: number };
  * The distance of two JSON values, from 0 (equal) to 1 (nothing in common): the share of their leaves that differ.
  *
  * A leaf is a scalar or an empty object or array, at its path (object keys and array positions). Every path at which
- * either value has a leaf counts one. The difference there is 1 when the other value has no leaf at that path or a
- * different one; between two numbers it is |a - b| / max(|a|, |b|), at most 1. An int and a float of the same value are
+ * either value has a leaf counts one. The difference there is 1 when the other value has no leaf at that path, or a
+ * different leaf. Between two numbers it is |a - b| / max(|a|, |b|), at most 1. An int and a float of the same value are
  * equal; true is not 1; text that looks like a number is text. If the two have no path in common, the result is 1. Two
  * empty objects are equal.
  *

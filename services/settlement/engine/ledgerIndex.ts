@@ -44,7 +44,7 @@ export type LedgerIndexOptions = Omit<IndexOptions, "salt"> & {
 };
 
 /**
- * The engine's look-ups that need no reading of the ledger: its records, the entries of a task, the shared
+ * The engine's look-ups, which do not read the ledger: its records, the entries of a task, the shared
  * state, the newest listings, consensus and reviews. All of it follows from the entries. It is on disk (see
  * `IndexDatabase`), because anybody may write records and memory must not grow with them. Positions are found
  * by 64 bits of a salted hash, which two entries may share. So read the entry before you rely on its

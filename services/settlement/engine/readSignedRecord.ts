@@ -25,7 +25,7 @@ const AGENT_TYPES: readonly string[] = ["listing", "receipt"];
  *
  * @param beside keys of the envelope that are neither signed nor stored, such as a rating's token
  * @param recover how a signer that is not named is recovered; in plain JavaScript unless given
- * @throws InvalidInputError naming the field by the path it has in the request
+ * @throws InvalidInputError naming the field by its path in the request
  */
 export function readSignedRecord(
   value: PyJson,

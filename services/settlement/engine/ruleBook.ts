@@ -11,7 +11,7 @@ type PyObject = { [key: string]: PyJson };
  */
 type Spent = { time: number; amount: bigint; total: bigint };
 
-/** After so many spendings of one kind, the ones that are too old for every budget are forgotten. */
+/** After this many spendings of one kind, those that are too old for every budget are forgotten. */
 const FORGET_EVERY = 1_024;
 
 /**

@@ -95,7 +95,7 @@ type UnderWay = { record: SignedRecord; digest: string; settled: Promise<Settled
 /** Turns proposals and signed records into entries of the ledger (swarm.at §5). */
 export class SettlementEngine {
   readonly mode: SettlementMode;
-  /** The ledger's name in the records it holds. */
+  /** The ledger's name in its records. */
   readonly ledgerName: LedgerName;
   readonly #parameters: SettlementEngineParameters;
   /**

@@ -41,13 +41,13 @@ export type OpenAppendFileParameters = {
 };
 
 /**
- * A file that only grows, written with group commit: everything that arrives during one fsync goes into the
- * next one, so many writers share its cost. The file itself is locked, in addition to its folder. Before a
+ * A file that only grows, written with group commit. Everything that arrives during one fsync goes into the
+ * next fsync, so many writers share its cost. The file itself is locked, in addition to its folder. Before a
  * write is reported as done, the path must still lead to the written file, with the right length. Otherwise
  * an entry could be lost or settled twice, because somebody deleted, replaced or changed the file.
  *
- * When a write is refused (the disk is full, the file system read-only), its half-written bytes are cut off
- * again, everything that waits is rejected, and the next append tries again. After a failed fsync, or when
+ * A write is refused when the disk is full or the file system is read-only. Then its half-written bytes are cut
+ * off, everything that waits is rejected, and the next append tries again. After a failed fsync, or when
  * the cut fails too, nobody knows what is on the disk (the kernel may have dropped the pages). Then the file
  * accepts nothing more and `onFailure` is called. The next start reads what is there.
  */

@@ -33,8 +33,8 @@ export type HourlyOutcomesParameters = {
 };
 
 /**
- * Writes the outcomes of agents' proposals into the ledger, hour by hour (swarm.at §13): one `outcomes` record,
- * signed by the operator, for each hour that has any. The record follows from the ledger, the held proposals
+ * Writes the outcomes of agents' proposals into the ledger, hour by hour (swarm.at §13). Each hour with outcomes
+ * gets one `outcomes` record, which the operator signs. The record follows from the ledger, the held proposals
  * and the file of rejected ones. So after a crash the same record is made again, and the ledger accepts it only
  * once.
  */

@@ -23,7 +23,7 @@ type Rejected = z.output<typeof lineSchema>;
 
 /**
  * Proposals that were rejected for their content, in hours that are not reported yet. They leave no entry in
- * the ledger, so they are kept in a file of their own, which is written before the agent gets its answer. At a
+ * the ledger, so they are kept in a file of their own. It is written before the agent gets its answer. At a
  * start the file is emptied if everything in it was reported.
  */
 export class RejectedWork {

@@ -26,7 +26,7 @@ export type HeadWriter = AnchorDeployment & { ledgerId: Hex; signer: WriterSigne
 export type StoredCheckpoint = { size: number; note: string };
 
 /**
- * The number of checkpoints that are kept: so many of the newest, and so many of the newest with the writer's
+ * The number of checkpoints that are kept: this many of the newest, and this many of the newest with the writer's
  * signature.
  */
 const KEPT = 64;

@@ -4,8 +4,8 @@ import type { DiskLedger } from "../ledger/diskLedger.ts";
 import { MAX_ENTRY_BYTES } from "../ledger/diskLedger.ts";
 
 /**
- * The bytes of a tile (C2SP tlog-tiles): the 32-byte roots of `width` subtrees of 256^level leaves, or `width` entries
- * with their length before each in two bytes, big-endian. Undefined when the log is not that large.
+ * The bytes of a tile (C2SP tlog-tiles). A tile of hashes has the 32-byte roots of `width` subtrees of 256^level leaves. A
+ * bundle has `width` entries, each after its length in two bytes, big-endian. Undefined when the log is not that large.
  */
 export async function readTile(
   ledger: DiskLedger,

@@ -13,7 +13,7 @@ export type IsContractSignature = (parameters: {
 }) => Promise<boolean>;
 
 /**
- * Checks that `signer` made `signature`: by its key, else by its contract if there is a chain.
+ * Checks that `signer` made `signature`: by its key, or otherwise by its contract if there is a chain.
  *
  * @param readSignature how keys are recovered. Default: on this thread, in plain JavaScript
  * @returns the body's digest

@@ -59,7 +59,7 @@ async function takeFlush(ledger: Pick<DiskLedger, "size" | "head" | "take">, flu
   if (ledger.size !== next || ledger.head !== flush.head) throw storeContradicts(ledger.size);
 }
 
-/** The offset after so many lines. */
+/** The offset after the first `count` lines. */
 function afterLines(lines: string, count: number): number {
   let at = 0;
   for (let n = 0; n < count; n++) at = lines.indexOf("\n", at) + 1;

@@ -23,8 +23,8 @@ export type VerifyStaticLogParameters = Trust & {
 export type VerifiedStaticLog = VerifiedLedger & { origin: string; trusted: boolean };
 
 /**
- * Verifies a whole log in C2SP's form (tlog-tiles), from disk or by HTTP, in constant memory: every entry of
- * its bundles, their chain of hashes, and that their Merkle root is the checkpoint's. Tiles of hashes are not
+ * Verifies a whole log in C2SP's form (tlog-tiles), from disk or by HTTP, in constant memory. It checks every entry
+ * of the bundles, their chain of hashes, and whether their Merkle root is that of the checkpoint. Tiles of hashes are not
  * read, because they follow from the entries.
  *
  * @throws LedgerLineError naming the first bad entry; TallystickError `log_invalid` for the checkpoint,

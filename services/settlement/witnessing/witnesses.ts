@@ -68,9 +68,9 @@ type Round = { checkpoint: StoredCheckpoint; by: Set<string>; answered: Set<stri
 
 /**
  * Sends the ledger's checkpoints to its witnesses and collects their cosignatures (C2SP tlog-witness). All
- * witnesses get the same checkpoint, so that their signatures are under one checkpoint. A witness that has
- * more of this ledger than we do, or other entries, stops all writing until the service is started again,
- * because the witness has seen another copy.
+ * witnesses get the same checkpoint, so that their signatures are under one checkpoint. A witness may have
+ * more of this ledger than we do, or other entries. Then it has seen another copy, and all writing stops until
+ * the service is started again.
  */
 export class Witnesses {
   readonly #parameters: WitnessesParameters;

@@ -24,7 +24,7 @@ const seller = account("11");
 const swarm = [account("61"), account("62"), account("63")] as const;
 const addressOf = (who: PrivateKeyAccount): string => who.address.toLowerCase();
 
-/** Everything that a service has confirmed to others. They may rely on it for ever. */
+/** Everything that a service has confirmed to others. They may always rely on it. */
 export type Confirmed = {
   /** Entries, each with its task or its record. */
   entries: { of: string; hash: string; index: number }[];

@@ -91,7 +91,7 @@ function answersOf(thrifty: string, premium: string): Answers {
   };
 }
 
-/** The number after the last `####`, with which answers to GSM8K end; else the last number of the text. */
+/** The number after the last `####` at the end of an answer to GSM8K, or else the last number of the text. */
 export function lastNumber(text: string): string {
   const marked = [...text.matchAll(/####[ \t]*\$?[ \t]*(-?\d[\d,]*(?:\.\d+)?)/g)].at(-1)?.[1];
   const found = marked ?? [...text.matchAll(/-?\d[\d,]*(?:\.\d+)?/g)].at(-1)?.[0] ?? "";

@@ -81,7 +81,7 @@ export async function measureFamilies(file: string): Promise<FamilyFigures> {
 }
 
 /**
- * The shares of the busy time in which a function of `families/`, or one that it called, was running; and the share of
+ * The share of the busy time in which a function of `families/`, or one that it called, was running. Also the share of
  * that time in which a hire was being counted.
  */
 function sharesOf({ nodes, samples = [], timeDeltas = [] }: Profile): { families: number; hires: number } {

@@ -20,7 +20,7 @@ const EVENTS_OF_TICK = 1_000;
 const SELLERS = 1_000;
 
 /**
- * The events of two registries as full as those on Base, with the worst case for a node: a tenth of all feedback is
+ * The events of two registries that are as full as those on Base. They have the worst case for a node: a tenth of all feedback is
  * about one identity, and another tenth is from one client. Some identities are sold, some feedback is revoked or
  * answered, and a fiftieth of the feedback has a paid hire before it.
  */

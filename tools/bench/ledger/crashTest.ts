@@ -37,8 +37,8 @@ const RECEIPT_CLIENTS = 8;
 const SETTLE_CLIENTS = 2;
 
 /**
- * Kills the settlement process at random points under load, and checks after every restart: every entry that
- * was answered as settled is in the file, the chain verifies, and the new process has the tree of the file.
+ * Kills the settlement process at random points under load. After every restart it checks that every entry that
+ * was answered as settled is in the file, that the chain verifies, and that the new process has the file's tree.
  *
  * The length of a process's life is a number of answers, not a time. So a busy machine kills at the same points
  * as an idle one.

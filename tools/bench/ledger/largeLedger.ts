@@ -21,7 +21,7 @@ export const ENTRY_KINDS = ["receipt", "listing", "stake", "vote", "state"] as c
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 /**
- * Writes a ledger of one kind of entries, all different: receipts of different hires, offers of different
+ * Writes a ledger with entries of one kind. All of them are different: receipts of different hires, offers of different
  * agents, stakes of different tasks, votes of different agents on one proposal, keys of the shared state. (All
  * signatures are those of one receipt, because opening and verifying do not check them.)
  */

@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 
 /**
- * What a proxy does to the connections of a machine to its database. `answer`: it cuts the connection in place of
+ * What a proxy does to the connections of a machine to its database. `answer`: it cuts the connection instead of
  * passing on the next answer to an insert, so the row is committed and the machine does not know it. `question`: it
  * cuts the connection in place of passing on the next long query. `frozen`: it passes on nothing, in either direction,
  * until it is healed. Then it passes on everything.

@@ -34,8 +34,8 @@ const NOTICED: MutantStatus[] = ["Killed", ...STOPPED];
 const UNNOTICED: MutantStatus[] = ["Survived", "NoCoverage"];
 
 /**
- * Judges a room. It is good if at least {@link MIN_PERCENT} percent of its mutants are noticed, without those
- * that have an argument, and if no argument is about a mutant that is noticed or does not exist. Mutants that
+ * Judges a room. It is good under two conditions. At least {@link MIN_PERCENT} percent of the mutants without an
+ * argument are noticed, and no argument is about a mutant that is noticed or does not exist. Mutants that
  * do not compile or were left out are not counted.
  */
 export function judgeRoom(runs: readonly RoomMutant[], argued: readonly Argument[]): RoomVerdict {

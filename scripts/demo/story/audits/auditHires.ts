@@ -27,8 +27,8 @@ type Act = (title: string, play: (scene: Scene) => Promise<string>) => Promise<u
 
 /**
  * The chapter on audits (SHP §8.3). Worthless work in a valid form is drawn, two auditors fail it, and it is
- * rolled back. Work whose buyers took their money back is drawn too: the good work passes, and the bad work fails,
- * so that its refund stands. Agents, auditors and operator run the same code as in production.
+ * rolled back. Work whose buyers took their money back is drawn too. The good work passes. The bad work fails,
+ * so its hire stays a failure. Agents, auditors and operator run the same code as in production.
  */
 export async function auditHires(scene: Scene, act: Act): Promise<{ paidBefore: number }> {
   const parties = openParties(scene);

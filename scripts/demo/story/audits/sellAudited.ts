@@ -15,7 +15,8 @@ const { acme, bolt, gripe, mirage, operator, pewter, sterling } = actors;
 
 /**
  * Three sellers agree to audits. mirage sells an invented summary, which passes its buyer's checks. sterling sells a good
- * translation and pewter a bad one, and both buyers take their money back after delivery: one refund is false, the other right.
+ * translation and pewter a bad one, and both buyers take their money back after delivery.
+ * The first refund is wrong, and the second is right.
  */
 export async function sellAudited({ chain, records, untilAnchored, signal }: Scene, parties: Parties) {
   const audit = { operator: operator.address };

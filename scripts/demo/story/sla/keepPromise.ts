@@ -35,7 +35,7 @@ const { harbor, prober, arbitrator, operator } = actors;
 /**
  * The chapter on SLAs (STEWARD). Harbor promises an uptime and is measured. It is at risk, breaks the promise,
  * disputes the breach, loses, is suspended, and recovers. The chapter plays in the days before the present and
- * ends now. It waits for the node only at states that are over at the end; the rest is read back with
+ * ends now. It waits for the node only at states that do not last to the end. All others are read back with
  * everything else.
  */
 export async function keepPromise(scene: Scene): Promise<string> {

@@ -12,7 +12,7 @@ const aliases = (count: number, one: string) =>
 
 const graphql = (name: string, query: string): Ask => ({ name, path: "/graphql", body: { query } });
 
-/** Fields of `Query` that give a list, with a filter for which most rows are read in vain, if they have one. */
+/** Fields of `Query` that give a list, if possible with a filter that most of the read rows do not match. */
 const LISTS: [field: string, args?: string][] = [
   ["agents", "where: { maxLatencyMs: 1 }"],
   ["auditActuations"],

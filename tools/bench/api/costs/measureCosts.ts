@@ -13,8 +13,8 @@ const WARM = 8;
 const REQUESTS = 40;
 
 /**
- * Measures what requests cost, one after another: processor time of the node and of Postgres, which does not depend on
- * other work of the machine, and points. Postgres's time comes from `/proc`, which only Linux has.
+ * Measures what requests cost, one after another: points, and processor time of the node and of Postgres. Processor time
+ * does not depend on other work of the machine. Postgres's time comes from `/proc`, which only Linux has.
  */
 export async function measureCosts(
   url: string,

@@ -60,7 +60,7 @@ export async function startFlooder(port: number, kind: FloodKind, address: strin
     last = JSON.parse(line);
   });
   return {
-    /** Begins, or goes on after a pause. 0 for as many requests a second as it can. */
+    /** Begins, or continues after a pause. With 0 it sends as many requests a second as it can. */
     run: (perSecond = 0) => {
       flooder.kill("SIGCONT");
       flooder.stdin.write(`${perSecond}\n`);
