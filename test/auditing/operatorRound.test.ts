@@ -8,7 +8,7 @@ const AUDITOR = `0x${"a1".repeat(20)}` as Address;
 const POOL = `0x${"b0".repeat(20)}` as Address;
 const forever = new AbortController().signal;
 
-describe("what of a node's answers is final", () => {
+describe("the final part of a node's answers", () => {
   const account = (accrued: bigint) => [{ auditor: AUDITOR, accrued, paid: 3n }];
   const amountsOf = (rounds: [accrued: bigint, time: number, finalTime: number][]) => {
     const final = createFinalAccounts();

@@ -132,7 +132,7 @@ describe("npm run demo", function () {
   it("notices when somebody changes one derived row by hand", async () => {
     const client = new pg.Client({ connectionString: demo.databaseUrl });
     await client.connect();
-    // Like an attacker who leaves no trace: Ponder's triggers do not notice it.
+    // The test acts like an attacker who leaves no trace. Ponder's triggers do not notice the change.
     await client.query("SET session_replication_role = replica");
     const setTier = (tier: number) =>
       client.query("UPDATE tallystick.agent SET trust_tier = $1 WHERE id = $2", [

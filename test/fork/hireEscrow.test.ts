@@ -19,9 +19,9 @@ import { delegate, signBySafe } from "./support/smartWallet.ts";
 const DAY = 86_400n;
 
 /**
- * With FORK_URL: on a fork of that chain, with the escrow and the ledger that the settings name. If they name no escrow,
- * the tests deploy one with that chain's USDC and Safe. Without FORK_URL: on a fork of a local node to which our contracts
- * were deployed as to a live chain.
+ * With FORK_URL these tests run on a fork of that chain, with the escrow and the ledger that the settings name. If the
+ * settings name no escrow, the tests deploy one with that chain's USDC and Safe. Without FORK_URL they run on a fork of
+ * a local node, to which our contracts were deployed as to a live chain.
  */
 describe("HireEscrow on a fork", function () {
   this.timeout(180_000);

@@ -21,7 +21,7 @@ const address = (digit: string) => `0x${digit.repeat(40)}` as const;
 
 /** What strangers, nodes and wallets may send to the portal. Nothing of it needs a browser. */
 describe("what strangers send to the portal", () => {
-  it("is one visible line, of which nothing is hidden, turned, or half", () => {
+  it("is one visible line without hidden text, changed directions or half characters", () => {
     expect(plainText("a\u202eb\u200bc\nd")).to.equal("a b c d");
     // Letters without a form, an empty Braille pattern, nothing but marks of width zero.
     for (const unseen of ["\u3164\u115f", "\u2800 \u2800", "\u200b\u200d", " \n", "\u{e0041}"])
@@ -41,7 +41,7 @@ describe("what strangers send to the portal", () => {
     expect(JSON.parse(text)).to.deep.equal(body);
   });
 
-  it("is an amount only as far as it can be one, however long it is", () => {
+  it("is an amount only if it can be one, however long it is", () => {
     expect(formatAmount("1234567.5")).to.equal("1,234,567.50");
     expect(formatAmount("9".repeat(LONG))).to.equal(`${"9".repeat(40)}…`);
     const data = { seller: address("a"), buyer: address("b"), id: "h", price_usdc: "9".repeat(60_000) };
@@ -56,7 +56,7 @@ describe("what strangers send to the portal", () => {
       expect(urlText(other)).to.equal(other);
   });
 
-  it("is no formula in a spreadsheet, in whatever it divides cells at", () => {
+  it("is no formula in a spreadsheet, whichever character divides its cells", () => {
     const bad = ["=1+1", "\t=1", "＝1", "https://a/;=HYPERLINK(1)", "a\n@x", "a;+1", "-1+2"];
     const text = csvOf(bad.map((it) => [it, "b"]));
     for (const cell of text.split(/[;,\t\r\n]+/))
@@ -90,7 +90,7 @@ describe("what strangers send to the portal", () => {
       expect(of(bad).isOther, bad.slice(0, 30)).to.equal(false);
   });
 
-  it("is no answer of a node if it has lists without end, or no bottom", () => {
+  it("is no answer of a node if it has endless lists or endless depth", () => {
     expect(isBounded({ data: { nodes: Array(20_000).fill(1) } })).to.equal(true);
     expect(isBounded({ data: { nodes: Array(20_001).fill(1) } })).to.equal(false);
     expect(isBounded(JSON.parse("[".repeat(66) + "]".repeat(66)))).to.equal(false);
@@ -139,7 +139,7 @@ describe("what strangers send to the portal", () => {
       expect(atomicOf(amount), amount).to.equal(null);
   });
 
-  it("cannot hide an account behind another one's first and last digits, where the reader decides", () => {
+  it("cannot replace an account by another with the same first and last digits where the reader decides", () => {
     const [seller, twin] = [`0x111111${"a".repeat(30)}1111`, `0x111111${"b".repeat(30)}1111`] as const;
     const terms = (payee: string) =>
       ({

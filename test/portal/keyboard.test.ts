@@ -98,7 +98,7 @@ describe("the portal by keyboard", function () {
     await focusComesTo(page, "H1 text.task0");
   });
 
-  it("keeps the focus when what had it is gone: a button, a row, a part of the page", async () => {
+  it("keeps the focus when the element with the focus is gone: a button, a row, a part of the page", async () => {
     let isAway = true;
     await page.route("**/graphql", (route) => (isAway ? route.abort() : route.continue()));
     await open("#/network", "The node does not answer.");

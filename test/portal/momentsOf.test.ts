@@ -18,7 +18,7 @@ describe("portal/hire/momentsOf", () => {
     expect(momentsWith({ delivered: true })[0]?.detail).to.equal("The seller has marked its delivery since.");
   });
 
-  it("says it at the settlement of a settled one, and not at its deposit, which was before", () => {
+  it("says it of a settled escrow at its settlement, and not at its earlier deposit", () => {
     for (const delivered of [true, false]) {
       const [deposit, settled] = momentsWith({ status: "RELEASED", delivered, settledTime: 200 });
       expect([deposit?.time, deposit?.detail]).to.deep.equal([100, ""]);

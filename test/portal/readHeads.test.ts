@@ -59,7 +59,7 @@ describe("heads read from two sources", () => {
     expect(head).to.deep.include({ size: 0x1111, anchors: 1, blockTime: 1_000, code: "unknown" });
   });
 
-  it("are none if one source names a block of long ago, at which the honest one has an old head or none", async () => {
+  it("are not given if one source names a very old block, at which the honest one has an old head or none", async () => {
     const honest = await source(HONEST);
     // A source that goes back a little, to before the contract, cannot make itself the only one.
     for (const [tip, from] of [
@@ -73,7 +73,7 @@ describe("heads read from two sources", () => {
     }
   });
 
-  it("are none if one source names a block that nobody has yet", async () => {
+  it("are not given if one source names a block that nobody has yet", async () => {
     const { head } = await read(await source(HONEST), await source({ ...HONEST, tip: 10 ** 9 }));
     expect(head).to.equal(null);
   });

@@ -102,7 +102,7 @@ describe("files that the portal verifies", () => {
     expect(found).to.deep.equal({ what: "the proof", size: 7, root: toHex(tree.root(7)), isWhole: false });
   });
 
-  it("name the ledger of which they are by their first bound record, and by no listing, receipt or other word", async () => {
+  it("name their ledger by their first bound record, and by nothing else, such as a listing or a receipt", async () => {
     const [own, other] = [`0x${"1e".repeat(32)}`, `0x${"2e".repeat(32)}`];
     const lines: string[] = [];
     let parentHash = GENESIS_HASH;
@@ -206,7 +206,7 @@ describe("heads in the portal", () => {
     ).to.deep.equal(Array(8).fill(1));
   });
 
-  it("are none if their number of entries is none, whatever follows", async () => {
+  it("are refused if their number of entries is not a number, whatever follows", async () => {
     for (const size of [Number.NaN, -1, 0.5, Number("1e400")]) {
       const heads = [told(5), { size, root: told(5).root }];
       // Nobody is asked: there is no such address.
@@ -278,7 +278,7 @@ describe("heads in the portal", () => {
     expect(by("node").detail).to.contain(`0x1e: ${ORIGIN}, first written by 0x11`);
   });
 
-  it("are beyond what the node has read only if a source is behind it, and of no file that is longer", async () => {
+  it("may have more entries than the chain's head only if a source is behind the node; a file may have more", async () => {
     const states = (checks: { state: string }[]) => checks.map(({ state }) => state);
     const behind = { ...at, block: 99, isSameBlock: false };
     expect(states(await nodeHeadChecks(told(9), head(5), node, behind))).to.deep.equal(["open"]);

@@ -316,7 +316,7 @@ describe("the listings of a node", () => {
 });
 
 describe("a listing that its agent made to stop a prober", () => {
-  it("is asked if it is a valid one, and else left out, and keeps no other one from being asked", async () => {
+  it("is asked if it is valid, is left out otherwise, and never prevents that another listing is asked", async () => {
     const usual = {
       capability: "text.translate.en.it",
       endpoint: "https://h.example",

@@ -110,7 +110,7 @@ describe("a payment into an escrow", () => {
     expect(reserved).to.deep.equal([PRICE, PRICE]);
   });
 
-  it("is refused with what its seller asks for and what was agreed", async () => {
+  it("is refused by an error with the seller's terms and the agreed terms", async () => {
     const cases: [string, Partial<AllowedEscrow>, Partial<PaymentRequirements>][] = [
       ["The fee is 0.000001 USDC; at most 0.00 is published.", {}, withFee(1n)],
       [`The fee would go to ${OTHER}, not to ${KEEPER}.`, keeper, withFee(FEE, OTHER)],
@@ -281,7 +281,7 @@ describe("the terms of a direct payment", () => {
     );
   };
 
-  it("are refused with what was asked for and what was agreed", () => {
+  it("are refused by an error with the requested terms and the agreed terms", () => {
     const networks = [{ network: "eip155:1" }, { network: "eip155:2" }];
     const dear = [{ amount: "1000001" }, { amount: "2000000" }];
     const cases: [string, Offered][] = [

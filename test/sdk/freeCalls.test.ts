@@ -25,7 +25,7 @@ describe("the free first calls of a seller", () => {
     expect(both.filter(Boolean)).to.have.length(1);
   });
 
-  it("are so many a UTC day for all processes together, to the last one", async () => {
+  it("have a limit for each UTC day, which all processes share and may use up exactly", async () => {
     time += DAY_MS - 1;
     const takes = Array.from({ length: 6 }, (_, n) => open(3).take(buyer(n), MEAN));
     expect((await Promise.all(takes)).filter(Boolean)).to.have.length(3);
@@ -34,7 +34,7 @@ describe("the free first calls of a seller", () => {
     expect(await open(3).take(buyer(7), MEAN)).to.equal(true);
   });
 
-  it("are refused to a buyer that has hired before, and while nobody can say, without using up the day", async () => {
+  it("are refused to a buyer that has hired before, or may have, without using up the day's limit", async () => {
     const yes: HasHired = async () => true;
     const away: HasHired = async () => {
       throw new Error("away");

@@ -146,7 +146,7 @@ describe("the notes about an idempotency key", () => {
     }
   });
 
-  it("are not undone by an order that signed nothing, long after its hire is another process's", async () => {
+  it("are not undone by an order that signed nothing, long after another process took over its hire", async () => {
     let first: KeyedOrder | undefined;
     await rejection(
       call(processOf(), async (order) => {
@@ -192,7 +192,7 @@ describe("the notes about an idempotency key", () => {
     }
   });
 
-  it("let a process that slept sign nothing once the hire is another one's", async () => {
+  it("let a process that slept sign nothing once another process has the hire", async () => {
     for (const isDone of [true, false]) {
       store = memoryStore();
       const wake = Promise.withResolvers<void>();
@@ -255,7 +255,7 @@ describe("the notes about an idempotency key", () => {
     expect(await rejection(call(processOf(), succeeds))).to.include({ code: "result_lost" });
   });
 
-  it("are kept for thirty days, and then the key is a new hire's", async () => {
+  it("are kept for thirty days, and then the key means a new hire", async () => {
     const context = processOf();
     await call(context, succeeds);
     time += KEPT_MS - 1;
@@ -272,7 +272,7 @@ describe("the notes about an idempotency key", () => {
     return found;
   };
 
-  it("are no more than so many: the oldest go, but none that has signed", async () => {
+  it("have a limited number: the oldest are removed, but none that has signed", async () => {
     const { kept } = processOf();
     await store.put("call/eldest", { key: "e", asked: "", startedAt: time - 1, attempts: 0, state: "open" });
     await store.put("call/paid", { key: "p", asked: "", startedAt: time - 2, attempts: 1, state: "signed" });
@@ -305,7 +305,7 @@ describe("stored results", () => {
     expect(states[0] as KeptHire).to.include({ hireId: "0xa", jobId: "job_a", seller: "0xseller" });
   });
 
-  it("may have exactly so many characters, and one that is told again is the youngest", async () => {
+  it("may have exactly the allowed number of characters, and one that is given again counts as the newest", async () => {
     // Each has 42 characters, so there is room for two.
     const kept = keptHires(memoryStore(), newWallet().account, Date.now, 84);
     const states = async (keys: string) =>
@@ -400,7 +400,7 @@ describe("the names and the ends that are kept of a hire", () => {
     expect(await kept.get("unknown")).to.equal(undefined);
   });
 
-  it("of a month ago go when a new one is written, once an hour", async () => {
+  it("that are a month old are removed when a new one is written, once an hour", async () => {
     const store = memoryStore();
     let time = KEPT_MS;
     const kept = keptHires(store, account, () => time);

@@ -252,7 +252,7 @@ describe("the parts of a keeper's round", () => {
     await keeper.close();
   });
 
-  it("read a block until many heads are beyond it, and not for ever", async () => {
+  it("read a block again until many heads are beyond it, and not forever", async () => {
     const keeper = open();
     await chain.client.mine({ blocks: 2_500 });
     /** The first block that each round read. */
@@ -276,7 +276,7 @@ describe("the parts of a keeper's round", () => {
     await keeper.close();
   });
 
-  it("refund what is due after a restart, also beside a deposit whose deadline no number can be", async () => {
+  it("refund what is due after a restart, also if a deposit has a deadline that is too large for a number", async () => {
     const soon = BigInt((await chain.now()) + 500);
     await world.held(await world.person(), { deadline: 2n ** 64n - 1n });
     const hire = await world.held(await world.person(), { deadline: soon });

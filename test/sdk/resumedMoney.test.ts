@@ -409,7 +409,7 @@ describe("the money of a hire that is resumed", () => {
     }
   });
 
-  it("does not take the result away that came before: a seller that forgot the job makes no failure of it", async () => {
+  it("does not remove a result that came before: the hire has not failed if its seller forgot the job", async () => {
     for (const money of ["paid", "none"] as const) {
       const ending = { money, book: money === "paid" ? "spend" : "giveBack" } as const;
       const { context, kept } = await openNext({ mode: { isOver: async () => ending } });

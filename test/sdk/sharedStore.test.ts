@@ -60,7 +60,7 @@ describe("a store that is shared", () => {
     expect(await chain.balanceOf(second.wallet)).to.equal(0n);
   });
 
-  it("by sellers with one payee lets a payment pay for one job, of whichever of them", async () => {
+  it("by sellers with one payee lets a payment pay for only one job of all of them", async () => {
     const store = memoryStore();
     const payee = newWallet();
     const started = Promise.withResolvers<void>();

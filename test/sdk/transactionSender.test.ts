@@ -63,7 +63,7 @@ describe("a sender of transactions", () => {
     return await ended;
   }
 
-  it("pays more for what the chain does not take, and what waits behind it follows, each once", async () => {
+  it("pays more for a transaction that the chain does not take, and the transactions behind it follow, each once", async () => {
     const sender = open();
     const hash = await sender.send(mint(1n));
     const others = [sender.sendAndWait(mint(10n)), sender.sendAndWait(mint(100n))];
@@ -93,7 +93,7 @@ describe("a sender of transactions", () => {
     await chain.client.mine({ blocks: 1 });
   });
 
-  it("continues with what an earlier process sent, and gives its nonce to nothing else", async () => {
+  it("continues with a transaction that an earlier process sent, and gives its nonce to no other one", async () => {
     const first = open();
     await first.send(mint(1n));
     first.close();
@@ -109,7 +109,7 @@ describe("a sender of transactions", () => {
     second.close();
   });
 
-  it("sends at once what an earlier process only wrote down, and the same call no second time", async () => {
+  it("sends at once a transaction that an earlier process only stored, and does not send the same call twice", async () => {
     const first = open();
     const hash = await first.send(mint(1n));
     first.close();
@@ -125,7 +125,7 @@ describe("a sender of transactions", () => {
     second.close();
   });
 
-  it("fills the nonce of a stuck transaction that it does not know, so that its own follow", async () => {
+  it("fills the nonce of a stuck transaction that it does not know, so that its own transactions follow", async () => {
     const stranger = open({ store: memoryStore(), replaceMs: 600_000 });
     await stranger.send(mint(1n));
     stranger.close();
@@ -156,7 +156,7 @@ describe("a sender of transactions", () => {
     sender.close();
   });
 
-  it("sends again what its node has lost", async () => {
+  it("sends a transaction again that its node has lost", async () => {
     const sender = open();
     const hash = await sender.send(mint(1n));
     await chain.client.dropTransaction({ hash });

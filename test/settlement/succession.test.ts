@@ -192,7 +192,7 @@ describe("a ledger that another writer takes over", () => {
     expect(await refusal(confirm(await forgeBundle(before, NEXT_KEY, 4)))).to.contain("did not anchor");
   });
 
-  it("is passed on by its writer, who can change its mind", async () => {
+  it("is passed on by its writer, who can withdraw the announcement", async () => {
     const old = await start(diskOf("first"));
     await settle(old, 1);
     await anchored(old, 1);

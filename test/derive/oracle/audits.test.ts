@@ -5,7 +5,7 @@ import { auditLog } from "./auditLog.ts";
 import { derivedState } from "./derivedState.ts";
 import { oracle } from "./oracle.ts";
 
-/** How many generated logs with audits; more with AUDIT_RUNS. */
+/** The number of generated logs with audits, which AUDIT_RUNS changes. */
 const RUNS = Number(process.env.AUDIT_RUNS ?? 30);
 
 describe("audits, derived and by the oracle", () => {

@@ -6,7 +6,7 @@ import { derivedState } from "./derivedState.ts";
 import { familyLog } from "./familyLog.ts";
 import { oracle } from "./oracle.ts";
 
-/** How many generated logs: the short form plays the same each time, more come with FAMILY_RUNS. */
+/** The number of generated logs. By default they are the same in every run. FAMILY_RUNS plays this many random ones. */
 const asked = process.env.FAMILY_RUNS;
 const RUNS = asked === undefined ? { numRuns: 150, seed: 1 } : { numRuns: Number(asked) };
 

@@ -4,7 +4,9 @@ import { expectSame } from "../relevant/agreement.ts";
 import { expectIdentities } from "./identities.ts";
 import { identityLog } from "./identityLog.ts";
 
-/** How many generated logs: the short form plays the same each time, more come with IDENTITY_RUNS. */
+/**
+ * The number of generated logs. By default they are the same in every run. IDENTITY_RUNS plays this many random ones.
+ */
 const asked = process.env.IDENTITY_RUNS;
 const RUNS = asked === undefined ? { numRuns: 120, seed: 4 } : { numRuns: Number(asked) };
 

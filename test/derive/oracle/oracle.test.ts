@@ -5,7 +5,7 @@ import { derivedState } from "./derivedState.ts";
 import { clusterLog, distantLogOf, generatedLog } from "./generatedLog.ts";
 import { oracle } from "./oracle.ts";
 
-/** How many generated logs; more with DERIVE_RUNS. */
+/** The number of generated logs, which DERIVE_RUNS changes. */
 const RUNS = Number(process.env.DERIVE_RUNS ?? 500);
 
 async function expectAgreement(log: EventLog): Promise<void> {

@@ -4,7 +4,7 @@ import { derivedSlas, derivedStewards } from "./derivedStewards.ts";
 import { slaLog, slaSteps, slaTimes } from "./slaLog.ts";
 import { oraclesOf } from "./steward.ts";
 
-/** How many generated logs; more with STEWARD_RUNS. */
+/** The number of generated logs, which STEWARD_RUNS changes. */
 const RUNS = Number(process.env.STEWARD_RUNS ?? 12);
 
 describe("SLAs, derived and by the oracle", () => {

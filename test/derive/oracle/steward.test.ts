@@ -8,7 +8,7 @@ import { derivedSlas, derivedStewards } from "./derivedStewards.ts";
 import { oraclesOf, stewardOracle } from "./steward.ts";
 import { stewardLog } from "./stewardLog.ts";
 
-/** How many generated logs; more with STEWARD_RUNS. */
+/** The number of generated logs, which STEWARD_RUNS changes. */
 const RUNS = Number(process.env.STEWARD_RUNS ?? 25);
 
 describe("trust scores, derived and by the oracle", () => {

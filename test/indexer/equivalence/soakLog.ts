@@ -83,7 +83,7 @@ function publication(): DeriveEvent[] {
   return record === undefined ? [] : [{ ...record, block: 0 }];
 }
 
-/** The numbers of the wallets that a log names anywhere, but for transfers of the crowd. */
+/** The numbers of the wallets that a log names anywhere, except in transfers of the crowd. */
 function walletsOf(events: readonly DeriveEvent[]): number[] {
   const found = new Set<number>(ROLES);
   const concerning = events.filter((it) => !isOfCrowd(it));

@@ -32,7 +32,7 @@ describe("a limit that is learned from refusals", () => {
     expect(limit.current).to.equal(20);
   });
 
-  it("does not make the ranges of a node smaller forever that had some bad days", () => {
+  it("does not make the ranges smaller forever for a node that had some bad days", () => {
     const size = windowSize(10_000);
     times(14, () => size.refusedRange(size.blocks));
     expect(size.blocks).to.equal(1);
@@ -40,7 +40,7 @@ describe("a limit that is learned from refusals", () => {
     expect(size.blocks).to.equal(10_000);
   });
 
-  it("tries a limit that does exist in one of two hundred requests", () => {
+  it("tries more than a real limit in only one of two hundred requests", () => {
     const size = windowSize(10_000);
     let refusals = 0;
     times(20_000, () => {

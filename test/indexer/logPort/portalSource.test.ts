@@ -153,7 +153,7 @@ describe("the portal source of token logs", () => {
       await reads();
       expect(server.requests).to.have.length(121);
     });
-    it("gives up after a number of attempts without progress, not of all attempts", async () => {
+    it("gives up after a number of attempts without progress; attempts with progress do not count", async () => {
       server.behave = (_, n) => (n % 2 === 0 ? { status: 500 } : { blocks: 5 });
       await reads({ attempts: 2 });
       server.behave = () => ({ cutAt: 0, clean: true });

@@ -247,7 +247,7 @@ describe("a deposit in the portal with the reader's wallet", function () {
     expect(await reader.page.getByText("A deposit of yours is not finished").count()).to.equal(0);
   });
 
-  it("warns about terms that a link filled in as long as they stand, and forgets them with the link", async () => {
+  it("warns about terms from a link as long as they are in the form, and forgets them with the link", async () => {
     const { scene } = reader;
     await come(scene.buyer);
     const { page } = reader;

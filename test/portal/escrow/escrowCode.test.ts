@@ -65,7 +65,7 @@ describe("code that the portal recognises as a released escrow", function () {
     expect(check(frozen, "0x")).to.equal(null);
   });
 
-  it("is told from that of the ledgers' contract, which is known by each of its bytes and by its address", () => {
+  it("is distinguished from that of the ledgers' contract, which is known by each of its bytes and by its address", () => {
     const { address, code } = ledgers;
     expect(ledgerCode(code, { chainId, address })).to.equal("released");
     expect(ledgerCode(code, { chainId: 8_453, address })).to.equal("unknown");

@@ -151,7 +151,7 @@ describe("a proof bundle", () => {
       expect(verifyProofBundle(bundle, { keys: keys.map(keyOf) }).index).to.equal(0);
     expect(refusal(() => verifyProofBundle(bundle, { keys: [keyOf(3)] }))).to.equal("proof_invalid");
     expect(refusal(() => verifyProofBundle(bundle, { keys: [] }))).to.equal("proof_invalid");
-    // A known key of another log counts for nothing, even beside the right one's name.
+    // A key with the name of another log counts for nothing, even if its bytes are those of a right key.
     const stranger = noteVerifierKey("tallystick.test/other", keyOf(1).publicKey);
     expect(() => verifyProofBundle(bundle, { keys: [stranger] })).to.throw(
       ProofError,

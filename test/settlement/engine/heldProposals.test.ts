@@ -71,7 +71,7 @@ describe("proposals that are held", () => {
     expect((await held.content(id)).payload).to.deep.include({ data_update: { n: 2n } });
   });
 
-  it("of which the last line is torn, and whose index is lost, keep every whole line, and the next one follows them", async () => {
+  it("keep every whole line when the last line is torn and the index is lost, and the next one follows them", async () => {
     const ids = [(await hold(1)).id, (await hold(2)).id];
     const whole = readFileSync(file(), "latin1");
     for (const n of [3, 4]) {
@@ -95,7 +95,7 @@ describe("proposals that are held", () => {
     expect(await held.content("ab".repeat(32)).catch(({ code }) => code)).to.equal("unknown_held");
   });
 
-  it("of which a field is missing, or is of another type, stop the start and name their line", async () => {
+  it("stop the start and name their line if a field is missing or of another type", async () => {
     await hold(1);
     await held.close();
     const good = readFileSync(file(), "latin1");

@@ -165,7 +165,7 @@ describe("what an engine settles", () => {
     expect(ledger.size).to.equal(3);
   });
 
-  it("says of a named agent's work how far its shadow was, also when a person released it", async () => {
+  it("records how much the shadow of a named agent's work differed, also when a person released the work", async () => {
     const agent = buyer.address.toLowerCase() as `0x${string}`;
     await engine.settleReview(await release(await hold(pay(1n, { agent }))));
     await engine.settleReview(await release(await hold(pay(2n))));
@@ -184,7 +184,7 @@ describe("what an engine settles", () => {
     }
   });
 
-  it("needs a rule's permission, which the rules of actions replace for actions without a rule alone", async () => {
+  it("needs a rule's permission; only for actions without a rule, the rules of actions replace it", async () => {
     const allowed = { isPermitted: true };
     const status = async (action: string, how = {}) =>
       (await engine.settle(proposal({ action }), undefined, how)).status;

@@ -181,7 +181,7 @@ describe("the outcomes of an hour", () => {
     await service.tellOutcomes?.();
     const [first] = await told();
     await service.close();
-    // The record was lost with the power; the index goes with it.
+    // The power failed, and the record was lost. So the test removes the index, too.
     writeFileSync(ledger, before);
     for (const name of ["index.sqlite", "index.sqlite-wal", "index.sqlite-shm"])
       rmSync(path.join(path.dirname(ledger), name), { force: true });

@@ -293,7 +293,7 @@ describe("a store of subscriptions that is full", () => {
     store.close();
   });
 
-  it("remembers no cancelled subscription that never was", () => {
+  it("remembers no cancellation of a subscription that never existed", () => {
     const store = new NoticeStore(undefined, 4);
     add(store, 1, URL_OF);
     for (let n = 2; n < 20; n++) {

@@ -77,7 +77,7 @@ describe("reviews of held proposals", () => {
     expect([again.status, again.json.released.index, service.ledger.size]).to.deep.equal([200, 2, 3]);
   });
 
-  it("are a task's status by what came last, also when the clock was set back in between", async () => {
+  it("give a task the status of the last event, also when the clock was set back in between", async () => {
     await settle(service.ledger.head);
     service.clock.now -= 100;
     await hold();

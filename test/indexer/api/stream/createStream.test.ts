@@ -279,7 +279,7 @@ describe("the WebSocket stream", () => {
     expect(client.socket.readyState).to.equal(WebSocket.OPEN);
   });
 
-  it("answers a ping, and ends the connection of a client that floods it, whether or not that one reads", async () => {
+  it("answers a ping, and ends the connection of a client that floods it, whether or not the client reads", async () => {
     const { url, stream } = await open();
     const quiet = listen(url);
     await quiet.greeted();
