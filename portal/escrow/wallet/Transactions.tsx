@@ -57,7 +57,7 @@ function wordsOf(progress: Progress, confirmations: number, chainId: number): Wo
   switch (progress.state) {
     case "asked":
       return warn(
-        "The wallet was asked for it, and this page has no answer. Look into the wallet: it may have sent the transaction.",
+        "The wallet was asked for it, and this page has no answer. Look into the wallet: the transaction may have been sent.",
       );
     case "unseen":
       return info("Sent. The chain does not show it yet.");

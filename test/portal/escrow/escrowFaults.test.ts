@@ -277,7 +277,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       await lie((json) => json.replace('"status":"HELD"', '"status":"RELEASED"'));
       await reader.page.getByText("What happened to the money").waitFor();
       await connect();
-      await reader.page.getByText("By the chain, the money is held.").waitFor();
+      await reader.page.getByText("On the chain, the money is held.").waitFor();
       await reader.page.getByRole("button", { name: "Release the money" }).waitFor();
     });
 
