@@ -98,6 +98,12 @@ export class FinalTransfers {
     return new Map([...known].map(([wallet, { transfers }]) => [wallet, transfers]));
   }
 
+  /** Whether `first` needs no request for this wallet. */
+  isKnown(kind: Side, wallet: Address, upTo: number, limit: number): boolean {
+    const known = this.#first[kind].get(wallet);
+    return known !== undefined && (known.upTo >= upTo || known.transfers.length >= limit);
+  }
+
   /** The logs of a transaction in a block up to `asOf`; null when there is none. */
   async transaction(hash: Hex, asOf: number, retryRead: RetryRead): Promise<TransactionLogs | null> {
     const known = this.#transactions.get(hash);

@@ -1,19 +1,18 @@
 import type { DeriveEvent, RecordEvent } from "tallystick-derive/events";
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
+import type { Params } from "tallystick-protocol/records/params";
 import type { ChainView } from "./chainView.ts";
+import { fundersIn, MOST_AHEAD, MOST_WALLETS, readPaths } from "./readPaths.ts";
 
 /** The number of transactions in one request. */
 const TOGETHER = 16;
-
-/** Transfers of a wallet that are read ahead. Further ones are read when they are needed. */
-const MAX_TRANSFERS = 1_000;
 
 const HASH = /^0x[0-9a-f]{64}$/;
 
 /**
  * Reads in advance, in few requests, what records will need one after the other: the transactions that
- * receipts name, and the past of their new agents. An unneeded read costs a request, and changes nothing. A
+ * receipts name, the past of their new agents, and the funding paths that lead to these. An unneeded read costs a request, and changes nothing. A
  * wallet that a receipt names but that has not paid is not looked up, because anybody can write such receipts
  * for free.
  *
@@ -22,6 +21,7 @@ const HASH = /^0x[0-9a-f]{64}$/;
 export async function readAhead(
   view: ChainView,
   events: readonly DeriveEvent[],
+  params: Params,
   isWatched: (wallet: Address) => boolean,
 ): Promise<void> {
   const records = events.filter((it): it is RecordEvent => it.kind === "record" && it.error === undefined);
@@ -40,7 +40,15 @@ export async function readAhead(
     await Promise.all(read);
   }
   const fresh = [...sides].filter((it) => !isWatched(it));
-  await view.transfers.first("transfersTo", fresh, view.final, MAX_TRANSFERS, view.retryRead);
+  const { transfers, final, finalizedHead, retryRead } = view;
+  for (let n = 0; n < fresh.length; n += MOST_WALLETS) {
+    const some = fresh.slice(n, n + MOST_WALLETS);
+    const received = await transfers.first("transfersTo", some, final, MOST_AHEAD, retryRead);
+    // The first transfer of each shows whether it has spent.
+    await transfers.first("transfersFrom", some, finalizedHead.block, 1, retryRead);
+    const funders = [...received.values()].flatMap((it) => fundersIn(it, params));
+    await readPaths(view, funders, params, isWatched);
+  }
 }
 
 function namesTransaction({ type, body: { tx_hash: tx, escrow_id: escrow } }: RecordEvent): boolean {

@@ -1,13 +1,20 @@
 import type { TransferEvent } from "tallystick-derive/events";
-import type { Place } from "tallystick-derive/place";
+import { isFundingSize } from "tallystick-derive/funding/isFundingSize";
+import { isBefore, type Place } from "tallystick-derive/place";
 import type { Address } from "tallystick-protocol/address";
+import type { Params } from "tallystick-protocol/records/params";
 import { byPlace } from "../logPort/checkLogs.ts";
 import type { BlockRange, TokenTransfer } from "../logPort/logPort.ts";
 import { type ChainView, END, isBetween, transferEvent } from "./chainView.ts";
 import { authorizes } from "./readPast.ts";
+import { MOST_AHEAD, MOST_WALLETS, readPaths } from "./readPaths.ts";
 
-/** The number of blocks that are read in advance: one request of an RPC. */
+/** The most blocks that are read in advance: one request of an RPC. The first chunk has fewer. */
 const CHUNK = 10_000;
+const FIRST_CHUNK = 1_250;
+
+/** After a chunk with more transfers the next one has half as many blocks, and after one with fewer twice as many. */
+const MANY_TRANSFERS = 50_000;
 
 /** The number of block times in one request. */
 const TIMES = 500;
@@ -25,11 +32,16 @@ type Chunk = BlockRange & {
   /** The wallets whose authorizations are known, and the authorizations. */
   senders: Set<Address>;
   authorizations: Set<string>;
+  /** Up to this transfer, funding paths were read in advance. */
+  pathsUntil: Place | null;
 };
 
 /** The transfers to watched wallets, in the order of the chain. In final blocks they are read in advance. */
 export class TransfersAhead {
   #chunk: Chunk | null = null;
+  #blocks = FIRST_CHUNK;
+  /** What wallets received in the transfers that were looked at for funding paths, and the last of these. */
+  readonly #received = new Map<Address, { sum: bigint; last: Place }>();
 
   /**
    * Applies all transfers to watched wallets between two places, neither included. Each transfer may add
@@ -38,7 +50,7 @@ export class TransfersAhead {
    * @param until a place of the view's head
    * @param apply returns whether more wallets may be watched now
    */
-  async bringIn(view: ChainView, { after, until, watched, apply }: Bringing): Promise<void> {
+  async bringIn(view: ChainView, { after, until, watched, params, apply }: Bringing): Promise<void> {
     let place = after;
     const last = Math.min(view.final, until.block);
     while (place.block < last || (place.block === last && place.log < END)) {
@@ -53,9 +65,11 @@ export class TransfersAhead {
         continue;
       }
       if (!isBetween(next, place, until)) break;
+      await this.#readPathsFrom(view, chunk, next, params);
       await apply(transferEvent(next, view.token));
       place = next;
     }
+    await this.#readRecentPaths(view, place, await watched.list(), params);
     for (const { transfers, block, time } of view.recent) {
       if (block < place.block || block > until.block) continue;
       let wallets = new Set<string>(await watched.list());
@@ -94,7 +108,9 @@ export class TransfersAhead {
   async #cover(view: ChainView, wallets: readonly Address[], block: number): Promise<Chunk> {
     let chunk = this.#chunk;
     if (chunk === null || block < chunk.from || block > chunk.to) {
-      const to = Math.min(view.final, block + CHUNK - 1);
+      this.#resize(chunk);
+      // The blocks up to the finalized head never change, even those after the head of this view.
+      const to = Math.min(view.finalizedHead.block, block + this.#blocks - 1);
       chunk = {
         from: block,
         to,
@@ -102,6 +118,7 @@ export class TransfersAhead {
         transfers: [],
         senders: new Set(),
         authorizations: new Set(),
+        pathsUntil: null,
       };
     }
     const missing =
@@ -111,9 +128,59 @@ export class TransfersAhead {
       const read = await view.transfers.to(missing, range, Number.POSITIVE_INFINITY, view.retryRead);
       chunk.transfers = [...chunk.transfers, ...read].sort(byPlace);
       for (const it of missing) chunk.wallets.add(it);
+      if (read.length > 0) chunk.pathsUntil = null;
     }
     this.#chunk = chunk;
     return chunk;
+  }
+
+  #resize(last: Chunk | null): void {
+    if (last === null) return;
+    const isLarge = last.transfers.length > MANY_TRANSFERS;
+    this.#blocks = isLarge ? Math.max(1, this.#blocks >> 1) : Math.min(CHUNK, this.#blocks * 2);
+  }
+
+  /** Reads in advance the funding paths of the next transfers, so that their senders share requests. */
+  async #readPathsFrom(view: ChainView, chunk: Chunk, next: TokenTransfer, params: Params): Promise<void> {
+    if (chunk.pathsUntil !== null && !isBefore(chunk.pathsUntil, next)) return;
+    const { transfers, wallets } = chunk;
+    const funders = new Set<Address>();
+    let at = transfers.indexOf(next);
+    for (; at < transfers.length && funders.size < MOST_WALLETS; at++) {
+      const transfer = transfers[at] as TokenTransfer;
+      if (this.#isNewFunder(view, transfer, params)) funders.add(transfer.from);
+    }
+    chunk.pathsUntil = transfers[at - 1] ?? next;
+    await readPaths(view, funders, params, (it) => wallets.has(it));
+  }
+
+  async #readRecentPaths(
+    view: ChainView,
+    after: Place,
+    watched: readonly Address[],
+    params: Params,
+  ): Promise<void> {
+    const recent = view.recent.flatMap(({ transfers }) => transfers.filter((it) => isBefore(after, it)));
+    if (recent.length === 0) return;
+    const wallets = new Set(watched);
+    const funders = recent.flatMap((it) =>
+      wallets.has(it.to) && this.#isNewFunder(view, it, params) ? [it.from] : [],
+    );
+    await readPaths(view, funders, params, (it) => wallets.has(it));
+  }
+
+  /**
+   * Whether a transfer may fund its receiver, and nothing is known of its sender. The sums begin when the process starts, so
+   * at first more transfers look large than are.
+   */
+  #isNewFunder(view: ChainView, transfer: TokenTransfer, params: Params): boolean {
+    const { from, to, value } = transfer;
+    const known = this.#received.get(to);
+    const isNew = known === undefined || isBefore(known.last, transfer);
+    const sum = (known?.sum ?? 0n) + (isNew ? value : 0n);
+    if (isNew) this.#received.set(to, { sum, last: transfer });
+    if (!isFundingSize(params, value, sum)) return false;
+    return !view.transfers.isKnown("transfersFrom", from, view.finalizedHead.block, MOST_AHEAD);
   }
 
   /** The first transfer after a place, with its time; null when the chunk has none. */
@@ -137,6 +204,7 @@ export type Bringing = {
   after: Place;
   until: Place;
   watched: Watched;
+  params: Params;
   apply: (transfer: TransferEvent) => Promise<boolean>;
 };
 

@@ -93,9 +93,11 @@ export async function openRelevantTransfers(config: IndexerConfig) {
       const after = known ?? { block: startBlock - 1, log: END };
       const until = { block: head.block, log: event.kind === "tick" ? END : event.log };
       const rows = await projector.rows();
+      const params = await heldParams(rows);
       await ahead.bringIn(view, {
         after,
         until,
+        params,
         watched: { list: () => watched.of(rows, projector.forgotten()) },
         apply: async (transfer) => {
           const changes = await projector.apply(transfer, read);
@@ -103,7 +105,7 @@ export async function openRelevantTransfers(config: IndexerConfig) {
         },
       });
       const agents = new Set(events.length > 1 ? await watched.of(rows, projector.forgotten()) : []);
-      await readAhead(view, events, (wallet) => agents.has(wallet));
+      await readAhead(view, events, params, (wallet) => agents.has(wallet));
       const row = { block: until.block, log: until.log - (until.log === END ? 0 : 1) };
       if (known === null) await db.insert(transfersRead).values({ id: LAST, ...row });
       else if (known.block !== row.block || known.log !== row.log) {
@@ -196,8 +198,13 @@ async function checkTransfers(
 
 async function heldParams(rows: LoadedRows): Promise<Params> {
   const state = await rows.run(() => rows.get("state", STATE_ID));
-  return paramsSchema.parse(JSON.parse(state?.params ?? "{}"));
+  const text = state?.params ?? "{}";
+  if (parsed?.text !== text) parsed = { text, params: paramsSchema.parse(JSON.parse(text)) };
+  return parsed.params;
 }
+
+/** The parameters hardly ever change, so the last ones are parsed once. */
+let parsed: { text: string; params: Params } | undefined;
 
 /** The sums that wallets received up to the last final block: the rows minus transfers in later blocks. */
 async function receivedUntilFinal(

@@ -5,7 +5,9 @@ import { itemsOf } from "tallystick-derive/lists";
 import { MemoryStore } from "tallystick-derive/memoryStore";
 import { applyRelevant } from "tallystick-derive/relevant/applyRelevant";
 import { WATCHED } from "tallystick-derive/relevant/inflow";
+import { STATE_ID } from "tallystick-derive/stateId";
 import type { Address } from "tallystick-protocol/address";
+import { paramsSchema } from "tallystick-protocol/records/params";
 import { ChainTransfers, END } from "../../../indexer/relevant/chainView.ts";
 import { readAhead } from "../../../indexer/relevant/readAhead.ts";
 import { readPastOf } from "../../../indexer/relevant/readPast.ts";
@@ -50,10 +52,11 @@ async function linesThroughPort(
       return true;
     };
     const until = { block, log };
-    await ahead.bringIn(view, { after, until, watched, apply });
+    const params = paramsSchema.parse(JSON.parse(store.get("state", STATE_ID)?.params ?? "{}"));
+    await ahead.bringIn(view, { after, until, watched, params, apply });
     const agents = new Set(await watched.list());
     const together = events.filter((it) => it.kind === "record" && it.block === block);
-    await readAhead(view, together, (it) => agents.has(it));
+    await readAhead(view, together, params, (it) => agents.has(it));
     after = log === END ? until : { block, log: log - 1 };
     if (event !== null) await apply(event);
   };
@@ -79,7 +82,8 @@ async function applyParams(
 }
 
 const ways = fc.record({
-  finality: fc.constantFrom(0, 3, 40, 100_000),
+  // Below zero: a backfill, whose later blocks are final already.
+  finality: fc.constantFrom(-100_000, -20, 0, 3, 40, 100_000),
   wakeUps: fc.constantFrom(0, 1, 5),
 });
 
