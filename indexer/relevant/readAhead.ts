@@ -29,15 +29,17 @@ export async function readAhead(
   const sides = new Set<Address>(
     records.filter(({ type }) => type === "listing").map(({ signer }) => signer),
   );
-  const receipts = records.filter(namesTransaction);
-  for (let n = 0; n < receipts.length; n += TOGETHER) {
-    const some = receipts.slice(n, n + TOGETHER);
-    const read = some.map(async ({ body, signer }) => {
-      const logs = await view.transfers.transaction(body.tx_hash as Hex, view.final, view.retryRead);
-      const payment = logs?.transfers.find(({ from }) => from === body.buyer);
-      if (payment !== undefined) sides.add(payment.from).add(signer);
+  const byTransaction = Map.groupBy(records.filter(namesTransaction), ({ body }) => body.tx_hash as Hex);
+  const hashes = [...byTransaction.keys()];
+  for (let n = 0; n < hashes.length; n += TOGETHER) {
+    const some = hashes.slice(n, n + TOGETHER).map(async (hash) => {
+      const logs = await view.transfers.transaction(hash, view.final, view.retryRead);
+      for (const { body, signer } of byTransaction.get(hash) ?? []) {
+        const payment = logs?.transfers.find(({ from }) => from === body.buyer);
+        if (payment !== undefined) sides.add(payment.from).add(signer);
+      }
     });
-    await Promise.all(read);
+    await Promise.all(some);
   }
   const fresh = [...sides].filter((it) => !isWatched(it));
   const { transfers, final, finalizedHead, retryRead } = view;

@@ -1,5 +1,5 @@
+import { amountsOf } from "tallystick-derive/amountsOf";
 import type { TransferEvent } from "tallystick-derive/events";
-import { isFundingSize } from "tallystick-derive/funding/isFundingSize";
 import { isBefore, type Place } from "tallystick-derive/place";
 import type { Address } from "tallystick-protocol/address";
 import type { Params } from "tallystick-protocol/records/params";
@@ -40,8 +40,6 @@ type Chunk = BlockRange & {
 export class TransfersAhead {
   #chunk: Chunk | null = null;
   #blocks = FIRST_CHUNK;
-  /** What wallets received in the transfers that were looked at for funding paths, and the last of these. */
-  readonly #received = new Map<Address, { sum: bigint; last: Place }>();
 
   /**
    * Applies all transfers to watched wallets between two places, neither included. Each transfer may add
@@ -148,7 +146,7 @@ export class TransfersAhead {
     let at = transfers.indexOf(next);
     for (; at < transfers.length && funders.size < MOST_WALLETS; at++) {
       const transfer = transfers[at] as TokenTransfer;
-      if (this.#isNewFunder(view, transfer, params)) funders.add(transfer.from);
+      if (isNewFunder(view, transfer, params)) funders.add(transfer.from);
     }
     chunk.pathsUntil = transfers[at - 1] ?? next;
     await readPaths(view, funders, params, (it) => wallets.has(it));
@@ -164,23 +162,9 @@ export class TransfersAhead {
     if (recent.length === 0) return;
     const wallets = new Set(watched);
     const funders = recent.flatMap((it) =>
-      wallets.has(it.to) && this.#isNewFunder(view, it, params) ? [it.from] : [],
+      wallets.has(it.to) && isNewFunder(view, it, params) ? [it.from] : [],
     );
     await readPaths(view, funders, params, (it) => wallets.has(it));
-  }
-
-  /**
-   * Whether a transfer may fund its receiver, and nothing is known of its sender. The sums begin when the process starts, so
-   * at first more transfers look large than are.
-   */
-  #isNewFunder(view: ChainView, transfer: TokenTransfer, params: Params): boolean {
-    const { from, to, value } = transfer;
-    const known = this.#received.get(to);
-    const isNew = known === undefined || isBefore(known.last, transfer);
-    const sum = (known?.sum ?? 0n) + (isNew ? value : 0n);
-    if (isNew) this.#received.set(to, { sum, last: transfer });
-    if (!isFundingSize(params, value, sum)) return false;
-    return !view.transfers.isKnown("transfersFrom", from, view.finalizedHead.block, MOST_AHEAD);
   }
 
   /** The first transfer after a place, with its time; null when the chunk has none. */
@@ -198,6 +182,15 @@ export class TransfersAhead {
     }
     return transfers[at] as TokenTransfer & { time: number };
   }
+}
+
+/**
+ * Whether the derivation may ask for the past of a transfer's sender, and that is not read yet. It asks for the senders of all
+ * money that is large enough to fund somebody, because that may be money that comes back to a family.
+ */
+function isNewFunder(view: ChainView, { from, value }: TokenTransfer, params: Params): boolean {
+  if (value < amountsOf(params).minFunding) return false;
+  return !view.transfers.isKnown("transfersFrom", from, view.finalizedHead.block, MOST_AHEAD);
 }
 
 export type Bringing = {
