@@ -13,7 +13,7 @@ import { readAhead } from "../../../indexer/relevant/readAhead.ts";
 import { readPastOf } from "../../../indexer/relevant/readPast.ts";
 import type { RetryRead } from "../../../indexer/relevant/retryRead.ts";
 import { TransfersAhead } from "../../../indexer/relevant/transfersAhead.ts";
-import { TOKEN } from "../../derive/eventLog.ts";
+import { EventLog, TOKEN, wallet } from "../../derive/eventLog.ts";
 import { auditSteps } from "../../derive/oracle/auditActions.ts";
 import { auditLog } from "../../derive/oracle/auditLog.ts";
 import { distantLogOf, generatedLog } from "../../derive/oracle/generatedLog.ts";
@@ -29,8 +29,8 @@ const retryRead: RetryRead = (work) => work({ signal: new AbortController().sign
 async function linesThroughPort(
   events: readonly DeriveEvent[],
   { finality, wakeUps }: { finality: number; wakeUps: number },
+  port = portOf(events),
 ): Promise<DeriveEvent[]> {
-  const port = portOf(events);
   const chain = new ChainTransfers({ port, token: TOKEN, firstBlock: 0 });
   const ahead = new TransfersAhead();
   const store = new MemoryStore();
@@ -108,6 +108,24 @@ describe("the log of the transfers that matter, read through a log port", () => 
     );
     await fc.assert(property, { numRuns: Math.ceil(RUNS / 8), ...SEED });
   }).timeout(0);
+
+  it("reads the past of many senders in few requests", async () => {
+    const log = new EventLog();
+    const senders = 300;
+    for (let n = 0; n < senders; n++) log.listing(wallet(1 + n), "text.translate");
+    for (let n = 0; n < senders; n++) {
+      log.after(60).transfer(wallet(10_000 + n), wallet(1_000 + n), 2_000_000);
+      log.after(60).transfer(wallet(1_000 + n), wallet(1 + n), 1_000_000);
+    }
+    const last = log.after(60).events.at(-1)?.block ?? 0;
+    log.tick();
+    const port = portOf(log.events);
+    const lines = await linesThroughPort(log.events, { finality: -last, wakeUps: 0 }, port);
+    expect(lines).to.deep.equal(await relevant(log));
+    expect(lines.filter(({ kind }) => kind === "history")).to.have.length(senders);
+    // One request for each listing, because here every listing is an event of its own.
+    expect(port.calls).to.be.below(senders + 20);
+  });
 
   it("asks for finality before it reads the first block, and asks for no block below it", async () => {
     const port = portOf([]);
