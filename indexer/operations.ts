@@ -46,6 +46,13 @@ export type Operations = {
   reportUnblockedTransfers: () => Promise<void>;
   /** The transfers that the indexer waits for, which every replica on the same database sees. */
   readBlockedTransfers: () => Promise<BlockedTransfers | null>;
+  /**
+   * Takes the lock of the schema to which this process writes. Ponder takes it itself, with one exception: if an indexer
+   * ended before its first checkpoint, the next one finds tables without a checkpoint, continues, and leaves the
+   * lock open. Then a second indexer could write to the same tables. A handler's own statement would do the
+   * same, but after it Ponder asks the database for every row until it has read the whole history.
+   */
+  holdSchema: () => Promise<void>;
   /** The lines of followed ledgers, which all indexers in the database share. */
   lines: KeptLines;
   close: () => Promise<void>;
@@ -137,6 +144,11 @@ export function openOperations(databaseUrl: string, indexerSchema: string): Oper
         if (isUndefinedTable(error)) return null;
         throw error;
       }
+    },
+    holdSchema: async () => {
+      const meta = `${pg.escapeIdentifier(indexerSchema)}._ponder_meta`;
+      const held = "value || jsonb_build_object('is_locked', 1, 'heartbeat_at', $1::int8)";
+      await pool.query(`UPDATE ${meta} SET value = ${held}`, [Date.now()]);
     },
     lines: new KeptLines(pool, table),
     close: () => pool.end(),

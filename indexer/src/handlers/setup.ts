@@ -1,18 +1,17 @@
 import { type Context, ponder } from "ponder:registry";
-import { config } from "../../environment.ts";
+import { config, operations } from "../../environment.ts";
 import { expectStartBeforeContracts } from "../../expectStartBeforeContracts.ts";
 import { hubsWarning } from "../../hubsWarning.ts";
 import { token } from "../../ponder.schema.ts";
-import { logWarning } from "../../ponderProcess.ts";
+import { logWarning, ponderSchema } from "../../ponderProcess.ts";
 import { logParams } from "../eventLog.ts";
-import { holdSchema } from "./holdSchema.ts";
 
 const missing = hubsWarning(config);
 if (missing !== null) logWarning({ msg: missing });
 
 /** The log begins with this node's configuration: its parameters, its token, and the first block that it reads. */
 ponder.on("AnchoredLedger:setup", async ({ context }: { context: Pick<Context, "db" | "client"> }) => {
-  await holdSchema(context.db);
+  if (ponderSchema() !== undefined) await operations.holdSchema();
   const unknown = await expectStartBeforeContracts(config);
   if (unknown.length > 0) {
     const contracts = unknown.join(", ");
