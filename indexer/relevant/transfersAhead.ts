@@ -19,6 +19,9 @@ const MANY_TRANSFERS = 50_000;
 /** The number of block times in one request. */
 const TIMES = 500;
 
+/** The most transfers that are applied together, so that their common changes are written once. */
+const TOGETHER = 200;
+
 /** The wallets whose transfers are applied. */
 export type Watched = {
   /** All watched wallets, in the order in which they were added. */
@@ -46,7 +49,7 @@ export class TransfersAhead {
    * watched wallets, from its place on.
    *
    * @param until a place of the view's head
-   * @param apply returns whether more wallets may be watched now
+   * @param apply applies transfers up to one that adds watched wallets, and returns how many these are
    */
   async bringIn(view: ChainView, { after, until, watched, params, apply }: Bringing): Promise<void> {
     let place = after;
@@ -62,20 +65,20 @@ export class TransfersAhead {
         place = { block: chunk.to, log: END };
         continue;
       }
-      if (!isBetween(next, place, until)) break;
+      if (!isBetween(chunk.transfers[next] as TokenTransfer, place, until)) break;
       await this.#readPathsFrom(view, chunk, next, params);
-      await apply(transferEvent(next, view.token));
-      place = next;
+      const some = timedFrom(chunk, next).filter((it) => isBetween(it, place, until));
+      place = await applySome(view, some, apply);
     }
     await this.#readRecentPaths(view, place, await watched.list(), params);
     for (const { transfers, block, time } of view.recent) {
       if (block < place.block || block > until.block) continue;
-      let wallets = new Set<string>(await watched.list());
-      for (const transfer of transfers) {
-        if (!wallets.has(transfer.to) || !isBetween(transfer, place, until)) continue;
-        if (await apply(transferEvent({ ...transfer, time }, view.token))) {
-          wallets = new Set(await watched.list());
-        }
+      for (;;) {
+        const wallets = new Set<string>(await watched.list());
+        const some = transfers.filter((it) => wallets.has(it.to) && isBetween(it, place, until));
+        if (some.length === 0) break;
+        const timed = some.slice(0, TOGETHER).map((it) => ({ ...it, time }));
+        place = await applySome(view, timed, apply);
       }
     }
   }
@@ -139,11 +142,12 @@ export class TransfersAhead {
   }
 
   /** Reads in advance the funding paths of the next transfers, so that their senders share requests. */
-  async #readPathsFrom(view: ChainView, chunk: Chunk, next: TokenTransfer, params: Params): Promise<void> {
-    if (chunk.pathsUntil !== null && !isBefore(chunk.pathsUntil, next)) return;
-    const { transfers, wallets } = chunk;
+  async #readPathsFrom(view: ChainView, chunk: Chunk, first: number, params: Params): Promise<void> {
+    const { transfers, wallets, pathsUntil } = chunk;
+    const next = transfers[first] as TokenTransfer;
+    if (pathsUntil !== null && !isBefore(pathsUntil, next)) return;
     const funders = new Set<Address>();
-    let at = transfers.indexOf(next);
+    let at = first;
     for (; at < transfers.length && funders.size < MOST_WALLETS; at++) {
       const transfer = transfers[at] as TokenTransfer;
       if (isNewFunder(view, transfer, params)) funders.add(transfer.from);
@@ -167,12 +171,8 @@ export class TransfersAhead {
     await readPaths(view, funders, params, (it) => wallets.has(it));
   }
 
-  /** The first transfer after a place, with its time; null when the chunk has none. */
-  async #nextOf(
-    view: ChainView,
-    { transfers }: Chunk,
-    after: Place,
-  ): Promise<(TokenTransfer & { time: number }) | null> {
+  /** The index of the first transfer after a place, which has its time then; null when the chunk has none. */
+  async #nextOf(view: ChainView, { transfers }: Chunk, after: Place): Promise<number | null> {
     const at = firstAfter(transfers, after);
     const next = transfers[at];
     if (next === undefined) return null;
@@ -180,8 +180,32 @@ export class TransfersAhead {
       const timed = await view.transfers.withTimes(transfers.slice(at, at + TIMES), view.retryRead);
       transfers.splice(at, timed.length, ...timed);
     }
-    return transfers[at] as TokenTransfer & { time: number };
+    return at;
   }
+}
+
+type Timed = TokenTransfer & { time: number };
+
+/**
+ * The next transfers of a chunk that can be applied together: their times are known, and their funding paths were read in
+ * advance.
+ */
+function timedFrom({ transfers, pathsUntil }: Chunk, at: number): Timed[] {
+  const some = transfers.slice(at, at + TOGETHER);
+  const end = some.findIndex(
+    (it, n) => n > 0 && (it.time === null || (pathsUntil !== null && isBefore(pathsUntil, it))),
+  );
+  return (end < 0 ? some : some.slice(0, end)) as Timed[];
+}
+
+/** Applies at least the first of some transfers, and returns the place of the last one that is applied. */
+async function applySome(
+  { token }: ChainView,
+  transfers: readonly Timed[],
+  apply: Bringing["apply"],
+): Promise<Place> {
+  const applied = await apply(transfers.map((it) => transferEvent(it, token)));
+  return transfers[Math.max(1, applied) - 1] as Timed;
 }
 
 /**
@@ -198,7 +222,7 @@ export type Bringing = {
   until: Place;
   watched: Watched;
   params: Params;
-  apply: (transfer: TransferEvent) => Promise<boolean>;
+  apply: (transfers: readonly TransferEvent[]) => Promise<number>;
 };
 
 /** The index of the first log after a place, among logs in order. */

@@ -1,6 +1,7 @@
 import type { Context } from "ponder:registry";
 import type { DeriveEvent, ParamsEvent, TickEvent } from "tallystick-derive/events";
 import type { ReadPast } from "tallystick-derive/relevant/applyRelevant";
+import { WATCHED } from "tallystick-derive/relevant/inflow";
 import type { RowChange } from "tallystick-derive/transaction";
 import type { Hex } from "tallystick-protocol/hex";
 import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
@@ -13,7 +14,7 @@ import { countLines } from "./logLines.ts";
 import { ponderRows } from "./ponderRows.ts";
 import { positionKey } from "./positionKey.ts";
 import { openRelevantTransfers } from "./relevantTransfers.ts";
-import { Projector } from "./rows/projector.ts";
+import { type Applied, Projector } from "./rows/projector.ts";
 import { saveSummaries } from "./saveSummaries.ts";
 import { momentsOf, timelineKey } from "./timeline.ts";
 
@@ -89,8 +90,13 @@ async function readPast(
   return transfers.bringIn(db, block, events, {
     rows: () => projector.rowsBefore(ponderRows(db), events[0], hash),
     forgotten: () => projector.forgotten,
-    apply: (transfer, read) => applyEvents(db, [transfer], hash, read),
+    apply: async (some, read) => (await applyEvents(db, some, hash, read, watchesMore)).each.length,
   });
+}
+
+/** After such changes transfers to more wallets belong to the log. */
+function watchesMore(changes: readonly RowChange[]): boolean {
+  return changes.some(({ table, after }) => table === "list" && after.id === WATCHED);
 }
 
 /** Applies events, and writes their effects to the timeline and to the summaries. */
@@ -99,10 +105,12 @@ async function applyEvents(
   events: readonly DeriveEvent[],
   block: string,
   read: ReadPast | null,
-): Promise<readonly RowChange[]> {
+  isLast?: (changes: readonly RowChange[]) => boolean,
+): Promise<Applied> {
   const options = { recover, sha256Hex: sha256HexByNode };
-  const { lines, together, each } = await projector.apply(ponderRows(db), events, block, options, read);
-  if (lines.length === 0) return together;
+  const applied = await projector.apply(ponderRows(db), events, block, options, read, isLast);
+  const { lines, together, each } = applied;
+  if (lines.length === 0) return applied;
   await countLines(db, lines);
   const moments = events.flatMap((event, index) =>
     momentsOf(each[index] ?? []).map((moment, n) => ({
@@ -112,5 +120,5 @@ async function applyEvents(
   );
   if (moments.length > 0) await db.insert(timeline).values(moments);
   await saveSummaries(db, together);
-  return together;
+  return applied;
 }

@@ -3,7 +3,6 @@ import type { DeriveEvent, TransferEvent } from "tallystick-derive/events";
 import type { LoadedRows } from "tallystick-derive/loadedRows";
 import type { ReadPast } from "tallystick-derive/relevant/applyRelevant";
 import { STATE_ID } from "tallystick-derive/stateId";
-import type { RowChange } from "tallystick-derive/transaction";
 import type { Address } from "tallystick-protocol/address";
 import { type Params, paramsSchema } from "tallystick-protocol/records/params";
 import type { IndexerConfig } from "../config.ts";
@@ -38,7 +37,8 @@ type TransferProjector = {
   rows: () => Promise<LoadedRows>;
   /** The number of times that the database went back. */
   forgotten: () => number;
-  apply: (transfer: TransferEvent, read: ReadPast) => Promise<readonly RowChange[]>;
+  /** Applies transfers up to one that adds watched wallets, and returns how many these are. */
+  apply: (transfers: readonly TransferEvent[], read: ReadPast) => Promise<number>;
 };
 
 /**
@@ -99,10 +99,7 @@ export async function openRelevantTransfers(config: IndexerConfig) {
         until,
         params,
         watched: { list: () => watched.of(rows, projector.forgotten()) },
-        apply: async (transfer) => {
-          const changes = await projector.apply(transfer, read);
-          return changes.some(({ table }) => table === "inflow");
-        },
+        apply: (some) => projector.apply(some, read),
       });
       const agents = new Set(events.length > 1 ? await watched.of(rows, projector.forgotten()) : []);
       await readAhead(view, events, params, (wallet) => agents.has(wallet));

@@ -74,6 +74,7 @@ export class Projector {
    * @param events later than any that was applied before, unless the database went back
    * @param block the hash of their block; "" for the parameters, which have none
    * @param read reads the past, when the log has only the transfers that matter; then all lines are stored unchanged
+   * @param isLast whether the events after one with these changes must wait; then `each` is shorter than `events`
    */
   async apply(
     database: RowDatabase,
@@ -81,6 +82,7 @@ export class Projector {
     block: string,
     options: ApplyOptions = {},
     read: ReadPast | null = null,
+    isLast: (changes: readonly RowChange[]) => boolean = () => false,
   ): Promise<Applied> {
     const [first] = events;
     if (first === undefined) return NOTHING;
@@ -101,12 +103,14 @@ export class Projector {
           apply(own, event, options);
         });
       }
-      each.push(own.changes());
+      const changes = own.changes();
+      each.push(changes);
       own.commitTo(transaction);
+      if (isLast(changes)) break;
     }
-    if (read === null) for (const event of events) logged.push(event);
+    if (read === null) for (const event of events.slice(0, each.length)) logged.push(event);
     // Nothing is logged if all events are transfers that concern no agent.
-    if (logged.length === 0) return NOTHING;
+    if (logged.length === 0) return { ...NOTHING, each };
     const together = transaction.changes();
     await write(database, together);
     const lines = keyedLines(logged);

@@ -35,7 +35,7 @@ export async function startMeasured(
   const pid = await startService(supervisor, {
     name,
     command: process.execPath,
-    args: [...(process.env.PROF ? ["--cpu-prof", "--cpu-prof-dir=/tmp/prof"] : []), ...ponderInCheckout("start", { hostname: "127.0.0.1", port, root, flags: ["--log-level", "warn"] })],
+    args: ponderInCheckout("start", { hostname: "127.0.0.1", port, root, flags: ["--log-level", "warn"] }),
     cwd: repositoryRoot,
     env: childEnvironment({ ...ponderSettings, INDEXER_PORT: String(port), ...env }),
     logFile: path.join(folder, `${name}.log`),

@@ -1,0 +1,55 @@
+import { isFundingSize } from "tallystick-derive/funding/isFundingSize";
+import type { Address } from "tallystick-protocol/address";
+import type { Params } from "tallystick-protocol/records/params";
+import type { TokenTransfer } from "../logPort/logPort.ts";
+import type { ChainView } from "./chainView.ts";
+
+/** The most transfers of a wallet that are read in advance. Further ones are read when they are needed. */
+export const MOST_AHEAD = 1_000;
+
+/** The most wallets whose past is read in advance at once: an RPC accepts this many in one request. */
+export const MOST_WALLETS = 1_000;
+
+/** The times of a longer past are read when they are needed. */
+const MOST_TIMES = 100;
+
+/**
+ * Reads in advance, in few requests, what funding paths need of the past of wallets that sent money to an agent: whether
+ * they sent too many transfers, and where their own money came from. An unneeded read costs a part of a
+ * request, and changes nothing.
+ *
+ * @param isWatched whether the log already has the transfers to a wallet
+ */
+export async function readPaths(
+  view: ChainView,
+  funders: Iterable<Address>,
+  params: Params,
+  isWatched: (wallet: Address) => boolean,
+): Promise<void> {
+  const { transfers, retryRead } = view;
+  const upTo = view.finalizedHead.block;
+  let senders = [...new Set(funders)].slice(0, MOST_WALLETS);
+  for (let level = 0; senders.length > 0; level++) {
+    const sent = await transfers.first("transfersFrom", senders, upTo, MOST_AHEAD, retryRead);
+    if (level === params.maxIntermediaries) return;
+    // Nothing behind a wallet with many transfers is a path.
+    const most = Math.min(MOST_AHEAD, params.hubTransfers);
+    const receivers = senders.filter((it) => !isWatched(it) && (sent.get(it)?.length ?? 0) < most);
+    const received = await transfers.first("transfersTo", receivers, upTo, MOST_AHEAD, retryRead);
+    const pasts = [...received.values()];
+    await transfers.withTimes(
+      pasts.flatMap((it) => it.slice(0, MOST_TIMES)),
+      retryRead,
+    );
+    senders = [...new Set(pasts.flatMap((it) => fundersIn(it, params)))].slice(0, MOST_WALLETS);
+  }
+}
+
+/** The senders of those transfers to one wallet, given from its first, that are large enough to fund it. */
+export function fundersIn(received: readonly TokenTransfer[], params: Params): Address[] {
+  let sum = 0n;
+  return received.flatMap(({ from, value }) => {
+    sum += value;
+    return isFundingSize(params, value, sum) ? [from] : [];
+  });
+}
