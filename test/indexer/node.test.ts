@@ -178,6 +178,12 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     ]);
   });
 
+  it("leaves Ponder's rows in memory while Ponder reads the history", async () => {
+    const text = await (await fetch(`${indexer.url}/metrics`)).text();
+    const fromMemory = /^ponder_indexing_cache_requests_total\{table="list",type="complete"\} (\d+)$/m;
+    expect(Number(fromMemory.exec(text)?.[1])).to.be.above(0);
+  });
+
   it("follows the growing chain: escrows with every end", async () => {
     const deadline = (await chain.now()) + 1_000n;
     const [released, refunded, kept] = [
