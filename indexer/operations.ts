@@ -47,10 +47,12 @@ export type Operations = {
   /** The transfers that the indexer waits for, which every replica on the same database sees. */
   readBlockedTransfers: () => Promise<BlockedTransfers | null>;
   /**
-   * Takes the lock of the schema to which this process writes. Ponder takes it itself, with one exception: if an indexer
-   * ended before its first checkpoint, the next one finds tables without a checkpoint, continues, and leaves the
-   * lock open. Then a second indexer could write to the same tables. A handler's own statement would do the
-   * same, but after it Ponder asks the database for every row until it has read the whole history.
+   * Takes the lock of the schema to which this process writes. Ponder takes it itself, with one exception. If an
+   * indexer ended before its first checkpoint, the next indexer finds tables without a checkpoint. It continues with
+   * them, and does not take the lock. Then a second indexer could write to the same tables.
+   *
+   * This must not be a statement of a handler. After a handler's own statement Ponder drops the rows that it keeps in memory,
+   * and asks the database for each row until it has read the whole history.
    */
   holdSchema: () => Promise<void>;
   /** The lines of followed ledgers, which all indexers in the database share. */
