@@ -1,6 +1,7 @@
 import { getRequestListener } from "@hono/node-server";
 import { limitsPerAddress } from "tallystick-runtime/http/limitsPerAddress";
 import { listen } from "tallystick-runtime/http/listen";
+import { closeOnError, type OnOpened } from "tallystick-runtime/processes/closeOnError";
 import { lockFolder } from "tallystick-runtime/processes/lockFolder";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
@@ -22,6 +23,10 @@ export type RunningKeeper = { url: string; close: () => Promise<void> };
  * @throws TallystickError `cannot_listen`; `keeper_running` when another keeper works in the folder
  */
 export async function runKeeper(config: KeeperConfig): Promise<RunningKeeper> {
+  return await closeOnError((opened) => startKeeper(config, opened));
+}
+
+async function startKeeper(config: KeeperConfig, opened: OnOpened): Promise<RunningKeeper> {
   const { rpcUrl, chainId, escrow, feeRecipient, startBlock, roundMs } = config;
   const account = privateKeyToAccount(config.privateKey);
   const release = await lockFolder(config.folder, {
@@ -30,8 +35,10 @@ export async function runKeeper(config: KeeperConfig): Promise<RunningKeeper> {
     code: "keeper_running",
     hint: "Stop it, check the folder's permissions, or give this one its own KEEPER_PRIVATE_KEY and KEEPER_DIR.",
   });
+  opened(release);
   const store = fileStore(config.folder);
   const sender = createTransactionSender({ account, chainId, rpc: rpcUrl, store });
+  opened(() => sender.close());
   const calls = createEscrowCalls({ sender, deployment: { chainId, escrow } });
   const { minAmount, gasPerBuyer, gasPerWallet } = config;
   const keeper = createKeeper({
@@ -44,6 +51,7 @@ export async function runKeeper(config: KeeperConfig): Promise<RunningKeeper> {
     roundMs,
     log,
   });
+  opened(() => keeper.close());
   const app = keeperApp({ calls, keeper, log });
   const server = await listen(getRequestListener(app.fetch), {
     ...config,
@@ -57,11 +65,6 @@ export async function runKeeper(config: KeeperConfig): Promise<RunningKeeper> {
       priceOf: (path) => (path === "/health" ? 0 : 1),
     }),
     onFault: (error) => log("A request caused an internal error.", { error }),
-  }).catch(async (error) => {
-    sender.close();
-    await keeper.close();
-    await release();
-    throw error;
   });
   keeper.start();
   return {

@@ -1,5 +1,6 @@
 import { getRequestListener } from "@hono/node-server";
 import { listen } from "tallystick-runtime/http/listen";
+import { closeOnError, type OnOpened } from "tallystick-runtime/processes/closeOnError";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import { operatorApp } from "./app.ts";
 import type { AuditingConfig } from "./config.ts";
@@ -15,19 +16,19 @@ export type RunningOperator = { url: string; close: () => Promise<void> };
  * @throws TallystickError `cannot_listen`
  */
 export async function runOperator(config: AuditingConfig): Promise<RunningOperator> {
+  return await closeOnError((opened) => startOperator(config, opened));
+}
+
+async function startOperator(config: AuditingConfig, opened: OnOpened): Promise<RunningOperator> {
   const now = Date.now;
   const operator = await openOperator({ config, log, now });
+  opened(() => operator.close());
   const { state } = operator;
   const { roundMs, host, port } = config;
   const app = operatorApp({ state, metrics: createMetrics(state), roundMs, now, startedAt: now() });
   const onFault = (error: unknown) => log("A request caused an internal error.", { error });
   const settings = "AUDIT_HOST and AUDIT_PORT";
-  const server = await listen(getRequestListener(app.fetch), { host, port, settings, onFault }).catch(
-    async (error) => {
-      await operator.close();
-      throw error;
-    },
-  );
+  const server = await listen(getRequestListener(app.fetch), { host, port, settings, onFault });
   operator.start();
   return {
     url: server.url,

@@ -2,6 +2,7 @@ import path from "node:path";
 import { getRequestListener } from "@hono/node-server";
 import { limitsPerAddress } from "tallystick-runtime/http/limitsPerAddress";
 import { listen } from "tallystick-runtime/http/listen";
+import { closeOnError, type OnOpened } from "tallystick-runtime/processes/closeOnError";
 import { lockFolder } from "tallystick-runtime/processes/lockFolder";
 import type { Log } from "tallystick-runtime/stderrLog";
 import { fileStore } from "tallystick-sdk/store/fileStore";
@@ -23,50 +24,48 @@ export type RunningDispatch = { url: string; dispatcher: Dispatcher; close: () =
  * @throws TallystickError `dispatch_folder`, `cannot_listen`; InvalidInputError `missing_key`
  */
 export async function runDispatch(config: DispatchConfig, log: Log): Promise<RunningDispatch> {
+  return await closeOnError((opened) => startDispatch(config, log, opened));
+}
+
+async function startDispatch(config: DispatchConfig, log: Log, opened: OnOpened): Promise<RunningDispatch> {
   const { models, settlementUrl, settlementKey, callers, name, perTask, perDay } = config;
   const release = await lockFolder(path.resolve(config.folder), {
     ...{ file: "dispatch.lock", program: "dispatcher" },
     code: "dispatch_folder",
     hint: "Stop the other dispatcher, check the folder's permissions, or set DISPATCH_DIR.",
   });
-  try {
-    const dispatcher = createDispatcher({
-      models,
-      settlement: { baseUrl: settlementUrl, apiKey: settlementKey },
-      store: fileStore(path.resolve(config.folder)),
-      perTask,
-      perDay,
-      name,
-      atOnce: config.atOnce,
-      environment: config.environment,
-      spans: config.traces ? openSpans() : noSpans,
-      log,
-    });
-    const onFault = (error: unknown): void => log("A request caused an internal error.", { error });
-    const app = createDispatchApp({ dispatcher, callers, onFault });
-    const server = await listen(getRequestListener(app.fetch), {
-      ...config,
-      settings: "DISPATCH_HOST and DISPATCH_PORT",
-      limits: limitsPerAddress({ ...config, atOnce: AT_ONCE, waiting: WAITING }),
-      onFault,
-    });
-    const left = await dispatcher.resume().catch(async (error) => {
+  opened(release);
+  const dispatcher = createDispatcher({
+    models,
+    settlement: { baseUrl: settlementUrl, apiKey: settlementKey },
+    store: fileStore(path.resolve(config.folder)),
+    perTask,
+    perDay,
+    name,
+    atOnce: config.atOnce,
+    environment: config.environment,
+    spans: config.traces ? openSpans() : noSpans,
+    log,
+  });
+  opened(() => dispatcher.close());
+  const onFault = (error: unknown): void => log("A request caused an internal error.", { error });
+  const app = createDispatchApp({ dispatcher, callers, onFault });
+  const server = await listen(getRequestListener(app.fetch), {
+    ...config,
+    settings: "DISPATCH_HOST and DISPATCH_PORT",
+    limits: limitsPerAddress({ ...config, atOnce: AT_ONCE, waiting: WAITING }),
+    onFault,
+  });
+  opened(() => server.close());
+  const left = await dispatcher.resume();
+  if (left > 0) log("Tasks of an earlier process are continued.", { tasks: left });
+  return {
+    url: server.url,
+    dispatcher,
+    close: async () => {
       await dispatcher.close();
       await server.close();
-      throw error;
-    });
-    if (left > 0) log("Tasks of an earlier process are continued.", { tasks: left });
-    return {
-      url: server.url,
-      dispatcher,
-      close: async () => {
-        await dispatcher.close();
-        await server.close();
-        await release();
-      },
-    };
-  } catch (error) {
-    await release();
-    throw error;
-  }
+      await release();
+    },
+  };
 }

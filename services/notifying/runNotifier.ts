@@ -1,6 +1,7 @@
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { listen } from "tallystick-runtime/http/listen";
+import { closeOnError, type OnOpened } from "tallystick-runtime/processes/closeOnError";
 import { lockFolder } from "tallystick-runtime/processes/lockFolder";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import type { NotifierConfig } from "./config.ts";
@@ -20,6 +21,10 @@ export type RunningNotifier = { url: string; close: () => Promise<void> };
  * @throws TallystickError `notifier_folder`, `cannot_listen`
  */
 export async function runNotifier(config: NotifierConfig): Promise<RunningNotifier> {
+  return await closeOnError((opened) => startNotifier(config, opened));
+}
+
+async function startNotifier(config: NotifierConfig, opened: OnOpened): Promise<RunningNotifier> {
   const now = Date.now;
   const startedAt = now();
   const release = await lockFolder(config.folder, {
@@ -27,7 +32,9 @@ export async function runNotifier(config: NotifierConfig): Promise<RunningNotifi
     code: "notifier_folder",
     hint: "Stop the other sender, check the folder's permissions, or set NOTIFIER_DIR.",
   });
+  opened(release);
   const notifier = openNotifier({ config, log, now });
+  opened(() => notifier.close());
   const { host, port, roundMs } = config;
   const registry = notifierRegistry(notifier.state);
   const app = new Hono();
@@ -41,13 +48,7 @@ export async function runNotifier(config: NotifierConfig): Promise<RunningNotifi
   });
   const onFault = (error: unknown) => log("A request caused an internal error.", { error });
   const settings = "NOTIFIER_HOST and NOTIFIER_PORT";
-  const server = await listen(getRequestListener(app.fetch), { host, port, settings, onFault }).catch(
-    async (error) => {
-      await notifier.close();
-      await release();
-      throw error;
-    },
-  );
+  const server = await listen(getRequestListener(app.fetch), { host, port, settings, onFault });
   notifier.start();
   return {
     url: server.url,

@@ -7,6 +7,7 @@ import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { signRecord } from "tallystick-protocol/records/record";
 import type { RecordType } from "tallystick-protocol/records/recordTypes";
 import { type Listening, listen } from "tallystick-runtime/http/listen";
+import { closeOnError, type OnOpened } from "tallystick-runtime/processes/closeOnError";
 import type { Log } from "tallystick-runtime/stderrLog";
 import { knownLedger } from "tallystick-sdk/knownLedger";
 import { resolveHost } from "tallystick-sdk/net/resolveHost";
@@ -54,9 +55,19 @@ export type RunningProber = { url: string; address: Address; prober: Prober; clo
 export async function runProber(
   config: ProberConfig,
   log: Log,
-  { policy = config.devMode ? openPolicy : publicPolicy, resolve = resolveHost, now }: Surroundings = {},
+  surroundings: Surroundings = {},
+): Promise<RunningProber> {
+  return await closeOnError((opened) => startProber(config, log, surroundings, opened));
+}
+
+async function startProber(
+  config: ProberConfig,
+  log: Log,
+  { policy = config.devMode ? openPolicy : publicPolicy, resolve = resolveHost, now }: Surroundings,
+  opened: OnOpened,
 ): Promise<RunningProber> {
   const release = await openProberFolder(config.folder);
+  opened(release);
   const stop = new AbortController();
   const account = privateKeyToAccount(config.privateKey);
   const address = account.address.toLowerCase() as Address;
@@ -87,6 +98,7 @@ export async function runProber(
     listings: () => readListings({ baseUrl: nodeUrl, pause, signal: stop.signal }),
     testUplink: () => testUplink(uplink, (host) => lookUp(host, policy, resolve)),
   });
+  opened(() => prober.close());
   const monitoring = await openMonitoringDesk(fileStore(path.join(folder, "state")), {
     ...{ ask, policy, resolve, leaveOut, userAgent, log, signal: stop.signal },
     monitored: () => readMonitored(nodeUrl, stop.signal),
@@ -94,11 +106,7 @@ export async function runProber(
     send: (body) => settle("monitoring", body),
     now: now ?? (() => Date.now() / 1_000),
   });
-  const server = await serve(prober, monitoring, config, log).catch(async (error) => {
-    await prober.close();
-    await release();
-    throw error;
-  });
+  const server = await serve(prober, monitoring, config, log);
   const every = (ms: number, work: () => unknown): NodeJS.Timeout => setInterval(work, ms);
   let refreshing: Promise<void> | undefined;
   const refresh = (): void => {

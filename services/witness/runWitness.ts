@@ -3,6 +3,7 @@ import { getRequestListener } from "@hono/node-server";
 import { fromHex } from "tallystick-protocol/hex";
 import { limitsPerAddress } from "tallystick-runtime/http/limitsPerAddress";
 import { listen } from "tallystick-runtime/http/listen";
+import { closeOnError, type OnOpened } from "tallystick-runtime/processes/closeOnError";
 import { createWitnessApp } from "./app.ts";
 import type { WitnessConfig } from "./config.ts";
 import { Witness } from "./witness.ts";
@@ -25,10 +26,18 @@ export type RunWitnessParameters = {
 };
 
 /** Runs a witness until it is closed. Resolves when it listens. */
-export async function runWitness({ config, now, onFault }: RunWitnessParameters): Promise<RunningWitness> {
+export async function runWitness(parameters: RunWitnessParameters): Promise<RunningWitness> {
+  return await closeOnError((opened) => startWitness(parameters, opened));
+}
+
+async function startWitness(
+  { config, now, onFault }: RunWitnessParameters,
+  opened: OnOpened,
+): Promise<RunningWitness> {
   const { name, logs } = config;
   const folder = path.resolve(config.folder);
   const store = new WitnessStore(folder);
+  opened(() => store.close());
   const seed = config.privateKey
     ? fromHex(config.privateKey, 32)
     : witnessSeed(folder, { isNew: store.isEmpty });
@@ -40,9 +49,6 @@ export async function runWitness({ config, now, onFault }: RunWitnessParameters)
     settings,
     limits: limitsPerAddress(config),
     onFault,
-  }).catch((error) => {
-    store.close();
-    throw error;
   });
   return {
     url: server.url,

@@ -518,4 +518,14 @@ describe("two senders of notices on one folder", () => {
     await first.close();
     await (await runNotifier(config)).close();
   });
+
+  it("are not two if the first one failed to open: the folder is free again", async () => {
+    const config = {
+      ...{ nodeUrl: "http://127.0.0.1:9", privateKey: KEY, folder: folder.path, host: "127.0.0.1", port: 0 },
+      ...{ roundMs: 60_000, devMode: false },
+    };
+    const failed = await runNotifier({ ...config, privateKey: "0x12" }).catch((error) => error);
+    expect(failed).to.be.instanceOf(Error).and.not.have.property("code", "notifier_folder");
+    await (await runNotifier(config)).close();
+  });
 });

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
@@ -103,6 +104,28 @@ describe("the process of a prober", () => {
       .to.match(/tallystick_prober_looks_total\{result="up"\} \d/)
       .and.match(/tallystick_prober_reports_total\{state="settled"\} 1/)
       .and.match(/tallystick_prober_hosts_serving 1/);
+    await running.close();
+    running = undefined;
+  });
+
+  it("leaves its folder free when it cannot be opened", async () => {
+    const own = path.join(folder.path, "unreadable");
+    const config = readProberConfig({
+      TALLYSTICK_URL: nodeUrl,
+      TALLYSTICK_LEDGER: "local",
+      PROBER_PRIVATE_KEY: KEY,
+      PROBER_CONTACT: "probes@example.com",
+      PROBER_DIR: own,
+    });
+    const reports = path.join(own, "state", "monitoring", "reports.json");
+    mkdirSync(path.dirname(reports), { recursive: true });
+    writeFileSync(reports, "{");
+    const failed = await runProber({ ...config, port: 0 }, () => {}, { policy: loopbackPolicy }).catch(
+      (error) => error,
+    );
+    expect(failed).to.be.instanceOf(SyntaxError);
+    rmSync(reports);
+    running = await runProber({ ...config, port: 0 }, () => {}, { policy: loopbackPolicy });
     await running.close();
     running = undefined;
   });

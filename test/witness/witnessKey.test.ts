@@ -1,9 +1,12 @@
-import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import { readWitnessConfig } from "../../services/witness/config.ts";
+import { runWitness } from "../../services/witness/runWitness.ts";
 import { WITNESS_KEY_FILE, witnessSeed } from "../../services/witness/witnessKey.ts";
 import { temporaryFolder } from "../settlement/support/temporaryFolder.ts";
+
+const LOG = "log tallystick.test/log+746eda17+AW56HN0psLeP0Tr0xVmP7/TvKpcWbjym8uT7/M2AUFvx\nquorum none\n";
 
 describe("the key of a witness's folder", () => {
   const folder = temporaryFolder();
@@ -32,6 +35,22 @@ describe("the key of a witness's folder", () => {
         .with.property("code", "bad_witness_key");
     }
   });
+
+  it("ends the start of a witness if it is bad, and leaves no file of its folder open", async () => {
+    writeFileSync(file(), "ab");
+    const logs = path.join(folder.path, "logs");
+    writeFileSync(logs, LOG);
+    const config = readWitnessConfig({
+      ...{ WITNESS_NAME: "w.test", WITNESS_LOGS: logs },
+      ...{ WITNESS_DIR: folder.path, WITNESS_PORT: "0" },
+    });
+    const run = () => runWitness({ config, now: () => 1_767_225_600, onFault: () => {} });
+    expect(await run().catch((error) => error)).to.have.property("code", "bad_witness_key");
+    // SQLite deletes its log when the last connection closes.
+    expect(readdirSync(folder.path)).to.include("witness.sqlite").and.not.include("witness.sqlite-wal");
+    rmSync(file());
+    await (await run()).close();
+  });
 });
 
 describe("the settings of a witness", () => {
@@ -43,7 +62,6 @@ describe("the settings of a witness", () => {
       writeFileSync(file, logs);
       return readWitnessConfig({ WITNESS_NAME: "w.test", WITNESS_LOGS: file, ...more });
     };
-  const LOG = "log tallystick.test/log+746eda17+AW56HN0psLeP0Tr0xVmP7/TvKpcWbjym8uT7/M2AUFvx\nquorum none\n";
 
   it("name the logs that it cosigns", () => {
     expect(read(LOG)().logs.map(({ name }) => name)).to.deep.equal(["tallystick.test/log"]);

@@ -3,6 +3,7 @@ import { getRequestListener } from "@hono/node-server";
 import type { Hex } from "tallystick-protocol/hex";
 import { limitsPerAddress } from "tallystick-runtime/http/limitsPerAddress";
 import { listen } from "tallystick-runtime/http/listen";
+import { closeOnError, type OnOpened } from "tallystick-runtime/processes/closeOnError";
 import { repeatRounds } from "tallystick-runtime/repeatRounds";
 import type { Log } from "tallystick-runtime/stderrLog";
 import { openBucket } from "../objectStore/bucket.ts";
@@ -59,8 +60,13 @@ export async function openMirror({ config, source, recheck, now, log, onProgress
  * @throws as {@link openMirror}; TallystickError `cannot_listen`
  */
 export async function runMirror(parameters: RunMirrorParameters): Promise<RunningMirror> {
+  return await closeOnError((opened) => startMirror(parameters, opened));
+}
+
+async function startMirror(parameters: RunMirrorParameters, opened: OnOpened): Promise<RunningMirror> {
   const { config, log } = parameters;
   const { mirror, copy, round } = await openMirror(parameters);
+  opened(() => mirror.close());
   const onFault = (error: unknown) => log("A request caused an internal error.", { error });
   const { ledgerId } = config;
   const app = createMirrorApp({ mirror, ledgerId, bucket: copy && (() => copy.state), onFault });
@@ -70,9 +76,6 @@ export async function runMirror(parameters: RunMirrorParameters): Promise<Runnin
     settings,
     limits: limitsPerAddress(config),
     onFault,
-  }).catch(async (error) => {
-    await mirror.close();
-    throw error;
   });
   const rounds = repeatRounds(
     async (signal) => {

@@ -95,7 +95,7 @@ describe("a keeper that is asked again and again", () => {
 });
 
 describe("a keeper that is started a second time on its folder", () => {
-  it("refuses to start while the first works, and starts once it has ended", async () => {
+  it("refuses to start while the first works, and starts once it has ended or has failed to open", async () => {
     const folder = await mkdtemp(path.join(tmpdir(), "tallystick-keeper-"));
     const quiet = { KEEPER_PORT: "0", KEEPER_ROUND_MS: "600000", KEEPER_DIR: folder };
     const config = readKeeperConfig({ ...settings, ...quiet });
@@ -105,6 +105,9 @@ describe("a keeper that is started a second time on its folder", () => {
       expect(refused).to.include({ code: "keeper_running" });
       expect((refused as Error).message).to.contain(folder);
       await first.close();
+      await (await runKeeper(config)).close();
+      const failed = await runKeeper({ ...config, rpcUrl: "" }).catch((error: unknown) => error);
+      expect(failed).to.be.instanceOf(Error).and.not.have.property("code", "keeper_running");
       await (await runKeeper(config)).close();
     } finally {
       await rm(folder, { recursive: true });
