@@ -55,7 +55,7 @@ export function createHireDesk(now: () => number): HireDesk {
         throw new TallystickError({
           code: "too_many_hires",
           message: `${MAX_RUNNING} hires are under way here.`,
-          hint: "Wait for some of them: get_hire.",
+          hint: "Wait until some of them end. get_hire shows their state.",
         });
       }
       const controller = new AbortController();

@@ -15,7 +15,7 @@ export function sha256By(
   hash: (algorithm: "sha256", data: Uint8Array | string, encoding: "binary") => string,
 ): Sha256 {
   return (data) => {
-    // The input is text with one character per byte, because making a Buffer costs as much as hashing a
+    // The digest comes as text with one character per byte, because making a Buffer costs as much as hashing a
     // kilobyte.
     const digest = hash("sha256", data, "binary");
     const bytes = new Uint8Array(32);

@@ -49,7 +49,7 @@ export function registerDerive(program: Command): void {
     )
     .option(
       "--rpc <url>",
-      "compare the log with the chain, by this node of the chain: the transfers of each wallet must add up to its balance at the " +
+      "compare the log with the chain, which this RPC node serves: the transfers of each wallet must add up to its balance at the " +
         "log's last tick; exit 1 if they do not",
       parseOption("--rpc", httpSetting),
     )

@@ -66,7 +66,7 @@ export function createCanaryDesk({ plans, store, openBuyer, settle, log }: Canar
     }
   }
 
-  /** The end of a hire. Undefined when the hire may be tried again. */
+  /** Makes a hire, and returns how it ended. Undefined when the hire may be tried again. */
   async function makeHire(
     { name }: CanaryPlan,
     canary: CanaryPlan["hires"][number],

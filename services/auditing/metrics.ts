@@ -7,7 +7,7 @@ export type Metrics = { text: () => Promise<string>; contentType: string };
 /** USDC as a float for people. These figures decide nothing. */
 const usdc = (atomic: bigint): number => Number(atomic) / 1_000_000;
 
-/** The figures of an operator's process. Nothing is global, so two in one process do not share any. */
+/** The figures of an operator's process. Nothing is global, so two calls in one process share no figures. */
 export function createMetrics(state: () => OperatorState): Metrics {
   const registry = new Registry();
   const gauge = (name: string, help: string, read: (it: OperatorState) => number): void => {

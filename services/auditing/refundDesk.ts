@@ -70,7 +70,10 @@ export function createRefundDesk({ arbiter, network, escrows, sender, log }: Ref
   };
 }
 
-/** The terms in the form in which they were signed: if no payee is named, the seller is the payee. */
+/**
+ * The terms in the form that the buyer signed. If no payee was signed, the node may give the seller as the payee, so both
+ * forms are tried.
+ */
 function termsOf(hire: Hire, id: Hex, deployment: { chainId: number; escrow: Address }): Hire | undefined {
   const ways = [hire, { ...hire, payee: zeroAddress as Address }];
   return ways.find((terms) => escrowId(terms, deployment) === id);

@@ -10,7 +10,7 @@ import { z } from "zod";
 
 /** All settings of the sender of notices. */
 export type NotifierConfig = {
-  /** The URL of the node that it follows. The node also forwards to settlement. */
+  /** The URL of the node that it follows. Requests to settlement go through this node too. */
   nodeUrl: string;
   /** Signs the notices; its address is settlement's NOTIFIER. */
   privateKey: Hex;

@@ -76,8 +76,8 @@ const ANSWER_MS = 10_000;
  * Opens and verifies the ledger of a configuration, and puts all parts together. With a shared store it first
  * waits until this process may write.
  *
- * @throws LedgerLineError when the ledger is not what was written; TallystickError `ledger_locked` when it
- * has a writer
+ * @throws LedgerLineError when the ledger is not what was written; TallystickError `ledger_locked` when another
+ * process writes it
  */
 export async function openService(parameters: OpenServiceParameters): Promise<SettlementService> {
   const { config, now, log, onFailure } = parameters;
@@ -90,7 +90,8 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     if (config.sharedStore) verify();
     const shared = await waitForTurn(parameters, { ledger, folder, gate });
     opened.shared = shared;
-    // The order matters: entries that the index lacks must not be counted as spent twice.
+    // Entries that came before this point are in the index, and `recallActions` counts what they spent. If `serve` came
+    // earlier, entries that the index lacked at the start would be counted twice.
     serve();
     await recallActions(ruleBook, index, ledger);
     if (ledger.size > 0) clock.entry((await ledger.envelope(ledger.size - 1)).timestamp);
@@ -291,7 +292,7 @@ async function openLedger({ config, now, log, onFailure }: OpenServiceParameters
     metrics = by;
     return by;
   };
-  // Earlier spendings come from the index.
+  // After this call each new entry is counted. What earlier entries spent comes from the index.
   const serve = (): void => {
     isServed = true;
   };
@@ -327,7 +328,7 @@ async function finishReleasesWhenOpen(engine: SettlementEngine, gate: LedgerGate
   if (!gate.refusal) await finish();
 }
 
-/** Asks contract wallets, at the latest block; undefined without a chain. */
+/** The check of a contract wallet's signature, at the latest block; undefined without a chain. */
 async function isContractSignatureBy({
   rpcUrl,
   anchoring,
@@ -423,7 +424,7 @@ function openNotices(
   };
 }
 
-/** Reports the outcomes of agents' proposals; undefined without the operator's key, or in a sandbox. */
+/** The account that signs the outcomes of agents' proposals; undefined without the operator's key, or in a sandbox. */
 async function outcomesOperator({ operatorPrivateKey, mode }: SettlementConfig) {
   if (operatorPrivateKey === undefined || mode === "sandbox") return undefined;
   return accountOf(operatorPrivateKey);

@@ -128,8 +128,8 @@ function requireConsistent(
     });
   }
   const fromRoot = last?.root ?? EMPTY_ROOT;
-  const isEmpty = size > 0 || bytesEqual(root, EMPTY_ROOT);
-  if (isEmpty && verifyConsistency({ from: lastSize, to: size, fromRoot, toRoot: root, proof })) return;
+  const isPossible = size > 0 || bytesEqual(root, EMPTY_ROOT);
+  if (isPossible && verifyConsistency({ from: lastSize, to: size, fromRoot, toRoot: root, proof })) return;
   throw new Refusal({
     status: 422,
     code: "inconsistent",

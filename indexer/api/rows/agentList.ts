@@ -104,7 +104,10 @@ function candidates(where: AgentWhere): SQL | undefined {
 const ids = (condition: SQL) =>
   sql`${agent.id} = ANY (ARRAY(SELECT ${agent.id} FROM ${agent} WHERE ${condition}))`;
 
-/** The conditions on an agent's own row, for the index that the order reads. */
+/**
+ * The conditions on each agent. A condition that has the name of an order can limit what is read of that order's
+ * index. The other conditions filter the rows.
+ */
 function agentConditions(
   where: AgentWhere,
 ): Partial<Record<AgentOrder | "clustered" | "offers" | "scored" | "unsuspended", SQL>> {

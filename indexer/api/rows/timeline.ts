@@ -4,7 +4,7 @@ import type { Database } from "../database.ts";
 import { FINAL_END } from "./checkpoint.ts";
 import type { RowOf } from "./rowsById.ts";
 
-/** One event of the timeline, with the table and the row that describe it. */
+/** A moment of the timeline: one event, with the table and the row that describe it. */
 export type TimelineRow = RowOf<"timeline">;
 
 /** The last `limit` moments, the earliest of them first. */
@@ -30,8 +30,8 @@ export async function isMoment(db: Database, position: string): Promise<boolean>
 }
 
 /**
- * The last moment up to a position that no reorganization can remove; null if there is none. A position in a final block
- * is given back unchanged.
+ * Of the moments that no reorganization can remove, the last one up to a position; null if there is none. A position in
+ * a final block is given back unchanged.
  */
 export async function lastFinalMoment(db: Database, position: string): Promise<string | null> {
   const { rows } = await db.execute<{ last: string | null }>(sql`

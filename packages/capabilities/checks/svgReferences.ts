@@ -10,7 +10,7 @@ export type SvgReference = { id: string; times: number };
 type Part = { own: Drawn; inside: number[]; references: SvgReference[]; drawn?: Drawn | "under way" };
 
 /**
- * Counts what an SVG document draws. A `use` draws its target again, and the target may contain further ones.
+ * Counts what an SVG document draws. A `use` draws its target again, and the target may contain more `use` elements.
  * So a few lines can draw more shapes than fit into memory. It counts without expanding anything and without
  * recursion, so chains and circles of references are safe.
  */

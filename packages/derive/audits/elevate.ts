@@ -3,14 +3,17 @@ import type { ApplyContext } from "../applyContext.ts";
 import { clusterOf } from "../clusters.ts";
 import { elevatedUntil, raiseElevation } from "./elevations.ts";
 
-/** A hire was rolled back: for a time more hires of its seller and of its cluster are drawn under this version. */
+/**
+ * A hire was rolled back. So for a time audits draw more hires of its seller, and of the seller's clusters, that have this
+ * verification version.
+ */
 export function elevate(context: ApplyContext, seller: string, version: string): void {
   const until = context.at.time + context.params.audit.elevatedSeconds;
   raiseElevation(context, seller, version, until);
   for (const cluster of clustersOf(context, seller)) raiseElevation(context, cluster, version, until);
 }
 
-/** Whether hires of a seller under a version are drawn more often now. */
+/** Whether hires of a seller with this verification version are drawn more often now. */
 export function isElevated(context: ApplyContext, seller: string, version: string): boolean {
   const { everElevated } = agentRow(context, seller);
   for (const who of [...(everElevated ? [seller] : []), ...clustersOf(context, seller)]) {

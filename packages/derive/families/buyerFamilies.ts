@@ -24,7 +24,7 @@ type Stake = Pick<Hire, "buyerFamily" | "payeeAccount" | "brought">;
 /**
  * Three facts about a hire, fixed when it is counted. The first two are the family that it counts for, and the
  * account that got its money. The third is how much of the money the family had brought from outside in an earlier
- * block. Money that came through the seller is the seller's own. Then the hire counts for the seller's family.
+ * block. Money that came through the seller is the seller's own, so such a hire counts for the seller's family.
  */
 export function stakeOf(
   context: ApplyContext,
@@ -226,12 +226,12 @@ function withSources(
   return known.join(" ");
 }
 
-/** The family of a seller, which is registered when a hire is counted. */
+/** The family of a seller. A seller whose hire is counted was registered before, or is registered by this event. */
 function registeredSeller(
   context: ApplyContext,
   seller: string,
 ): Row<"familyMember"> | Row<"registeredMember"> {
-  // Registered at this place too.
+  // The place after this one, so that a seller that this event registers is found too.
   const { block, log } = placeHere(context);
   const member = memberAsSeller(context, seller, { block, log: log + 1 });
   if (member === null) throw new Error(`${seller} sold something and is not registered.`);

@@ -64,9 +64,9 @@ function changeAround(
 
 /**
  * A class with members is a core when each of them has `clusterOthers` similar agents: then all of them are one
- * cluster. A new member is similar to all classes that it enters or makes cores, so these classes are one group. For
- * a class that was a core before, one member stands for the others. It also stands for other such classes in its
- * cluster.
+ * cluster. A new member is similar to the members of its own class, and of each class that becomes a core through it.
+ * So all of these join one cluster. The members of a class that was a core before are in one cluster already, so one of
+ * them is enough. If several such classes are in the same cluster, one member of one class is enough.
  */
 function joinAlike(
   context: ApplyContext,

@@ -21,7 +21,7 @@ export type WalletQuestion = { signer: Address; hash: Hex; signature: Hex };
 export type WalletAnswer = "yes" | "no" | "no_contract";
 
 /**
- * Asks a contract wallet for a signature (ERC-1271). Every result of the wallet except the magic value means
+ * Asks a contract wallet about a signature (ERC-1271). Every result of the wallet except the magic value means
  * no. An error of the provider or of the network is not an answer.
  *
  * @param witness a contract that exists at the block; if its code is missing, the provider does not have the

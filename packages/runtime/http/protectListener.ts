@@ -7,8 +7,8 @@ import { limitTime } from "./limitTime.ts";
 import type { OnFault } from "./requestScope.ts";
 
 /**
- * Protects a server: faults, time, connections, requests that wait on one connection, and bodies that nobody reads. Call
- * it after the server has its request listener.
+ * Protects a server against errors in its listeners, slow clients, too many connections, many waiting requests on one
+ * connection, and bodies that nobody reads. Call it after the server has its request listener.
  *
  * @param parameters.limits the clients' budgets. Leave them out if the server counts requests itself, or serves only
  * its operator

@@ -10,7 +10,7 @@ export type ListingSources = {
   /** Reaches sellers. */
   sellerFetch: Fetch;
   devMode: boolean;
-  /** Asks a contract wallet (ERC-1271); absent without a chain. */
+  /** Asks a contract wallet about a signature (ERC-1271); absent without a chain. */
   askWallet?: AskWallet | undefined;
 };
 

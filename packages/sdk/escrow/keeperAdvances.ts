@@ -33,7 +33,7 @@ export type AdvancesParameters = {
 
 /**
  * What a keeper pays before it gets a fee: deposits and marks of delivery. Each counts against the hire's
- * buyer until a release of it brings the fee. If a contract wallet checks the signature, it may burn the gas.
+ * buyer until the release of the hire brings the fee. If a contract wallet checks the signature, it may burn the gas.
  * Then it counts against that wallet, which has a smaller allowance.
  */
 export function createAdvances(
@@ -42,7 +42,7 @@ export function createAdvances(
   const { calls, batches, batchMs } = parameters;
   /** Requests, by their call: the signature is a part of it. */
   const underWay = new Map<Hex, Promise<Hex>>();
-  /** What passed its trial and is being sent, by what it does to which escrow. */
+  /** Calls that passed their trial and are being sent, by their `key`. */
   const sending = new Map<string, Promise<Hex>>();
 
   /** Tries a call, and sends it, unless a call with another signature already does the same. */
@@ -65,7 +65,7 @@ export function createAdvances(
    * does not wait for ever. Its call continues when the request has ended.
    */
   const once = async (it: Advance): Promise<Hex> => {
-    // Sent by a process before this one.
+    // An earlier process sent it.
     if (!sending.has(it.key) && batches.isOnItsWay(it.key)) throw notMined(it.what);
     const running = underWay.get(it.call) ?? tryAndSend(it).finally(() => underWay.delete(it.call));
     underWay.set(it.call, running);
@@ -119,7 +119,7 @@ async function send(
     );
   }
   const outcome = await batches.send([{ key, call }], gasEach).catch(async (error: unknown) => {
-    // Without this nobody knows whether it was sent.
+    // Unless `neverSent` is set, the call may have been sent, so its gas counts as spent.
     if (error instanceof ChainError && error.neverSent) advance.giveBack();
     else await advance.lose(gas);
     signatureGas?.giveBack();

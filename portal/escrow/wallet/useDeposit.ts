@@ -89,7 +89,7 @@ export function useDeposit({
       setStep({ step: "trying" });
       return await sendDeposit((await depositCall(chain, { terms, way, signature })).call);
     }
-    // The dialogue now shows another transaction than the one that the reader agreed to.
+    // This is not the transaction that the reader agreed to. So the dialogue shows it, and the reader decides again.
     if (shown.by !== "allowance" || shown.next !== way.next) return setStep({ step: "ready", ready });
     if (way.next === "deposit") return await sendDeposit(way.call);
     setStep({ step: "allowing" });

@@ -4,11 +4,11 @@ import type { Offer } from "../agentRecords.ts";
 import { PROVIDER } from "../startDemoNode.ts";
 import type { Scene } from "./scene.ts";
 
-/** The offers of scribe and of the ring's first wallet. Rookie sells the first of them too. */
+/** The offers of the actor `scribe`. The ring's first wallet has the same offers for less, and `rookie` has TRANSLATE. */
 export const TRANSLATE: Offer = { capability: "text.translate.en.it", price: "0.50", latency: 4_000 };
 export const SUMMARIZE: Offer = { capability: "text.summarize.short", price: "0.25", latency: 2_000 };
 export const EXTRACT: Offer = { capability: "data.extract.from-url", price: "1.00", latency: 9_000 };
-/** The offer of forge, which is paid by escrow. */
+/** The offer of the actor `forge`, which is paid by escrow. */
 export const REVIEW: Offer = { capability: "code.review", price: "2.00", latency: 60_000 };
 
 /**

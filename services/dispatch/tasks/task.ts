@@ -96,7 +96,7 @@ export async function readTask(value: unknown, client: string): Promise<Task> {
   if (goal === undefined && capability === undefined)
     issues.push({ field: "goal", message: "is required without a capability" });
   if (params !== undefined && capability === undefined)
-    issues.push({ field: "params", message: "are those of a capability, and none is named" });
+    issues.push({ field: "params", message: "need a capability, and the task names none" });
   if (output_schema !== undefined && capability !== undefined)
     issues.push({ field: "output_schema", message: "is the capability's: leave it out" });
   if (issues.length > 0) throw new InvalidInputError({ issues });

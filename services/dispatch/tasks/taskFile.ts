@@ -31,8 +31,9 @@ export type TaskFile = {
   draws: { [name: string]: number };
   /** Its estimated difficulty. */
   triage?: Triage;
-  /** Parents on which its answer was proposed, and its closing entry. */
+  /** The parents on which its answer was proposed. */
   proposedOn: string[];
+  /** The parents on which its closing entry was proposed. */
   closedOn: string[];
   /** How it ended, until that is in the ledger. */
   closing?: Unfinished;

@@ -48,7 +48,7 @@ export class Outbox {
   /**
    * The last hour that was stored; -1 if there is none.
    *
-   * @param most the last hour that is asked for
+   * @param most hours after this one are ignored
    */
   lastHour(most = Number.POSITIVE_INFINITY): number {
     let last = -1;
@@ -120,7 +120,7 @@ export class Outbox {
         if (isLate) part.state = "late";
         else Object.assign(part, { state: "settled", hash: (await send(part.body)).hash });
       } catch (error) {
-        // Every other fault may be temporary: of the network, of settlement, or of the node.
+        // A fault that is not a refusal may be temporary: of the network, of settlement, or of the node.
         if (!isRefusal(error)) {
           log("A report could not be sent; it is tried again.", { hour, part: index, error });
           return false;

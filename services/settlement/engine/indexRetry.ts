@@ -48,7 +48,7 @@ export class IndexRetry {
     else this.#tryLater();
   }
 
-  /** Stops the verification. Resolves when its work has stopped. */
+  /** Ends the attempts to complete the index. Resolves when the last one has stopped. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);

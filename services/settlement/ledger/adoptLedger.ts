@@ -20,8 +20,8 @@ import { makeFolder } from "./makeFolder.ts";
  * the ledger's own last entry when there is no chain. Before that the whole ledger is verified and compared
  * with the chain.
  *
- * If anchors are signed for others to send, it also states that there is no signed anchor which the chain
- * does not show. So with such anchors, use it only if you know that this is the newest copy.
+ * If anchors are signed for others to send, it also states that the chain shows every signed anchor. So with
+ * such anchors, use it only if you know that this is the newest copy.
  *
  * @param onChain the ledger on chain and its writer; undefined when the ledger is not anchored.
  * `wordsFolder`: the folder that remembers anchors signed for others to send

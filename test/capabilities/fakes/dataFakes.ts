@@ -109,7 +109,7 @@ export const dataFakes: Fake[] = [
   weather("of tomorrow", "Oslo", { observed_at: iso(asked_at + 86_400) }),
   weather("snow in the heat", "Oslo", { conditions: "heavy snow", temperature_c: 28 }),
   weather("as hot as an oven", "Oslo", { temperature_c: 180 }),
-  weather("humid beyond measure", "Oslo", { humidity_percent: 140 }),
+  weather("a humidity above 100 %", "Oslo", { humidity_percent: 140 }),
   weather("Oslo in letters of another alphabet", "Oslo", { location: "\u041esl\u043e" }),
   weather("an excuse as the conditions", "Oslo", { conditions: "I cannot look this up" }, "passes"),
   weather("an invented temperature that could be", "Oslo", { temperature_c: 11.3 }, "passes"),
@@ -212,11 +212,11 @@ export const dataFakes: Fake[] = [
   instead(sentiment, "an answer with almost no confidence", { confidence: 0.1 }),
   instead(sentiment, "always neutral", { sentiment: "neutral" }),
   {
-    name: "the opposite of what is meant between the lines",
+    name: "the opposite of what the text implies",
     id: "classify.text.sentiment",
     params: { text: "The train came, as it always does, an hour late." },
     output: { sentiment: "positive", confidence: 0.9 },
     verdict: "passes",
   },
-  instead(toxicity, "less sure than a coin", { confidence: 0.2 }),
+  instead(toxicity, "less sure than chance", { confidence: 0.2 }),
 ];

@@ -25,7 +25,7 @@ const refusal = (asked: Promise<unknown>): Promise<TallystickError> =>
     (error) => error,
   );
 
-describe("a contract wallet that is asked for a signature (ERC-1271)", () => {
+describe("a contract wallet that is asked about a signature (ERC-1271)", () => {
   let chain: Chain;
   let client: PublicClient;
   before(async () => {

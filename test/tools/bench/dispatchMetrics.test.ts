@@ -88,7 +88,7 @@ describe("the figures of routing and of shadows", () => {
     );
   });
 
-  it("have intervals that equal resamples that are drawn one by one, and are the same for one seed", () => {
+  it("have the same intervals as a slow bootstrap that draws one by one, and the same again for the same seed", () => {
     const random = seededRandom(4);
     const answers = Array.from({ length: 40 }, (): Flagged => {
       const isWrong = random() < 0.3;
@@ -125,7 +125,7 @@ describe("the figures of routing and of shadows", () => {
     expect(auroc([{ score: 1, isWrong: true }])).to.satisfy(Number.isNaN);
   });
 
-  it("come from two halves with equal parts of each set, and from a small run of the whole command", () => {
+  it("come from two halves with equal parts of each set; a small run of the whole command gives all of them", () => {
     const tasks = readTable().filter((_, at) => at % 12 === 0);
     const [choosing, reporting] = halves(tasks, seededRandom(1));
     const both = new Set([...choosing, ...reporting]);

@@ -7,7 +7,7 @@ import { compiledOnce, programEndingWithParent } from "../../../scripts/processe
 /** A settlement process of its own, on a free port. */
 export type SettlementServer = { child: ChildProcess; port: number; size: number; kill: () => Promise<void> };
 
-/** The API key that {@link startSettlement} gives out. */
+/** The API key of each process that {@link startSettlement} starts. */
 export const BENCH_KEY = "bench-key";
 
 /** Starts a settlement process on a folder and waits until it listens. */
