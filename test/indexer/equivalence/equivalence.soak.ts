@@ -9,7 +9,7 @@ import { openWorld, type World } from "./openWorld.ts";
 import { playWithReorg } from "./playWithReorg.ts";
 import { type Progress, RealizedLog } from "./realizedLog.ts";
 import { situationsOf, withoutCrowd } from "./situations.ts";
-import { type Kill, soakLogOf } from "./soakLog.ts";
+import { type Kill, LOGS_PER_CHAIN, soakLogOf } from "./soakLog.ts";
 import { type ChainResult, openResults, situationsIn, tableOf } from "./soakResults.ts";
 
 const { SOAK_SEED = "1", SOAK_RUNS = "20", SOAK_FIRST = "0", SOAK_MINUTES = "Infinity" } = process.env;
@@ -17,8 +17,6 @@ const SEED = Number(SOAK_SEED);
 const FIRST = Number(SOAK_FIRST);
 const END = FIRST + Number(SOAK_RUNS);
 const RESULTS = process.env.SOAK_RESULTS ?? ".tallystick/soak-index.jsonl";
-/** After this many logs the chain and its nodes begin anew, so that the compared data does not grow. */
-const LOGS_PER_CHAIN = 12;
 /** In this many logs every situation must happen. */
 const MANY = 50;
 const DEADLINE = performance.now() + Number(SOAK_MINUTES) * 60_000;

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { derive, relevant } from "../../derive/relevant/agreement.ts";
 import { isOfCrowd } from "./crowd.ts";
 import { type Situations, situationsOf } from "./situations.ts";
-import { soakLogOf } from "./soakLog.ts";
+import { LOGS_PER_CHAIN, soakLogOf } from "./soakLog.ts";
 import { type ChainResult, openResults, situationsIn, tableOf } from "./soakResults.ts";
 
 const LOGS = Array.from({ length: 40 }, (_, n) => soakLogOf(1, n));
@@ -14,6 +14,22 @@ describe("logs of the soak of nodes", () => {
   it("depend on seed and number alone, so that one can be played again by itself", () => {
     expect(soakLogOf(1, 17)).to.deep.equal(LOGS[17]);
     expect(soakLogOf(2, 17)).to.not.deep.equal(LOGS[17]);
+  });
+
+  it("have one set of gates on a chain, and others on another chain", () => {
+    const gatesOf = (n: number) => {
+      const { events, kept } = soakLogOf(1, n);
+      const { hubTransfers: _, ...gates } = kept;
+      for (const it of events) {
+        if (it.kind !== "record" || it.type !== "params") continue;
+        expect(Object.keys(gates).filter((name) => name in it.body)).to.deep.equal([]);
+      }
+      return gates;
+    };
+    const [first, ...others] = Array.from({ length: LOGS_PER_CHAIN }, (_, n) => gatesOf(n));
+    for (const gates of others) expect(gates).to.deep.equal(first);
+    const chains = Array.from({ length: 8 }, (_, n) => JSON.stringify(gatesOf(n * LOGS_PER_CHAIN)));
+    expect(new Set(chains).size).to.be.greaterThan(4);
   });
 
   it("have a kill in one of seven, and in some nearly all transfers are between strangers", () => {

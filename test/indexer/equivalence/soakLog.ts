@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { DeriveEvent } from "tallystick-derive/events";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { EventLog, wallet } from "../../derive/eventLog.ts";
-import { ARBITER, ATTESTOR, OPERATOR } from "../../derive/oracle/generatedActions.ts";
+import { ARBITER, ATTESTOR, gates, OPERATOR } from "../../derive/oracle/generatedActions.ts";
 import { distantLogOf, generatedLogOf } from "../../derive/oracle/generatedLog.ts";
 import * as roles from "./actors.ts";
 import { isOfCrowd } from "./crowd.ts";
@@ -22,6 +22,22 @@ export type SoakLog = {
   kept: RecordBody;
   kill: Kill | null;
 };
+
+/** After this many logs the chain and its nodes begin anew, so that the compared data does not grow. */
+export const LOGS_PER_CHAIN = 12;
+
+/**
+ * Parameters that must not change on a chain while agents have hires in the window: to the derivation they matter at the next
+ * change of an agent's figures, and to the oracle at once.
+ */
+const GATES = [
+  "tier2MinSuccesses",
+  "tier2MinSuccessRate",
+  "tier2MinCapabilities",
+  "tier2MinBuyers",
+  "tier2RequiresClaim",
+  "starDecay",
+] as const;
 
 const LENGTH = { minLength: 10, maxLength: 28 };
 
@@ -54,8 +70,23 @@ export function soakLogOf(seed: number, n: number): SoakLog {
   settleOne(log, n);
   const [first] = log.events;
   const hubTransfers = first?.kind === "params" ? first.params.hubTransfers : 10_000;
-  const events = [...publication(), ...log.events];
-  return { events, wallets: walletsOf(events), kept: { hubTransfers }, kill };
+  const events = [...publication(), ...log.events].map(withoutGates);
+  const kept = { hubTransfers, ...gatesOf(seed, Math.floor(n / LOGS_PER_CHAIN)) };
+  return { events, wallets: walletsOf(events), kept, kill };
+}
+
+/** The gates of a chain, the same for all its logs. */
+function gatesOf(seed: number, chain: number): RecordBody {
+  const [drawn = {}] = fc.sample(gates, { numRuns: 1, seed: (seed * 1_000_003 + chain) | 0 });
+  return Object.fromEntries(
+    GATES.flatMap((name) => (drawn[name] === undefined ? [] : [[name, drawn[name]]])),
+  );
+}
+
+function withoutGates(event: DeriveEvent): DeriveEvent {
+  if (event.kind !== "record" || event.type !== "params") return event;
+  const body = Object.entries(event.body).filter(([name]) => !(GATES as readonly string[]).includes(name));
+  return { ...event, body: Object.fromEntries(body) };
 }
 
 /** Ends the log with an escrow. Random steps settle few, so the four ways to settle one come in turn. */
