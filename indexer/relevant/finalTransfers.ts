@@ -66,8 +66,8 @@ export class FinalTransfers {
   }
 
   /**
-   * The first `limit` transfers of each of these wallets, from the token's first block up to `upTo`. A wallet
-   * with fewer transfers gets all of them. Nothing is read twice.
+   * At least the first `limit` transfers of each of these wallets, from the token's first block up to `upTo`. If a
+   * wallet has fewer, all of its transfers. Nothing is read twice.
    */
   async first(
     kind: Side,

@@ -14,9 +14,9 @@ export const MOST_WALLETS = 1_000;
 const MOST_TIMES = 100;
 
 /**
- * Reads in advance, in few requests, what funding paths need of the past of wallets that sent money to an agent: whether
- * they sent too many transfers, and where their own money came from. An unneeded read costs a part of a
- * request, and changes nothing.
+ * Reads the past of wallets that sent money to an agent, in advance and in few requests. The search for funding paths
+ * needs to know whether such a wallet sent too many transfers, and where its own money came from. A read that turns out
+ * to be unnecessary costs a part of a request, and changes nothing.
  *
  * @param isWatched whether the log already has the transfers to a wallet
  */
@@ -32,7 +32,7 @@ export async function readPaths(
   for (let level = 0; senders.length > 0; level++) {
     const sent = await transfers.first("transfersFrom", senders, upTo, MOST_AHEAD, retryRead);
     if (level === params.maxIntermediaries) return;
-    // Nothing behind a wallet with many transfers is a path.
+    // No funding path leads through a hub. The past of another wallet with many transfers is read when it is needed.
     const most = Math.min(MOST_AHEAD, params.hubTransfers);
     const receivers = senders.filter((it) => !isWatched(it) && (sent.get(it)?.length ?? 0) < most);
     const received = await transfers.first("transfersTo", receivers, upTo, MOST_AHEAD, retryRead);
@@ -45,7 +45,11 @@ export async function readPaths(
   }
 }
 
-/** The senders of those transfers to one wallet, given from its first, that are large enough to fund it. */
+/**
+ * The senders of the transfers that are large enough to fund a wallet.
+ *
+ * @param received the transfers to the wallet, the oldest first
+ */
 export function fundersIn(received: readonly TokenTransfer[], params: Params): Address[] {
   let sum = 0n;
   return received.flatMap(({ from, value }) => {

@@ -6,8 +6,8 @@ import type { AgentIdentities, IdentityLink } from "./identityQuery.ts";
 const MAX_SHOWN = 10;
 
 /**
- * Shows the ERC-8004 identities that name, or once named, the agent as their wallet. It also shows how much of their
- * feedback is backed by hires. It shows nothing if there are no identities.
+ * Shows the ERC-8004 identities whose wallet is, or once was, the agent. It also shows how much of their feedback is
+ * backed by hires. It shows nothing if there are no identities.
  */
 export function IdentityBlock({ identities }: { identities: AgentIdentities }) {
   const { nodes, pageInfo } = identities;
@@ -50,8 +50,8 @@ function IdentityLine({ link }: { link: IdentityLink }) {
       {identity !== null && identity.uri !== "" && <code>{plainText(urlText(identity.uri), 80)}</code>}
       {counts !== null && counts.given > 0 && (
         <span class="small">
-          {counts.given} given: {counts.backed} backed by a hire, {counts.unproven} unproven, {counts.self}{" "}
-          its own, {counts.revoked} taken back
+          Feedback: {counts.given} in all, {counts.backed} backed by a hire, {counts.unproven} unproven,{" "}
+          {counts.self} about itself, {counts.revoked} taken back
         </span>
       )}
     </div>

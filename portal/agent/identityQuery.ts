@@ -1,4 +1,4 @@
-/** An identity that names, or once named, the agent as its wallet. The counts are of its feedback during that time. */
+/** An identity whose wallet is, or once was, the agent. The counts are of its feedback during that time. */
 export type IdentityLink = {
   id: string;
   isCurrent: boolean;

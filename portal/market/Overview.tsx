@@ -162,7 +162,7 @@ function OfferedCard({ offered, total }: { offered: Offered[]; total: number }) 
   );
 }
 
-/** The most capabilities that are named as hired. */
+/** The most capabilities that are listed under "What is hired". */
 const MAX_HIRED = 24;
 
 function Hired({ capabilities }: { capabilities: Offered[] }) {

@@ -7,9 +7,9 @@ export function registerIndexer(program: Command): void {
     .command("indexer")
     .description(
       "Run one indexer with the settings of .env, without settlement, until Ctrl-C.\n" +
-        "To run a second one next to a node's: --schema tallystick_v2 --port 42079. It gets no key.",
+        "To run a second one next to the indexer of a node: --schema tallystick_v2 --port 42079. An indexer gets no wallet's key.",
     );
-  addPartOptions(command, "the schema that it writes to, one indexer each").action((options: PartOptions) =>
-    runPart("indexer", options),
+  addPartOptions(command, "the schema that it writes to; each indexer needs its own").action(
+    (options: PartOptions) => runPart("indexer", options),
   );
 }

@@ -5,7 +5,7 @@ import { keysFileIn } from "../../services/settlement/config.ts";
 import { addKey, readKeyFile, revokeKey } from "../../services/settlement/keys/keyFile.ts";
 import { readAddress } from "../cli/readAddress.ts";
 
-/** `tallystick keys add|list|revoke`: who may settle proposals. A running service follows within a second. */
+/** `tallystick keys add|list|revoke`: who may settle proposals. A running service notices a change within a second. */
 export function registerKeys(program: Command): void {
   const keys = program
     .command("keys")
@@ -22,7 +22,10 @@ export function registerKeys(program: Command): void {
     .command("add")
     .description("Make a key and print it once. Only its hash is kept.")
     .argument("<name>", "who it is for")
-    .option("--agent <address>", "the agent whose proposals come with it: outcomes count for this agent")
+    .option(
+      "--agent <address>",
+      "the agent that will use the key: the outcomes of its proposals count for this agent",
+    )
     .action(async (name: string, options: { agent?: string }) => {
       const agent = options.agent === undefined ? undefined : readAddress(options.agent, "--agent");
       const { key, stored } = await addKey(file(), name, now(), agent);
@@ -32,7 +35,7 @@ export function registerKeys(program: Command): void {
 
   keys
     .command("list")
-    .description("List the keys, without the keys themselves.")
+    .description("List the ids and the owners of the keys. The keys themselves are not stored.")
     .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }) => {
       const stored = await readKeyFile(file());

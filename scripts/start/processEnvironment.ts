@@ -18,7 +18,7 @@ export function settlementEnvironment(set: Environment): Environment {
   return childEnvironment(pick(set, (name) => settlementVariables.includes(name) || NETWORK.test(name)));
 }
 
-/** The part of a node's settings for the indexer and for each replica. It contains no key. */
+/** The part of a node's settings for the indexer and for each replica. It contains no wallet's key. */
 export function indexerEnvironment(set: Environment): Environment {
   const own = (name: string) => indexerVariables.includes(name) || INDEXER.test(name) || NETWORK.test(name);
   return childEnvironment({ ...ponderSettings, DATABASE_SCHEMA: "tallystick", ...pick(set, own) });

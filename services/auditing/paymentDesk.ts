@@ -29,7 +29,7 @@ export type PaymentDeskParameters = {
   sender: TransactionSender;
   store: KeyValueStore;
   budget: Budget;
-  /** Smaller amounts wait, in atomic units: a transfer costs gas. */
+  /** The least amount that is paid, in atomic units. Smaller amounts wait, because a transfer costs gas. */
   least: bigint;
   /** The number of blocks that make a payment final, with the block of the payment. */
   confirmations: number;
@@ -49,11 +49,11 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
   const transfers = createPoolTransfers(parameters);
   const keyOf = (auditor: Address): string => `payment/${auditor}`;
 
-  /** @param depth the number of blocks that must show the state */
+  /** @param depth 1: as of the newest block; n: as of the block that is n - 1 blocks older */
   const stateOf = (nonce: Hex, depth: number) =>
     readPaymentState(sender.client, network, { payer: address, nonce }, depth);
 
-  /** Looks at the state of a payment. Returns its amount when it is final. */
+  /** Returns the amount of a payment when it is final. Otherwise sends the payment again if that is needed. */
   async function follow(payment: Payment): Promise<bigint | undefined> {
     const { auditor, nonce } = payment;
     const final = await stateOf(nonce, confirmations);
@@ -67,7 +67,8 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
     }
     const latest = await stateOf(nonce, 1);
     if (latest.isUsed) return undefined;
-    // The old signature has expired by now. The nonce stays the same, so at most one of the two is ever accepted.
+    // If the signature has expired, the payment is signed again. Both signatures have the same nonce, so the token
+    // accepts at most one of them.
     if (final.time >= payment.validBefore) {
       const again = await transfers.sign(payment, latest.time);
       await store.put(keyOf(auditor), again);
@@ -82,7 +83,10 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
     const known = await store.get<{ paid: string }>(`paid/${auditor}`);
     // If the node is behind this process, its answer would cause a second payment.
     if (known !== undefined && paid < BigInt(known.paid)) {
-      log("The node knows less than was paid, so its figures are not used for payments.", { auditor, paid });
+      log("The node does not know a payment that was made, so its figures are not used for payments.", {
+        auditor,
+        paid,
+      });
       return false;
     }
     const amount = accrued - paid;

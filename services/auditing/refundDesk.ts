@@ -32,7 +32,7 @@ export function createRefundDesk({ arbiter, network, escrows, sender, log }: Ref
     if ((await calls.state(id)).status !== "held") return false;
     const terms = termsOf(hire, id, deployment);
     if (terms === undefined) {
-      log("A node gave terms that are not an escrow's.", { escrow: id });
+      log("The node's terms of an escrow do not match its id.", { escrow: id });
       return false;
     }
     const signature = await createEscrowSigner({ account: arbiter, deployment, network }).refund(id);

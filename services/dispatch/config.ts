@@ -121,7 +121,7 @@ function textOf(file: string): string {
     throw new InvalidInputError({
       code: "invalid_configuration",
       issues: [{ field: "DISPATCH_MODELS_FILE", message }],
-      hint: "Copy services/dispatch/models.example.yaml and name the copy.",
+      hint: "Copy services/dispatch/models.example.yaml, and set DISPATCH_MODELS_FILE to the copy.",
       cause,
     });
   }

@@ -348,7 +348,7 @@ describe("hires over MCP", function () {
       expect(JSON.stringify(answer)).not.to.contain("xxxxxxxxxx");
     });
 
-    it("takes no sentence of a node for its ledger's checkpoint, and no field that it adds", async () => {
+    it("refuses a checkpoint that contains a sentence of the node, and drops fields that the node adds", async () => {
       const node = market.hosts["node.test"] as Market["hosts"][string];
       const checkpoint = await (await node.request("http://node.test/v1/ledger/checkpoint")).text();
       const latest = await (await node.request("http://node.test/v1/ledger/latest")).json();

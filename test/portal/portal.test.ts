@@ -364,7 +364,9 @@ describe("the portal", function () {
     await block.waitFor();
     const text = await block.innerText();
     expect(text).to.contain("Identity 22").and.contain("its wallet now").and.contain("Identity 7");
-    expect(text).to.contain("9 given: 2 backed by a hire, 4 unproven, 3 its own, 1 taken back");
+    expect(text).to.contain(
+      "Feedback: 9 in all, 2 backed by a hire, 4 unproven, 3 about itself, 1 taken back",
+    );
     expect(text).to.contain("There are more").and.contain("This is advice: no figure above depends on it");
     // The address of a file is a stranger's word.
     expect(await block.locator("code").first().innerText()).to.contain("<img src=x");

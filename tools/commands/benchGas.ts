@@ -5,7 +5,7 @@ export function registerBenchGas(program: Command): void {
   program
     .command("bench-gas")
     .description(
-      "Measure the gas of every verb on a local chain, with steady balances, the plain test token and signatures of keys.",
+      "Measure the gas of every verb on a local chain, with the plain test token, parties that hold tokens already, and signatures of keys.",
     )
     .option("--json", "print the figures as JSON")
     .option("--update", "make these figures the committed snapshot")

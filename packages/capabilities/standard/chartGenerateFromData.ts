@@ -85,7 +85,8 @@ export const chartGenerateFromData = defineCapability({
       ({ commonest, inkWidth, inkHeight }) => commonest <= 0.985 && inkWidth >= 0.35 && inkHeight >= 0.35,
       "has almost nothing drawn on it",
     ),
-    // Axes and grid lines run from edge to edge. Only a series of data changes on its way.
+    // Axes and grid lines run from edge to edge, so they give almost all rows of pixels the same pattern. Only a series
+    // makes the rows differ.
     has_series: {
       since: "v1",
       test: async (context) => {

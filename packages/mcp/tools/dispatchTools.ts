@@ -87,6 +87,6 @@ function noDispatcher(): TallystickError {
   return new TallystickError({
     code: "no_dispatcher",
     message: "This server has no dispatcher.",
-    hint: "Its operator can set TALLYSTICK_DISPATCH_URL and TALLYSTICK_DISPATCH_KEY; tallystick dispatch runs one.",
+    hint: "Its operator can run one with tallystick dispatch, and set TALLYSTICK_DISPATCH_URL and TALLYSTICK_DISPATCH_KEY.",
   });
 }

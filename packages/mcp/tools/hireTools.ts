@@ -158,7 +158,7 @@ function registerCancelHire(server: McpServer, context: McpContext): void {
         running.cancel();
         const ended = await waitFor(running, () => {}, context.handleAfterMs);
         const remaining_budget_usdc = formatUsdc(await spend.budget.remaining());
-        // Once its payment is signed, only the seller can end a hire. A seller may be silent for a long time.
+        // Once the payment of a hire is signed, only its seller can end it. A seller may be silent for a long time.
         if (ended === undefined) {
           const next_step =
             "The payment of this hire is signed already, so the hire goes on. get_hire shows how it ends.";

@@ -16,11 +16,12 @@ import { plainFigures, plainName, strangersText, strangersTextSchema } from "../
 import { answering } from "../toolResult.ts";
 
 /**
- * The form of a signed checkpoint: origin, size and root, an empty line, and signatures. It lets no sentence of a node
- * through. A checkpoint has at most this number of characters.
+ * The form of a signed checkpoint: origin, size and root, an empty line, and signatures. A text of this form cannot
+ * contain a sentence that the node wrote for the model.
  */
 const CHECKPOINT =
   /^[!-~]{1,128}\n\d{1,16}\n[A-Za-z0-9+/]{43}=\n\n(?:\u2014 [!-~]{1,128} [A-Za-z0-9+/=]{1,8000}\n)+$/;
+/** The most characters of a checkpoint. */
 const MAX_CHECKPOINT = 8_192;
 
 const READS = { readOnlyHint: true, openWorldHint: true } as const;
@@ -70,7 +71,7 @@ function registerSettleAction(server: McpServer, context: McpContext): void {
           throw new TallystickError({
             code: "no_api_key",
             message: "This server has no key for the settlement of actions.",
-            hint: "Its operator can set TALLYSTICK_API_KEY; tallystick keys add makes one. Until then: do not act.",
+            hint: "Its operator can make a key with tallystick keys add, and set TALLYSTICK_API_KEY to it. Until then: do not act.",
           });
         }
         const parent_hash = parentHash ?? readObject(await read(context, "/v1/ledger/latest")).hash;

@@ -55,10 +55,9 @@ export function parseNotice(body: RecordBody): Notice {
 }
 
 /**
- * The id of a notice. The same event, sent to the same subscription, always has the same id on every node.
- *
- * @param step what happened, without the time. A breach has each step once, but each payment and each ruling
- * has its own record
+ * The id of a notice. The same event, sent to the same subscription, always has the same id on every node. The time is
+ * not needed: a breach can have several payments and rulings, but each has its own `record`. It has every other step
+ * only once.
  */
 export function noticeId(
   { subscription, breach, step, record }: Pick<Notice, "subscription" | "breach" | "step" | "record">,

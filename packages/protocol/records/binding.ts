@@ -5,7 +5,7 @@ import type { LedgerName } from "./ledgerName.ts";
 /** What a bound body contains in addition to its fields. */
 export type Binding = { type: string; ledger: LedgerName };
 
-/** Existing SDKs fix the signed form of these types. Their own fields show which type they are. */
+/** The signed form of these types cannot change, because existing SDKs sign it. Their fields show which type they are. */
 const FREE_TYPES: readonly string[] = ["listing", "receipt"];
 
 /** Whether records of a type sign their type and their ledger inside the body: all but listings and receipts. */
@@ -31,8 +31,8 @@ export function bindBody(fields: RecordBody, { type, ledger }: Binding): RecordB
 }
 
 /**
- * Refuses a record whose signed body does not say that it has its type and is for this ledger. Otherwise a signature could
- * be replayed as another record, or in another ledger. Listings and receipts pass.
+ * Refuses a record whose signed body does not name the record's type and this ledger. Otherwise a signature could be
+ * replayed as another record, or in another ledger. Listings and receipts pass.
  *
  * @param ledger where the record is, or is to be
  * @throws InvalidInputError `unbound` for the older form, `other_type`, `other_ledger`; naming `body.type` and
@@ -44,7 +44,7 @@ export function checkBinding({ type, body }: { type: string; body: RecordBody },
   const wanted: Binding = { type, ledger };
   for (const [name, value] of Object.entries(wanted)) {
     if (Object.hasOwn(body, name) && body[name] === value) continue;
-    const what = name === "type" ? "what is signed" : "the ledger it is signed for";
+    const what = name === "type" ? "the type of this record" : "the name of this ledger";
     issues.push({ field: `body.${name}`, message: `must be ${value}, ${what}` });
   }
   const [first] = issues;

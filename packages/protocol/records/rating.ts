@@ -13,7 +13,7 @@ export type RatingSide = z.infer<typeof ratingSideSchema>;
 
 /**
  * The body of a `rating`: stars for a hire by one of its sides (SHP §9.1). `receipt` is the entry hash of the
- * receipt; it decides who may sign. The reader of a rating has to apply that rule.
+ * receipt, and the receipt decides who may sign. `parseRating` does not check this: its caller has to.
  */
 const ratingFields = {
   receipt: entryHashSchema,

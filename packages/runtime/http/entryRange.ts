@@ -2,10 +2,11 @@ import { InvalidInputError } from "tallystick-protocol/errors";
 import { positionOf } from "./positionOf.ts";
 
 /**
- * Reads the range of entries from `from` and `to` of a query. If they are absent, `from` is 0 and `to` is the size.
+ * Reads a range of entries out of a query, which may have `from` and `to`. If they are absent, `from` is 0 and `to` is
+ * the size.
  *
  * @param size the number of entries
- * @param what words for the size, for the error
+ * @param what the size in words, for the error: "the size of this copy"
  * @throws InvalidInputError naming `from` and `to`
  */
 export function entryRange(

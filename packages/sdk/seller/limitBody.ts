@@ -3,9 +3,8 @@ import { bodyLimit } from "hono/body-limit";
 import { HireRefusedError } from "./sellerErrors.ts";
 
 /**
- * Refuses larger bodies before they are read.
+ * Refuses bodies of more than `maxSize` bytes before they are read.
  *
- * @param maxSize in bytes
  * @throws HireRefusedError `payload_too_large` (413), for the app's own error handler
  */
 export function limitBody(maxSize: number): MiddlewareHandler {

@@ -40,7 +40,7 @@ export function problemResponse(
     });
   }
   const answer = told ?? internalProblem();
-  // This is a `Headers` object, because with a plain object early servers of Hono lose headers that are set later.
+  // This is a `Headers` object, because with a plain object early versions of Hono lose headers that are set later.
   const headers = new Headers({ "content-type": PROBLEM_MEDIA_TYPE, "cache-control": "no-store" });
   if (answer.status === 503) headers.set("retry-after", RETRY_AFTER);
   return new Response(JSON.stringify(answer), { status: answer.status, headers });

@@ -52,7 +52,7 @@ const fileSchema = z.strictObject({
   dated: z.string().regex(/^\d{4}-\d{2}-\d{2}$/, "must be the day of the prices, as 2026-11-01"),
   models: z
     .record(name, modelSchema)
-    .refine((it) => Object.keys(it).length <= MAX_MODELS, `must be at most ${MAX_MODELS}`),
+    .refine((it) => Object.keys(it).length <= MAX_MODELS, `must have at most ${MAX_MODELS} models`),
   tiers: z.strictObject({ thrifty: names, standard: names, premium: names }),
   classifier: name.optional(),
   shadow: z
@@ -216,7 +216,7 @@ function faultsOf({ models, tiers, classifier, shadow }: Parsed, table: ModelTab
     for (const tier of TIERS)
       for (const { family, name: model } of table.tiers[tier])
         if (![...families].some((other) => other !== family))
-          say(["shadow", "models"], `has no model of another family than ${model}'s, ${family}`);
+          say(["shadow", "models"], `has no model of another family for ${model}, whose family is ${family}`);
   }
   return faults;
 }

@@ -6,7 +6,7 @@ import { hashKey, readKeyFile } from "./keyFile.ts";
 /** The least time between two readings of the key file, in milliseconds. */
 const RECHECK_MS = 1_000;
 
-/** A key's owner: its id, and the agent whose proposals come with it, if the operator named one. */
+/** A key's id, and the agent that uses the key for its proposals, if the operator named one. */
 export type ApiKey = { id: string; agent?: Address };
 
 type KnownKey = ApiKey & { digest: Buffer };

@@ -105,8 +105,8 @@ export function revokeKey(file: string, id: string, now: number): Promise<Stored
 }
 
 /**
- * Changes the keys of a file, one process after the other. Otherwise a key that is made while another one is revoked would
- * bring the revoked one back.
+ * Changes the keys of a file. Only one process at a time can do this. Otherwise one process could revoke a key while
+ * another adds one, and the second would write the revoked key back.
  *
  * @throws TallystickError `keys_busy` when another process does not end its change
  */
@@ -121,7 +121,7 @@ async function change<T>(file: string, work: (keys: StoredKey[]) => T): Promise<
         throw new TallystickError({
           code: "keys_busy",
           message: `Another process is changing ${file}.`,
-          hint: "Nothing was changed. Try again when it has ended.",
+          hint: "Nothing was changed. Try again when the other process has ended.",
         });
       }
       await sleep(LOOK_MS);

@@ -146,7 +146,7 @@ describe("GraphQL", () => {
       expect(agent.listings.nodes[2]).to.deep.equal({ capability: "text.task2", priceUsdc: "0.3" });
     });
 
-    it("gives its position", async () => {
+    it("gives the position of the node", async () => {
       await database.database.insert(schema.token).values({ id: node.token, firstBlock: 17 });
       const { meta } = await ask<{ meta: Record<string, unknown> }>(
         "{ meta { block time digest indexedBlock chainId token { address firstBlock } paramsVersion } }",

@@ -134,7 +134,7 @@ describe("the work of a hire that may be audited", () => {
     expect((await ask(seller, assignment)).status).to.equal(404);
   });
 
-  it("costs the seller one request to its node in five seconds, for any requests of strangers", async () => {
+  it("costs the seller one request to its node in five seconds, whatever strangers request", async () => {
     const { seller, assignment } = await hired();
     ahead += 10_000;
     asked = 0;

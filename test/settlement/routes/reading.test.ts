@@ -21,7 +21,7 @@ describe("reading from the settlement service", () => {
     }
   }
 
-  it("GET /v1/ledger/latest gives size, hash and root, with 64 zeros at the beginning", async () => {
+  it("GET /v1/ledger/latest gives size, hash and root; the hash of an empty ledger is 64 zeros", async () => {
     expect((await service.get("/v1/ledger/latest")).json).to.deep.equal({
       ledger: "local",
       origin: "tallystick.local/ledger",
@@ -72,7 +72,7 @@ describe("reading from the settlement service", () => {
     });
   }
 
-  it("GET /v1/context gives the requested keys and core_logic, with their head", async () => {
+  it("GET /v1/context gives the requested keys and core_logic, and the head of the ledger", async () => {
     await settle(1);
     const response = await service.app.request("/v1/context?keywords=budget,unknown");
     expect(await response.text()).to.equal('{"budget": 100, "core_logic": "be kind"}');
@@ -158,7 +158,7 @@ describe("reading from the settlement service", () => {
     ]);
   });
 
-  it("measures requests by route template and class of status, for any paths of strangers", async () => {
+  it("measures requests by route template and class of status, whatever paths strangers request", async () => {
     for (const path of ["/v1/status/a", "/v1/status/b", "/v1/nothing/1", "/v1/nothing/2", "/v1/settle"])
       await service.get(path);
     await service.post("/v1/settle", proposal(service.ledger.head), KEY);

@@ -42,7 +42,7 @@ export const likeFiatToken: DeployToken = async (ethers) => {
 
 /**
  * A fresh chain with an escrow. The escrow and its parties hold tokens already, so no payment fills an empty
- * storage slot ("steady balances"). Every run is the same except for the block times.
+ * storage slot. Every run is the same except for the block times.
  */
 export async function benchChain(deployToken: DeployToken = plainToken) {
   await hre.tasks.getTask("build").run({ quiet: true });

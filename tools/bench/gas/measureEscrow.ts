@@ -6,7 +6,10 @@ export type GasFigures = Record<string, number>;
 
 export const BATCH = 50;
 
-/** Every verb of the escrow once, with steady balances. Signatures are of keys, not of contract wallets. */
+/**
+ * Measures every verb of the escrow once. All parties hold tokens already, so no payment fills an empty storage slot.
+ * Signatures are of keys, not of contract wallets.
+ */
 export async function measureEscrow(bench: BenchChain): Promise<GasFigures> {
   const { escrow, token, relayer, guardian, buyer, seller, payee, feeRecipient, arbiter } = bench;
   const figures: GasFigures = {};
@@ -127,7 +130,7 @@ async function gasOfBatch(bench: BenchChain, sender: BenchChain["buyer"], calls:
   return gasOf(Promise.resolve(sent));
 }
 
-/** Deposits as many hires as given, with the same payees, by authorization in one transaction. */
+/** Deposits one new hire for each given hire, with the same payee. All deposits are by authorization, in one transaction. */
 async function depositMany(bench: BenchChain, like: readonly Hire[]): Promise<number> {
   const paid = like.map(({ payee }, i) => bench.hire({ payee, hireId: id(`paid ${i}`) }));
   const deposits = [];

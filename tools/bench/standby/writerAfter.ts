@@ -21,10 +21,11 @@ export async function until<T>(
 export type Writer<M> = { writer: M; life: number };
 
 /**
- * Finds the machine that writes, after a time in which clients could write.
+ * Waits for `waitMs`, in which clients can write. Returns the machine that was the writer during all of this time.
  *
- * A process that has lost the ledger shows it only by its end, a quarter of a second later. The next process on its
- * machine is a stand-by, where a fault has no effect. So only a machine that wrote during all of that time is returned.
+ * A process that has lost the ledger ends a quarter of a second later, and until then it still looks like the writer.
+ * The next process on its machine is a stand-by, where a fault has no effect. So a machine whose process changed is not
+ * returned.
  */
 export async function writerAfter<M extends Pick<Machine, "isWriter" | "lives">>(
   waitMs: number,

@@ -6,8 +6,8 @@ import type { RecordEvent } from "../../events.ts";
 import { DAY } from "../days.ts";
 
 /**
- * Reads a prober's findings on agents' own monitoring (T026). They are shown with the SLA and are part of no
- * figure.
+ * Reads a record in which a prober says where the figures of agents' own monitoring endpoints differ from the measured
+ * ones (T026). The differences are shown with the SLA, and no figure depends on them.
  */
 export function readMonitoring(context: ApplyContext, event: RecordEvent): Reading {
   const body = parseMonitoring(event.body);
@@ -19,8 +19,8 @@ export function readMonitoring(context: ApplyContext, event: RecordEvent): Readi
 }
 
 /**
- * Stores the newest finding of a prober for each agent with promises. An agent without a difference so far
- * gets no row.
+ * Stores a prober's newest differences for each agent that has an SLA. An agent that had no difference so far gets no
+ * row.
  */
 function monitoringSettled(context: ApplyContext, event: RecordEvent, { agents }: Monitoring): void {
   for (const [agent, { endpoint, asked_at: askedAt, differences }] of Object.entries(agents).sort(

@@ -13,10 +13,9 @@ export type SlaPart = { ok: number; failed: number; latency: number | null };
 type Day = Row<"slaDay">;
 
 /**
- * Notes that a hire of a family of buyers changed from `was` to `is`. A day names at most `MIN_FAMILIES` of its
- * families with bad figures. If a bad family is not named, then three other bad families are. So a check of a day
- * costs the same for any number of hires. All families are stored too: if a named family becomes good, another bad
- * one takes its place.
+ * Notes that a hire of a family of buyers changed from `was` to `is`. The row of a day names at most `MIN_FAMILIES`
+ * families with bad figures, because more are not needed for a breach. So a check of a day costs the same for any
+ * number of hires. All families are stored too: if a named family becomes good, another bad one takes its place.
  *
  * @returns the columns of the day's row that changed
  */
