@@ -124,7 +124,7 @@ export class TooManyLogsError extends LogSourceError {
   }
 }
 
-/** Two sources that must agree do not. */
+/** Two sources that must agree gave different answers. */
 export class SourcesDisagreeError extends LogSourceError {
   readonly other: string;
 

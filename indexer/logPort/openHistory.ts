@@ -20,8 +20,8 @@ export function openHistory({ rpc, history, onFallback, now }: HistoryOptions) {
   const rests = openRests(now);
 
   /**
-   * Reads from the first source that can answer. No source may take all of the time: each gets half of what is
-   * left, and the last one the rest.
+   * Reads from the first source that can answer. No source may take all of the time. Each gets half of the time that
+   * is left, and the last source gets all of it.
    */
   async function readFirst(query: LogQuery, place: BlockRange, call: LimitedCall): Promise<Part> {
     const over = now() + call.deadlineMs;

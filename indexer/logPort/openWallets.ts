@@ -7,9 +7,9 @@ import type { LogQuery, TokenLog } from "./logPort.ts";
 export const MAX_LOGS = 2_000_000;
 
 /**
- * Collects the logs for a query, in any order, and knows which wallets already have enough. Ranges must be
- * started in ascending order. Then every range before the end of a wallet's first `limit` logs was requested
- * while the wallet was still open.
+ * Collects the logs for a query, in any order, and knows which wallets already have enough. Ranges must be started in
+ * ascending order. Then the first `limit` logs of each wallet are complete: the wallet was still open when the ranges
+ * with these logs were requested.
  */
 export function openWallets({ kind, wallets }: LogQuery, source: string, limit = Infinity, most = MAX_LOGS) {
   const counts = new Map<string, number>();

@@ -33,8 +33,8 @@ export type Look = {
 };
 
 /**
- * Checks again and again, in the background, whether what watched wallets received (by the rows) and what they sent add up
- * to their balances. Each time it visits some of them, and all new ones.
+ * Checks the balances of watched wallets again and again in the background. A balance must be what the wallet
+ * received, by the rows, minus what it sent. Each check visits some of the wallets, and all new ones.
  */
 export class CompletenessWatch {
   readonly #options: CompletenessWatchOptions;

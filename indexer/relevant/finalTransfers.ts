@@ -128,7 +128,7 @@ export class FinalTransfers {
     return found;
   }
 
-  /** The same transfers, each with the time of its block. */
+  /** Adds to each transfer the time of its block. */
   async withTimes<It extends { block: number; blockHash: Hex; time: number | null }>(
     logs: readonly It[],
     retryRead: RetryRead,

@@ -21,8 +21,8 @@ export function finalityOf(chainId: number): { finalityBlocks?: number } {
 export type ConfiguredPort = {
   port: LogPort;
   /**
-   * Who is asked when `port` seems to be wrong: each source after the first together with the chain's RPC, and the RPC
-   * alone.
+   * The ports that are asked when `port` seems to be wrong. Each has one source after the first, together with the
+   * chain's RPC. The last one has only the RPC.
    */
   others: readonly LogPort[];
   balances: BalanceSource;

@@ -11,10 +11,10 @@ const TOGETHER = 16;
 const HASH = /^0x[0-9a-f]{64}$/;
 
 /**
- * Reads in advance, in few requests, what records will need one after the other: the transactions that
- * receipts name, the past of their new agents, and the funding paths that lead to these. An unneeded read costs a request, and changes nothing. A
- * wallet that a receipt names but that has not paid is not looked up, because anybody can write such receipts
- * for free.
+ * Reads in advance, in few requests, what records would otherwise read one after the other. These are the
+ * transactions that receipts name, the past of the new agents in them, and the funding paths to these agents. An
+ * unneeded read costs a request, and changes nothing. If a receipt names a wallet that has not paid, the wallet is
+ * not looked up: anybody can write such receipts for free.
  *
  * @param isWatched whether the log already has the transfers to a wallet
  */
@@ -46,7 +46,7 @@ export async function readAhead(
   for (let n = 0; n < fresh.length; n += MOST_WALLETS) {
     const some = fresh.slice(n, n + MOST_WALLETS);
     const received = await transfers.first("transfersTo", some, final, MOST_AHEAD, retryRead);
-    // The first transfer of each shows whether it has spent.
+    // The first transfer that a wallet sent shows whether the wallet has spent.
     await transfers.first("transfersFrom", some, finalizedHead.block, 1, retryRead);
     const funders = [...received.values()].flatMap((it) => fundersIn(it, params));
     await readPaths(view, funders, params, isWatched);

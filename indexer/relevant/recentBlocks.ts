@@ -7,8 +7,8 @@ import type { RetryRead } from "./retryRead.ts";
 export type RecentBlock = BlockHeader & BlockLogs;
 
 /**
- * From this number of kept blocks on, those that are final now are dropped. It is some more than Base has above its
- * finalized block.
+ * When more blocks than this are kept, those that are final by now are dropped. Base has somewhat fewer blocks above
+ * its finalized block.
  */
 const MANY_KEPT = 4_000;
 
@@ -44,8 +44,8 @@ export class RecentBlocks {
   }
 
   /**
-   * Reads a block and the blocks below it, in one step, down to the nearest one that is kept. That one has another
-   * hash after a reorg; then the next step reads it too.
+   * Reads a block and the blocks below it, in one step, down to the nearest block that is kept. After a reorg that
+   * block has another hash, and the next step reads it too.
    */
   async #readDown(last: BlockAt, from: number, retryRead: RetryRead): Promise<RecentBlock[]> {
     let first = Math.max(from, last.block - TOGETHER + 1);
@@ -66,7 +66,10 @@ export class RecentBlocks {
     return headers.map((header, n) => ({ ...header, ...(logs[n] as BlockLogs) }));
   }
 
-  /** All blocks above are needed again for the next event, however many they are while the chain has no finality. */
+  /**
+   * The blocks from `from` on are needed again for the next event. There may be very many while the chain makes no
+   * block final.
+   */
   #dropBelow(from: number): void {
     if (this.#kept.size <= MANY_KEPT) return;
     for (const [hash, { block }] of this.#kept) if (block < from) this.#kept.delete(hash);

@@ -13,7 +13,10 @@ import { MOST_AHEAD, MOST_WALLETS, readPaths } from "./readPaths.ts";
 const CHUNK = 10_000;
 const FIRST_CHUNK = 1_250;
 
-/** After a chunk with more transfers the next one has half as many blocks, and after one with fewer twice as many. */
+/**
+ * After a chunk with more transfers than this, the next chunk has half as many blocks. After a chunk with fewer, it
+ * has twice as many.
+ */
 const MANY_TRANSFERS = 50_000;
 
 /** The number of block times in one request. */
@@ -49,7 +52,8 @@ export class TransfersAhead {
    * watched wallets, from its place on.
    *
    * @param until a place of the view's head
-   * @param apply applies transfers up to one that adds watched wallets, and returns how many these are
+   * @param apply applies transfers one after the other, and stops after one that adds watched wallets. Returns how
+   * many it applied
    */
   async bringIn(view: ChainView, { after, until, watched, params, apply }: Bringing): Promise<void> {
     let place = after;
@@ -171,7 +175,10 @@ export class TransfersAhead {
     await readPaths(view, funders, params, (it) => wallets.has(it));
   }
 
-  /** The index of the first transfer after a place, which has its time then; null when the chunk has none. */
+  /**
+   * The index of the first transfer after a place; null when the chunk has none. The time of that transfer is known
+   * afterwards.
+   */
   async #nextOf(view: ChainView, { transfers }: Chunk, after: Place): Promise<number | null> {
     const at = firstAfter(transfers, after);
     const next = transfers[at];
@@ -209,8 +216,8 @@ async function applySome(
 }
 
 /**
- * Whether the derivation may ask for the past of a transfer's sender, and that is not read yet. It asks for the senders of all
- * money that is large enough to fund somebody, because that may be money that comes back to a family.
+ * Whether the past of a transfer's sender is not read yet, and the derivation may ask for it. It asks for the past of
+ * every sender whose money is large enough to fund somebody, because such money may come back to a family.
  */
 function isNewFunder(view: ChainView, { from, value }: TokenTransfer, params: Params): boolean {
   if (value < amountsOf(params).minFunding) return false;

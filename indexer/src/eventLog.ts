@@ -94,7 +94,7 @@ async function readPast(
   });
 }
 
-/** After such changes transfers to more wallets belong to the log. */
+/** Whether these changes add watched wallets. Then the transfers to more wallets belong to the log. */
 function watchesMore(changes: readonly RowChange[]): boolean {
   return changes.some(({ table, after }) => table === "list" && after.id === WATCHED);
 }

@@ -37,7 +37,10 @@ type TransferProjector = {
   rows: () => Promise<LoadedRows>;
   /** The number of times that the database went back. */
   forgotten: () => number;
-  /** Applies transfers up to one that adds watched wallets, and returns how many these are. */
+  /**
+   * Applies transfers one after the other, and stops after one that adds watched wallets. Returns how many it
+   * applied.
+   */
   apply: (transfers: readonly TransferEvent[], read: ReadPast) => Promise<number>;
 };
 
@@ -121,7 +124,8 @@ export async function openRelevantTransfers(config: IndexerConfig) {
 }
 
 /**
- * Wallets whose transfers did not add up when an earlier process ended. That stays reported until they are checked again.
+ * Wallets whose transfers did not add up when an earlier process ended. The report stays until these wallets are
+ * checked again.
  */
 async function suspectsOf({
   readBlockedTransfers,
@@ -134,7 +138,8 @@ async function suspectsOf({
 }
 
 /**
- * No check while a long history is read: nobody takes its state for the present, and the sources are busy.
+ * Whether the head is near the last final block. While a long history is read, nothing is checked: nobody takes an
+ * old state for the present one, and the sources are busy.
  */
 function isNearHead({ head, finalizedHead }: ChainView): boolean {
   return head.block > finalizedHead.block - NEAR;
@@ -188,7 +193,7 @@ async function checkTransfers(
     onFailed: (error) => {
       if (shutdownSignal().aborted) return;
       metrics.onUnchecked();
-      logWarning({ msg: "Could not hold transfers against balances", reason: String(error) });
+      logWarning({ msg: "Could not compare transfers with balances", reason: String(error) });
     },
   });
 }

@@ -19,13 +19,15 @@ export type HypersyncSourceOptions = Retries & {
   token: Address;
   /** The token of an account, which is sent as a bearer token; without it none is sent. */
   apiToken?: string | undefined;
-  /** Most wallets in one request. Default 3,000. */
+  /** The most wallets in one request. Default 3,000. */
   walletsPerRequest?: number;
   /** About the most logs of one answer. Default 50,000, some 40 MB. */
   logsPerAnswer?: number;
   /** The longest answer that is read, in bytes. Default 128 MiB, because all of it is in memory at once. */
   mostAnswerBytes?: number;
-  /** Milliseconds for one request with its answer. Default 60,000: a server ends a query after some seconds itself. */
+  /**
+   * Milliseconds for one request with its answer. Default 60,000. A server itself ends a query after some seconds.
+   */
   timeoutMs?: number;
   onRequest?: (request: SourceRequest) => void;
   fetch?: typeof fetch;

@@ -60,7 +60,7 @@ export async function retryWhileStale<Result>(
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof BatchRefusedError) {
-        // Each time it is at most half as many as were refused, so this ends.
+        // Each time the batch is at most half as large as the refused one, so the loop ends.
         batches.refused(error.calls);
         continue;
       }

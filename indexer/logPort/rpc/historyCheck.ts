@@ -36,7 +36,7 @@ export type HistoryCheck = {
   call(): RpcCall | null;
   /** A transaction that every node with the whole history knows. */
   transaction(): Hex | null;
-  /** @throws HistoryMissingError unless the answer holds the first transfer */
+  /** @throws HistoryMissingError when the answer lacks the first transfer */
   check(reply: RpcReply): void;
 };
 

@@ -14,7 +14,7 @@ export type JsonRpcOptions = Retries & {
   url: string;
   /** The source's name in errors. */
   source: string;
-  /** Most HTTP requests at the same time. Default 4. */
+  /** The most HTTP requests at the same time. Default 4. */
   concurrency?: number;
   /** Milliseconds for one attempt. Default 30,000. */
   timeoutMs?: number;

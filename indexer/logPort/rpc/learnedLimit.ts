@@ -1,4 +1,7 @@
-/** After this many answers a larger request is tried again. So a limit that does exist costs half a percent more requests. */
+/**
+ * After this many answers a larger request is tried again. If the provider really has such a limit, this costs half a
+ * percent more requests.
+ */
 const ANSWERS = 200;
 
 /**

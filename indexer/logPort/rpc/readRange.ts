@@ -134,8 +134,8 @@ function halvesOf(window: Window, byWallets: boolean): [Window, Window] | null {
 const isRound = (count: number): boolean => count > 0 && count % 1_000 === 0;
 
 /**
- * Sends one request for three things: the last header, which shows that the node has the whole range; the
- * logs; and a known log as a test of the history.
+ * Sends one request for three things. The last header shows that the node has the whole range. The logs are what is
+ * asked for. A known log tests whether the node has the history.
  */
 async function ask(
   { context, history }: RangeReading,
@@ -174,8 +174,8 @@ function logsCall({ kind, wallets }: LogQuery, { from, to }: BlockRange, token: 
 }
 
 /**
- * For a provider without batches. Each call is a separate request, and different nodes may answer them. So
- * the logs are read twice, and both answers must be the same.
+ * Sends the calls one by one, for a provider without batches. Different nodes may answer them. So the logs are read
+ * twice, and both answers must be the same.
  */
 async function sendApart(
   context: RpcContext,

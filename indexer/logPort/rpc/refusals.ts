@@ -2,24 +2,34 @@
 export type RpcFault = { code: number; message: string };
 
 /**
- * The meaning of a node's error: - `range`: more blocks in one request than the node ever allows - `size`:
- * too many logs or bytes, or too much work, for these blocks - `wallets`: too many topics - `rate`: too many
- * requests - `behind`: the node does not have these blocks yet - `unknownBlock`: the node has no block with
- * this hash - `history`: the node no longer has these blocks - `other`: an error that we do not know
+ * The meaning of a node's error:
+ *
+ * - `range`: more blocks in one request than the node ever allows
+ * - `size`: too many logs or bytes, or too much work, for these blocks
+ * - `wallets`: too many topics
+ * - `rate`: too many requests
+ * - `behind`: the node does not have these blocks yet
+ * - `unknownBlock`: the node has no block with this hash
+ * - `history`: the node does not have these blocks any more
+ * - `other`: an error that we do not know
  */
 export type Refusal = "range" | "size" | "wallets" | "rate" | "behind" | "unknownBlock" | "history" | "other";
 
 /**
- * Every provider uses its own words, and often one code for several causes. So the words decide. Seen at
- * these projects: Alchemy (-32602 by size with a range that would work, -32600 by blocks on its free plan),
- * Infura (-32005 by results, by time and for the daily count; -32602 by blocks: issue 237 of INFURA/infura),
- * QuickNode (-32614 under HTTP 413), Ankr and publicnode (-32600, -32701 by blocks), Base's own endpoint
- * (-32020 by size), dRPC and 1RPC (by blocks); go-ethereum (topics for one position; 4444 for history, as
- * EIP-4444 has it; -32602 beyond the head: ethereum/execution-apis), reth (`rpc-eth-types`, by blocks and by
- * results, also under -32602), Erigon (pull requests 18798 and 19721: `--rpc.blockrange.limit`,
- * `--rpc.logs.maxresults`), Nethermind (receipts not available: issue 12089).
+ * Every provider uses its own words, and often one code for several causes. So the words decide. The first pattern that
+ * fits counts, because a refusal because of the size may also mention a range. The words are from these providers and
+ * nodes, each with what it limits:
  *
- * The first pattern that fits counts, because a refusal because of the size may also mention a range.
+ * - Alchemy: -32602 by size, with a range that would work; -32600 by blocks, on its free plan
+ * - Infura: -32005 by results, by time and for the daily count; -32602 by blocks (issue 237 of INFURA/infura)
+ * - QuickNode: -32614 under HTTP 413
+ * - Ankr and publicnode: -32600 and -32701, by blocks
+ * - Base's own endpoint: -32020 by size
+ * - dRPC and 1RPC: by blocks
+ * - go-ethereum: topics for one position; 4444 for history (EIP-4444); -32602 beyond the head (ethereum/execution-apis)
+ * - reth (`rpc-eth-types`): by blocks and by results, also under -32602
+ * - Erigon: `--rpc.blockrange.limit`, `--rpc.logs.maxresults` (pull requests 18798 and 19721)
+ * - Nethermind: receipts not available (issue 12089)
  */
 const REFUSALS: readonly (readonly [Exclude<Refusal, "other">, RegExp])[] = [
   [

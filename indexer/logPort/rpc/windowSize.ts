@@ -4,8 +4,8 @@ import { learnedLimit } from "./learnedLimit.ts";
 const FEW = 2_000;
 
 /**
- * The number of blocks in one request. A refusal halves it: for long if the node limits the number of blocks, until
- * the next small answer if it limits the size of its answer.
+ * The number of blocks in one request. A refusal halves it. If the node limits the number of blocks, it stays lower
+ * for long. If the node limits the size of its answer, it grows again after the next small answer.
  */
 export function windowSize(most: number) {
   const ceiling = learnedLimit(most);
