@@ -10,7 +10,10 @@ export const MOST_AHEAD = 1_000;
 /** The most wallets whose past is read in advance at once: an RPC accepts this many in one request. */
 export const MOST_WALLETS = 1_000;
 
-/** The times of a longer past are read when they are needed. */
+/**
+ * The most transfers of a wallet whose times are read in advance. The times of further ones are read when they are
+ * needed.
+ */
 const MOST_TIMES = 100;
 
 /**
