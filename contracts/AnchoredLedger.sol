@@ -8,13 +8,13 @@ import {Rfc9162} from "./libraries/Rfc9162.sol";
 import {Signatures} from "./libraries/Signatures.sol";
 
 /// @title AnchoredLedger
-/// @notice See {IAnchoredLedger} for what it promises and what it cannot, {LedgerBook} for how heads move.
+/// @notice {IAnchoredLedger} says what this contract does and what it cannot do. {LedgerBook} does the bookkeeping.
 contract AnchoredLedger is IAnchoredLedger, LedgerBook, EIP712 {
     bytes32 private constant ANCHOR_TYPEHASH =
         keccak256("Anchor(bytes32 ledgerId,uint64 seq,uint64 newSize,bytes32 newRoot)");
     bytes32 private constant HEAD_TYPEHASH = keccak256("Head(bytes32 ledgerId,uint64 size,bytes32 root)");
 
-    /// @dev A name, not a document: keeps the opening event small.
+    /// @dev An origin is a name. The limit keeps the event {Opened} small.
     uint256 private constant MAX_ORIGIN_LENGTH = 255;
 
     constructor() EIP712("Tallystick AnchoredLedger", "1") {}
@@ -78,7 +78,7 @@ contract AnchoredLedger is IAnchoredLedger, LedgerBook, EIP712 {
         _requireKnown(ledgerId);
         address writer = _writer(ledgerId);
         address guardian = _guardian(ledgerId);
-        // Who is both is the writer: there is nobody apart who could guard the ledger.
+        // If one account is both, it counts as the writer: then nobody else guards the ledger.
         bool byGuardian = msg.sender == guardian && guardian != writer;
         if (!byGuardian && msg.sender != writer) revert NotWriterOrGuardian(msg.sender, writer, guardian);
         if (next == writer) {
@@ -172,7 +172,7 @@ contract AnchoredLedger is IAnchoredLedger, LedgerBook, EIP712 {
         return _head(id);
     }
 
-    /// @dev What a word says, after it was shown to be one: the head stored here, or what a writer signed.
+    /// @dev The size and the root of a word. Reverts if the word is neither the stored head nor signed by a writer.
     function _requireWord(bytes32 ledgerId, Word calldata word) private view returns (uint64 size, bytes32 root) {
         if (word.kind == WordKind.Stored) {
             (root, size,,) = _head(ledgerId);
@@ -186,7 +186,8 @@ contract AnchoredLedger is IAnchoredLedger, LedgerBook, EIP712 {
         _requireSigned(word.signer, terms, word.signature);
     }
 
-    /// @dev The writer answers for every size. A former one answers for what it left behind, and not for ever.
+    /// @dev The words of the writer are evidence at every size. The words of a former writer are evidence up to the
+    /// size at the change, and only for a limited time.
     function _requireEvidence(bytes32 ledgerId, address signer, uint64 size) private view {
         address writer = _writer(ledgerId);
         if (signer == writer) return;

@@ -4,16 +4,18 @@ pragma solidity 0.8.37;
 import {IHireEscrow} from "./interfaces/IHireEscrow.sol";
 
 /// @title EscrowBook
-/// @notice Who is owed what. Everything {HireEscrow} stores about money is stored here and nowhere else, and nothing here
-/// calls out. So what must hold of the money is a property of these functions, and a solver proves it of them as they are
-/// (`npm run prove`; contracts/test/proofs/):
-///  - a hire is opened once, and closed once, for exactly what it was opened with;
-///  - the parts of a split add up to the amount;
-///  - what a payment did not move is credited, and a credit is taken once, for exactly what was put there.
-/// @dev Written so that the solver can follow: it loses track behind storage pointers, packed words and `if … revert`,
-/// and keeps it through `_slots[id].field` and `require`. Packing by hand would save a hire 0.2 % of its gas.
+/// @notice Records what the escrow owes to whom. Everything that {HireEscrow} stores about money is stored here, and
+/// nothing here calls another contract. So the rules about money are properties of these functions. A solver proves the
+/// rules for the functions as they are deployed (`npm run prove`; contracts/test/proofs/):
+///  - A hire is opened once, and closed once, for exactly the amount that it was opened with.
+///  - The parts of a split add up to the amount.
+///  - What a payment did not move is credited. A credit is taken once, and completely.
+/// @dev The code is written in a form that the solver can follow. The solver cannot follow storage pointers, packed
+/// words and `if … revert`. It can follow `_slots[id].field` and `require`. Packing the slot by hand would save only
+/// 0.2 % of a hire's gas.
 abstract contract EscrowBook {
-    /// @dev {IHireEscrow-State}, with the status as a plain number: checking an enum's range with every use costs gas.
+    /// @dev The same as {IHireEscrow-State}, but the status is a plain number. The compiler checks the range of an enum
+    /// at every use, which costs gas.
     struct Slot {
         uint8 status;
         bool delivered;
@@ -31,7 +33,7 @@ abstract contract EscrowBook {
         return _credits[account];
     }
 
-    /// @dev None → Held.
+    /// @dev Changes the status from None to Held.
     function _open(bytes32 id, uint128 amount) internal {
         _requireStatus(id, _slots[id].status, IHireEscrow.Status.None);
         require(amount != 0, IHireEscrow.AmountIsZero());
@@ -40,14 +42,14 @@ abstract contract EscrowBook {
         _onOpened(id, amount);
     }
 
-    /// @dev Held, once: notes delivery.
+    /// @dev Marks delivery. It works once, and only while the status is Held.
     function _setDelivered(bytes32 id) internal {
         _requireStatus(id, _slots[id].status, IHireEscrow.Status.Held);
         require(!_slots[id].delivered, IHireEscrow.AlreadyDelivered(id));
         _slots[id].delivered = true;
     }
 
-    /// @dev Held → a final status. What was held is now the caller's to pay out, all of it.
+    /// @dev Changes the status from Held to a final status. The caller must pay out all of `amount`.
     function _close(bytes32 id, IHireEscrow.Status outcome)
         internal
         returns (uint128 amount, bool delivered)
@@ -59,21 +61,22 @@ abstract contract EscrowBook {
         _onClosed(id, amount);
     }
 
-    /// @dev The three parts of `amount` when `toSeller` of it goes to the seller's side, with its share of the fee
-    /// rounded down, so never more than the buyer signed for. They add up to `amount`.
+    /// @dev Divides `amount` into three parts, which add up to it. `toSeller` of it is for the payee and the fee's
+    /// recipient. The fee's share is rounded down, so it is never more than the buyer signed for.
     function _parts(uint128 amount, uint128 fee, uint128 toSeller)
         internal
         pure
         returns (uint128 toPayee, uint128 feeShare, uint128 toBuyer)
     {
-        // fee ≤ amount, so the share is at most toSeller and fits.
+        // The fee is at most `amount`. So the share is at most `toSeller`, and fits into uint128.
         feeShare = uint128(uint256(fee) * toSeller / amount);
         toPayee = toSeller - feeShare;
         toBuyer = amount - toSeller;
     }
 
-    /// @dev A payment of `amount` to `to` took the balance from `before` to `current`. What it did not move is owed on.
-    /// Reverts when it took more than it was to pay: others' money would be missing.
+    /// @dev Credits `to` with the part of a payment that did not move. The payment was of `amount`, and changed the
+    /// balance from `before` to `current`. Reverts if the balance fell by more than `amount`: that would be other
+    /// people's money.
     function _creditRest(address to, uint256 amount, uint256 before, uint256 current)
         internal
         returns (uint256 missing)
@@ -85,7 +88,7 @@ abstract contract EscrowBook {
         _onCredited(to, missing);
     }
 
-    /// @dev All of it, so that it is the caller's to pay.
+    /// @dev Sets a credit to zero. The caller must pay out all of `amount`.
     function _takeCredit(address account) internal returns (uint256 amount) {
         amount = _credits[account];
         require(amount != 0, IHireEscrow.NothingToWithdraw(account));
@@ -99,7 +102,8 @@ abstract contract EscrowBook {
         );
     }
 
-    // Seams for the proofs: a harness that inherits this contract counts in them. Empty, they cost nothing.
+    // Hooks for the proofs. A harness inherits this contract and counts in these functions. They are empty here and
+    // cost no gas.
 
     function _onOpened(bytes32 id, uint128 amount) internal virtual {}
 

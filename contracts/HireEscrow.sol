@@ -14,7 +14,8 @@ import {IBytesSignatureToken} from "./interfaces/IBytesSignatureToken.sol";
 import {Signatures} from "./libraries/Signatures.sol";
 
 /// @title HireEscrow
-/// @notice See {IHireEscrow} for what each verb does and what is assumed, {EscrowBook} for the bookkeeping.
+/// @notice {IHireEscrow} says what each function does and what this contract assumes. {EscrowBook} does the
+/// bookkeeping.
 contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient {
     bytes32 private constant HIRE_TYPEHASH = keccak256(
         "Hire(bytes32 hireId,address buyer,address seller,address payee,uint128 amount,uint128 fee,address feeRecipient,uint64 deadline,address arbiter)"
@@ -27,13 +28,14 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
 
     uint256 private constant MAX_PAUSE = 30 days;
 
-    /// @dev Gas for one payment: several times what USDC takes, and a bound on what a hostile token can burn.
+    /// @dev Gas limit of one payment. USDC needs several times less. A hostile token cannot use more.
     uint256 private constant PUSH_GAS = 200_000;
 
-    /// @dev Gas that a batch keeps for itself, to say how an item ended and that it stopped.
+    /// @dev Gas that a batch keeps for itself, to emit {ItemFailed} and {BatchStopped}.
     uint256 private constant BATCH_GAS = 20_000;
 
-    /// @dev A wallet or a token that fails can return as much as it likes; a batch repeats no more of it.
+    /// @dev A batch copies at most this many bytes of an item's error. The error of a hostile wallet or token can have
+    /// any length.
     uint256 private constant MAX_REASON_LENGTH = 256;
 
     uint256 private constant MAX_PROVIDER_ID_LENGTH = 31;
@@ -49,7 +51,7 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
     /// @inheritdoc IHireEscrow
     uint256 public pausedUntil;
 
-    /// @dev Up while a batch runs.
+    /// @dev True while a batch runs.
     bool private transient _batching;
 
     modifier onlyGuardian() {
@@ -160,7 +162,7 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
     /// @inheritdoc IHireEscrow
     function refund(Hire calldata hire, address signer, bytes calldata signature) external nonReentrant {
         bytes32 id = escrowId(hire);
-        // The zero address is no arbiter but the absence of one.
+        // The zero address means that there is no arbiter, so it cannot be the signer.
         bool party = signer == hire.buyer || signer == hire.seller || signer == hire.arbiter;
         if (!party || signer == address(0)) revert NotAParty(signer);
         bytes32 terms = keccak256(abi.encode(REFUND_TYPEHASH, id, signer));
@@ -207,8 +209,9 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
     // -------------------------------------------------------------------------------------------- batch
 
     /// @inheritdoc IHireEscrow
-    /// @dev The guard is asked and not raised: every verb raises its own, which nothing that a verb calls gets past.
-    /// Between two items nobody else's code runs.
+    /// @dev A batch checks that the reentrancy guard is not taken, but does not take it. Every function that moves
+    /// money takes the guard itself, so nothing that an item calls can enter again. Between two items, no other
+    /// contract runs.
     function batch(bytes[] calldata calls, uint256 gasEach)
         external
         nonReentrantView
@@ -217,7 +220,8 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         if (_batching) revert BatchInBatch();
         _batching = true;
         for (; tried < calls.length; ++tried) {
-            // Asked before the item is copied, lest that takes the last of the gas, and after it, when it has taken some.
+            // Checks the gas before _tryItem copies the item, because the copy could use the rest of it. _tryItem
+            // checks the gas again, because the copy has used some of it.
             bytes calldata item = calls[tried];
             if (!_leaves(gasEach)) break;
             (bool started, bool done) = _tryItem(item, gasEach);
@@ -234,9 +238,9 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
     function escrowId(Hire calldata hire) public view returns (bytes32) {
         bytes32 typehash = HIRE_TYPEHASH;
         bytes32 terms;
-        // The nine words of calldata as they are, which is their EIP-712 encoding: half the gas of abi.encode. Words with
-        // bits beyond their type give an id that nothing can be deposited under, since {_accept} reads every field and
-        // the compiler refuses such words there.
+        // The nine words of calldata already are the EIP-712 encoding. Hashing them directly takes half the gas of
+        // abi.encode. If a word has bits outside of its type, nothing can be deposited under its id: {_accept} reads
+        // every field, and the compiler makes it revert for such words.
         assembly ("memory-safe") {
             let buffer := mload(0x40)
             mstore(buffer, typehash)
@@ -264,8 +268,7 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
 
     // ------------------------------------------------------------------------------------------ internals
 
-    /// @dev Checks the terms, opens the hire and says so. The money has to follow in the same transaction, or all of
-    /// this is undone.
+    /// @dev Checks the terms, opens the hire and emits {Deposited}. The caller must then get the money, or revert.
     function _accept(Hire calldata hire) private returns (bytes32 id, address buyer, uint256 amount) {
         if (block.timestamp < pausedUntil) revert DepositsPaused(block.timestamp, pausedUntil);
         (uint128 fee, uint64 deadline) = (hire.fee, hire.deadline);
@@ -277,7 +280,7 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         if (buyer == seller || buyer == payee) revert BuyerPaysItself(buyer);
         _requireOutside(_orSeller(payee, seller));
         _requireOutside(feeRecipient);
-        // This contract gives no word, so that no call it ever makes can be taken for one.
+        // This contract must not be a party. Otherwise a call that it makes could count as a party's consent.
         if (buyer == address(this) || seller == address(this) || hire.arbiter == address(this)) {
             revert EscrowIsParty();
         }
@@ -304,15 +307,15 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         _requireReceived(before, amount);
     }
 
-    /// @dev Whatever the token said, the balance has to have grown by exactly the amount. No other function can change
-    /// what is held meanwhile: all of them are behind the one guard.
+    /// @dev The balance must have grown by exactly the amount, whatever the token returned. Meanwhile no other function
+    /// can change what is held, because all of them share one reentrancy guard.
     function _requireReceived(uint256 before, uint256 amount) private view {
         uint256 current = _balance();
         if (current != before + amount) revert AmountMoved(_distance(before, current), amount);
     }
 
-    /// @dev 65 bytes go as v, r, s, which every ERC-2612 token takes; longer ones in the bytes form that tokens for
-    /// contract wallets have.
+    /// @dev A signature of 65 bytes is passed as v, r, s, which every ERC-2612 token accepts. Any other length is
+    /// passed as bytes, which tokens for contract wallets accept.
     function _tryPermit(address owner, uint256 value, uint256 deadline, bytes calldata signature) private {
         if (signature.length == 65) {
             bytes32 r = bytes32(signature[0:32]);
@@ -325,14 +328,15 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         }
     }
 
-    /// @dev Whether a call can be given exactly `gasEach`: it gets at most 63 of every 64 units (EIP-150).
+    /// @dev Whether a call can get exactly `gasEach` gas. A call gets at most 63/64 of the gas that is left (EIP-150).
     function _leaves(uint256 gasEach) private view returns (bool) {
         uint256 left = gasleft();
         return left > BATCH_GAS && (left - BATCH_GAS) / 64 * 63 >= gasEach;
     }
 
-    /// @dev Runs an item as the sender's own call to this contract, whose state it works on; nothing of what it returns is
-    /// copied. Memory is used and not taken: a long batch would pay for it by the square.
+    /// @dev Runs an item by delegatecall, so it works on this contract's state and has the same sender. Nothing that
+    /// the item returns is copied. The item is copied to free memory, and the memory stays free for the next item.
+    /// Otherwise a long batch would need more and more memory, whose price grows with its square.
     function _tryItem(bytes calldata item, uint256 gasEach) private returns (bool started, bool done) {
         uint256 kept = BATCH_GAS;
         assembly ("memory-safe") {
@@ -344,7 +348,8 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         }
     }
 
-    /// @dev Says with which error the item just run failed. Has to follow {_tryItem}, whose returned data it reads.
+    /// @dev Emits {ItemFailed} with the error of the last item. Call it directly after {_tryItem}, because it reads
+    /// what the item returned.
     function _reportItem(uint256 index) private {
         uint256 most = MAX_REASON_LENGTH;
         bytes memory reason;
@@ -362,9 +367,10 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         }
     }
 
-    /// @dev Pays, or credits what the token did not move. The balance alone says what was moved: a transfer may revert,
-    /// return false, return nothing, or lie. A payment falls short only after having had its full gas: else whoever sends
-    /// the transaction could turn any payment into a credit by sending too little.
+    /// @dev Pays `amount`, and credits what the token did not move. Only the balance shows what the token moved,
+    /// because a transfer may revert, return false, return nothing, or lie. A payment can become a credit only if the
+    /// transfer had its full gas. Otherwise the sender of the transaction could turn any payment into a credit by
+    /// sending too little gas.
     function _push(bytes32 id, address to, uint256 amount) private {
         if (amount == 0) return;
         uint256 before = _balance();
@@ -378,7 +384,7 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         emit Credited(to, id, missing);
     }
 
-    /// @dev `token.transfer(to, amount)` with a bound on its gas, and nothing of what it returns copied here.
+    /// @dev `token.transfer(to, amount)` with a gas limit. Nothing that it returns is copied.
     function _callTransfer(address to, uint256 amount) private {
         address token_ = token;
         bytes4 selector = IERC20.transfer.selector;
@@ -391,7 +397,7 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         }
     }
 
-    /// @dev `signer` consents to `terms` by its signature or, with an empty one, by having sent the transaction.
+    /// @dev `signer` consents to `terms` by its signature. If the signature is empty, `signer` must be the sender.
     function _requireWord(address signer, bytes32 terms, bytes calldata signature) private view {
         if (signature.length == 0) _requireSender(msg.sender, signer);
         else _requireSigned(signer, terms, signature);
@@ -405,7 +411,7 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         if (!Signatures.isSignedBy(signer, _hashTypedDataV4(terms), signature)) revert InvalidSignature(signer);
     }
 
-    /// @dev What must be left so that a call can be given `forwarded`: EIP-150 keeps back one 64th.
+    /// @dev The gas that must be left so that a call can get `forwarded` gas: EIP-150 holds back one 64th.
     function _gasFor(uint256 forwarded) private pure returns (uint256) {
         return forwarded + forwarded / 63 + 10_000;
     }
@@ -422,7 +428,8 @@ contract HireEscrow is IHireEscrow, EscrowBook, EIP712, ReentrancyGuardTransient
         return payee == address(0) ? seller : payee;
     }
 
-    /// @dev `token.balanceOf(address(this))`; twice in every payment, hence without the compiler's encoding.
+    /// @dev `token.balanceOf(address(this))`. Every payment calls it twice. So it does not use the compiler's encoding,
+    /// which costs more gas.
     function _balance() private view returns (uint256 held) {
         address token_ = token;
         bytes4 selector = IERC20.balanceOf.selector;

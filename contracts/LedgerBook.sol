@@ -5,16 +5,18 @@ import {IAnchoredLedger} from "./interfaces/IAnchoredLedger.sol";
 import {Rfc9162} from "./libraries/Rfc9162.sol";
 
 /// @title LedgerBook
-/// @notice Which ledgers there are, how far they have come, and who writes them. Everything {AnchoredLedger} stores is
-/// stored here and nowhere else, and nothing here calls out or asks who is calling. So what must hold of a history is a
-/// property of these functions, and a solver proves it of them as they are (`npm run prove`; contracts/test/proofs/):
-///  - a head never shrinks, changes its root only by growing, and counts its anchors one by one;
-///  - a ledger marked as equivocated stays marked, and its head stays as it is;
-///  - a ledger keeps its guardian, and its writer changes only to the account announced, when its time has come;
-///  - who was a writer once never becomes one again.
-/// @dev Written so that the solver can follow: see {EscrowBook}.
+/// @notice Records the ledgers, their heads and their writers. Everything that {AnchoredLedger} stores is stored here.
+/// Nothing here calls another contract or depends on the sender. So the rules about histories are properties of these
+/// functions. A solver proves the rules for the functions as they are deployed (`npm run prove`;
+/// contracts/test/proofs/):
+///  - A head never shrinks. Its root changes only if it grows. Its anchors are counted one by one.
+///  - A ledger that is marked as equivocated stays marked, and its head does not change.
+///  - A ledger keeps its guardian. Its writer changes only to the announced account, and only after the delay.
+///  - A former writer never becomes the writer again.
+/// @dev The code is written in a form that the solver can follow: see {EscrowBook}.
 abstract contract LedgerBook {
-    /// @dev Writer, mark and halt share a slot, so reading both flags costs an anchor nothing; so do the three numbers.
+    /// @dev `writer`, `equivocated` and `halted` share a storage slot, so an anchor reads both flags at no extra cost.
+    /// `size`, `time` and `seq` share a slot too.
     struct Ledger {
         address writer;
         bool equivocated;
@@ -28,7 +30,7 @@ abstract contract LedgerBook {
         uint64 readyAt;
     }
 
-    /// @dev A writer that was followed by another: up to where and until when its words are evidence.
+    /// @dev A former writer. Its words are evidence up to `size` entries, and until the time `until` (unix seconds).
     struct FormerWriter {
         uint64 size;
         uint64 until;
@@ -43,12 +45,12 @@ abstract contract LedgerBook {
     mapping(bytes32 ledgerId => Ledger) private _ledgers;
     mapping(bytes32 ledgerId => mapping(address account => FormerWriter)) private _formerWriters;
 
-    /// @dev The zero address when there is no such ledger.
+    /// @dev The zero address if there is no such ledger.
     function _writer(bytes32 id) internal view returns (address) {
         return _ledgers[id].writer;
     }
 
-    /// @dev The zero address when the ledger has none, or there is no such ledger.
+    /// @dev The zero address if the ledger has no guardian, or if there is no such ledger.
     function _guardian(bytes32 id) internal view returns (address) {
         return _ledgers[id].guardian;
     }
@@ -57,23 +59,24 @@ abstract contract LedgerBook {
         return _ledgers[id].equivocated;
     }
 
-    /// @dev All zero when there is no such ledger.
+    /// @dev All values are zero if there is no such ledger.
     function _head(bytes32 id) internal view returns (bytes32 root, uint64 size, uint64 time, uint64 seq) {
         (root, size, time, seq) =
             (_ledgers[id].root, _ledgers[id].size, _ledgers[id].time, _ledgers[id].seq);
     }
 
-    /// @dev All zero when nobody is announced. `halted`: the guardian announced, so nothing can be anchored.
+    /// @dev All values are zero if nobody is announced. `halted` is true if the guardian made the announcement: then
+    /// nothing can be anchored.
     function _announced(bytes32 id) internal view returns (address next, uint64 readyAt, bool halted) {
         (next, readyAt, halted) = (_ledgers[id].next, _ledgers[id].readyAt, _ledgers[id].halted);
     }
 
-    /// @dev Both zero for an account that was never followed as the writer.
+    /// @dev Both values are zero for an account that is not a former writer.
     function _former(bytes32 id, address account) internal view returns (uint64 size, uint64 until) {
         (size, until) = (_formerWriters[id][account].size, _formerWriters[id][account].until);
     }
 
-    /// @dev The ledger exists from here on, without entries.
+    /// @dev Opens a ledger without entries.
     function _create(bytes32 id, address writer, address guardian) internal {
         require(writer != address(0), IAnchoredLedger.WriterIsZero());
         require(_ledgers[id].writer == address(0), IAnchoredLedger.AlreadyOpen(id));
@@ -83,7 +86,7 @@ abstract contract LedgerBook {
         _ledgers[id].time = uint64(block.timestamp);
     }
 
-    /// @dev The ledger now begins with `newSize` entries under `newRoot`, if the proof says so.
+    /// @dev Extends the ledger to `newSize` entries with the root `newRoot`, if the proof is valid.
     function _extend(bytes32 id, uint64 newSize, bytes32 newRoot, bytes32[] calldata consistencyProof)
         internal
         returns (uint64 oldSize)
@@ -102,14 +105,14 @@ abstract contract LedgerBook {
         _ledgers[id].seq += 1;
     }
 
-    /// @dev For good: nothing clears the mark.
+    /// @dev Marks the ledger permanently: nothing removes the mark.
     function _mark(bytes32 id) internal {
         _requireUsable(id);
         _ledgers[id].equivocated = true;
     }
 
-    /// @dev `next` may become the writer when the delay is over. What the guardian announced halts the anchoring, and
-    /// only the guardian replaces it.
+    /// @dev `next` can become the writer when the delay is over. If the guardian makes the announcement, nothing can be
+    /// anchored until the change, and only the guardian can replace or withdraw the announcement.
     function _announce(bytes32 id, address next, bool byGuardian) internal returns (uint64 readyAt) {
         _requireUsable(id);
         _requireReplaceable(id, byGuardian);
@@ -122,7 +125,7 @@ abstract contract LedgerBook {
         _ledgers[id].halted = byGuardian;
     }
 
-    /// @dev Nobody is announced any more.
+    /// @dev Removes the announcement.
     function _withdraw(bytes32 id, bool byGuardian) internal {
         _requireUsable(id);
         _requireReplaceable(id, byGuardian);
@@ -130,7 +133,8 @@ abstract contract LedgerBook {
         _clearAnnouncement(id);
     }
 
-    /// @dev The announced account becomes the writer. Its predecessor's words stay evidence for a time, up to here.
+    /// @dev Makes the announced account the writer. For a limited time, the former writer's words remain evidence, up
+    /// to the present size.
     function _accept(bytes32 id, address account) internal returns (address previous, uint64 size) {
         _requireUsable(id);
         require(_ledgers[id].next != address(0), IAnchoredLedger.NothingAnnounced(id));

@@ -2,43 +2,53 @@
 pragma solidity 0.8.37;
 
 /// @title HireEscrow
-/// @notice Holds a buyer's money for one hire until the buyer releases it, somebody entitled refunds it, or its deadline
-/// sends it back. One deployment per token and provider. Immutable: no owner, no upgrade, no way for anyone but the
-/// parties of a hire to receive its money. A new version is a new deployment; money in the old one settles there.
+/// @notice Holds a buyer's money for one hire. The buyer can release the money. The buyer, the seller or the arbiter
+/// can refund it. From the deadline on, anyone can send it back to the buyer. There is one deployment per token and
+/// provider. The contract has no owner and cannot be upgraded. Only accounts that the hire names can receive its money.
+/// A new version is a new deployment, and hires in the old deployment are settled there.
 ///
-/// A hire is named by its `escrowId`, the EIP-712 digest of all its terms in this contract's domain. Every signature
-/// this contract accepts, and the token's own authorization nonce, is over that id: whoever signs agrees to these
-/// terms, on this chain, in this contract, and a signature for one hire is worth nothing for another.
+/// The name of a hire is its `escrowId`: the EIP-712 digest of all its terms in this contract's domain. All signatures
+/// that this contract accepts are over this id, and the nonce of the token's authorization is this id. So whoever signs
+/// agrees to these terms, on this chain and in this contract. A signature for one hire is worth nothing for another
+/// hire.
 ///
-/// An escrowId is deposited once and for all. `hireId` is the buyer's own number for a hire: the buyer's address is
-/// among the terms, so two buyers may use the same one and nobody can take another's. That one buyer does not use it
-/// twice with different terms is the buyer's duty: it takes two of the buyer's signatures over different terms, the
-/// money of both comes back at their deadlines, and a second storage slot to forbid it would cost every hire 22,100 gas.
+/// An escrowId can be deposited only once. `hireId` is the buyer's own number for a hire. The buyer's address is one of
+/// the terms. So two buyers can use the same `hireId`, and nobody can take the `hireId` of another buyer.
 ///
-/// For the safety of the money held, this contract assumes of its token:
+/// A buyer must not use one `hireId` for two hires with different terms, but this contract does not prevent it. Both
+/// hires need the buyer's signature, and the money of both can go back at their deadlines. A second storage slot could
+/// prevent it, but would cost every hire 22,100 gas.
+///
+/// The held money is safe under these assumptions about the token:
 ///  1. `balanceOf` tells the truth.
-///  2. The balance of this contract falls only by transfers that it makes itself.
-/// It does not assume that a transfer succeeds, returns true, moves all of its amount, or cannot call back. Every deposit
-/// and payment is measured by the balance: a deposit has to bring exactly its amount, what a payment does not move becomes
-/// a credit ({withdraw}), and a payment that would take more than its amount reverts.
-/// For liveness, that is for everybody to be paid in time, it assumes of the token:
-///  3. It is not paused for good and does not bar this contract.
-///  4. A transfer takes no more than 200,000 gas; a dearer one ends as a credit, which {withdraw} pays without a limit.
-///  5. A transfer takes from the sender no more than its amount.
-///  6. For {depositWithAuthorization}: it has ERC-3009's `receiveWithAuthorization` in the form with `bytes signature`.
-/// And of the chain:
-///  7. Its id stays. After a split that changes it, hires of before can be settled only on the side that kept it.
+///  2. The balance of this contract falls only by transfers that this contract makes.
+/// A transfer may fail, return false, move a part of its amount, or call back. This contract measures every deposit and
+/// payment by its balance. A deposit must bring exactly its amount. What a payment does not move becomes a credit
+/// ({withdraw}). A payment that takes more than its amount reverts.
+///
+/// Everybody is paid in time (liveness) under these further assumptions about the token:
+///  3. The token is not paused forever, and does not block this contract.
+///  4. A transfer takes at most 200,000 gas. A transfer that needs more becomes a credit, and {withdraw} pays it
+///     without a gas limit.
+///  5. A transfer takes at most its amount from the sender.
+///  6. For {depositWithAuthorization}: the token has ERC-3009's `receiveWithAuthorization` in the form that takes
+///     `bytes signature`.
+///
+/// There is one assumption about the chain:
+///  7. The chain keeps its id. If the chain splits and one side changes its id, earlier hires can be settled only on
+///     the other side.
 interface IHireEscrow {
     /// @notice The terms of a hire. They travel in calldata and can be rebuilt from {Deposited}.
     /// @param hireId The buyer's number for this hire.
-    /// @param buyer Who pays, and to whom everything refunded goes.
-    /// @param seller The agent hired.
-    /// @param payee Who receives for the seller; the zero address means the seller.
-    /// @param amount Atomic units of the token; fee included.
-    /// @param fee Part of `amount` for feeRecipient; at most `amount`.
-    /// @param feeRecipient Receives the fee; may be zero only if the fee is.
-    /// @param deadline Unix seconds. Delivery can be marked before it; anyone can send the money back from it on.
-    /// @param arbiter May refund; the zero address means that there is none.
+    /// @param buyer Who pays, and who gets all refunds.
+    /// @param seller The agent that is hired.
+    /// @param payee Who receives the seller's money; the zero address means the seller.
+    /// @param amount Atomic units of the token, including the fee.
+    /// @param fee The part of `amount` that feeRecipient gets; at most `amount`.
+    /// @param feeRecipient Receives the fee. It can be the zero address only if the fee is zero.
+    /// @param deadline Unix seconds. Delivery can be marked before this time. From this time on, anyone can send the
+    /// money back.
+    /// @param arbiter Can refund the buyer; the zero address means that there is no arbiter.
     struct Hire {
         bytes32 hireId;
         address buyer;
@@ -51,7 +61,7 @@ interface IHireEscrow {
         address arbiter;
     }
 
-    /// @notice Where an escrowId stands. Every status but None and Held is final.
+    /// @notice How far a hire has come. Every status except None and Held is final.
     enum Status {
         None,
         Held,
@@ -61,27 +71,27 @@ interface IHireEscrow {
         TimedOut
     }
 
-    /// @notice All that is stored of a hire, in one slot.
-    /// @param status Where it stands.
+    /// @notice Everything that is stored about a hire, in one storage slot.
+    /// @param status How far the hire has come.
     /// @param delivered Whether the seller marked delivery in time.
-    /// @param amount What is held for it now; zero unless Held.
+    /// @param amount Atomic units that are held for the hire now; zero unless the status is Held.
     struct State {
         Status status;
         bool delivered;
         uint128 amount;
     }
 
-    /// @notice The contract holds `amount` for this hire. Carries all its terms.
+    /// @notice The contract now holds `amount` for this hire. The event contains all terms of the hire.
     /// @param escrowId The hire.
     /// @param buyer Who paid.
-    /// @param seller The agent hired.
+    /// @param seller The agent that is hired.
     /// @param hireId The buyer's number for it.
-    /// @param payee Who receives for the seller, as signed (zero means the seller).
-    /// @param amount Atomic units held.
-    /// @param fee Part of it for feeRecipient.
+    /// @param payee Who receives the seller's money, as signed; the zero address means the seller.
+    /// @param amount Atomic units that are held.
+    /// @param fee The part of `amount` that feeRecipient gets.
     /// @param feeRecipient Receives the fee.
-    /// @param deadline Unix seconds from which anyone can send it back.
-    /// @param arbiter May refund (zero: nobody).
+    /// @param deadline Unix seconds from which anyone can send the money back.
+    /// @param arbiter Can refund the buyer; the zero address means that there is no arbiter.
     event Deposited(
         bytes32 indexed escrowId,
         address indexed buyer,
@@ -95,18 +105,18 @@ interface IHireEscrow {
         address arbiter
     );
 
-    /// @notice The seller says it has delivered. Moves nothing.
+    /// @notice The seller says that it has delivered. No money moves.
     /// @param escrowId The hire.
-    /// @param resultHash What the seller says it delivered.
+    /// @param resultHash The seller's hash of the result that it says it delivered.
     event Delivered(bytes32 indexed escrowId, bytes32 resultHash);
 
-    /// @notice The buyer released all or, after a split, part of the money.
+    /// @notice The buyer released all of the money, or divided it by a split.
     /// @param escrowId The hire.
     /// @param buyer Its buyer.
     /// @param seller Its seller.
     /// @param toSeller The seller's part, before the fee.
-    /// @param toBuyer What went back to the buyer.
-    /// @param fee What went to feeRecipient, out of toSeller.
+    /// @param toBuyer The part that went back to the buyer.
+    /// @param fee The part of toSeller that went to feeRecipient.
     event Released(
         bytes32 indexed escrowId,
         address indexed buyer,
@@ -116,17 +126,17 @@ interface IHireEscrow {
         uint128 fee
     );
 
-    /// @notice All of it went back to the buyer by somebody's word.
+    /// @notice All of the money went back to the buyer, because the buyer, the seller or the arbiter refunded it.
     /// @param escrowId The hire.
     /// @param buyer Its buyer.
     /// @param seller Its seller.
     /// @param amount Atomic units.
-    /// @param by Whose word: the buyer, the seller, or the hire's arbiter.
+    /// @param by Who refunded: the buyer, the seller, or the hire's arbiter.
     event Refunded(
         bytes32 indexed escrowId, address indexed buyer, address indexed seller, uint128 amount, address by
     );
 
-    /// @notice All of it went back to the buyer because the deadline passed.
+    /// @notice All of the money went back to the buyer because the deadline passed.
     /// @param escrowId The hire.
     /// @param buyer Its buyer.
     /// @param seller Its seller.
@@ -136,10 +146,10 @@ interface IHireEscrow {
         bytes32 indexed escrowId, address indexed buyer, address indexed seller, uint128 amount, bool delivered
     );
 
-    /// @notice The token did not make a payment, or not all of it; the account can {withdraw} the rest.
+    /// @notice The token did not make a payment, or made only a part of it. The account can {withdraw} the rest.
     /// @param account Whose money it is.
-    /// @param escrowId The hire it comes from.
-    /// @param amount Atomic units not paid.
+    /// @param escrowId The hire that the money comes from.
+    /// @param amount Atomic units that were not paid.
     event Credited(address indexed account, bytes32 indexed escrowId, uint256 amount);
 
     /// @notice An account's credit was paid to it.
@@ -147,83 +157,86 @@ interface IHireEscrow {
     /// @param amount Atomic units.
     event Withdrawn(address indexed account, uint256 amount);
 
-    /// @notice No deposits until then.
-    /// @param until Unix seconds at which the pause ends by itself.
+    /// @notice Deposits are paused.
+    /// @param until Unix seconds at which the pause ends without an {unpause}.
     event Paused(uint256 until);
 
-    /// @notice Deposits are possible again before the pause ran out.
+    /// @notice The guardian ended the pause: deposits are possible again.
     event Unpaused();
 
-    /// @notice One item of a batch failed and changed nothing; the others went on.
-    /// @param index Which of the batch's calls.
-    /// @param reason The first 256 bytes of what it returned: its error. Empty when it ran out of gas.
+    /// @notice One item of a batch failed and changed nothing. The batch went on with the next item.
+    /// @param index Position of the item in the batch's calls, from 0.
+    /// @param reason The first 256 bytes of the error that the item returned. Empty if the item ran out of gas.
     event ItemFailed(uint256 index, bytes reason);
 
-    /// @notice A batch ended before this item, since too little gas was left to give it what each was to have.
-    /// @param index The first of the batch's calls that was not tried.
+    /// @notice A batch ended before this item, because too little gas was left to give the item its gas.
+    /// @param index Position of the first item that was not tried, from 0.
     event BatchStopped(uint256 index);
 
-    /// @notice Only this account may do that.
+    /// @notice Only the account `expected` can do this.
     error NotAuthorized(address actual, address expected);
-    /// @notice Refunds are for the buyer, the seller, or the arbiter named in the hire.
+    /// @notice Only the buyer, the seller, or the arbiter that the hire names can refund.
     error NotAParty(address signer);
-    /// @notice The signature is not this signer's over these terms.
+    /// @notice The signature is not a signature of `signer` over these terms.
     error InvalidSignature(address signer);
-    /// @notice The hire is not in the status this needs.
+    /// @notice The hire does not have the status that this call needs.
     error WrongStatus(bytes32 escrowId, Status actual, Status expected);
-    /// @notice Delivery is marked once.
+    /// @notice Delivery can be marked only once.
     error AlreadyDelivered(bytes32 escrowId);
-    /// @notice A hire of nothing.
+    /// @notice The amount must not be zero.
     error AmountIsZero();
-    /// @notice The fee is part of the amount.
+    /// @notice The fee is a part of the amount, so it must not be larger.
     error FeeAboveAmount(uint128 fee, uint128 amount);
-    /// @notice A fee needs somebody to receive it.
+    /// @notice A fee needs a recipient.
     error FeeWithoutRecipient(uint128 fee);
     /// @notice A hire needs a seller.
     error SellerIsZero();
-    /// @notice Nobody hires itself: the buyer is neither seller nor payee.
+    /// @notice The buyer must be neither the seller nor the payee.
     error BuyerPaysItself(address buyer);
-    /// @notice Money sent to this contract or to the token itself would be lost.
+    /// @notice Money that is paid to this contract or to the token itself would be lost.
     error ForbiddenRecipient(address recipient);
-    /// @notice This contract is nobody's buyer, seller or arbiter: it gives no word.
+    /// @notice This contract itself cannot be the buyer, the seller or the arbiter of a hire.
     error EscrowIsParty();
     /// @notice Too late: `time` has reached the deadline.
     error DeadlinePassed(uint256 time, uint256 deadline);
     /// @notice Too early: `time` has not reached the deadline.
     error DeadlineNotReached(uint256 time, uint256 deadline);
-    /// @notice A split gives both sides something: 0 < toSeller < amount.
+    /// @notice A split must give something to both sides: 0 < toSeller < amount.
     error SplitOutOfRange(uint128 toSeller, uint128 amount);
-    /// @notice The balance changed by something else than the amount.
+    /// @notice The balance of this contract did not change by exactly the amount.
     error AmountMoved(uint256 actual, uint256 expected);
     /// @notice Deposits are paused.
     error DepositsPaused(uint256 time, uint256 until);
-    /// @notice A pause lasts 1 second to `limit` seconds.
+    /// @notice A pause must last from 1 to `limit` seconds.
     error PauseLength(uint256 actual, uint256 limit);
     /// @notice The account has no credit.
     error NothingToWithdraw(address account);
-    /// @notice A batch is no item of a batch.
+    /// @notice A batch cannot be an item of a batch.
     error BatchInBatch();
-    /// @notice Send the transaction with more gas: going on with less could fail somebody's payment on purpose.
+    /// @notice The transaction has too little gas. If less gas were enough, a sender could make somebody's payment fail
+    /// on purpose.
     error NotEnoughGas(uint256 actual, uint256 limit);
     /// @notice The token must be a contract.
     error TokenWithoutCode(address token);
-    /// @notice The guardian must be an account.
+    /// @notice The guardian must not be the zero address.
     error GuardianIsZero();
-    /// @notice The provider id has 1 to `limit` bytes.
+    /// @notice The provider id must have 1 to `limit` bytes.
     error ProviderIdLength(uint256 actual, uint256 limit);
 
-    /// @notice Deposits for a hire by allowance. The sender is the buyer.
+    /// @notice Deposits the money for a hire by allowance. The sender must be the buyer.
     /// @param hire The terms.
     function deposit(Hire calldata hire) external;
 
-    /// @notice Deposits for a hire by the buyer's ERC-3009 authorization. Anyone relays; whoever is first changes nothing.
-    /// @dev The authorization is `ReceiveWithAuthorization(buyer, this contract, amount, validAfter, validBefore, nonce)`
-    /// in the token's domain with nonce = escrowId, so that one signature funds the hire and fixes its terms.
+    /// @notice Deposits the money for a hire by the buyer's ERC-3009 authorization. Anyone can send it, and it makes no
+    /// difference who sends it first.
+    /// @dev The authorization is
+    /// `ReceiveWithAuthorization(buyer, this contract, amount, validAfter, validBefore, nonce)` in the token's domain.
+    /// Its nonce is the escrowId. So one signature pays for the hire and fixes its terms.
     /// @param hire The terms.
-    /// @param validAfter Unix seconds after which the authorization is good.
-    /// @param validBefore Unix seconds before which it is good.
-    /// @param signature The buyer's: 65 bytes, ERC-1271, or ERC-6492 of a deployed wallet (the wrapper is taken off for
-    /// the token).
+    /// @param validAfter Unix seconds after which the authorization is valid.
+    /// @param validBefore Unix seconds before which the authorization is valid.
+    /// @param signature The buyer's signature: 65 bytes, ERC-1271, or ERC-6492 of a deployed wallet. The token gets the
+    /// signature without the ERC-6492 wrapper.
     function depositWithAuthorization(
         Hire calldata hire,
         uint256 validAfter,
@@ -231,13 +244,14 @@ interface IHireEscrow {
         bytes calldata signature
     ) external;
 
-    /// @notice Deposits for a hire by ERC-2612 permit. Anyone relays.
-    /// @dev The permit is tried, not required: when somebody used it beforehand the allowance is there already.
+    /// @notice Deposits the money for a hire by an ERC-2612 permit. Anyone can send it.
+    /// @dev The permit may fail. If somebody sent the permit to the token before, the allowance is already there.
     /// @param hire The terms.
-    /// @param permitValue Allowance the permit grants.
-    /// @param permitDeadline Unix seconds until which the permit is good.
-    /// @param permitSignature The buyer's over the permit, with this contract as spender; empty to use an allowance.
-    /// @param signature The buyer's over the hire (EIP-712 `Hire`); empty when the buyer sends.
+    /// @param permitValue The allowance that the permit grants.
+    /// @param permitDeadline Unix seconds until which the permit is valid.
+    /// @param permitSignature The buyer's signature over the permit, which names this contract as the spender. Empty to
+    /// use an existing allowance.
+    /// @param signature The buyer's signature over the hire (EIP-712 `Hire`). Empty if the buyer sends the transaction.
     function depositWithPermit(
         Hire calldata hire,
         uint256 permitValue,
@@ -246,77 +260,87 @@ interface IHireEscrow {
         bytes calldata signature
     ) external;
 
-    /// @notice Records, once and before the deadline, that the seller says it has delivered. Moves nothing.
+    /// @notice Records that the seller says that it has delivered. It works once, and only before the deadline. No
+    /// money moves.
     /// @param hire The terms.
-    /// @param resultHash What was delivered.
-    /// @param signature The seller's over EIP-712 `MarkDelivered(bytes32 escrowId,bytes32 resultHash)`; empty when the
-    /// seller sends.
+    /// @param resultHash The seller's hash of what it delivered.
+    /// @param signature The seller's signature over EIP-712 `MarkDelivered(bytes32 escrowId,bytes32 resultHash)`. Empty
+    /// if the seller sends the transaction.
     function markDelivered(Hire calldata hire, bytes32 resultHash, bytes calldata signature) external;
 
-    /// @notice Pays `amount - fee` to the payee and the fee to its recipient, by the buyer's word. Good as long as the
-    /// money is held, after the deadline too: the buyer's word outranks the default.
+    /// @notice Pays `amount - fee` to the payee and the fee to its recipient. Needs the buyer's consent. The buyer can
+    /// release as long as the money is held, even after the deadline.
     /// @param hire The terms.
-    /// @param signature The buyer's over EIP-712 `Release(bytes32 escrowId)`; empty when the buyer sends.
+    /// @param signature The buyer's signature over EIP-712 `Release(bytes32 escrowId)`. Empty if the buyer sends the
+    /// transaction.
     function release(Hire calldata hire, bytes calldata signature) external;
 
-    /// @notice Pays `toSeller`, less its share of the fee (fee · toSeller / amount, rounded down), to the payee, that
-    /// share to the fee's recipient, and the rest to the buyer, by the buyer's word.
+    /// @notice Divides the money into three parts. Needs the buyer's consent. The fee's recipient gets `feeShare`,
+    /// which is fee · toSeller / amount, rounded down. The payee gets `toSeller - feeShare`. The buyer gets
+    /// `amount - toSeller`.
     /// @param hire The terms.
     /// @param toSeller Atomic units; 0 < toSeller < amount.
-    /// @param signature The buyer's over EIP-712 `Split(bytes32 escrowId,uint128 toSeller)`; empty when the buyer sends.
+    /// @param signature The buyer's signature over EIP-712 `Split(bytes32 escrowId,uint128 toSeller)`. Empty if the
+    /// buyer sends the transaction.
     function split(Hire calldata hire, uint128 toSeller, bytes calldata signature) external;
 
-    /// @notice Pays `amount` back to the buyer, by the word of the buyer, the seller (giving up), or the hire's arbiter.
+    /// @notice Pays `amount` back to the buyer. Needs the consent of the buyer, the seller or the hire's arbiter.
     /// @param hire The terms.
-    /// @param signer Whose word.
-    /// @param signature The signer's over EIP-712 `Refund(bytes32 escrowId,address signer)`; empty when the signer sends.
+    /// @param signer Who consents.
+    /// @param signature The signer's signature over EIP-712 `Refund(bytes32 escrowId,address signer)`. Empty if the
+    /// signer sends the transaction.
     function refund(Hire calldata hire, address signer, bytes calldata signature) external;
 
-    /// @notice Pays `amount` back to the buyer, from the deadline on. Anyone may call.
+    /// @notice Pays `amount` back to the buyer. Anyone can call this, from the deadline on.
     /// @param hire The terms.
     function timeoutRefund(Hire calldata hire) external;
 
-    /// @notice Many calls of this contract in one transaction, each as if the sender had made it: the same rights, no
-    /// more and no less. An item that fails changes nothing, is reported ({ItemFailed}) and does not stop the others.
-    /// @dev Each item gets exactly `gasEach` gas, so what comes before it can neither starve it nor spare it anything. Before
-    /// an item that cannot be given as much the batch ends, without an error, with {BatchStopped}: unless
-    /// gasleft() > 20,000 and (gasleft() − 20,000) / 64 · 63 ≥ gasEach. A payment that a token refuses becomes a credit only
-    /// if its item has gas for it: with less than about 260,000 such an item fails. 500,000 is plenty, 1,000,000 where
-    /// a contract wallet has to verify. Calls that are no array of bytes revert.
-    /// @param calls The calls, encoded: any function of this contract but this one.
-    /// @param gasEach Gas for each.
-    /// @return tried How many items were tried, done or failed.
+    /// @notice Makes many calls of this contract in one transaction. Each call is an item of the batch, and has the
+    /// same rights as if the sender made it alone. An item that fails changes nothing, and is reported by {ItemFailed}.
+    /// The batch then goes on with the next item.
+    /// @dev Each item gets exactly `gasEach` gas, so the items before it cannot change what it gets. Before each item,
+    /// this must be true: gasleft() > 20,000 and (gasleft() − 20,000) / 64 · 63 ≥ gasEach. If it is not true, the batch
+    /// ends with {BatchStopped}, and without an error.
+    /// With less than about 260,000 gas, an item fails if the token refuses a payment. With more gas, the payment
+    /// becomes a credit. 500,000 gas are enough for an item, or 1,000,000 if a contract wallet must verify a signature.
+    /// The batch reverts if `calls` is not correctly encoded.
+    /// @param calls The encoded calls: any function of this contract except this one.
+    /// @param gasEach The gas for each item.
+    /// @return tried How many items were tried. It counts items that succeeded and items that failed.
     function batch(bytes[] calldata calls, uint256 gasEach) external returns (uint256 tried);
 
-    /// @notice Pays an account its credit. Anyone may call; the money goes to nobody else.
+    /// @notice Pays an account its credit. Anyone can call this, and the money goes only to the account.
     /// @param account Whose credit.
     function withdraw(address account) external;
 
-    /// @notice Stops deposits, and nothing else, for a time. Only the guardian. A new pause replaces the one before.
-    /// @param duration Seconds from now, 1 to 30 days.
+    /// @notice Stops deposits for a time, and nothing else. Only the guardian can call this. A new pause replaces the
+    /// old one.
+    /// @param duration Length of the pause in seconds: at least 1 second, at most 30 days.
     function pause(uint256 duration) external;
 
-    /// @notice Ends a pause. Only the guardian.
+    /// @notice Ends a pause. Only the guardian can call this.
     function unpause() external;
 
-    /// @notice The token held.
+    /// @notice The token that this contract holds.
     function token() external view returns (address);
 
-    /// @notice Who may pause deposits: a multisig.
+    /// @notice The account that can pause deposits. It should be a multisig.
     function guardian() external view returns (address);
 
     /// @notice The provider's id, as in the payment mode `platform_escrow:ID`.
     function providerId() external view returns (string memory);
 
-    /// @notice The EIP-712 digest of a hire, which is its name here and the nonce of its ERC-3009 authorization.
+    /// @notice The EIP-712 digest of a hire. It is the name of the hire in this contract, and the nonce of its ERC-3009
+    /// authorization.
     function escrowId(Hire calldata hire) external view returns (bytes32);
 
-    /// @notice What is stored of a hire.
+    /// @notice What is stored about a hire.
     function stateOf(bytes32 id) external view returns (State memory);
 
     /// @notice What an account can {withdraw}, in atomic units.
     function credit(address account) external view returns (uint256);
 
-    /// @notice Unix seconds at which the pause ends; deposits are possible from then on (0: never paused).
+    /// @notice Unix seconds at which the pause ends. From then on, deposits are possible. It is 0 if there was no
+    /// pause, or if the guardian ended it.
     function pausedUntil() external view returns (uint256);
 }

@@ -2,8 +2,8 @@
 pragma solidity 0.8.37;
 
 /// @title Proof verification for RFC 6962 / RFC 9162 Merkle trees (SHA-256, leaf prefix 0x00, node prefix 0x01)
-/// @notice Verifiers only: they take nodes as given, compute roots, and answer with a reason. They never revert on
-/// anything a proof may contain, so a caller decides what a bad proof means.
+/// @notice These functions verify proofs. They compute roots from the given nodes, and return a verdict. Nothing that a
+/// proof contains makes them revert, so the caller decides what happens after a bad proof.
 library Rfc9162 {
     /// @notice Why a proof was accepted or refused.
     enum Verdict {
@@ -14,9 +14,9 @@ library Rfc9162 {
         SizeShrinks,
         /// @notice The leaf index is not below the tree size.
         IndexOutsideTree,
-        /// @notice More nodes than a path between these positions has.
+        /// @notice The proof has more nodes than a path between these positions.
         ProofTooLong,
-        /// @notice Fewer nodes than a path between these positions has.
+        /// @notice The proof has fewer nodes than a path between these positions.
         ProofTooShort,
         /// @notice The nodes do not lead to the root of the old tree.
         OldRootMismatch,
@@ -24,24 +24,23 @@ library Rfc9162 {
         RootMismatch
     }
 
-    /// @notice The largest tree. Twice this would not fit the uint64 that heads carry.
+    /// @notice The largest number of leaves. Twice this number would not fit into the uint64 of a head.
     uint256 internal constant MAX_SIZE = 2 ** 63;
 
-    /// @notice The most nodes any proof for such a tree can have. Checked first, so that the work is bounded.
+    /// @notice The largest number of nodes in a proof for such a tree. It is checked first, to limit the work.
     uint256 internal constant MAX_PROOF_LENGTH = 64;
 
     /// @notice Root of the tree without leaves: SHA-256 of no bytes (RFC 6962 §2.1).
     bytes32 internal constant EMPTY_ROOT = 0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855;
 
-    /// @notice Verifies that the tree of `newSize` leaves begins with the leaves of the tree of `oldSize`
-    /// (RFC 9162 §2.1.4.2).
-    /// @dev Sizes equal: the proof is empty and the roots agree. Old tree empty: the proof is empty, its root is
-    /// EMPTY_ROOT, and every new tree is consistent with it.
-    /// @param oldSize Leaves of the earlier tree.
-    /// @param oldRoot Root of the earlier tree.
-    /// @param newSize Leaves of the later tree, at most 2^63.
-    /// @param newRoot Root of the later tree.
-    /// @param proof The consistency path, leaf side first.
+    /// @notice Verifies that the new tree begins with the leaves of the old tree (RFC 9162 §2.1.4.2).
+    /// @dev If the sizes are equal, the proof must be empty and the roots must be equal. If the old tree is empty, the
+    /// proof must be empty and the old root must be EMPTY_ROOT. Every new tree is consistent with the empty tree.
+    /// @param oldSize Number of leaves of the old tree.
+    /// @param oldRoot Root of the old tree.
+    /// @param newSize Number of leaves of the new tree, at most 2^63.
+    /// @param newRoot Root of the new tree.
+    /// @param proof The consistency path, from the leaves to the root.
     function checkConsistency(
         uint256 oldSize,
         bytes32 oldRoot,
@@ -60,12 +59,12 @@ library Rfc9162 {
         return _walkConsistency(oldSize - 1, oldRoot, newSize - 1, newRoot, proof);
     }
 
-    /// @notice Verifies that `leaf` is the leaf number `index` of the tree (RFC 9162 §2.1.3.2).
+    /// @notice Verifies that `leaf` has the position `index` in the tree (RFC 9162 §2.1.3.2).
     /// @param leaf Leaf hash: SHA-256(0x00 ‖ leaf bytes).
     /// @param index Position of the leaf, from 0.
-    /// @param size Leaves of the tree, at most 2^63.
+    /// @param size Number of leaves of the tree, at most 2^63.
     /// @param root Root of the tree.
-    /// @param proof The inclusion path, leaf side first.
+    /// @param proof The inclusion path, from the leaf to the root.
     function checkInclusion(bytes32 leaf, uint256 index, uint256 size, bytes32 root, bytes32[] calldata proof)
         internal
         view
@@ -96,33 +95,36 @@ library Rfc9162 {
     /// @notice SHA-256(0x01 ‖ left ‖ right), the hash of an inner node (RFC 6962 §2.1).
     function nodeHash(bytes32 left, bytes32 right) internal view returns (bytes32 result) {
         assembly ("memory-safe") {
-            // Beyond the free memory pointer, which is not moved: the 65 bytes are used once.
+            // The 65 bytes lie after the free memory pointer. The pointer does not move, because the bytes are used
+            // only once.
             let input := mload(0x40)
             mstore8(input, 1)
             mstore(add(input, 0x01), left)
             mstore(add(input, 0x21), right)
-            // The precompile fails only for want of gas. Going on would use whatever lies in memory as the hash.
+            // The precompile fails only if too little gas is left. Without the revert, the old content of memory would
+            // be the hash.
             if iszero(staticcall(gas(), 2, input, 0x41, 0x00, 0x20)) { revert(0, 0) }
             result := mload(0x00)
         }
     }
 
-    /// @dev The walk of RFC 9162 §2.1.4.2 from the last leaf of the old tree (`fn`) and of the new tree (`sn`).
-    /// `oldHash` is the RFC's fr, `newHash` its sr.
+    /// @dev The walk of RFC 9162 §2.1.4.2. It starts at the last leaf of the old tree (`fn`) and at the last leaf of
+    /// the new tree (`sn`). The RFC calls `oldHash` fr, and `newHash` sr.
     function _walkConsistency(uint256 fn, bytes32 oldRoot, uint256 sn, bytes32 newRoot, bytes32[] calldata proof)
         private
         view
         returns (Verdict)
     {
-        // Up to the largest complete subtree that ends where the old tree ends: both trees have it.
+        // Goes up to the largest complete subtree that ends where the old tree ends. Both trees contain it.
         while (fn & 1 == 1) {
             fn >>= 1;
             sn >>= 1;
         }
         uint256 i = 0;
         bytes32 oldHash = oldRoot;
-        // fn is 0 exactly when the old tree is itself such a subtree (its size is a power of two); then its root
-        // opens the path and is left out of the proof. In every other case the proof brings the subtree's hash.
+        // If the size of the old tree is a power of two, the old tree itself is this subtree, and fn is 0. Then the
+        // path begins with the old root, and the proof omits it. In every other case the proof begins with the hash of
+        // the subtree.
         if (fn != 0) {
             if (proof.length == 0) return Verdict.ProofTooShort;
             oldHash = proof[0];
@@ -133,7 +135,7 @@ library Rfc9162 {
             if (sn == 0) return Verdict.ProofTooLong;
             bytes32 node = proof[i];
             if (fn & 1 == 1 || fn == sn) {
-                // Until the first node on the right the two hashes are one and need computing once.
+                // Until the first node on the right, the two hashes are equal and are computed once.
                 bytes32 joined = nodeHash(node, newHash);
                 oldHash = oldHash == newHash ? joined : nodeHash(node, oldHash);
                 newHash = joined;
@@ -149,7 +151,7 @@ library Rfc9162 {
         return newHash == newRoot ? Verdict.Valid : Verdict.RootMismatch;
     }
 
-    /// @dev On the right edge a level without a sibling contributes no node: shift past those.
+    /// @dev On the right edge, a level without a sibling adds no node to the path. Skips such levels.
     function _skipMissingSiblings(uint256 fn, uint256 sn) private pure returns (uint256, uint256) {
         while (fn & 1 == 0 && fn != 0) {
             fn >>= 1;

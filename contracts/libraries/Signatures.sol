@@ -5,16 +5,16 @@ import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 
 /// @title Signatures of people and of contract wallets
-/// @notice One rule for every signer: a key (ECDSA), a deployed contract wallet (ERC-1271), or either of them inside
-/// an ERC-6492 wrapper.
+/// @notice One rule for every signer. A signature comes from a key (ECDSA) or from a deployed contract wallet
+/// (ERC-1271). Either may be inside an ERC-6492 wrapper.
 library Signatures {
     /// @notice The last 32 bytes of a wrapped signature (ERC-6492).
     bytes32 internal constant ERC6492_MAGIC = 0x6492649264926492649264926492649264926492649264926492649264926492;
 
-    /// @notice The signature inside an ERC-6492 wrapper, or the signature itself when there is no well-formed wrapper.
-    /// @dev The wrapper's factory call is not made: executing a call that a stranger chose, from a contract that holds
-    /// money, is not worth a deployment that anyone can send beforehand. A wrapper that does not decode is handed
-    /// on as it is and fails as the signature it then claims to be.
+    /// @notice The signature inside an ERC-6492 wrapper. If there is no well-formed wrapper, the signature itself.
+    /// @dev The factory call of the wrapper is not made. A contract that holds money must not execute a call that a
+    /// stranger chose, and anyone can deploy the wallet before. A wrapper that cannot be decoded is returned as it is.
+    /// Then it is checked like any other signature, and fails.
     /// @param signature `abi.encode(factory, factoryCalldata, inner) ‖ magic`, or any other signature.
     /// @return inner A slice of the same calldata.
     function unwrap(bytes calldata signature) internal pure returns (bytes calldata inner) {
@@ -32,11 +32,12 @@ library Signatures {
     }
 
     /// @notice Whether `signer` signed `digest`.
-    /// @dev The key is tried before the code: an account with an EIP-7702 delegation has code and still has its key,
-    /// while nobody has the key of a contract's address. A failing or hostile wallet counts as "no".
+    /// @dev The key is tried before the code, because an account with an EIP-7702 delegation has code and also has its
+    /// key. This is safe, because nobody has the key of a contract's address. If a wallet fails, the result is false.
     /// @param signer The account that should have signed.
     /// @param digest What was signed (EIP-712).
-    /// @param signature 65 bytes r ‖ s ‖ v (low s), whatever the wallet understands, or either of them wrapped.
+    /// @param signature 65 bytes r ‖ s ‖ v (low s), or bytes that the wallet understands. Either may be in an ERC-6492
+    /// wrapper.
     function isSignedBy(address signer, bytes32 digest, bytes calldata signature) internal view returns (bool) {
         bytes calldata inner = unwrap(signature);
         (address recovered, ECDSA.RecoverError failure,) = ECDSA.tryRecoverCalldata(digest, inner);

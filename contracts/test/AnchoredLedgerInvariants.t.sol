@@ -5,7 +5,7 @@ import {IAnchoredLedger} from "../interfaces/IAnchoredLedger.sol";
 import {LedgerHandler} from "./LedgerHandler.sol";
 import {TestBase} from "./Vm.sol";
 
-/// @title What holds of a ledger after any sequence of calls, its own writer's bad ones among them
+/// @title The rules that a ledger keeps after any sequence of calls, even after bad calls of its own writer
 contract AnchoredLedgerInvariantsTest is TestBase {
     LedgerHandler private _handler;
 
@@ -18,14 +18,14 @@ contract AnchoredLedgerInvariantsTest is TestBase {
         targets[0] = address(_handler);
     }
 
-    /// @notice The anchored root is that of everything that was ever anchored, in order.
+    /// @notice The anchored root is the root of all entries that were ever anchored, in order.
     function invariant_appendOnly() external view {
         IAnchoredLedger.Head memory head = _head();
         require(head.root == _handler.expectedRoot(), "root == MTH(all entries ever anchored)");
         require(bytes(_handler.broken()).length == 0, _handler.broken());
     }
 
-    /// @notice It never has fewer entries than before.
+    /// @notice The ledger never has fewer entries than before.
     function invariant_neverShrinks() external view {
         require(_head().size == _handler.expectedSize(), "size == entries ever anchored");
     }
@@ -35,18 +35,18 @@ contract AnchoredLedgerInvariantsTest is TestBase {
         require(_head().seq == _handler.anchors(), "seq == accepted anchors");
     }
 
-    /// @notice Nothing a run did by the rules has marked the ledger, whatever was brought against it.
+    /// @notice No honest act marks the ledger, whatever evidence somebody brings.
     function invariant_honestWritersAreNotConvicted() external view {
         require(!_handler.ledger().isEquivocated(_handler.id()), "!isEquivocated(id)");
     }
 
-    /// @notice The writer is who accepted last, and the guardian is who it always was.
+    /// @notice The writer is the account that accepted last, and the guardian never changes.
     function invariant_writerIsWhoAccepted() external view {
         require(_handler.ledger().writerOf(_handler.id()) == _handler.writer(), "writerOf(id) == last to accept");
         require(_handler.ledger().guardianOf(_handler.id()) == _handler.guardian(), "guardianOf(id) never changes");
     }
 
-    /// @notice Reports what the run did: an act that succeeded in none of the runs fails the suite.
+    /// @notice Reports what the run did. If an act succeeds in none of the runs, the suite fails.
     function afterInvariant() external {
         string[] memory names = new string[](14);
         names[0] = "anchor";
@@ -57,10 +57,10 @@ contract AnchoredLedgerInvariantsTest is TestBase {
         names[5] = "replay refused";
         names[6] = "stranger refused";
         names[7] = "fork proven";
-        names[8] = "honest words kept";
+        names[8] = "false evidence refused";
         names[9] = "writer announced";
         names[10] = "guardian announced";
-        names[11] = "defiance refused";
+        names[11] = "refused after the guardian announced";
         names[12] = "writer changed";
         names[13] = "early change refused";
         uint256[] memory counts = new uint256[](14);

@@ -4,9 +4,9 @@ pragma solidity 0.8.37;
 import {IERC1271} from "@openzeppelin/contracts/interfaces/IERC1271.sol";
 import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 
-/// @title A contract wallet of one owner (ERC-1271), good or bad
-/// @notice It takes its owner's signature over the bare digest: nothing in the signature says which wallet it is for, so
-/// what it signs has to. That is how many wallets are, and what replay between two wallets of one owner needs.
+/// @title A contract wallet of one owner (ERC-1271), which can also misbehave
+/// @notice It accepts its owner's signature over the plain digest. Many wallets do this. The signature does not say for
+/// which wallet it is, so it works for every wallet of this owner. Only the signed data can prevent such a replay.
 contract ContractWallet is IERC1271 {
     enum Mood {
         Sane,
@@ -28,7 +28,7 @@ contract ContractWallet is IERC1271 {
         mood = mood_;
     }
 
-    /// @notice Several calls in one transaction.
+    /// @notice Makes several calls in one transaction.
     function executeAll(address target, bytes[] calldata calls) external {
         for (uint256 i = 0; i < calls.length; ++i) {
             execute(target, calls[i]);

@@ -5,10 +5,10 @@ import {IHireEscrow} from "../interfaces/IHireEscrow.sol";
 import {HostileToken} from "./HostileToken.sol";
 import {TestBase} from "./Vm.sol";
 
-/// @title Does anything that anybody may try with an escrow, and watches whose money moves
-/// @notice Six people, a token that changes its manners, and every verb with good and bad arguments. Each step compares
-/// all balances, credits and slots before and after; what must not happen is written down in {broken} (a revert here
-/// would only make the runner skip the step).
+/// @title Tries everything that anybody can do with an escrow, and watches whose money moves
+/// @notice There are six people, a token that changes its behaviour, and every function with good and bad arguments.
+/// Each step compares all balances, credits and slots before and after it. {broken} holds the first broken rule. A
+/// revert would not help: the runner would only skip the step.
 contract EscrowHandler is TestBase {
     enum Verb {
         Deposit,
@@ -46,9 +46,9 @@ contract EscrowHandler is TestBase {
     uint256 private _seed;
     uint256 private _steps;
 
-    /// @notice How often each verb succeeded.
+    /// @notice How often each function succeeded.
     mapping(Verb verb => uint256) public successes;
-    /// @notice The first thing that happened and must not; empty when all is well.
+    /// @notice The first rule that was broken; empty if none was.
     string public broken;
 
     constructor() {
@@ -62,7 +62,8 @@ contract EscrowHandler is TestBase {
         }
     }
 
-    /// @dev The runner likes 0, the maximum and repeats; every choice below wants bits of its own.
+    /// @dev The runner often gives 0, the maximum, or the same input again. The hash gives every choice below different
+    /// bits.
     modifier mixed(uint256 seed) {
         _seed = uint256(keccak256(abi.encode(seed, ++_steps)));
         _;
@@ -146,7 +147,7 @@ contract EscrowHandler is TestBase {
         _settle(people[seed % 6], call, Verb.TimeoutRefund, hire);
     }
 
-    /// @dev Releases, timeouts and withdrawals for one sender, some of them good.
+    /// @dev A batch of releases, timeouts and withdrawals by one sender. Some of them succeed.
     function batch(uint256 input) external mixed(input) {
         uint256 seed = _seed;
         if (_hires.length == 0) return;
@@ -188,7 +189,7 @@ contract EscrowHandler is TestBase {
 
     // ---------------------------------------------------------------------------------- the world outside
 
-    /// @dev Most deposits are made while the token behaves, or a run would see few.
+    /// @dev Makes the token behave for most deposits. Otherwise few deposits would succeed in a run.
     function _fairWeather() private {
         token.behave(HostileToken.Behaviour.Honest);
         token.hook(address(0), "");
@@ -197,8 +198,8 @@ contract EscrowHandler is TestBase {
         }
     }
 
-    /// @dev Half of the time the token behaves; it never takes more from a sender than it was told to, which is
-    /// the escrow's assumption about it.
+    /// @dev The token behaves half of the time. It never takes more from a sender than the amount, because the escrow
+    /// assumes this.
     function behave(uint256 input) external mixed(input) {
         uint256 seed = _seed;
         uint256 how = seed % 24;
@@ -210,7 +211,7 @@ contract EscrowHandler is TestBase {
         token.deny(people[seed % 6], (seed >> 8) % 3 == 0);
     }
 
-    /// @dev The token calls back with something that would be good at any other time.
+    /// @dev During a transfer, the token calls the escrow with something that would succeed at another time.
     function hook(uint256 input) external mixed(input) {
         uint256 seed = _seed;
         if (_hires.length == 0 || seed % 2 == 0) {
@@ -261,7 +262,7 @@ contract EscrowHandler is TestBase {
         names[uint256(Verb.Batch)] = "batch";
         names[uint256(Verb.Withdraw)] = "withdraw";
         names[uint256(Verb.Pause)] = "pause";
-        names[uint256(Verb.Credited)] = "paid by credit";
+        names[uint256(Verb.Credited)] = "credited instead of paid";
     }
 
     function counts() external view returns (uint256[] memory numbers) {
@@ -315,13 +316,13 @@ contract EscrowHandler is TestBase {
         else _unchanged(before, "a call that failed changed something");
     }
 
-    /// @dev Final statuses are final, and each hire reaches one once.
+    /// @dev A final status never changes, and each hire reaches a final status only once.
     function _note() private {
         for (uint256 i = 0; i < _hires.length; ++i) {
             bytes32 id = escrow.escrowId(_hires[i]);
             IHireEscrow.State memory state = escrow.stateOf(id);
             if (state.status != _last[id]) {
-                _require(_last[id] <= IHireEscrow.Status.Held, "status: final ones are final");
+                _require(_last[id] <= IHireEscrow.Status.Held, "status: a final status changed");
                 if (state.status > IHireEscrow.Status.Held) payouts[id]++;
                 _last[id] = state.status;
             }
@@ -365,7 +366,7 @@ contract EscrowHandler is TestBase {
         if (!condition && bytes(broken).length == 0) broken = message;
     }
 
-    /// @dev Mostly in order: terms that break a rule are the unit tests' concern.
+    /// @dev The terms are mostly valid. The unit tests cover terms that break a rule.
     function _terms(uint256 seed, uint128 amount) private view returns (IHireEscrow.Hire memory hire) {
         if (_hires.length >= MOST_HIRES) amount = 0;
         uint256 buyer = seed % 6;
@@ -384,7 +385,7 @@ contract EscrowHandler is TestBase {
         return _hires[(seed >> 128) % _hires.length];
     }
 
-    /// @dev Three times out of four the one who may.
+    /// @dev In three of four cases the entitled person, otherwise any person.
     function _sender(uint256 seed, address entitled) private view returns (address) {
         return (seed >> 200) % 4 == 0 ? people[(seed >> 208) % 6] : entitled;
     }
@@ -393,6 +394,6 @@ contract EscrowHandler is TestBase {
         for (uint256 i = 0; i < people.length; ++i) {
             if (people[i] == person) return i + 1;
         }
-        revert("not one of them");
+        revert("unknown person");
     }
 }

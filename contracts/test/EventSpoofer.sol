@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {IHireEscrow} from "../interfaces/IHireEscrow.sol";
 
-/// @title Emits the escrow's events, word for word, without being the escrow
+/// @title Emits the same events as the escrow, but is not the escrow
 contract EventSpoofer {
     function spoof(bytes32 id, IHireEscrow.Hire calldata hire) external {
         emit IHireEscrow.Deposited(

@@ -5,7 +5,7 @@ import {IHireEscrow} from "../interfaces/IHireEscrow.sol";
 import {TestUSDC} from "./TestUSDC.sol";
 import {TestBase} from "./Vm.sol";
 
-/// @title Single hires with any terms
+/// @title Tests of one hire with random terms
 contract HireEscrowFuzzTest is TestBase {
     uint256 private constant BUYER_KEY = 0xb0b;
 
@@ -49,7 +49,8 @@ contract HireEscrowFuzzTest is TestBase {
         require(_token.balanceOf(address(_escrow)) == 0, "nothing stays behind");
     }
 
-    /// @notice release pays amount − fee and fee; refund and timeoutRefund pay amount.
+    /// @notice release pays amount − fee to the payee and the fee to its recipient. refund and timeoutRefund pay amount
+    /// to the buyer.
     function testFuzz_everyOtherWayOutPaysExactlyTheAmount(uint128 amount, uint128 fee, uint8 way) external {
         amount = uint128(bound(amount, 1, type(uint128).max));
         IHireEscrow.Hire memory hire = _hire(amount, uint128(bound(fee, 0, amount)));
@@ -71,7 +72,8 @@ contract HireEscrowFuzzTest is TestBase {
         require(_token.balanceOf(_buyer) == (released ? before - amount : before), "buyer");
     }
 
-    /// @notice The money can go back from the deadline on, and delivery be marked before it; never the other way round.
+    /// @notice Before the deadline, delivery can be marked and the money cannot go back. From the deadline on, it is
+    /// the reverse.
     function testFuzz_theDeadlineDividesTime(uint64 deadline, uint64 time) external {
         deadline = uint64(bound(deadline, block.timestamp + 1, type(uint64).max));
         time = uint64(bound(time, block.timestamp, type(uint64).max));
@@ -86,7 +88,7 @@ contract HireEscrowFuzzTest is TestBase {
         _escrow.timeoutRefund(hire);
     }
 
-    /// @notice No key but the buyer's releases, over this hire, as this statement.
+    /// @notice Only the buyer's key releases, and only by a signature over the release of this hire.
     function testFuzz_onlyTheBuyersKeyReleases(uint256 key, bytes32 statement) external {
         key = bound(key, 1, type(uint128).max);
         vm.assume(key != BUYER_KEY);
@@ -102,7 +104,7 @@ contract HireEscrowFuzzTest is TestBase {
         _escrow.release(hire, signed(BUYER_KEY, _digest(terms)));
     }
 
-    /// @notice Whatever comes as a signature, it is refused as one: nothing in it makes the contract fail otherwise.
+    /// @notice Any false signature is refused with InvalidSignature. No content of it causes another error.
     function testFuzz_anySignatureBytesAreRefusedAsASignature(bytes memory signature, bool wrapped) external {
         vm.assume(signature.length != 0);
         IHireEscrow.Hire memory hire = _hire(100, 0);

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {EscrowHandler} from "./EscrowHandler.sol";
 import {TestBase} from "./Vm.sol";
 
-/// @title What holds of the escrow after any sequence of calls by anybody, with a token of any manners
+/// @title The rules that the escrow keeps after any sequence of calls by anybody, with a token of any behaviour
 contract HireEscrowInvariantsTest is TestBase {
     EscrowHandler private _handler;
 
@@ -26,14 +26,14 @@ contract HireEscrowInvariantsTest is TestBase {
         );
     }
 
-    /// @notice Each escrowId pays out once and exactly its amount; no call moves money to an address outside {buyer,
-    /// payee, feeRecipient} of its hire; a pause changes no balance; a call that fails changes nothing.
+    /// @notice Each escrowId pays out once, and exactly its amount. No call moves money to an address that is not the
+    /// buyer, payee or feeRecipient of its hire. A pause changes no balance. A call that fails changes nothing.
     function invariant_everyStepKeptTheRules() external view {
         require(bytes(_handler.broken()).length == 0, _handler.broken());
     }
 
-    /// @notice Reports what the run did: a call that succeeded in none of the runs fails the suite. One run may well have
-    /// paused at once, or met a token that takes nothing.
+    /// @notice Reports what the run did. If a call succeeds in none of the runs, the suite fails. It can fail in a
+    /// single run, because of a pause or of a token that refuses every transfer.
     function afterInvariant() external {
         string[] memory names = _handler.verbs();
         uint256[] memory counts = _handler.counts();

@@ -4,8 +4,8 @@ pragma solidity 0.8.37;
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 
 /// @title A token that misbehaves on demand
-/// @notice Takes every authorization without looking at its signature. What a transfer by or to others than the token's
-/// deployer does is set with {behave}, {deny}, {pause} and {hook}.
+/// @notice It accepts every authorization without a check of the signature. {behave}, {deny}, {pause} and {hook} decide
+/// what a transfer does.
 contract HostileToken is ERC20 {
     enum Behaviour {
         Honest,
@@ -58,12 +58,12 @@ contract HostileToken is ERC20 {
         paused = paused_;
     }
 
-    /// @notice What {Behaviour-RevertsWithWords} says.
+    /// @notice Sets the error data of {Behaviour-RevertsWithWords}.
     function say(bytes calldata words) external {
         _words = words;
     }
 
-    /// @notice During the next transfer, after the money moved, call `target` once.
+    /// @notice Makes the next transfer call `target` once, after the money has moved.
     function hook(address target, bytes calldata call_) external {
         _hookTarget = target;
         _hookCall = call_;

@@ -5,8 +5,8 @@ import {IAnchoredLedger} from "../interfaces/IAnchoredLedger.sol";
 import {MerkleReference} from "./MerkleReference.sol";
 import {TestBase} from "./Vm.sol";
 
-/// @title A writer that anchors, and tries everything else
-/// @notice Keeps the entries of every head that was accepted. What must not happen is written down in {broken}.
+/// @title A writer that anchors, and also tries everything that it must not do
+/// @notice Keeps the entries of every head that was accepted. {broken} holds the first broken rule.
 contract LedgerHandler is TestBase {
     enum Act {
         Anchor,
@@ -25,7 +25,7 @@ contract LedgerHandler is TestBase {
         EarlyRefused
     }
 
-    /// @dev Writers follow one another: 0x5eed, 0x5eee, …
+    /// @dev Each new writer has the next key: 0x5eed, 0x5eee, …
     uint256 private constant FIRST_WRITER_KEY = 0x5eed;
     uint256 private constant GUARDIAN_KEY = 0x6a7d;
     uint256 private constant MOST_ENTRIES = 20;
@@ -86,7 +86,7 @@ contract LedgerHandler is TestBase {
         _check();
     }
 
-    /// @dev Under a checkpoint: some head that is or was anchored.
+    /// @dev Signs a head as under a checkpoint: an anchored head or a smaller one of the same history.
     function signHead(uint256 size) external {
         if (_leaves.length == 0) return;
         size = bound(size, 0, _leaves.length);
@@ -102,7 +102,7 @@ contract LedgerHandler is TestBase {
     function announce(bool byGuardian, uint256 seed) external {
         if (_halted() && !byGuardian) return;
         (address announced,,) = ledger.announcedWriter(id);
-        // Seldom again, since that starts the seven days again.
+        // Rarely repeats an announcement, because each one starts the seven days again.
         if (announced != address(0) && seed % 8 != 0) return;
         vm.prank(byGuardian ? guardian : writer);
         ledger.announceWriter(id, vm.addr(_writerKey + 1));
@@ -134,7 +134,7 @@ contract LedgerHandler is TestBase {
         done[Act.WriterChanged]++;
     }
 
-    /// @dev While the guardian's announcement stands, the writer can neither anchor nor touch it.
+    /// @dev While the guardian's announcement stands, the writer can neither anchor nor withdraw it.
     function defy() external {
         if (!_halted()) return;
         IAnchoredLedger.Head memory head = ledger.head(id);
@@ -149,7 +149,8 @@ contract LedgerHandler is TestBase {
 
     // ------------------------------------------------------------------------------- what nobody may do
 
-    /// @dev Another entry in the anchored part, with the proofs that belong to the forged tree and with honest ones.
+    /// @dev Replaces an entry in the anchored part. Tries the proof of the forged tree and the proof of the honest
+    /// tree.
     function rewrite(uint256 position, uint256 growth) external {
         uint256 anchored = ledger.head(id).size;
         if (anchored == 0) return;
@@ -181,7 +182,7 @@ contract LedgerHandler is TestBase {
         if (_lastSignature.length == 0 || _halted()) return;
         IAnchoredLedger.Head memory head = ledger.head(id);
         try ledger.anchor(id, head.size, head.root, new bytes32[](0), _lastSignature) {
-            _break("a relayed signature was good twice");
+            _break("a relayed signature worked twice");
         } catch {
             done[Act.ReplayRefused]++;
         }
@@ -197,7 +198,7 @@ contract LedgerHandler is TestBase {
         }
     }
 
-    /// @dev Any two of the words that were signed, and the stored head, with the best proofs there are.
+    /// @dev Tries any two of the signed words and the stored head, with the correct proofs.
     function convictHonest(uint256 first, uint256 second) external {
         if (_words.length == 0) return;
         IAnchoredLedger.Word memory a = _anyWord(first);
@@ -206,17 +207,17 @@ contract LedgerHandler is TestBase {
         bytes32 ownRoot = MerkleReference.root(_leaves, a.size);
         bytes32[] memory proof = MerkleReference.consistencyProof(_leaves, a.size, b.size);
         try ledger.proveFork(id, a, b, ownRoot, proof) {
-            _break("honest words convicted");
+            _break("honest words marked the ledger");
         } catch {}
         try ledger.proveFork(id, a, b, _fresh(), proof) {
-            _break("a wrong root convicted");
+            _break("a wrong root marked the ledger");
         } catch {
             done[Act.HonestWordsKept]++;
         }
     }
 
-    /// @dev A second ledger of the same writer takes the mark, so that the first goes on. The fork is shown by a word
-    /// of a shorter tree with one foreign entry, and a word of the longer tree.
+    /// @dev A second ledger of the same writer is marked, so that the first ledger can go on. The evidence is two
+    /// words: one of a shorter tree with a false entry, and one of the longer tree.
     function fork(uint256 salt, uint256 shorter, uint256 longer, uint256 position) external {
         bytes32 other =
             ledger.open(string.concat("other.example/", string(abi.encodePacked(salt, ++_entropy))), writer, guardian);
@@ -265,7 +266,7 @@ contract LedgerHandler is TestBase {
 
     // ------------------------------------------------------------------------------------------ internals
 
-    /// @dev New entries, also none: sizes stay small enough for the slow reference.
+    /// @dev Adds new entries, or none. The sizes stay small, because the reference code is slow.
     function _grow(uint256 growth) private returns (uint256 size) {
         size = _leaves.length + bound(growth, 0, 7);
         if (size > MOST_ENTRIES) size = _leaves.length;
@@ -290,21 +291,21 @@ contract LedgerHandler is TestBase {
         } catch {}
     }
 
-    /// @dev Every entry that was ever anchored is included in what is anchored now.
+    /// @dev Checks that a random anchored entry is included, and that an unknown entry is not.
     function _check() private {
         uint256 size = _leaves.length;
         if (size == 0) return;
         uint256 index = uint256(_fresh()) % size;
         bytes32[] memory proof = MerkleReference.inclusionProof(_leaves, index, size);
         if (!ledger.verifyInclusion(id, _leaves[index], uint64(index), proof)) _break("an entry was lost");
-        if (ledger.verifyInclusion(id, _fresh(), uint64(index), proof)) _break("an entry was never there");
+        if (ledger.verifyInclusion(id, _fresh(), uint64(index), proof)) _break("a false entry was included");
     }
 
     function _halted() private view returns (bool halted) {
         (,, halted) = ledger.announcedWriter(id);
     }
 
-    /// @dev A word signed so far, or the stored head with its size and root spelled out.
+    /// @dev One of the signed words, or the stored head with its size and root filled in.
     function _anyWord(uint256 seed) private view returns (IAnchoredLedger.Word memory word) {
         seed = seed % (_words.length + 1);
         if (seed < _words.length) return _words[seed];

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {Rfc9162} from "../libraries/Rfc9162.sol";
 import {Signatures} from "../libraries/Signatures.sol";
 
-/// @title The libraries' functions, many cases to a call
+/// @title Calls the functions of the libraries, with many cases in one call
 contract LibrariesHarness {
     struct Inclusion {
         bytes32 leaf;

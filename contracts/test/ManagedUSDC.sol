@@ -3,8 +3,8 @@ pragma solidity 0.8.37;
 
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 
-/// @title The administration of Circle's FiatToken, as far as the fork suite uses it
-/// @notice One account appoints minters, another bars accounts. Nobody mints without an allowance to do so.
+/// @title The part of the administration of Circle's FiatToken that the fork suite uses
+/// @notice One account appoints minters, and another blocks accounts. A minter can mint only within its allowance.
 contract ManagedUSDC is ERC20 {
     address public immutable masterMinter;
     address public immutable blacklister;
@@ -18,14 +18,14 @@ contract ManagedUSDC is ERC20 {
         blacklister = blacklister_;
     }
 
-    /// @notice Lets `minter` make `allowance` atomic units. Only the master minter.
+    /// @notice Allows `minter` to mint `allowance` atomic units. Only the master minter can call this.
     function configureMinter(address minter, uint256 allowance) external returns (bool) {
         if (msg.sender != masterMinter) revert NotAllowed(msg.sender);
         minterAllowance[minter] = allowance;
         return true;
     }
 
-    /// @notice Makes `amount` atomic units, out of the sender's allowance.
+    /// @notice Mints `amount` atomic units, within the sender's allowance.
     function mint(address to, uint256 amount) external returns (bool) {
         if (minterAllowance[msg.sender] < amount) revert NotAllowed(msg.sender);
         minterAllowance[msg.sender] -= amount;
@@ -33,13 +33,13 @@ contract ManagedUSDC is ERC20 {
         return true;
     }
 
-    /// @notice Bars an account. Only the blacklister.
+    /// @notice Blocks an account. Only the blacklister can call this.
     function blacklist(address account) external {
         if (msg.sender != blacklister) revert NotAllowed(msg.sender);
         isBlacklisted[account] = true;
     }
 
-    /// @notice Lets an account in again. Only the blacklister.
+    /// @notice Unblocks an account. Only the blacklister can call this.
     function unBlacklist(address account) external {
         if (msg.sender != blacklister) revert NotAllowed(msg.sender);
         isBlacklisted[account] = false;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @title RFC 6962 §2.1 word for word, over leaves in memory: slow, and obviously the definition
+/// @title The definitions of RFC 6962 §2.1, word for word, over leaves in memory. Slow, but easy to compare with the
+/// RFC
 library MerkleReference {
     function root(bytes32[] memory leaves, uint256 size) internal pure returns (bytes32) {
         return size == 0 ? sha256("") : _root(leaves, 0, size);

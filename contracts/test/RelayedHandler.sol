@@ -5,10 +5,10 @@ import {IHireEscrow} from "../interfaces/IHireEscrow.sol";
 import {HostileToken} from "./HostileToken.sol";
 import {TestBase} from "./Vm.sol";
 
-/// @title Sends what others signed, rightly or not, and says beforehand what will come of it
-/// @notice Beside the escrow runs a model of what everybody owns: before each call it says whether the call will succeed,
-/// and after it every balance and every credit has to be the model's, to the unit. What differs is written down in
-/// {broken}. The token is honest and bars some accounts.
+/// @title Sends good and bad signatures of others, and predicts the result of each call
+/// @notice A model beside the escrow knows what everybody owns. Before each call the model says whether the call will
+/// succeed. After each call, every balance and every credit must be exactly the same as in the model. {broken} holds
+/// the first difference. The token is honest, but blocks some accounts.
 contract RelayedHandler is TestBase {
     enum Verb {
         MarkDelivered,
@@ -39,7 +39,7 @@ contract RelayedHandler is TestBase {
     uint256 private _seed;
     uint256 private _steps;
 
-    /// @notice The first thing that was not as the model says; empty when all is well.
+    /// @notice The first difference from the model; empty if there was none.
     string public broken;
 
     constructor() {
@@ -65,14 +65,15 @@ contract RelayedHandler is TestBase {
         );
     }
 
-    /// @dev The runner likes 0, the maximum and repeats; every choice below wants bits of its own.
+    /// @dev The runner often gives 0, the maximum, or the same input again. The hash gives every choice below different
+    /// bits.
     modifier mixed(uint256 input) {
         _seed = uint256(keccak256(abi.encode(input, ++_steps)));
         _;
         _compare();
     }
 
-    /// @dev Somebody signs something, and somebody sends it as the word for one of four verbs.
+    /// @dev Somebody signs a statement, and somebody sends it to one of four functions.
     function speak(uint256 input, uint128 toSeller) external mixed(input) {
         if (_hires.length == 0) return;
         IHireEscrow.Hire memory hire = _hires[(_seed >> 128) % _hires.length];
@@ -140,8 +141,8 @@ contract RelayedHandler is TestBase {
         names[uint256(Verb.Deposit)] = "depositWithPermit";
         names[uint256(Verb.TimeoutRefund)] = "timeoutRefund";
         names[uint256(Verb.Withdraw)] = "withdraw";
-        names[uint256(Verb.Refused)] = "refused as foretold";
-        names[uint256(Verb.Credited)] = "paid by credit";
+        names[uint256(Verb.Refused)] = "refused as predicted";
+        names[uint256(Verb.Credited)] = "credited instead of paid";
     }
 
     function counts() external view returns (uint256[] memory numbers) {
@@ -207,19 +208,19 @@ contract RelayedHandler is TestBase {
             bytes32 id = escrow.escrowId(_hires[i]);
             _require(
                 keccak256(abi.encode(escrow.stateOf(id))) == keccak256(abi.encode(_states[id])),
-                "a hire is not as the model says"
+                "a hire is not the model's"
             );
         }
     }
 
     // --------------------------------------------------------------------------------------------- helpers
 
-    /// @dev Whoever sends it: what was signed is what counts.
+    /// @dev The sender is random, because only the signature counts.
     function _sent(bytes memory call, Verb verb, bool good) private returns (bool done) {
         vm.prank(_anyone(88));
         (done,) = address(escrow).call{gas: 4_000_000}(call);
-        _require(done || !good, "refused a good word");
-        _require(good || !done, "took a bad word");
+        _require(done || !good, "refused a good call");
+        _require(good || !done, "accepted a bad call");
         _counts[done ? verb : Verb.Refused]++;
     }
 
@@ -276,7 +277,7 @@ contract RelayedHandler is TestBase {
         for (uint256 i = 0; i < PEOPLE; ++i) {
             if (people[i] == signer) return signed(i + 1, digest);
         }
-        revert("not one of them");
+        revert("unknown person");
     }
 
     function _require(bool condition, string memory message) private {

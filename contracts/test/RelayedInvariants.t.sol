@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {RelayedHandler} from "./RelayedHandler.sol";
 import {TestBase} from "./Vm.sol";
 
-/// @title What holds of the escrow after any sequence of relayed words, good and bad
+/// @title The rules that the escrow keeps after any sequence of calls with good and bad signatures of others
 contract RelayedInvariantsTest is TestBase {
     RelayedHandler private _handler;
 
@@ -17,13 +17,13 @@ contract RelayedInvariantsTest is TestBase {
         targets[0] = address(_handler);
     }
 
-    /// @notice Each call succeeds exactly when the rules say so, and afterwards the balance and the credit of everybody,
-    /// and the state of every hire, is what the rules say, to the unit.
+    /// @notice Each call succeeds exactly if the rules allow it. Afterwards the balance and the credit of everybody,
+    /// and the state of every hire, are exactly as the rules say.
     function invariant_everybodyOwnsExactlyWhatTheRulesSay() external view {
         require(bytes(_handler.broken()).length == 0, _handler.broken());
     }
 
-    /// @notice Reports what the run did: a call that succeeded in none of the runs fails the suite.
+    /// @notice Reports what the run did. If a call succeeds in none of the runs, the suite fails.
     function afterInvariant() external {
         report("HireEscrow by relayed words", _handler.verbs(), _handler.counts());
     }

@@ -6,7 +6,7 @@ import {LibrariesHarness} from "./LibrariesHarness.sol";
 import {MerkleReference} from "./MerkleReference.sol";
 import {TestBase} from "./Vm.sol";
 
-/// @title The verifier against the definition of the proofs, and against anything else
+/// @title Tests the verifier with correct proofs, forged proofs and random data
 contract Rfc9162FuzzTest is TestBase {
     LibrariesHarness private _harness;
 
@@ -14,7 +14,7 @@ contract Rfc9162FuzzTest is TestBase {
         _harness = new LibrariesHarness();
     }
 
-    /// @notice Every proof of RFC 6962 is accepted.
+    /// @notice Every proof that the definition of RFC 6962 gives is accepted.
     function testFuzz_acceptsWhatTheDefinitionGives(bytes32 seed, uint256 size, uint256 oldSize, uint256 index)
         external
         view
@@ -27,7 +27,7 @@ contract Rfc9162FuzzTest is TestBase {
         require(_consistency(leaves, leaves, oldSize, size) == Rfc9162.Verdict.Valid, "consistency");
     }
 
-    /// @notice No tree in which one entry is another follows from the tree with the original.
+    /// @notice If one old entry is replaced, no proof of the forged tree is accepted for the original tree.
     function testFuzz_refusesEveryForgedHistory(bytes32 seed, uint256 size, uint256 oldSize, uint256 position)
         external
         view
@@ -40,7 +40,7 @@ contract Rfc9162FuzzTest is TestBase {
         require(_consistency(original, forged, oldSize, size) != Rfc9162.Verdict.Valid, "forged");
     }
 
-    /// @notice Random nodes are refused with a reason: nothing in a proof makes the verifier revert.
+    /// @notice Random nodes are refused with a reason. Nothing in a proof makes the verifier revert.
     function testFuzz_neverRevertsAndNeverAcceptsNoise(
         uint256 size,
         uint256 position,

@@ -4,7 +4,8 @@ pragma solidity 0.8.37;
 import {IERC1271} from "@openzeppelin/contracts/interfaces/IERC1271.sol";
 
 /// @title A contract wallet that remembers what it approved
-/// @notice Whatever bytes stand for the signature: its word is what was stored before, as with several multisigs.
+/// @notice It ignores the bytes of a signature, and approves the digests that were stored before. Several multisigs
+/// work like this.
 contract StoredApprovalWallet is IERC1271 {
     mapping(bytes32 digest => bool) public approved;
 

@@ -9,7 +9,8 @@ import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 import {IBytesSignatureToken} from "../interfaces/IBytesSignatureToken.sol";
 
-/// @title A stand-in for USDC on local chains: same decimals, EIP-712 domain and signature functions; anyone mints
+/// @title A stand-in for USDC on local chains. It has the same decimals, EIP-712 domain and signature functions, and
+/// anyone can mint
 contract TestUSDC is ERC20, EIP712, ERC3009, Nonces, IERC20Permit, IBytesSignatureToken {
     bytes32 private constant PERMIT_TYPEHASH =
         keccak256("Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)");
@@ -19,12 +20,12 @@ contract TestUSDC is ERC20, EIP712, ERC3009, Nonces, IERC20Permit, IBytesSignatu
 
     constructor() ERC20("USD Coin", "USDC") EIP712("USD Coin", "2") {}
 
-    /// @notice Makes `amount` atomic units out of nothing.
+    /// @notice Mints `amount` atomic units. Anyone can call this.
     function mint(address to, uint256 amount) external {
         _mint(to, amount);
     }
 
-    /// @notice EIP-3009 with a signature of a key or of a contract wallet.
+    /// @notice EIP-3009 with the signature of a key or of a contract wallet.
     function transferWithAuthorization(
         address from,
         address to,
@@ -102,7 +103,7 @@ contract TestUSDC is ERC20, EIP712, ERC3009, Nonces, IERC20Permit, IBytesSignatu
         return 6;
     }
 
-    /// @dev A token of another make asks elsewhere.
+    /// @dev Other test tokens override this.
     function _isSigned(address signer, bytes32 digest, bytes calldata signature)
         internal
         view

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Strings} from "@openzeppelin/contracts/utils/Strings.sol";
 
-/// @title The few cheatcodes that the Solidity tests use
+/// @title The cheatcodes that the Solidity tests use
 interface Vm {
     function addr(uint256 privateKey) external pure returns (address);
     function sign(uint256 privateKey, bytes32 digest) external pure returns (uint8 v, bytes32 r, bytes32 s);
@@ -19,8 +19,8 @@ interface Vm {
 abstract contract TestBase {
     Vm internal constant vm = Vm(address(uint160(uint256(keccak256("hevm cheat code")))));
 
-    /// @dev The contract that is shipped, byte by byte: a test is compiled by the older pipeline of solc, and a `new` in it
-    /// would compile what it creates by that as well.
+    /// @dev Deploys the contract with exactly the bytecode that is released. Tests are compiled with the older pipeline
+    /// of solc, and `new` in a test would compile the contract with this pipeline too.
     function deployed(string memory name, bytes memory arguments) internal returns (address at) {
         string memory artifact = string.concat("contracts/", name, ".sol:", name);
         bytes memory initCode = bytes.concat(vm.getCode(artifact), arguments);
@@ -34,7 +34,7 @@ abstract contract TestBase {
         return low + x % (high - low + 1);
     }
 
-    /// @dev What a run of an invariant did, for the report after all runs: the file may be written by tests, no other.
+    /// @dev Writes what a run of an invariant did, for the report after all runs. Tests may write only to this file.
     function report(string memory suite, string[] memory names, uint256[] memory counts) internal {
         string memory line = string.concat('{"suite":"', suite, '"');
         for (uint256 i = 0; i < names.length; ++i) {

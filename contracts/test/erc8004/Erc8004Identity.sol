@@ -9,8 +9,8 @@ import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 
 /// @title The Identity Registry of ERC-8004 for tests, written from the text of the EIP
-/// @notice It has the functions, the events and the order of events of the deployed registry, behind a proxy as that one is.
-/// The fork suite holds both to the same tests. Never deployed.
+/// @notice It has the functions, the events and the order of events of the deployed registry, and stands behind a proxy
+/// too. The fork suite runs the same tests against both. Never deployed.
 contract Erc8004Identity is ERC721URIStorage, EIP712, Initializable, UUPSUpgradeable {
     struct MetadataEntry {
         string metadataKey;
@@ -72,7 +72,7 @@ contract Erc8004Identity is ERC721URIStorage, EIP712, Initializable, UUPSUpgrade
         _setMetadata(agentId, key, value);
     }
 
-    /// @notice Names the address that the agent is paid at. That address has to sign for it.
+    /// @notice Sets the address that receives the agent's payments. That address must sign its consent.
     function setAgentWallet(uint256 agentId, address newWallet, uint256 deadline, bytes calldata signature)
         external
     {
@@ -112,8 +112,9 @@ contract Erc8004Identity is ERC721URIStorage, EIP712, Initializable, UUPSUpgrade
         return "2.0.0";
     }
 
-    /// @dev The wallet is stored before the token is minted. The receiver's callback may move the token on, which clears the
-    /// wallet. The events that follow still name the registrant's wallet. A reader of events has to know this.
+    /// @dev The wallet is stored before the token is minted. The receiver's callback may transfer the token, which
+    /// clears the wallet. But the events after that still name the registrant's wallet. A reader of events has to know
+    /// this.
     function _register(string memory agentURI, MetadataEntry[] memory metadata) private returns (uint256 agentId) {
         agentId = _nextId++;
         _metadata[agentId][WALLET_KEY] = abi.encodePacked(msg.sender);
@@ -132,7 +133,7 @@ contract Erc8004Identity is ERC721URIStorage, EIP712, Initializable, UUPSUpgrade
         emit MetadataSet(agentId, key, key, value);
     }
 
-    /// @dev A new owner has to name its wallet anew.
+    /// @dev A new owner must set its own wallet.
     function _update(address to, uint256 agentId, address auth) internal override returns (address) {
         if (_ownerOf(agentId) != address(0) && to != address(0)) _setMetadata(agentId, WALLET_KEY, "");
         return super._update(to, agentId, auth);

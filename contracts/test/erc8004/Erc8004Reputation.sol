@@ -6,8 +6,8 @@ import {UUPSUpgradeable} from "@openzeppelin/contracts/proxy/utils/UUPSUpgradeab
 import {Erc8004Identity} from "./Erc8004Identity.sol";
 
 /// @title The Reputation Registry of ERC-8004 for tests, written from the text of the EIP
-/// @notice It has the events, the rules and the reads of the deployed registry that this repository uses. `getSummary` is not
-/// among them. The fork suite holds both to the same tests. Never deployed.
+/// @notice It has the events, the rules and the view functions of the deployed registry that this repository uses.
+/// `getSummary` is not among them. The fork suite runs the same tests against both. Never deployed.
 contract Erc8004Reputation is Initializable, UUPSUpgradeable {
     struct Feedback {
         int128 value;
@@ -55,7 +55,7 @@ contract Erc8004Reputation is Initializable, UUPSUpgradeable {
 
     address private _admin;
     Erc8004Identity private _identities;
-    /// @dev Index n of a client's feedback stands at n - 1.
+    /// @dev The feedback with index n of a client is at position n - 1.
     mapping(uint256 agentId => mapping(address client => Feedback[])) private _feedback;
     mapping(uint256 agentId => address[]) private _clients;
     mapping(bytes32 feedback => mapping(address responder => uint64)) private _responses;
@@ -109,7 +109,7 @@ contract Erc8004Reputation is Initializable, UUPSUpgradeable {
         emit FeedbackRevoked(agentId, msg.sender, feedbackIndex);
     }
 
-    /// @notice Anyone may say something to a feedback.
+    /// @notice Anyone can respond to a feedback.
     function appendResponse(
         uint256 agentId,
         address clientAddress,
@@ -134,7 +134,7 @@ contract Erc8004Reputation is Initializable, UUPSUpgradeable {
         return (it.value, it.valueDecimals, it.tag1, it.tag2, it.isRevoked);
     }
 
-    /// @notice How many responses one feedback has, of these responders or of all.
+    /// @notice Number of responses to one feedback: of these responders, or of all.
     function getResponseCount(
         uint256 agentId,
         address clientAddress,
@@ -162,7 +162,7 @@ contract Erc8004Reputation is Initializable, UUPSUpgradeable {
         return "2.0.0";
     }
 
-    /// @dev Indexes begin with 1.
+    /// @dev Indexes begin at 1.
     function _at(uint256 agentId, address client, uint64 index) private view returns (Feedback storage) {
         Feedback[] storage given = _feedback[agentId][client];
         require(index > 0 && index <= given.length, NoSuchFeedback(index, uint64(given.length)));

@@ -3,18 +3,19 @@ pragma solidity 0.8.37;
 
 import {Puppet} from "./Puppet.sol";
 
-/// @title A token of which the escrow may assume what it assumes, and nothing else
-/// @notice Balances are true and fall by the escrow's transfers alone; what a transfer does is the explorer's choice.
+/// @title A token that keeps the escrow's assumptions and nothing else
+/// @notice Balances are true, and the escrow's balance falls only by the escrow's transfers. The explorer chooses what
+/// a transfer does.
 contract AbstractToken {
     enum Mood {
         Honest,
         Refuses,
         MovesHalf,
-        /// @notice Moves, then makes the very call that it is part of once more, and three others.
+        /// @notice Moves the money. Then calls the escrow: with the same call again, and with three other calls.
         CallsBack,
-        /// @notice One unit more leaves the sender of a transfer, or reaches the receiver of a deposit.
+        /// @notice The sender of a transfer loses one unit more, or the receiver of a deposit gets one unit more.
         Exceeds,
-        /// @notice Says that it moved, and did not.
+        /// @notice Says that it moved the money, but did not.
         Lies
     }
 
@@ -49,7 +50,7 @@ contract AbstractToken {
         return _move(from, to, amount);
     }
 
-    /// @notice ERC-3009: the nonce is what has to be signed.
+    /// @notice ERC-3009. Here the signature is over the nonce alone.
     function receiveWithAuthorization(
         address from,
         address to,

@@ -5,10 +5,11 @@ import {IHireEscrow} from "../../interfaces/IHireEscrow.sol";
 import {AbstractToken} from "./AbstractToken.sol";
 import {Puppet} from "./Puppet.sol";
 
-/// @title A small world around an escrow, in which everything that anybody can do is tried
-/// @notice One hire of four units, another that nobody here may touch, seven roles, and a token of any mood. `expand` goes
-/// to a state by a path, tries every step from there, each undone again, and says which were taken, where they lead, and
-/// which of the rules one of them broke. tools/proofs/explore.ts goes on from every new state until there is none.
+/// @title A small world around an escrow, which tries everything that anybody can do
+/// @notice The world has one hire of four units, another hire that nobody may touch, seven roles, and a token of any
+/// mood. `expand` goes to a state by a path, and tries every step from there. It undoes each step, and returns the
+/// steps that succeeded, the states they lead to, and the rules they broke. tools/proofs/explore.ts continues from
+/// every new state until there is no new state.
 contract Explorer {
     enum Role {
         Buyer,
@@ -41,13 +42,13 @@ contract Explorer {
         TimeoutAndRelease
     }
 
-    /// @dev Who sends what; who signed what, if anybody did.
+    /// @dev One call: who sends it, and who signed what, if anybody did.
     struct Step {
         Verb verb;
         Role sender;
         bool signs;
         Role signer;
-        /// @dev The verb whose word was signed: the right one, or another.
+        /// @dev The function whose terms were signed: the called function, or another one.
         Verb said;
         AbstractToken.Mood mood;
     }
@@ -61,7 +62,7 @@ contract Explorer {
         bool paused;
     }
 
-    /// @notice A step that was taken.
+    /// @notice A step that succeeded.
     struct Taken {
         uint16 number;
         bytes32 state;
@@ -99,7 +100,7 @@ contract Explorer {
         return address(_people[uint256(Role.Guardian)]);
     }
 
-    /// @notice Begins with an escrow of this token and guardian, which holds nothing but the other hire.
+    /// @notice Begins with an escrow of this token and guardian, which holds only the other hire.
     function begin(IHireEscrow escrow, uint64 deadline) external {
         _escrow = escrow;
         _domain = keccak256(
@@ -133,7 +134,7 @@ contract Explorer {
         require(_people[7].send(address(escrow), abi.encodeCall(IHireEscrow.deposit, (other))));
     }
 
-    /// @notice Takes the steps of a path, for good.
+    /// @notice Takes the steps of a path, and does not undo them.
     function go(uint16[] calldata path) public {
         for (uint256 i = 0; i < path.length; ++i) {
             _take(_step(path[i]));
@@ -144,8 +145,8 @@ contract Explorer {
         return keccak256(abi.encode(_books()));
     }
 
-    /// @notice Goes a path and tries every step from its end.
-    /// @param moods In how many moods the token is to be met.
+    /// @notice Goes along a path and tries every step from its end.
+    /// @param moods How many moods of the token are tried.
     function expand(uint16[] calldata path, uint256 moods) external returns (Taken[] memory taken, uint256 tried) {
         go(path);
         Taken[] memory found = new Taken[](_stepCount() * MOODS);
@@ -153,7 +154,7 @@ contract Explorer {
         Books memory before = _books();
         bytes32 here = keccak256(abi.encode(before));
         for (uint256 i = 0; i < _stepCount(); ++i) {
-            // What an honest token makes nobody able to do, another is tried with as well where money would move.
+            // Tries other moods only if the step succeeds and changes the state with an honest token.
             for (uint256 mood = 0; mood < moods; ++mood) {
                 uint16 number = uint16(i * MOODS + mood);
                 ++tried;
@@ -168,7 +169,7 @@ contract Explorer {
         }
     }
 
-    /// @notice Takes a step, looks at what it did to the books, and undoes it.
+    /// @notice Takes a step, checks the change of the books, and undoes the step.
     function attempt(uint16 number, Books calldata before) external {
         Step memory step = _step(number);
         if (!_take(step)) revert Tried(false, 0, "");
@@ -176,15 +177,15 @@ contract Explorer {
         revert Tried(true, keccak256(abi.encode(current)), _judge(step, before, current));
     }
 
-    /// @notice What a step is, to be read by people: verb, sender, whether one signs, signer, word, mood.
+    /// @notice The content of a step: function, sender, signer, signed terms and mood.
     function describe(uint16 number) external pure returns (Step memory) {
         return _step(number);
     }
 
     // ---------------------------------------------------------------------------------------------- steps
 
-    /// @dev Sent by each role; signed by each role and sent by a stranger; signed by who may, but another word; and what
-    /// needs no word or several items.
+    /// @dev The number of steps of these kinds: sent by each role; signed by each role and sent by a stranger; other
+    /// terms, signed by the entitled role; withdrawals and batches.
     function _stepCount() private pure returns (uint256) {
         return 14 * ROLES + 11 * ROLES + 7 * 7 + 4 + 3 * ROLES + 1;
     }
@@ -205,7 +206,7 @@ contract Explorer {
         }
         n -= 11 * ROLES;
         if (n < 49) {
-            // From MarkDelivered to RefundBySeller, and the deposit by permit: what is asked for by a signature.
+            // The deposit by permit, and the functions from MarkDelivered to RefundBySeller: all take a signature.
             Verb[7] memory asked = [
                 Verb.DepositWithPermit,
                 Verb.MarkDelivered,
@@ -222,7 +223,7 @@ contract Explorer {
         }
         n -= 49;
         if (n < 4) {
-            // `signer` is who is paid.
+            // Here `signer` is the account that is paid.
             (step.verb, step.signer) = (Verb.Withdraw, Role(n));
             return step;
         }
@@ -243,7 +244,8 @@ contract Explorer {
         token.behave(AbstractToken.Mood.Honest, address(_escrow), new bytes[](0));
     }
 
-    /// @dev What a token calls in the middle of a payment: the same again, and what anybody may.
+    /// @dev The calls that a token makes in the middle of a payment: the same call again, and calls that anybody can
+    /// make.
     function _again(AbstractToken.Mood mood, bytes memory call) private view returns (bytes[] memory again) {
         if (mood != AbstractToken.Mood.CallsBack) return again;
         IHireEscrow.Hire memory hire = _hire;
@@ -316,9 +318,9 @@ contract Explorer {
         if (keccak256(abi.encode(before.other)) != keccak256(abi.encode(current.other))) {
             return "another hire was touched";
         }
-        if (_spare(current) != _spare(before)) return "something came in or went out that nobody owns";
+        if (_spare(current) != _spare(before)) return "the escrow gained or lost money that is owed to nobody";
         if (current.hire.amount != (status == IHireEscrow.Status.Held ? AMOUNT : 0)) {
-            return "a hire holds something else than its amount";
+            return "a hire holds a wrong amount";
         }
         if (status != was) {
             bool opened = was == IHireEscrow.Status.None && status == IHireEscrow.Status.Held;
@@ -327,22 +329,26 @@ contract Explorer {
         }
         string memory broken = _judgeMoney(before, current);
         if (bytes(broken).length != 0) return broken;
-        if (status != was && !_mayMove(step, status, before.paused)) return "nobody who may gave a word for it";
+        if (status != was && !_mayMove(step, status, before.paused)) {
+            return "a hire changed without the consent of an entitled role";
+        }
         if (status == IHireEscrow.Status.Split && status != was && step.signs) {
             int256 given = _gained(before, current, uint256(Role.Payee));
-            if (given != int256(uint256(step.said == Verb.SplitLow ? LOW : HIGH))) return "a split gave another amount than was signed";
+            if (given != int256(uint256(step.said == Verb.SplitLow ? LOW : HIGH))) {
+                return "a split paid another amount than the signed one";
+            }
         }
         if (current.hire.delivered != before.hire.delivered) {
             bool may = _gaveWord(step, Role.Seller, Verb.MarkDelivered) && block.timestamp < _hire.deadline;
-            if (!may || was != IHireEscrow.Status.Held) return "a delivery was marked that is none";
+            if (!may || was != IHireEscrow.Status.Held) return "delivery was marked without a right to do so";
         }
         if (current.paused != before.paused && step.sender != Role.Guardian) {
-            return "somebody else than the guardian paused";
+            return "an account other than the guardian paused";
         }
         return "";
     }
 
-    /// @dev What everybody owns, in the token and in credits, changes by what the new status says, to the unit.
+    /// @dev Money and credits of everybody must change by exactly the amounts that the new status requires.
     function _judgeMoney(Books memory before, Books memory current) private pure returns (string memory) {
         int256[9] memory due;
         if (current.hire.status != before.hire.status) {
@@ -353,7 +359,7 @@ contract Explorer {
             if (status == IHireEscrow.Status.Split) given = _gained(before, current, uint256(Role.Payee));
             bool divided = status != IHireEscrow.Status.Split || given == int256(uint256(LOW))
                 || given == int256(uint256(HIGH));
-            if (!divided) return "a split gave what nobody said";
+            if (!divided) return "a split paid an amount that nobody named";
             int256 fee = int256(uint256(FEE)) * given / all;
             due[uint256(Role.Payee)] = given - fee;
             due[uint256(Role.FeeRecipient)] = fee;
@@ -380,7 +386,7 @@ contract Explorer {
             || _gaveWord(step, Role.Arbiter, Verb.RefundByArbiter);
     }
 
-    /// @dev By sending it, or by signing it and nothing else.
+    /// @dev Whether the role consented: it signed exactly this, or sent a call without a signature.
     function _gaveWord(Step memory step, Role role, Verb verb) private pure returns (bool) {
         return step.signs ? step.signer == role && step.said == verb : step.sender == role;
     }
@@ -410,7 +416,8 @@ contract Explorer {
         books.paused = _escrow.pausedUntil() > block.timestamp;
     }
 
-    /// @dev What is there and owed to nobody; negative when more is owed than is there.
+    /// @dev The part of the escrow's balance that is owed to nobody. It is negative if the escrow owes more than its
+    /// balance.
     function _spare(Books memory books) private pure returns (int256 spare) {
         spare = int256(books.escrow) - int256(uint256(books.hire.amount) + books.other.amount);
         for (uint256 i = 0; i < PEOPLE; ++i) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @title Somebody who does and signs what the explorer says
+/// @title An account that does and signs what the explorer says
 contract Puppet {
     bytes32 private _word;
 
-    /// @notice From now on, `digest` and nothing else is what this account signed. Zero: nothing.
+    /// @notice Makes `digest` the only data that this account signed. Zero: it signed nothing.
     function sign(bytes32 digest) external {
         _word = digest;
     }

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {EscrowBook} from "../../EscrowBook.sol";
 import {IHireEscrow} from "../../interfaces/IHireEscrow.sol";
 
-/// @notice A hire is closed only while it is held, for exactly what it holds, and never holds anything again.
+/// @notice A hire is closed only while it is held, for exactly what it holds. After that it never holds anything.
 contract ClosedOnce is EscrowBook {
     function close(bytes32 id, IHireEscrow.Status outcome) external {
         (uint8 before, bool wasDelivered, uint128 held) = _state(id);

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {EscrowBook} from "../../EscrowBook.sol";
 
-/// @notice A credit is taken once, for all that was put there, and no other credit changes.
+/// @notice A credit is taken once and completely, and no other credit changes.
 contract CreditTakenOnce is EscrowBook {
     function take(address account, address other) external {
         uint256 credit = _creditOf(account);

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {EscrowBook} from "../../EscrowBook.sol";
 import {IHireEscrow} from "../../interfaces/IHireEscrow.sol";
 
-/// @notice Marking delivery takes a held hire that is not marked, and changes nothing but the mark.
+/// @notice Delivery can be marked only for a held hire that is not yet marked. Only the mark changes.
 contract DeliveryMovesNothing is EscrowBook {
     function deliver(bytes32 id) external {
         (uint8 before, bool wasDelivered, uint128 held) = _state(id);

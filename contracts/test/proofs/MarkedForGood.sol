@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {LedgerBook} from "../../LedgerBook.sol";
 
-/// @notice A marked ledger is never extended, and marking leaves its head as it was.
+/// @notice A marked ledger is never extended, and marking does not change its head.
 contract MarkedForGood is LedgerBook {
     function extend(bytes32 id, uint64 newSize, bytes32 newRoot, bytes32[] calldata proof, bytes32 any) external {
         bool marked = _isMarked(id);

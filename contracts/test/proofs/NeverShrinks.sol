@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {LedgerBook} from "../../LedgerBook.sol";
 
-/// @notice An anchor never shrinks a ledger, changes its root only by growing it, and has the next number.
+/// @notice An anchor never shrinks a ledger. It changes the root only if the ledger grows. Its number is the next one.
 contract NeverShrinks is LedgerBook {
     function extend(bytes32 id, uint64 newSize, bytes32 newRoot, bytes32[] calldata proof) external {
         (bytes32 oldRoot, uint64 oldSize,, uint64 oldSeq) = _head(id);

@@ -5,8 +5,9 @@ import {EscrowBook} from "../../EscrowBook.sol";
 import {IHireEscrow} from "../../interfaces/IHireEscrow.sol";
 
 /// @notice Through any sequence of calls, a hire is opened at most once and closed at most once.
-/// @dev By induction, spelled out because the solver does not find the hypothesis by itself: for any hire, what is required
-/// before a call is asserted after it. At the beginning everything is zero, and it holds.
+/// @dev The proof is by induction. The code spells out the hypothesis, because the solver does not find it by itself.
+/// What each function requires for any hire before a call, it asserts after the call. At the beginning everything is
+/// zero, and the hypothesis is true.
 contract NeverTwice is EscrowBook {
     mapping(bytes32 escrowId => uint256) private _openings;
     mapping(bytes32 escrowId => uint256) private _closings;

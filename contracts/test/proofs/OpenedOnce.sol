@@ -4,7 +4,8 @@ pragma solidity 0.8.37;
 import {EscrowBook} from "../../EscrowBook.sol";
 import {IHireEscrow} from "../../interfaces/IHireEscrow.sol";
 
-/// @notice A hire is opened only when it never was, and then holds exactly what was given for it, which is not nothing.
+/// @notice A hire is opened only if it was never opened before. Then it holds exactly the given amount, which is not
+/// zero.
 contract OpenedOnce is EscrowBook {
     function open(bytes32 id, uint128 amount) external {
         (uint8 before,,) = _state(id);

@@ -4,10 +4,10 @@ pragma solidity 0.8.37;
 import {EscrowBook} from "../../EscrowBook.sol";
 import {IHireEscrow} from "../../interfaces/IHireEscrow.sol";
 
-/// @notice Through any sequence of calls, what came in less what went out is Σ held + Σ credits.
-/// @dev `_money` is the least the token balance can be: deposits add what they brought, payments and withdrawals take
-/// what they moved. `_owed` is Σ held + Σ credits, counted in the seams. By induction: what is required before a call is
-/// asserted after it, and at the beginning both are zero.
+/// @notice After any sequence of calls, the tokens that came in minus the tokens that went out are Σ held + Σ credits.
+/// @dev `_money` is a lower limit of the token balance: deposits add what they brought, and payments and withdrawals
+/// subtract what they moved. `_owed` is Σ held + Σ credits, counted in the hooks. The proof is by induction: what each
+/// function requires before a call, it asserts after the call. At the beginning both are zero.
 contract OwesWhatItHas is EscrowBook {
     int256 private _money;
     int256 private _owed;
@@ -19,7 +19,8 @@ contract OwesWhatItHas is EscrowBook {
         assert(_money == _owed);
     }
 
-    /// @dev One payment of all that was held; {PartsAddUp} is why more than one come to the same.
+    /// @dev Pays all that was held in one payment. Several payments give the same result, because their parts add up to
+    /// the amount ({PartsAddUp}).
     function settle(bytes32 id, address to, IHireEscrow.Status outcome, uint128 moved) external {
         require(_money == _owed);
         (uint128 amount,) = _close(id, outcome);

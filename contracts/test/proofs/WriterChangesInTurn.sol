@@ -3,8 +3,8 @@ pragma solidity 0.8.37;
 
 import {LedgerBook} from "../../LedgerBook.sol";
 
-/// @notice A writer is followed only by the account announced, not before its time, and never returns; a change moves
-/// no head, no guardian and no other ledger.
+/// @notice Only the announced account can become the writer, and only after its delay. A former writer never returns. A
+/// change of the writer changes no head, no guardian and no other ledger.
 contract WriterChangesInTurn is LedgerBook {
     function accept(bytes32 id, address account, bytes32 other) external {
         address writer = _writer(id);

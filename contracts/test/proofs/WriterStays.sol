@@ -3,7 +3,8 @@ pragma solidity 0.8.37;
 
 import {LedgerBook} from "../../LedgerBook.sol";
 
-/// @notice A ledger is opened once, with a guardian it keeps; opening and anchoring change the writer of no ledger.
+/// @notice A ledger is opened once, and keeps its guardian. Opening and anchoring do not change the writer of any
+/// ledger.
 contract WriterStays is LedgerBook {
     function create(bytes32 id, address writer, address guardian, bytes32 other) external {
         address before = _writer(id);

@@ -3,8 +3,9 @@ pragma solidity 0.8.37;
 
 import {TestUSDC} from "../TestUSDC.sol";
 
-/// @title A stand-in for USDC as it is on a live chain: one account appoints minters, bars accounts and stops everything
-/// @notice The functions have the names that Circle's FiatToken gives them, so that what acts on the one acts on the other.
+/// @title A stand-in for USDC on a live chain: one account appoints minters, blocks accounts and stops all transfers
+/// @notice The functions have the same names as in Circle's FiatToken. So code that works with one token works with the
+/// other.
 contract AdministeredUSDC is TestUSDC {
     address public immutable masterMinter;
     bool public paused;
@@ -30,7 +31,7 @@ contract AdministeredUSDC is TestUSDC {
         return masterMinter;
     }
 
-    /// @notice Bars an account, or lets it in again.
+    /// @notice Blocks an account. {unBlacklist} unblocks it.
     function blacklist(address account) external onlyAdmin {
         isBlacklisted[account] = true;
     }
@@ -39,7 +40,7 @@ contract AdministeredUSDC is TestUSDC {
         isBlacklisted[account] = false;
     }
 
-    /// @notice Stops every transfer, or lets them go on.
+    /// @notice Stops all transfers. {unpause} allows them again.
     function pause() external onlyAdmin {
         paused = true;
     }

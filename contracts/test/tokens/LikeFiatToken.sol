@@ -4,24 +4,25 @@ pragma solidity 0.8.37;
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 import {TestUSDC} from "../TestUSDC.sol";
 
-/// @title Verifies a signature in a library of its own, as Circle's FiatToken does
+/// @title A library that verifies signatures, separate from the token as in Circle's FiatToken
 library LinkedSignatures {
     function isValid(address signer, bytes32 digest, bytes memory signature) external view returns (bool) {
         return SignatureChecker.isValidSignatureNow(signer, digest, signature);
     }
 }
 
-/// @title A token that costs what Circle's FiatToken 2.2 costs
-/// @notice Made for the gas bench. A payment reads and writes as many slots as the real token's, checks its signature in a
-/// library, and goes through a proxy. `npm run bench:gas` compares it with the real token if that is given.
+/// @title A token that uses as much gas as Circle's FiatToken 2.2
+/// @notice It is for the gas bench. A payment reads and writes as many slots as in the real token, checks its signature
+/// in a library, and goes through a proxy. `npm run bench:gas` compares it with the real token, if the real token is
+/// given.
 contract LikeFiatToken is TestUSDC {
-    /// @dev Read at every payment, as in the real token.
+    /// @dev Every payment reads it, as in the real token.
     bool private _paused;
     /// @dev The slot of the name. The real token reads its name for every signature, to make its domain.
     bytes32 private constant NAME = keccak256("like fiat token: name");
 
-    /// @dev The real token was compiled by an older compiler and needs more gas. The difference, as measured: for a payment, and
-    /// for a signature.
+    /// @dev The code of the real token comes from an older compiler and needs more gas. These are the measured
+    /// differences: for a payment, and for a signature.
     uint256 private constant PAYMENT_GAS = 2_260;
     uint256 private constant SIGNATURE_GAS = 1_100;
 
@@ -62,7 +63,7 @@ contract LikeFiatToken is TestUSDC {
 }
 
 /// @title The proxy in front of the token
-/// @notice On every call it reads its admin, who may not use the token, and the address of its code.
+/// @notice On every call it reads the address of its code and of its admin. The admin may not use the token.
 contract LikeFiatTokenProxy {
     bytes32 private constant ADMIN = keccak256("like fiat token: admin");
     bytes32 private constant CODE = keccak256("like fiat token: code");

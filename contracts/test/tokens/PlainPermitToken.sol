@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 import {ERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/ERC20Permit.sol";
 
-/// @title A token whose permit takes only v, r and s, and whose balanceOf can be made to fail
+/// @title A token whose permit accepts only v, r and s, and whose balanceOf can be set to fail
 contract PlainPermitToken is ERC20Permit {
     bool private _lost;
 

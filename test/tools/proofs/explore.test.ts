@@ -21,7 +21,7 @@ describe("tools/proofs/explore", function () {
     const [bug] = exploration.bugs;
     if (bug === undefined) throw new Error("no bug");
     const { broken } = await explore(compileWith(bug), { moods: 1 });
-    expect(broken?.rule).to.equal("nobody who may gave a word for it");
+    expect(broken?.rule).to.equal("a hire changed without the consent of an entitled role");
     expect(broken?.path.at(-1)).to.equal(
       "RefundByBuyer by Stranger, signed by Buyer for Release, token Honest",
     );
