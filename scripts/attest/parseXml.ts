@@ -62,7 +62,7 @@ function elementsOf(nodes: Node[]): XmlElement[] {
 }
 
 /**
- * Whether a document type is in front of the root. One further down is harmless, because it is in text
+ * Whether a document type is in front of the root. A document type further down is harmless, because it is in text
  * that tests printed.
  */
 function hasDocumentType(text: string): boolean {

@@ -51,6 +51,7 @@ export type Chance = {
   word: (auditor: Auditor, isGarbage: boolean, probe: Omit<Probe, "k">) => Word;
 };
 
+/** One look for an auditor of an attempt. `k`: how many looks came before it at this tick. */
 export type Probe = { tick: number; hire: number; round: number; attempt: number; k: number };
 
 export type Auditor = { id: number; isColluder: boolean };

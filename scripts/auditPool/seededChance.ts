@@ -23,7 +23,9 @@ export function seededChance(market: Market, garbage: number, seed: number): Cha
   };
 }
 
-/** A seed for each part of a simulation. So the use of one part changes nothing in another. */
+/**
+ * The seed of one part of a simulation. With seeds of their own, the parts do not change each other's random numbers.
+ */
 export function seedOf(seed: number, ...parts: (number | string)[]): number {
   let hash = 2_166_136_261;
   for (const char of [seed, ...parts].join("/")) hash = Math.imul(hash ^ char.charCodeAt(0), 16_777_619);

@@ -3,7 +3,10 @@ import type { Market, PoolAudit } from "./market.ts";
 import { PoolModel } from "./poolModel.ts";
 import { seededChance, seedOf } from "./seededChance.ts";
 
-/** How many hires a seller of garbage sold until its first confirmed fail; null if it sold all without one. */
+/**
+ * How many hires a seller of garbage sold until its first confirmed fail: the median and the 90th percentile. Null if
+ * that seller had no confirmed fail within the most simulated hires.
+ */
 export type Caught = { median: number | null; ninety: number | null };
 
 export type PoolFigures = {
@@ -20,11 +23,11 @@ export type SimulateParameters = {
   /** The shares of garbage, from 0 to 1. */
   garbage: readonly number[];
   seed: number;
-  /** How many sellers of each share of garbage. */
+  /** How many sellers are simulated for each share of garbage. */
   sellers: number;
   /** The most simulated hires of one seller. */
   maxHires: number;
-  /** How many hires of a good seller. */
+  /** How many hires of a good seller are simulated. */
   goodHires: number;
 };
 

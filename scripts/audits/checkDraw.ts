@@ -37,7 +37,7 @@ export async function checkTicks(log: DerivedLog, blocks: number[], chain: Audit
   }
 }
 
-/** The place of a hire in the list of a draw, and the result of the draw. */
+/** The place of a hire in the list of a draw with `of` hires, the random number of the draw, and its result. */
 export type Draw = { tick: LogTick; place: number; of: number; number: number; isDrawn: boolean };
 
 /** Computes the draw of a hire by the formula; null if there was none yet. */

@@ -33,7 +33,7 @@ export async function ensurePortal(node) {
 }
 
 /**
- * Its source files, with slashes in their paths.
+ * All source files below a folder of the checkout, with slashes in their paths.
  *
  * @param {string} folder
  * @returns {string[]}

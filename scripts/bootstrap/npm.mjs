@@ -4,8 +4,8 @@ import { run, withNodeFirst } from "./run.mjs";
 import { BootstrapError } from "./say.mjs";
 
 /**
- * npm's own program, to run it under a Node of our choice. `npm_execpath` names it when npm started us; otherwise it
- * is next to the running Node, or behind the `npm` of the PATH.
+ * Finds npm's own program, to run it under a Node of our choice. `npm_execpath` names it when npm started us. Otherwise
+ * it is next to the running Node, or below a folder of the PATH.
  * @param {Record<string, string | undefined>} env @param {string} execPath
  * @param {(file: string) => boolean} exists
  * @returns {string | undefined}

@@ -20,7 +20,7 @@ export type CommandEntry = {
   load: () => Promise<Register>;
 };
 
-/** How a command finds the node that it asks, and the database that it reads. */
+/** The settings by which a command finds the node that it asks, and the database that it reads. */
 const ASKING = ["TALLYSTICK_URL", "INDEXER_PORT"];
 const READING = ["DATABASE_URL", "DATABASE_SCHEMA"];
 

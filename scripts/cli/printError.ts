@@ -20,7 +20,7 @@ export function describeError(error: unknown): string {
   if (!(error instanceof TallystickError)) {
     return `${label} ${plainLines(error instanceof Error ? (error.stack ?? error.message) : String(error))}`;
   }
-  // A node or a seller may have written a part of these texts. It gets no line of its own.
+  // A node or a seller may have written a part of these texts. Such a text must not begin a line of its own.
   const isForeign = error instanceof ServiceError || error instanceof SellerSchemaError;
   const plain = isForeign ? plainText : plainLines;
   const lines = [`${label} ${plain(error.message)}`];

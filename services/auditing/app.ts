@@ -2,12 +2,13 @@ import { Hono } from "hono";
 import type { Metrics } from "./metrics.ts";
 import type { OperatorState } from "./operatorRound.ts";
 
-/** The process is unhealthy if no round has succeeded for the time of this many rounds and one minute. */
+/** The process is unhealthy if no round has succeeded for `STALE_ROUNDS * roundMs` and one more minute. */
 const STALE_ROUNDS = 10;
 
 /**
- * `GET /health`: 503 when no round has succeeded for a long time, else 200. `GET /metrics`: for Prometheus. `GET
- * /challenged`: the hires that wait for a decision. These routes are for the operator's own network, and only read.
+ * `GET /health`: 503 when no round has succeeded for a long time, else 200. `GET /metrics`: for Prometheus.
+ * `GET /challenged`: the hires that wait for a decision. These routes are for the operator's own network. They change
+ * nothing.
  */
 export function operatorApp(parameters: {
   state: () => OperatorState;

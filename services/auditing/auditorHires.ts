@@ -15,12 +15,12 @@ export const anyAnswer: Verify = () => ({ all_passed: true, checks: {}, details:
 /** How long an auditor may take to accept an assignment, in milliseconds. */
 const HIRE_MS = 30_000;
 
-/** The shares of an auditor's time after which it is asked, until it answers. */
+/** An auditor is asked at once, then after half of its time and after 80 % of it, while its verdict is missing. */
 const REMINDERS = [0, 0.5, 0.8] as const;
 
 /**
- * The stored state of an assignment: how often its auditor was asked, whether it has accepted, and the offer
- * with its address. Each attempt makes the same offer, so that it is one hire.
+ * The stored state of an assignment: how often its auditor was asked, whether the auditor has accepted, and the fee
+ * and address of the offer. Each attempt makes the same offer, so that all attempts are one hire.
  */
 type Asked = { times: number; isTaken: boolean; feeAtomic: string; endpoint: string };
 
@@ -32,7 +32,7 @@ export type AuditorHiresParameters = {
   store: KeyValueStore;
   /** Whether an auditor may ask for its fee when it is hired, by x402. Otherwise it is paid only after its verdict. */
   payBefore: boolean;
-  /** How many are asked at once. */
+  /** How many auditors are asked at the same time. */
   atOnce: number;
   log: Log;
 };
@@ -91,7 +91,7 @@ export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: Aud
       const done: HireRound = { taken: 0, reminded: 0, failed: 0 };
       await forgetOthers(assignments);
       const credit = new Map(of.accounts.map((it) => [it.auditor, it.paid - it.accrued]));
-      // An earlier offer counts as spent even while the chain does not show its payment.
+      // A fee that was offered earlier counts as an advance even while the chain does not show its payment.
       for (const it of assignments) {
         const offered = BigInt((await store.get<Asked>(keyOf(auditToken(it))))?.feeAtomic ?? "0");
         if (offered > (credit.get(it.auditor) ?? 0n)) credit.set(it.auditor, offered);
@@ -126,20 +126,20 @@ export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: Aud
     },
   };
 
-  /** Nothing is stored of a closed assignment. */
+  /** Deletes the stored state of all assignments that are not open. */
   async function forgetOthers(assignments: readonly OpenAssignment[]): Promise<void> {
     const open = new Set(assignments.map((it) => keyOf(auditToken(it))));
     for (const key of await store.keys("asked")) if (!open.has(key)) await store.delete(key);
   }
 }
 
-/** Whether an auditor is asked now: at first, after half of its time, and after most of it. */
+/** Whether an auditor is asked now. `times`: how often it was asked before. */
 function isDue({ time: from, due }: OpenAssignment, times: number, time: number): boolean {
   const share = REMINDERS[times];
   return share !== undefined && time >= from + (due - from) * share;
 }
 
-/** The fee of a verdict on a hire of that price. */
+/** The fee of a verdict on a hire with the price `amount`. */
 export function feeFor(fees: OperatorRules["fees"], amount: bigint): bigint {
   return fees.findLast(({ from }) => from <= amount)?.fee ?? 0n;
 }

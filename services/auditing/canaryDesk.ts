@@ -27,7 +27,7 @@ type Arranged = {
 export type CanaryDeskParameters = {
   plans: readonly CanaryPlan[];
   store: KeyValueStore;
-  /** A buyer for one canary, with that wallet and its own journal. */
+  /** Makes the buyer of one canary, with the wallet `account` and a journal of its own. */
   openBuyer: (account: LocalAccount) => Pick<Buyer, "hire" | "find">;
   /** Signs a record as the operator and settles it. The same body again gives the same entry. */
   settle: (type: "audit_canary", body: RecordBody) => Promise<SettledEntry>;
@@ -66,7 +66,7 @@ export function createCanaryDesk({ plans, store, openBuyer, settle, log }: Canar
     }
   }
 
-  /** Makes a hire, and returns how it ended. Undefined when the hire may be tried again. */
+  /** Makes a hire, and returns how it ended. Returns undefined when the hire may be tried again. */
   async function makeHire(
     { name }: CanaryPlan,
     canary: CanaryPlan["hires"][number],
@@ -75,7 +75,7 @@ export function createCanaryDesk({ plans, store, openBuyer, settle, log }: Canar
     const { seller, capability, params, max_price_usdc: maxPriceUsdc, max_latency_ms: maxLatencyMs } = canary;
     const buyer = openBuyer(buyerOf(canary));
     const known = (await buyer.find(nonce))?.kept;
-    // Another attempt would have another nonce than the committed one.
+    // A second attempt would have another nonce than the committed one, so an unfinished first attempt has failed.
     const isSpent = known !== undefined && known.attempts > 0;
     if (isSpent && (known.state === "running" || known.state === "open")) return "failed";
     try {

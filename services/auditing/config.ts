@@ -19,13 +19,13 @@ export type AuditingConfig = {
   rpcUrl: string;
   network: PaymentNetwork;
   escrows: readonly Address[];
-  /** Signs records for the operator. */
+  /** The key that signs records for the operator. */
   operatorKey: Hex;
-  /** Pays the auditors, and the gas. */
+  /** The key that pays the auditors, and the gas. */
   poolKey: Hex;
-  /** Refunds held escrows that name it as arbiter. */
+  /** The arbiter's key. It refunds held escrows that name the arbiter's account. */
   arbiterKey?: Hex;
-  /** Decisions that are not finished. */
+  /** The folder of the process's stored state. */
   folder: string;
   host: string;
   port: number;
@@ -42,7 +42,7 @@ export type AuditingConfig = {
   devMode: boolean;
 };
 
-/** Hardhat's and Anvil's chains: no block is undone. */
+/** The chain id of Hardhat and Anvil. Such a chain undoes no block, so one confirmation is enough. */
 const LOCAL_CHAIN = 31_337;
 
 const wholeNumber = wholeNumberSetting(9);
@@ -85,7 +85,7 @@ const environmentSchema = z.object({
 export const auditingVariables = Object.keys(environmentSchema.shape);
 
 /**
- * Reads the configuration from environment variables; an empty one counts as absent.
+ * Reads the configuration from environment variables. An empty variable counts as absent.
  *
  * @throws InvalidInputError naming every variable at fault
  */

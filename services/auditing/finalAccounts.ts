@@ -5,8 +5,8 @@ import type { AuditorAccount } from "./operatorNode.ts";
 export type Times = { time: number; finalTime: number };
 
 /**
- * Makes a filter that keeps only final amounts of a node's answers. An amount is final if the node gave it at
- * a tick that is final by now, and still gives at least that much.
+ * Makes a filter that lowers what auditors have earned to the final part of it. An amount is final if the node gave it
+ * at a tick that is final by now, and still gives at least that much. `paid` stays as it is.
  */
 export function createFinalAccounts() {
   /** For each auditor, the amounts at the last final tick and at all later ticks, in order. */
@@ -24,8 +24,7 @@ export function createFinalAccounts() {
 }
 
 /**
- * Makes a filter for items that exist or do not exist. It keeps the items that existed at a final tick and at every
- * later one.
+ * Makes a filter for lists of items. It keeps the items that were in the list at a final tick and at every later one.
  */
 export function createFinalSet<It extends { id: string }>() {
   let since = new Map<string, number>();

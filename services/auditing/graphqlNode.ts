@@ -7,8 +7,9 @@ import { zeroAddress } from "viem";
 import type { OpenAssignment, OperatorNode, OperatorRules, RolledBackEscrow } from "./operatorNode.ts";
 
 /**
- * The number of items in one request, and in all. The rest comes in later rounds. A node reads a limited number of
- * rows for a page, so a page can be empty although more follow.
+ * The most items of one page, and the most items and pages of one list. Further items are read in later rounds, when
+ * earlier items have left the list. A page can be empty although more pages follow, because a node reads a limited
+ * number of rows for a page.
  */
 const PAGE = 100;
 const MAX_LISTED = 5_000;
@@ -108,7 +109,7 @@ export function createGraphqlNode(parameters: {
   async function list<Node>(query: string, signal?: AbortSignal, most = MAX_LISTED): Promise<Node[]> {
     const nodes: Node[] = [];
     let after: string | null = null;
-    // A node could send empty pages without end, and say each time that more follow.
+    // Without a limit, a node could send empty pages forever and say each time that more pages follow.
     for (let page = 0; page < MAX_PAGES && nodes.length < most; page++) {
       const asked = { operator, first: PAGE, after };
       const found: Page<Node>["page"] = (await ask<Page<Node>>(query, asked, signal)).page;
@@ -168,7 +169,7 @@ export function createGraphqlNode(parameters: {
       type Node = { auditedHire: string };
       const nodes = await list<Node>(operatorQueries.rolledBack, signal, MAX_ROLLED_BACK);
       const held: RolledBackEscrow[] = [];
-      // If a hire has the id of a transfer, it was paid directly, and that payment is final.
+      // The id of a hire contains a dash if the hire was paid directly by a transfer. Nobody holds such money any more.
       for (const { auditedHire: id } of nodes.filter((it) => !it.auditedHire.includes("-"))) {
         const escrow = await heldEscrow(id, signal);
         if (escrow !== undefined) held.push(escrow);

@@ -30,17 +30,13 @@ export function createMetrics(state: () => OperatorState): Metrics {
   gauge("audit_assignments_open", "Assignments that wait for a verdict.", (it) => it.openAssignments);
   gauge(
     "audit_assignments_taken",
-    "Assignments that auditors took when asked, since the start.",
+    "Requests to auditors that succeeded, reminders included, since the start.",
     (it) => it.taken,
   );
-  gauge(
-    "audit_assignments_reminded",
-    "Reminders of unanswered assignments, since the start.",
-    (it) => it.reminded,
-  );
+  gauge("audit_assignments_reminded", "Repeated requests to auditors, since the start.", (it) => it.reminded);
   gauge(
     "audit_assignments_not_taken",
-    "Auditors that could not be asked, since the start.",
+    "Requests to auditors that failed, since the start.",
     (it) => it.notTaken,
   );
   gauge("audit_challenged", "Hires that wait for a decision.", (it) => it.challenged.length);
@@ -53,7 +49,9 @@ export function createMetrics(state: () => OperatorState): Metrics {
   );
   gauge("audit_paid_usdc", "USDC whose payment is final, since the start.", (it) => usdc(it.paidAtomic));
   gauge("audit_owed_usdc", "What the pool owes its auditors.", (it) => usdc(it.owedAtomic));
-  gauge("audit_budget_left_usdc", "What may still be spent in these 30 days.", (it) => usdc(it.budgetAtomic));
+  gauge("audit_budget_left_usdc", "What may still be spent in this period of 30 days.", (it) =>
+    usdc(it.budgetAtomic),
+  );
   gauge("audit_canary_plans_open", "Plans of canaries that are not revealed.", (it) => it.canariesOpen);
   gauge("resident_memory_bytes", "Memory of the process.", () => process.memoryUsage.rss());
   return { text: () => registry.metrics(), contentType: registry.contentType };

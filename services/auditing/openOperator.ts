@@ -45,7 +45,7 @@ export type OpenOperatorParameters = {
   ledger?: LedgerName;
 };
 
-/** Opens an operator on its folder. */
+/** Opens an operator on its folder. Asks the chain for its final block, and resumes unfinished hires of auditors. */
 export async function openOperator(parameters: OpenOperatorParameters): Promise<Operator> {
   const { config, log, now, fetch } = parameters;
   const { nodeUrl, network, folder, confirmations } = config;
@@ -56,7 +56,7 @@ export async function openOperator(parameters: OpenOperatorParameters): Promise<
   const sender = createTransactionSender({ account: pool, chainId: network.chainId, rpc, store });
   const budget = periodBudget({ store, limit: config.budget, now });
   // Payments expire by the chain's clock. The clock of a local chain may be ahead of this machine's clock. The final
-  // block of a real chain is never ahead of it.
+  // block of a real chain is never ahead of this machine's clock.
   let ahead = 0;
   const finalBlock = async () => {
     const block = await sender.client.getBlock({
@@ -136,8 +136,8 @@ export async function openOperator(parameters: OpenOperatorParameters): Promise<
 }
 
 /**
- * The time from which payments are made. A process that has its stored notes pays at once. A process without
- * notes may have lost them together with a signed payment, so it waits until every such payment has expired.
+ * Returns the time from which payments are made, in unix seconds. The store remembers when the operator first began. A
+ * process with an empty store may have lost a signed payment, so it waits until every such payment has expired.
  */
 async function beginAfter(store: ReturnType<typeof fileStore>, time: number): Promise<number> {
   await store.putNew("operator/began", { time });

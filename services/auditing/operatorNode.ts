@@ -10,7 +10,7 @@ export type OperatorRules = {
   /** The account that pays the operator's auditors; null when the parameters name no such operator. */
   pool: Address | null;
   auditArbiters: readonly Address[];
-  /** In ascending order of `from`: the fee of a verdict on a hire of that price or more. */
+  /** In ascending order of `from`: the fee of a verdict on a hire with the price `from` or more. */
   fees: readonly { from: bigint; fee: bigint }[];
 };
 

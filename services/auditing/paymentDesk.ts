@@ -31,7 +31,7 @@ export type PaymentDeskParameters = {
   budget: Budget;
   /** The least amount that is paid, in atomic units. Smaller amounts wait, because a transfer costs gas. */
   least: bigint;
-  /** The number of blocks that make a payment final, with the block of the payment. */
+  /** The number of blocks that make a payment final. The block of the payment is the first of them. */
   confirmations: number;
   /** How long a signature can be used, in seconds. */
   validSeconds: number;
@@ -39,9 +39,9 @@ export type PaymentDeskParameters = {
 };
 
 /**
- * Pays auditors what their verdicts have earned, once. Only one payment to an auditor is on its way at a time. Its
- * nonce is made of what was paid before, so the token itself refuses a second payment. A process that is killed
- * continues from the chain's state.
+ * Pays auditors what their verdicts have earned, once. Only one payment to an auditor is on its way at a time. The
+ * nonce of a payment is made of what the auditor was paid before, so the token itself refuses a second payment. After
+ * a crash the next process continues from the chain's state.
  */
 export function createPaymentDesk(parameters: PaymentDeskParameters) {
   const { pool, network, sender, store, budget, least, confirmations, log } = parameters;
@@ -81,7 +81,7 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
   /** Decides a payment. @returns whether one is on its way now */
   async function begin({ auditor, accrued, paid }: AuditorAccount): Promise<boolean> {
     const known = await store.get<{ paid: string }>(`paid/${auditor}`);
-    // If the node is behind this process, its answer would cause a second payment.
+    // The node may not have read the last payment yet. Its answer would then cause a second payment.
     if (known !== undefined && paid < BigInt(known.paid)) {
       log("The node does not know a payment that was made, so its figures are not used for payments.", {
         auditor,

@@ -30,12 +30,12 @@ export function periodBudget(parameters: { store: KeyValueStore; limit: bigint; 
   };
   return {
     reserve: async (hireId, amount) => {
-      // After a crash, or in the next period, the reserved amount is found here again.
+      // The stored period leads to the same budget again, also after a crash or in the next period.
       await store.putNew(`reserved/${hireId}`, current());
       try {
         await (await reservedIn(hireId)).reserve(hireId, amount);
       } catch (error) {
-        // Otherwise the amount would always be asked of this period's budget, even when the next period has room.
+        // Without this, every later attempt would ask the budget of this period, even when the next period has room.
         if (error instanceof BudgetError) await giveBack(hireId);
         throw error;
       }

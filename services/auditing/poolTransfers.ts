@@ -10,7 +10,7 @@ import { type PaymentNetwork, tokenDomainOf } from "tallystick-sdk/chain/payment
 import type { TransactionSender } from "tallystick-sdk/chain/transactionSender";
 import type { LocalAccount } from "viem";
 
-/** The content of a transfer: atomic units as a decimal string. */
+/** The content of a transfer. `amount`: atomic units as a decimal string. */
 export type Transfer = { auditor: Address; amount: string; nonce: Hex };
 
 /** A transfer that anybody can carry out until `validBefore`, in unix seconds of the chain's clock. */
@@ -50,11 +50,11 @@ export function createPoolTransfers(parameters: {
         log("A payment to an auditor could not be sent.", { auditor, amount, error });
       }
     },
-    /** Whether this process sent it, and it was neither dropped nor reverted since. */
+    /** Whether this process sent the transfer with this nonce, and its transaction was neither dropped nor reverted. */
     isOnItsWay: async (nonce: Hex): Promise<boolean> => {
       const hash = sent.get(nonce);
       if (hash === undefined) return false;
-      // A transaction that was sent again at another gas price has another hash.
+      // The sender may have sent it again at another gas price. The chain then does not know the first hash.
       if (sender.isUnmined(hash)) return true;
       const { client } = sender;
       const isKnown = await client.getTransaction({ hash }).then(

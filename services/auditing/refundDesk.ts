@@ -13,7 +13,7 @@ export type RefundDeskParameters = {
   /** Buyers that hire under this operator's audits name it as arbiter. */
   arbiter: LocalAccount;
   network: PaymentNetwork;
-  /** The contracts that it serves. No other is ever called. */
+  /** The only escrow contracts that are called. */
   escrows: readonly Address[];
   sender: TransactionSender;
   log: Log;
@@ -43,7 +43,7 @@ export function createRefundDesk({ arbiter, network, escrows, sender, log }: Ref
 
   return {
     /**
-     * @param rolledBack those with a final rollback
+     * @param rolledBack escrows of hires whose rollback is final
      * @param auditArbiters the arbiters in the node's parameters: a refund by any other account would count as a dispute between
      * the two sides
      * @returns how many were refunded
@@ -61,7 +61,7 @@ export function createRefundDesk({ arbiter, network, escrows, sender, log }: Ref
         try {
           if (await refund(it)) count++;
         } catch (error) {
-          // Somebody settled it meanwhile, or the chain is away. The next round looks again.
+          // Perhaps somebody settled the escrow meanwhile, or the chain cannot be reached. The next round tries again.
           log("A refund could not be made.", { escrow: it.id, error });
         }
       }

@@ -11,7 +11,7 @@ import { openOperator } from "./openOperator.ts";
 export type RunningOperator = { url: string; close: () => Promise<void> };
 
 /**
- * Opens an operator, serves its figures, and begins.
+ * Opens an operator, serves its state and metrics over HTTP, and starts its rounds.
  *
  * @throws TallystickError `cannot_listen`
  */

@@ -22,7 +22,7 @@ import type { Settlement } from "./triage/settlementRules.ts";
 
 /** How long a finished task is remembered, so that its id gives the same answer again, in milliseconds. */
 const REMEMBER_MS = 7 * 86_400_000;
-/** How often a task that could not be closed is tried again, in milliseconds. */
+/** The time between two searches for tasks that are open and do not run, in milliseconds. */
 const SWEEP_MS = 30_000;
 
 export type DispatcherParameters = {
@@ -71,13 +71,13 @@ export type Dispatcher = {
   ) => Promise<{ taskId: string; outcome: Promise<Outcome> }>;
   /** The state of a task; undefined when it is unknown, or belongs to another client. */
   state: (taskId: string, owner?: string) => Promise<TaskState | undefined>;
-  /** Waits for a running task. */
+  /** The outcome of a running task; undefined when the task does not run. */
   outcome: (taskId: string) => Promise<Outcome> | undefined;
   /** Ends a running task; false when it does not run. Work that was already proposed may still settle. */
   cancel: (taskId: string, owner?: string) => Promise<boolean>;
   /**
-   * Continues the open tasks of an earlier process. Call it once, at the start. Returns the number of these
-   * tasks.
+   * Continues the open tasks of an earlier process, and returns their number. From then on, tasks that are open and do
+   * not run are continued every 30 seconds. Call it once, at the start.
    */
   resume: () => Promise<number>;
   budget: CallBudget;
@@ -195,7 +195,8 @@ class RunningDispatcher implements Dispatcher {
   }
 
   async resume(): Promise<number> {
-    // With many finished tasks a check of all tasks may take longer than the time between two checks.
+    // With many finished tasks a check may take longer than the time between two checks. So a new check begins only
+    // after the last one has ended.
     const sweep = (): Promise<number> => {
       this.#sweeping ??= this.#sweep().finally(() => {
         this.#sweeping = undefined;
@@ -257,8 +258,8 @@ class RunningDispatcher implements Dispatcher {
   }
 
   /**
-   * Resumes the tasks that are open and do not run. Forgets the tasks that ended long ago. A file that cannot be read
-   * does not stop the others.
+   * Resumes the tasks that are open and do not run, and returns their number. Forgets the tasks that ended long ago. If
+   * the file of a task cannot be read, the other tasks are still resumed.
    */
   async #sweep(): Promise<number> {
     const { files, log } = this.#world;
@@ -296,7 +297,8 @@ class RunningDispatcher implements Dispatcher {
   /** Continues a task that is open and does not run. */
   #continue(taskId: string): Promise<boolean> {
     return this.#alone(taskId, async () => {
-      // This is checked before the file is read. If a task ends between the two, it counts as finished.
+      // This check comes before the file is read. So if the task ends between the two, its file already has the phase
+      // `over`, and the task is not started again.
       if (this.#running.has(taskId)) return false;
       const file = await this.#world.files.get(taskId);
       if (file === undefined || file.phase === "over") return false;
@@ -392,7 +394,7 @@ function busy(): TallystickError {
   return new TallystickError({
     code: "dispatcher_busy",
     message: "Too many tasks wait.",
-    hint: "Send it again in a few seconds.",
+    hint: "Send the task again in a few seconds.",
   });
 }
 

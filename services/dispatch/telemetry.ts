@@ -31,7 +31,7 @@ export const noSpans: Spans = {
 
 /**
  * Spans by OpenTelemetry's conventions for generative AI, of the version of `@opentelemetry/semantic-conventions` that is
- * pinned here. They have counts, names and times. They never have a prompt, an answer or other text of a model.
+ * pinned here. A span has counts, names and times. It never has a prompt, an answer or other text of a model.
  */
 export function openSpans(tracer: Tracer = trace.getTracer("tallystick-dispatch")): Spans {
   const within = <T>(

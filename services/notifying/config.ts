@@ -12,9 +12,9 @@ import { z } from "zod";
 export type NotifierConfig = {
   /** The URL of the node that it follows. Requests to settlement go through this node too. */
   nodeUrl: string;
-  /** Signs the notices; its address is settlement's NOTIFIER. */
+  /** The key that signs the notices. Settlement's setting NOTIFIER is the address of this key. */
   privateKey: Hex;
-  /** The waiting notices, and those that were sent. */
+  /** The folder for the waiting notices and the notes about sent notices. */
   folder: string;
   host: string;
   port: number;
@@ -42,7 +42,7 @@ const environmentSchema = z.object({
 export const notifierVariables = Object.keys(environmentSchema.shape);
 
 /**
- * Reads the configuration from environment variables; an empty one counts as absent.
+ * Reads the configuration from environment variables. An empty variable counts as absent.
  *
  * @throws InvalidInputError naming every variable at fault
  */

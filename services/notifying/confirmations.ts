@@ -17,13 +17,13 @@ const MAX_PER_HOST = 2;
 const PAUSES = [60, 600, 3_600, 86_400];
 
 export type Confirmations = {
-  /** The subscriptions whose address is known to want notices. Unasked addresses are asked, some in each round. */
+  /** Asks some of the addresses that have not confirmed yet. Returns the subscriptions whose address has confirmed. */
   confirmed: (subscriptions: readonly Subscription[], signal: AbortSignal) => Promise<Subscription[]>;
 };
 
 /**
- * Asks each address once whether it wants notices, before anything else is sent there. It has to send back a number that
- * only it received. So nobody can have notices sent to a stranger.
+ * Asks each address whether it wants notices, before anything else is sent there. The server at the address has to send
+ * back a number that only this server received. So nobody can have notices sent to a stranger.
  */
 export function createConfirmations(parameters: {
   store: KeyValueStore;
@@ -69,7 +69,7 @@ export function createConfirmations(parameters: {
       const open: Subscription[] = [];
       for (const it of subscriptions) {
         const nextAt = asked.get(keyOf(it))?.nextAt ?? 0;
-        // A time beyond the longest pause was set by a wrong clock.
+        // A time that is further ahead than the longest pause was set by a wrong clock.
         const isDue = nextAt <= now() || nextAt > now() + Math.max(...PAUSES);
         if (!(await isKnown(keyOf(it))) && isDue) open.push(it);
       }

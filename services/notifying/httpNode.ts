@@ -47,7 +47,7 @@ export function createHttpNode(parameters: {
         if (last === undefined) break;
         if (last.block === block || steps.length < MAX_STEPS) continue;
         if (cursor === null) break;
-        // After a cut the next round begins with a complete block.
+        // The list is cut here, perhaps in the middle of the last block. So the next round reads this block again.
         return { steps, finalBlock: last.block - 1 };
       }
       return { steps, finalBlock };
@@ -75,7 +75,7 @@ export function createHttpNode(parameters: {
         });
         const page = tryForeignJson(text) as { subscriptions: Subscription[]; next: string | null };
         found.push(...page.subscriptions);
-        // An empty page is the end here too.
+        // An empty page is the end, even if it names a next page.
         after = page.subscriptions.length === 0 ? null : page.next;
       }
       return found;

@@ -17,7 +17,7 @@ const LAST_MS = 3_600_000;
 /** Milliseconds between two deletions of old notices. */
 const FORGET_MS = 3_600_000;
 
-/** Where the next round continues: the first block whose steps were not read. */
+/** The key under which the store has the first block whose steps were not read. The next round continues there. */
 const PLACE = "feed/place";
 
 /** The state of a sender. Times: milliseconds since 1970, 0 before the first. */
@@ -147,8 +147,8 @@ async function deliver(
       // renew them. So a notice waits for its subscription.
     } else if (to !== undefined && outbox.isDue(notice)) due.push({ ...notice, url: to.url });
   }
-  // Receivers that do not answer must not delay those that do. So a host that failed comes last, even with notices
-  // that were never tried.
+  // Receivers that do not answer must not delay receivers that answer. So notices to a host that failed come last,
+  // even if they were never tried.
   const rank = (it: { url: string; attempts: number }) =>
     failed.has(hostOf(new URL(it.url))) ? Number.POSITIVE_INFINITY : it.attempts;
   const ranked = due

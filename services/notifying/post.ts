@@ -14,7 +14,7 @@ export type Post = (
 
 /**
  * Reaches receivers, which are servers of strangers. Only public servers are reached, and only by https, unless
- * `policy` says something else. No redirect is followed, and no answer is read beyond {@link MAX_ANSWER_BYTES}.
+ * `policy` allows more. No redirect is followed, and no answer is read beyond {@link MAX_ANSWER_BYTES}.
  *
  * @param answerMs how long an answer may take; 10 s unless given
  */
@@ -44,7 +44,7 @@ export function createPost(
   };
 }
 
-/** Why a receiver could not be reached, in one word for the log. */
+/** Why a receiver could not be reached, as a code or a short message for the log. */
 export function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (cause instanceof TallystickError) return cause.code;

@@ -30,6 +30,7 @@ export type ProberConfig = {
   keep: Keeping;
   /** Places (`host:port`) that show whether the prober itself is connected. */
   uplink: string[];
+  /** Hosts (`host:port`) that the prober never asks. */
   leaveOut: string[];
   /** Allows plain http and private addresses, for tests in a private network. */
   devMode: boolean;

@@ -1,7 +1,10 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { PartState } from "./reports/outbox.ts";
 
-/** The outcome of a look. */
+/**
+ * The outcome of a look. `ours`: the prober's own connection failed. `dropped`: no request was sent. `private`: the
+ * host has a private address.
+ */
 export type LookResult = "up" | "down" | "ours" | "dropped" | "private";
 
 /** The metrics of a prober, for Prometheus. */

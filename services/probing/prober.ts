@@ -50,13 +50,13 @@ export type ProberParameters = {
   ask?: (question: Question) => Promise<Answer>;
 };
 
-/** How long after its end an hour is reported, in seconds. By then all looks of its last slot are over. */
+/** An hour is reported this many seconds after its end. By then all looks of its last slot are over. */
 const CLOSE_SECONDS = 45;
 
 /** A report can still be made from the disk for this many past hours. */
 const HOURS_BACK = 3;
 
-/** Seconds between two lines of the log about the same fault. */
+/** The least time between two lines of the log about failed work, in seconds. */
 const QUIET_SECONDS = 60;
 
 type Planned = { at: number; key: string };
@@ -74,8 +74,7 @@ const targetSchema = z.array(
 
 /**
  * Looks at every host once in each slot, stores what it saw, and reports it hour by hour (STEWARD, The
- * prober). It has no timers except those of requests: the caller calls `tick` again and again, and passes the
- * clock in.
+ * prober). It does not start this work itself: the caller calls `tick` again and again, and passes the clock in.
  */
 export class Prober {
   readonly #it: ProberParameters;
@@ -129,8 +128,8 @@ export class Prober {
   }
 
   /**
-   * Opens a prober on its folder, and restores the observations of this slot and hour from an earlier
-   * process.
+   * Opens a prober on its folder, and restores what an earlier process stored there: its memory about hosts, the
+   * listings, the waiting reports, and the observations of this hour and the last few hours.
    */
   static async open(parameters: ProberParameters): Promise<Prober> {
     const prober = new Prober(parameters);
@@ -180,7 +179,7 @@ export class Prober {
   }
 
   #record(observation: Observation): void {
-    // The clock was set back during this look, so the look was in another slot.
+    // The clock was set back during this look, so its slot is wrong. The observation is dropped.
     if (observation.slot > this.#slot) return;
     try {
       this.#files.write(observation);
@@ -238,7 +237,7 @@ export class Prober {
   tick(): void {
     const { now } = this.#it;
     const slot = slotOf(now());
-    // If the clock goes back by less than a slot, the prober waits until the time has passed again.
+    // If the clock goes back by one slot at most, the prober waits until the time has passed again.
     if (slot < this.#slot - 1) this.#goBackTo(slot);
     if (slot > this.#slot) {
       this.#slot = slot;
@@ -270,7 +269,7 @@ export class Prober {
     } catch (error) {
       this.#it.log("Observations of the wrong time could not be deleted.", { error });
     }
-    this.#it.log("The clock was set back. Looks and reports go on from there.");
+    this.#it.log("The clock was set back. Looks and reports continue from the new time.");
   }
 
   #replan(): void {
@@ -302,7 +301,7 @@ export class Prober {
     const now = this.#it.now();
     if (now - this.#lastFault < QUIET_SECONDS) return;
     this.#lastFault = now;
-    this.#it.log("A host could not be looked at.", { error });
+    this.#it.log("A host could not be looked at, or an hour could not be reported.", { error });
   }
 
   /** Stores the reports of the hours that are over. */

@@ -46,7 +46,7 @@ export type AppDependencies = {
   transactionOf: (anchor: { size: number; root: Hex }) => Hex | undefined;
   /** Whether the ledger may be written and signed. */
   gate: LedgerGate;
-  /** How far the verification of lines and index is. */
+  /** The progress of the verification of lines and index. */
   verification: () => VerificationState;
   /** Absent when this service attests no claims. */
   claimDesk?: ClaimDesk;

@@ -31,10 +31,10 @@ export type AnchoringConfig = {
   writer: Address;
   /** The first writer. It is part of the ledger's id and never changes. */
   firstWriter: Address;
-  /** Sends the anchors and pays for them. */
+  /** The key of the account that sends the anchors and pays for them. */
   relayer: SigningKey;
   /**
-   * A file on a disk other than the ledger's. It remembers the anchors that were signed for another account
+   * A folder on a disk other than the ledger's. It remembers the anchors that were signed for another account
    * to send; absent when the writer sends them itself.
    */
   wordsDir?: string;
@@ -50,8 +50,8 @@ export type AnchoringConfig = {
   /** How many blocks must follow an anchor before the writer signs its head in a checkpoint. */
   confirmations: number;
   /**
-   * How far the clock may be from a new block's time, in seconds; beyond that, writes are refused. 0: not
-   * checked.
+   * How far the clock may be from a new block's time, in seconds. If the difference is larger, writes are refused.
+   * 0: not checked.
    */
   clockLimitSeconds: number;
 };
@@ -217,8 +217,8 @@ const KEYS_IN_FILES = Object.keys(environmentSchema.shape)
 export const settlementVariables = Object.keys(environmentSchema.shape);
 
 /**
- * Reads the configuration from environment variables; an empty one counts as absent. Without `ANCHOR_PRIVATE_KEY` the
- * ledger is not anchored.
+ * Reads the configuration from environment variables. An empty variable counts as absent. Without `ANCHOR_PRIVATE_KEY`
+ * and `ANCHOR_SIGNER` the ledger is not anchored.
  *
  * @throws InvalidInputError naming every variable at fault
  */
@@ -289,7 +289,7 @@ function readOperator(env: z.output<typeof environmentSchema>): Address | undefi
   return address;
 }
 
-/** Invariant: a service that attests claims can ask X, and shows its key to a public server only. */
+/** Invariant: a service that attests claims can ask X, and sends X's key only to a public server. */
 function readClaims(env: z.output<typeof environmentSchema>): ClaimsConfig | undefined {
   const { CLAIM_ATTESTOR_PRIVATE_KEY: privateKey, X_API_URL: xApiUrl, X_API_KEY: xApiKey } = env;
   if (privateKey === undefined) return undefined;

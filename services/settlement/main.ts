@@ -34,9 +34,10 @@ function say(config: SettlementConfig, { ledger, standby }: Served, listening: s
 }
 
 /**
- * Listens, and answers with the app that was shown last.
+ * Listens, and answers with the app that was shown last. Also ends the process at SIGTERM and SIGINT.
  *
  * @param close closes everything before the process ends
+ * @returns a function that shows another app
  */
 function show(config: SettlementConfig, first: Served, close: () => Promise<void>) {
   let served = first;
@@ -51,7 +52,7 @@ function show(config: SettlementConfig, first: Served, close: () => Promise<void
       limits: readLimits(config.rateLimits),
     },
   );
-  // For example, the port is taken. Then everything is closed as at a normal stop.
+  // If it cannot listen, for example because the port is taken, everything is closed as at a normal stop.
   listening.catch((error) =>
     close()
       .catch((closing) => log("The service did not close.", { error: closing }))
@@ -102,7 +103,7 @@ async function main(): Promise<void> {
     await service?.close();
   }
   const service = await opening.catch((error) => {
-    // The process is told to stop while it stands by. Then `close` ends it.
+    // The process may be told to stop while it stands by. Then `stop` above ends the process.
     if (!stop.signal.aborted) throw error;
   });
   if (service === undefined) return;

@@ -44,14 +44,14 @@ export class Pulse {
     this.#timer.unref();
   }
 
-  /** Ends it. Resolves when no beat is running. */
+  /** Ends the beats. Resolves when no beat is running. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#beating;
   }
 
   /**
-   * One beat: verifies, then settles a pulse.
+   * One beat: verifies, then settles a pulse. Does nothing while the start has not read all entries.
    *
    * @throws LedgerLineError naming the line that differs from the settled one; then nothing is settled
    */

@@ -41,7 +41,7 @@ export type OpenSigningParameters = {
 };
 
 /**
- * The shortest time between two checkpoints, in milliseconds. With the time for making it and for asking the
+ * The shortest time between two checkpoints, in milliseconds. Together with the time to make one and to ask the
  * witnesses, nobody waits longer than a second.
  */
 const CHECKPOINT_MS = 900;
@@ -57,7 +57,10 @@ const FIRST_LOOK_MS = 5_000;
 /** How long the service waits for a round of anchoring when it stops, in milliseconds. */
 const ANCHOR_GRACE_MS = 2_000;
 
-/** Compares the ledger with what was signed last and with the chain, and prepares what will be signed from here on. */
+/**
+ * Compares the ledger with what was signed last and with the chain. Then makes the first checkpoint, if nothing
+ * contradicts the ledger, and asks the witnesses. `start` of the result does everything later.
+ */
 export async function openSigning(parameters: OpenSigningParameters): Promise<Signing> {
   const { config, folder, ledger, gate, log } = parameters;
   const { tree } = ledger;
@@ -125,7 +128,7 @@ export async function openSigning(parameters: OpenSigningParameters): Promise<Si
     shown: {
       checkpoints,
       transactionOf: (anchor) => {
-        // The contract no longer has this size, so a reorg undid the anchor.
+        // If the contract has fewer entries than this anchor, a reorg undid the anchor.
         return anchorer && anchorer.state.size >= anchor.size ? anchorLog.transactionOf(anchor) : undefined;
       },
       ...(anchorer && { anchoring: () => anchorer.state }),
@@ -176,8 +179,9 @@ async function firstLook(anchorer: Anchorer, log: Log): Promise<void> {
 }
 
 /**
- * Writes the log as files for a static host. A folder that has more of this ledger than is here, or other entries, stops all
- * writing: then this copy is not the newest.
+ * Compares the static log's folder with the ledger, and makes the clock that writes the log there as files. If the
+ * folder has more entries than the ledger, or other entries, this copy of the ledger is not the newest. Then the gate
+ * closes.
  */
 async function openStaticLog(
   { config, ledger, gate, log }: OpenSigningParameters,

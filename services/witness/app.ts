@@ -93,7 +93,7 @@ export function createWitnessApp(witness: Witness, onFault: (error: unknown) => 
   return app;
 }
 
-/** Bytes that are not UTF-8 would decode to text that nobody sent. */
+/** Refuses a body that is not UTF-8, because it would decode to another text than the one that was sent. */
 async function textOf(request: Request): Promise<string> {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await request.arrayBuffer());

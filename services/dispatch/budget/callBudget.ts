@@ -13,7 +13,7 @@ type Book = {
   day: number;
   /** What was spent on that day. */
   spent: string;
-  /** What is reserved for the open tasks. */
+  /** What the finished calls of each open task have cost. */
   tasks: { [task: string]: string };
   /** Running calls, with the reserved amount of each. */
   calls: { [call: string]: { task: string; amount: string; day: number } };
@@ -36,7 +36,7 @@ export type CallBudget = {
   settle: (id: string, cost: Picodollars) => Promise<void>;
   /** The running calls of a task. After a start, these are the calls that the last process left open. */
   underWay: (task: string) => Promise<{ id: string; amount: Picodollars }[]>;
-  /** Closes the account of a finished task. */
+  /** Deletes what is stored about the costs of a finished task. */
   forget: (task: string) => Promise<void>;
   /** What is spent and reserved today. */
   today: () => Promise<{ spent: Picodollars; reserved: Picodollars }>;
@@ -65,8 +65,8 @@ export function callBudget(parameters: {
     const day = Math.floor(now() / DAY_MS);
     const book = (await store.get<Book>(KEY)) ?? { day, spent: "0", tasks: {}, calls: {} };
     if (day > book.day) return { ...book, day, spent: "0" };
-    // A clock that was set back starts no new day. A day that is further ahead comes from a wrong clock. What was
-    // spent on that day counts today, and not when that day comes.
+    // If the clock was set back by at most one day, the stored day stays. A stored day that is further ahead came
+    // from a wrong clock, so today replaces it. What was spent on the stored day then counts for today.
     return day < book.day - 1 ? { ...book, day } : book;
   };
   const sum = (book: Book, ofThese: (call: Book["calls"][string]) => boolean): Picodollars =>

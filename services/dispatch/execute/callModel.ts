@@ -30,7 +30,7 @@ export type CallContext = {
   taskLimit?: Picodollars | undefined;
   /** A finished call of this step, by this process or an earlier one. */
   finished: (step: string) => FinishedCall | undefined;
-  /** @throws when the task has made enough requests */
+  /** @throws when the task has made as many requests as a task may make */
   requireRoom: () => void;
   /** Remembers a finished call, on disk. */
   finish: (step: string, call: FinishedCall) => Promise<void>;
@@ -50,8 +50,9 @@ const AGAIN = { again: true } as const;
 
 /**
  * Asks a model, and asks again while the model is busy. Before a request is sent, its cost is reserved in the budget,
- * and the request is stored. When the request is over, its end is stored too. So a later process finds the request
- * and does not send it again. If no process saw the end of a request, it counts as paid.
+ * and the request is stored. When the request is over, its result is stored too. So a later process uses the stored
+ * answer and does not ask again. If no process saw the end of a request, the request counts as paid at its highest
+ * cost, and the next request is sent.
  *
  * @param step names the call within its task
  * @throws CallBudgetError; the signal's reason. A fault of the model or its server is a result and not an error

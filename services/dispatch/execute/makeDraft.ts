@@ -26,9 +26,9 @@ export type DraftParameters = {
 };
 
 /**
- * Does a task on one tier from one context. The tier's cheapest model with enough room answers. The answer must have
- * the right form and pass the capability's checks. If the risk asks for it, a model of another family does the task
- * again.
+ * Does a task on one tier with the given context. The tier's cheapest model with enough room answers. The answer must
+ * have the right form and pass the capability's checks. If there are `shadowReasons`, a model of another family does
+ * the task too.
  *
  * @throws DraftFault; CallBudgetError; the signal's reason
  */

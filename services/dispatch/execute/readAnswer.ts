@@ -2,7 +2,10 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { validateJson } from "tallystick-capabilities/validateJson";
 import { ForeignJsonError, readForeignJson } from "tallystick-protocol/json/foreignJson";
 
-/** The largest answer that is settled, in bytes of JSON: proposal, shadow and records share the 64 KiB of a request to settlement. */
+/**
+ * The largest answer that is settled, in bytes of JSON. A request to settlement has at most 64 KiB, and the proposal,
+ * the shadow and the records share it.
+ */
 export const MAX_ANSWER_BYTES = 12_288;
 const LIMITS = { maxLength: 65_536, maxDepth: 24, maxValues: 4_096 };
 

@@ -14,7 +14,7 @@ export type Reply = {
    * How the vendor says that it ended, in the words of the SDK: `stop`, `length`, `content-filter`, `tool-calls`, …
    */
   ended: string;
-  /** The model's id as answered. */
+  /** The model's id in the vendor's answer, or the asked id if the answer has none. */
   answeredBy: string;
   /** Undefined if the vendor gave no value or an impossible one. */
   tokens: Tokens | undefined;
@@ -43,7 +43,8 @@ export class CallFailure extends Error {
 }
 
 /**
- * Sends one request to a model and reads its answer to the end. It is sent once: the caller counts its retries.
+ * Sends one request to a model and reads its answer to the end. A failed request is not repeated here, but by the
+ * caller.
  *
  * @throws CallFailure; the signal's reason
  */
@@ -64,8 +65,8 @@ export async function streamAnswer(
     maxRetries: 0,
     abortSignal: both,
     telemetry: { isEnabled: false },
-    // The vendor is asked not to store the request, if its API has that setting. A schema that the vendor's
-    // strict mode does not support is accepted too.
+    // OpenAI is asked not to store the request. Without its strict mode OpenAI also accepts schemas that this mode
+    // does not support.
     providerOptions: { openai: { store: false, strictJsonSchema: false } },
     onError: () => {},
   });
@@ -134,7 +135,7 @@ function tokensOf(
   const fits = [input, output, cachedInput, reasoning].every(
     (it) => Number.isSafeInteger(it) && it >= 0 && it <= limits.context + limits.output,
   );
-  // Some vendors count thoughts apart from the answer.
+  // Some vendors count the reasoning tokens apart from the tokens of the answer.
   return fits
     ? { input, cachedInput: Math.min(cachedInput, input), output: Math.max(output, reasoning), reasoning }
     : undefined;

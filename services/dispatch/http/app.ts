@@ -12,7 +12,9 @@ import type { Outcome } from "../tasks/outcome.ts";
 import { MAX_TASK_BYTES } from "../tasks/task.ts";
 import { ownerOf } from "./callers.ts";
 
-/** The longest time that an answer waits for a task, because proxies and this server close idle connections. */
+/**
+ * The longest time that a request waits for a task. Proxies and this server close connections that are idle for long.
+ */
 const MAX_WAIT_MS = 50_000;
 
 const STATUS: StatusByCode = {

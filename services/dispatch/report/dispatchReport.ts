@@ -38,7 +38,10 @@ export type DispatchReport = {
   kinds: { [kind: string]: KindReport };
   /** Institutional stickiness: the depth of the shared state that each client has settled. */
   clients: { [client: string]: { settled: number; keys: number } };
-  /** Share of the entries whose record follows from its own figures. A share below 100.0 needs an explanation. */
+  /**
+   * Share of the entries whose costs, complexity and tier follow from the other data of the entry, in percent. A share
+   * below 100.0 needs an explanation.
+   */
   fidelity_percent: string;
   /** Lines whose record does not follow, at most 100. */
   faults: { line: number; task_id: string; fault: string }[];
@@ -124,7 +127,7 @@ export function createDispatchReport(only?: string): {
     return found;
   }
 
-  /** Once for each task: a premium model would have been asked once. */
+  /** Adds the premium estimate of a task. It counts once for each task: a premium model would have been asked once. */
   function addPremium(told: TaskMetadata, task: string, kind: Kind): void {
     const answer = told.calls.findLast(({ role, tokens }) => role === "execute" && tokens !== null);
     const prices = pricesOf(told, told.prices.premium);

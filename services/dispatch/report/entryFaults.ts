@@ -58,8 +58,8 @@ function callFault(
 }
 
 /**
- * The price of a model's token in an entry's own table; undefined if the table has none, or if it is not a
- * whole number of picodollars.
+ * The prices of a model's tokens in an entry's own table; undefined if the table does not have the model, or if a
+ * price is not a whole number of picodollars.
  */
 export function pricesOf(told: TaskMetadata, model: string): Prices | undefined {
   const given = Object.hasOwn(told.prices.models, model) ? told.prices.models[model] : undefined;

@@ -11,7 +11,7 @@ export const callRecordSchema = z.object({
   id: short,
   role: z.enum(["classify", "execute", "shadow"]),
   tier: short.nullable(),
-  /** Its name in models.yaml. */
+  /** The model's name in models.yaml. */
   model: short,
   provider: short,
   model_id: short,
@@ -26,11 +26,15 @@ export const callRecordSchema = z.object({
   cost_usd: dollars,
   /** `reserved`: the vendor did not report tokens, so the highest possible cost is booked. */
   cost_from: z.enum(["tokens", "reserved"]),
+  /** Unix seconds. */
   started_at: z.number(),
   latency_ms: tokenCount,
   /** `answered`, or why there was no usable answer. */
   ended: short,
-  /** Requests of the same question before this one: the vendor was busy, or the connection broke. */
+  /**
+   * How many requests with the same question failed before this one, because the vendor was busy or the connection
+   * broke.
+   */
   retries: z.int().min(0).max(1_000),
 });
 

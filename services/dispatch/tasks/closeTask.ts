@@ -11,7 +11,7 @@ import type { World } from "./world.ts";
  * spent on it. Before that, this looks for an earlier proposal of the task: the proposal may be settled although
  * settlement's answer was lost.
  *
- * @throws ServiceError when settlement cannot be asked: it is tried again later
+ * @throws ServiceError when settlement cannot be asked. The dispatcher then tries to close the task again later
  */
 export async function closeTask(world: World, task: Task, run: TaskRun, ended: Ended): Promise<Outcome> {
   if ("outcome" in ended) return ended.outcome;

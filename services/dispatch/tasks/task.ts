@@ -65,7 +65,7 @@ export type Task = {
    * is a key of the shared state.
    */
   key?: string;
-  /** Its name in settlement's rules. */
+  /** The name of the task's action in settlement's rules. */
   action?: string;
   keywords: string[];
   kind: string;
@@ -125,7 +125,10 @@ export async function readTask(value: unknown, client: string): Promise<Task> {
   };
 }
 
-/** A stranger's schema that is cheap to check: no references, simple patterns, limited depth. */
+/**
+ * Refuses a stranger's schema that is not cheap to check: it must have no references, simple patterns and limited
+ * depth.
+ */
 function checkedSchema(schema: { [keyword: string]: unknown }): JsonSchema {
   try {
     return readCustomSchemas("custom.dispatch.task", { input: {}, output: schema }).output;

@@ -15,7 +15,7 @@ export type FinishedCall = { record: CallRecord; result: unknown; isFree?: true 
 /** What is stored of a task, as JSON: enough for another process to continue it. */
 export type TaskFile = {
   taskId: string;
-  /** The client whose key asked for it. */
+  /** The client whose API key sent the task. */
   owner: string;
   /** SHA-256 of the request. If the same id comes with another request, it is refused. */
   request: string;
@@ -25,7 +25,7 @@ export type TaskFile = {
   acceptedAt: number;
   deadlineAt: number;
   phase: "running" | "closing" | "over";
-  /** By step. */
+  /** The finished calls, by step. */
   calls: { [step: string]: FinishedCall };
   /** Random numbers that were drawn: a process that starts again must not draw again. */
   draws: { [name: string]: number };
@@ -35,7 +35,7 @@ export type TaskFile = {
   proposedOn: string[];
   /** The parents on which its closing entry was proposed. */
   closedOn: string[];
-  /** How it ended, until that is in the ledger. */
+  /** How the task ended, while its closing entry is not in the ledger yet. */
   closing?: Unfinished;
   state?: WorkState;
   outcome?: Outcome;
@@ -60,7 +60,7 @@ export class TaskFiles {
     return this.#store.get<TaskFile>(`task/${taskKey(taskId)}`);
   }
 
-  /** Writes a new task's file; false when there is one. */
+  /** Writes a new task's file. Changes nothing and returns false when the file exists already. */
   create(file: TaskFile): Promise<boolean> {
     return this.#store.putNew(`task/${taskKey(file.taskId)}`, file);
   }

@@ -24,7 +24,7 @@ export const taskMetadataSchema = z.object({
     version: short,
     value: z.number().min(0).max(1),
     features: z.record(z.string(), z.number()),
-    /** The answer of a classifier, if one was asked. Then its tier counts. */
+    /** The answer of a classifier, if one was asked. Then the tier follows from this value. */
     classifier: z.object({ model: short, value: z.number().min(0).max(1) }).nullable(),
   }),
   /** The tier that did the task; null when none was asked. */
@@ -34,8 +34,8 @@ export const taskMetadataSchema = z.object({
   shadow: z.object({ why: z.array(short).max(4), share: z.number(), model: short.nullable() }).nullable(),
   calls: z.array(callRecordSchema).max(64),
   /**
-   * Prices in dollars for a million tokens, by model. They are of every model that was asked, and of the one that
-   * estimates premium work.
+   * Prices in dollars for a million tokens, by model. The table has every model that was asked, and the model
+   * `premium`, whose prices estimate the cost of always asking a premium model.
    */
   prices: z.object({
     dated: short,

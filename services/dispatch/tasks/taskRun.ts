@@ -45,7 +45,7 @@ export class TaskRun {
     this.#state = file.state ?? { tier: null, escalations: [], confidence: null, shadow: null, triage };
   }
 
-  /** Its record in the ledger. */
+  /** The record of the work so far. It becomes a part of the task's metadata in the ledger. */
   get state(): WorkState {
     return this.#state;
   }
@@ -55,9 +55,9 @@ export class TaskRun {
   }
 
   /**
-   * Does the task, tier by tier, until settlement has accepted it or no model is left.
+   * Does the task, tier by tier, until settlement has answered finally or no tier is left.
    *
-   * @throws errors that do not end the task: another process continues it
+   * @throws errors that do not end the task, such as TaskStopped. The task is continued later
    */
   async run(): Promise<Ended> {
     try {
@@ -80,7 +80,7 @@ export class TaskRun {
     }
   }
 
-  /** The amounts that the last process reserved and did not book. */
+  /** Books the amounts that the last process reserved and did not book. */
   async #bookLostCalls(): Promise<void> {
     const { budget } = this.#world;
     const key = taskKey(this.#task.taskId);
@@ -210,13 +210,13 @@ export class TaskRun {
     };
   }
 
-  /** The reason for a shadow. Private tasks never have one. */
+  /** The reasons why the task gets a shadow; none if it gets no shadow. Private tasks never get one. */
   async #shadowReasons(tier: Tier, rules: SettlementRules): Promise<string[]> {
     const { shadow } = this.#world.table;
     const { isPrivate, action } = this.#task;
     if (shadow === undefined || isPrivate) return [];
-    // The draw is random. Otherwise a client could choose an id that is not drawn. It is made once, even if the task
-    // starts again.
+    // The draw is random. Otherwise a client could choose an id that is not drawn. A number is drawn only once, even
+    // if the task starts again.
     let drawn = this.#file.draws.shadow;
     if (drawn === undefined) {
       const number = this.#world.random();

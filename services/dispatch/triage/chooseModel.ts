@@ -2,7 +2,9 @@ import { costOf, type Model } from "../models/modelTable.ts";
 
 /** The assumed bytes of a token. English has about four, other languages and code have fewer. */
 const BYTES_PER_TOKEN = 3;
-/** The tokens of an answer of usual size. Models are compared by it, and must have room for it. */
+/**
+ * The tokens of an answer of usual size. Models are compared by the cost of such an answer, and must have room for it.
+ */
 const USUAL_ANSWER = 1_000;
 
 /**
@@ -22,7 +24,7 @@ export function cheapestFor(models: readonly Model[], bytes: number): Model | un
     );
 }
 
-/** The shadow of a model: the first of another family with room for the task. */
+/** The models of other families than `family` that have room for the task, in the order of preference. */
 export function shadowsFor(models: readonly Model[], family: string, bytes: number): Model[] {
   return models.filter((model) => model.family !== family && cheapestFor([model], bytes) !== undefined);
 }

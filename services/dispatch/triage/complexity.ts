@@ -9,7 +9,7 @@ export type ComplexityInput = {
   prompt: string;
   /** The JSON Schema of the answer. Absent: free text. */
   outputSchema?: unknown;
-  /** Size of the context slice that goes with it, in bytes of UTF-8. */
+  /** The size of the context slice that goes with the prompt, in bytes of UTF-8. */
   contextBytes?: number;
   /** Earlier tasks of this kind in the ledger that began below the highest tier, and how many of them had to be escalated. */
   record?: { tasks: number; escalated: number };
@@ -75,16 +75,20 @@ const CODE =
 
 const NUMBERS = /\d+(?:[.,]\d+)*/g;
 
-/** A longer prompt is counted by its length only, so the time stays short for any input. */
+/**
+ * Steps, words, code and numerals are counted in this many characters at most, so the time stays short for any prompt.
+ */
 const READ = 100_000;
 
-/** The weight of the prior: the assumption before any task counts as much as this many tasks. */
+/**
+ * This many tasks that were not escalated are added to every record, so that a few real tasks change it only a little.
+ */
 const DOUBT = 4;
 
 /**
- * How hard a task looks, from 0 to 1 (swarm.at §6.1): a function of the task and of nothing else, the same everywhere.
- * It adds integers, so all machines get the same last digit. It does not understand the task. It is a first guess, and
- * escalation corrects it.
+ * How hard a task looks, from 0 to 1 (swarm.at §6.1). The result depends on the input only. The function adds integers,
+ * so all machines get the same last digit. The function does not understand the task. Its result is a first guess, and
+ * escalation corrects the guess.
  *
  * @example complexity({ prompt: "Which day is it?" }).value // 0
  */
@@ -103,7 +107,7 @@ export function complexity({ prompt, outputSchema, contextBytes = 0, record }: C
   return { version: COMPLEXITY_VERSION, value: complexityOf(features), features };
 }
 
-/** The sum of features, to check a record of them. */
+/** The complexity that follows from features. With it, a record of features can be checked. */
 export function complexityOf(features: ComplexityFeatures): number {
   let points = 0;
   for (const [feature, { from, to, points: most }] of Object.entries(COMPLEXITY_POINTS)) {

@@ -12,7 +12,8 @@ export type KindRecord = { tasks: number; escalated: number };
 
 /**
  * The ledger's figures for tasks of each kind that this dispatcher settled: how many began below the highest tier,
- * and how many of these had to be escalated. It is read page by page. Only one task at a time waits for it.
+ * and how many of these had to be escalated. The ledger is read page by page. Tasks that come during a reading wait for
+ * the same reading.
  *
  * @param dispatcher whose entries count. Other clients of settlement could write such entries too. So they can make a
  * kind look harder than it is, and tasks more expensive, but only within the budget
@@ -53,8 +54,8 @@ export function kindRecords(settlement: Settlement, dispatcher: string, now: () 
   }
 
   /**
-   * The records of a kind. Those that cannot be read now are left out, because complexity is only a first
-   * guess.
+   * Returns the figures of a kind. Reads new entries if the last reading is more than ten seconds old. Entries that
+   * cannot be read now are left out, because complexity is only a first guess.
    */
   return async (kind: string, signal: AbortSignal): Promise<KindRecord> => {
     if (now() - readAt > EVERY_MS) {

@@ -27,7 +27,7 @@ function isContainer(schema: Schema): boolean {
   return schema.type === "object" || schema.type === "array" || INSIDE.some((keyword) => keyword in schema);
 }
 
-/** The schemas with their alternatives, a few levels deep. No person writes deeper alternatives. */
+/** The schemas with their alternatives. Alternatives inside alternatives are followed three levels deep. */
 function expand(values: unknown[]): Schema[] {
   const all: Schema[] = [];
   let level = values.filter(isSchema);

@@ -125,13 +125,16 @@ export class HostMemory {
     return this.#entries.get(key)?.wasUp ?? true;
   }
 
-  /** Forgets hosts that nobody lists, and agents that were not asked for within a week. */
+  /**
+   * Forgets agents that a host was not asked for within a week. Then forgets hosts without a listing and without such
+   * agents.
+   */
   keepOnly(isListed: (key: string) => boolean, day: number): void {
     for (const [key, { served, asked }] of this.#entries) {
       for (const [agent, last] of served) if (last <= day - SERVED_DAYS) served.delete(agent);
       for (const [agent, last] of asked) if (last <= day - SERVED_DAYS) asked.delete(agent);
-      // A host is kept for a day after its last listing went down. So a listing that is down for an hour gets
-      // no second request on the same day.
+      // A host without a listing is kept until all its agents are forgotten. So if a listing is missing for an hour
+      // and comes back, its host gets no second request on the same day.
       if (!isListed(key) && served.size === 0 && asked.size === 0) this.#entries.delete(key);
     }
   }

@@ -20,8 +20,8 @@ export type HostTableParameters = {
 };
 
 /**
- * The hosts of all listings. If there are too many, the prober keeps those that serve somebody and draws the others
- * by its key. So even ten thousand listed hosts that do not exist do not push out a real host.
+ * The hosts of all listings. If there are too many, the prober keeps those that serve somebody, and draws some of the
+ * others with its key. So ten thousand listed hosts that do not exist cannot push out a host that serves somebody.
  */
 export class HostTable {
   readonly #parameters: HostTableParameters;
@@ -56,7 +56,8 @@ export class HostTable {
   }
 
   /**
-   * Replaces the hosts by those of the current listings. If reading fails, nothing changes.
+   * Replaces the hosts by those of the current listings. The memory then forgets hosts that are not listed. If reading
+   * fails, nothing changes.
    *
    * @param day the day for the draw of hosts above the limit
    */

@@ -21,8 +21,8 @@ const SIDE_MS = 10_000;
 const MAX_SAMPLES = 20_000;
 
 /**
- * The work at a host in a slot: robots.txt when it is due, the look, and one agent that was not asked for on
- * this day.
+ * The work at a host in a slot: it reads robots.txt when that is due, looks whether the host is up, and asks for one
+ * agent that was not asked for on this day.
  */
 export class HostVisits {
   readonly #it: VisitParameters;

@@ -19,7 +19,8 @@ export const AGENTS_QUERY = `query Listings($after: String) {
 }`;
 
 /**
- * Reads all listings of an agent that has more than a page of agents shows. An agent has at most a hundred.
+ * Reads all listings of one agent, if {@link AGENTS_QUERY} did not return all of them. An agent has at most a hundred
+ * listings.
  */
 export const AGENT_QUERY = `query ListingsOf($address: Address!) {
   agent(address: $address) {
@@ -58,7 +59,10 @@ const agentAnswer = z.object({
   agent: z.object({ listings: z.object({ nodes: listings }) }).nullable(),
 });
 
-/** How often a node that answered 429 is asked again, and the wait before each attempt, in milliseconds. */
+/**
+ * The most requests for one page while the node is busy or cannot be reached. The pause after each request is
+ * `PAUSE_MS` milliseconds longer than the one before.
+ */
 const TRIES = 4;
 const PAUSE_MS = 20_000;
 
@@ -78,7 +82,7 @@ export type ReadListingsParameters = {
  * @throws ServiceError when the node does not answer or is not ready; the signal's reason
  */
 export async function* readListings(parameters: ReadListingsParameters): AsyncGenerator<Target> {
-  // A node that is still catching up knows only few agents. The listings from before are better.
+  // A node that is still catching up knows only few agents. Then this throws, and the caller keeps its old listings.
   await requestService({
     baseUrl: parameters.baseUrl,
     path: "/ready",

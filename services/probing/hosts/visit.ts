@@ -81,7 +81,7 @@ export class Visit {
   async ask(question: Omit<Question, "address" | "signal" | "ca">): Promise<Reply> {
     const { clock } = this.#it;
     if ("refused" in this.#found) {
-      // The name has no address, which was found out only now.
+      // The name has no IP address. Nothing is sent, but the attempt counts as asked in this slot.
       this.#write();
       return { failed: this.#found.refused, begun: clock(), ended: clock() };
     }
@@ -120,7 +120,7 @@ export class Visit {
     return reply ?? "skipped";
   }
 
-  /** Whether a failure is the prober's own. Any answer, even a bad one, comes from the host. */
+  /** Waits until it is known whether a failure is the prober's own. Any answer, even a bad one, comes from the host. */
   async isOurs(reply: Exclude<Reply, "skipped">): Promise<boolean> {
     return "failed" in reply && (await this.#it.uplink.isOurs(reply.begun, reply.ended));
   }

@@ -53,7 +53,8 @@ export async function openMonitoringDesk(
     const startedAt = Math.floor(now());
     // A round in the future was begun by a wrong clock. The desk does not wait for that time.
     if (startedAt >= kept.startedAt && startedAt < kept.startedAt + DAY) return;
-    // This is stored first, so that a process that ends in the middle does not ask everybody again.
+    // This is stored first. So if the process ends in the middle of a round, the next process does not ask everybody
+    // again.
     await store.put(KEPT, { ...kept, startedAt });
     const reports: MonitoringReport[] = [];
     await monitoringRound({ ...parameters, monitored: parameters.monitored() }, (report) => {

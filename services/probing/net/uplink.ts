@@ -50,7 +50,7 @@ export class Uplink {
   /**
    * Notes a failure. Resolves when its cause is known.
    *
-   * @returns whether it is the prober's own
+   * @returns whether the failure is the prober's own
    */
   async isOurs(begun: number, ended: number): Promise<boolean> {
     if (this.#isClosed || this.isLost || begun < this.#lostUntil) return true;

@@ -3,7 +3,7 @@ import { isHex } from "tallystick-protocol/hex";
 
 /** One observation of a prober, which is one line of a file. `at` is unix milliseconds. */
 export type Observation = { slot: number; at: number; host: string } & (
-  | /** A look begins. This is written before anything is sent, so that nobody looks twice. */
+  | /** The host is asked. This is written before anything is sent, so that the host is not asked twice in a slot. */
   { what: "ask" }
   | { what: "up"; milliseconds: number }
   | { what: "down"; why: string } /** The prober's own connection failed, so there is no data. */

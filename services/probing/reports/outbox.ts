@@ -120,7 +120,7 @@ export class Outbox {
         if (isLate) part.state = "late";
         else Object.assign(part, { state: "settled", hash: (await send(part.body)).hash });
       } catch (error) {
-        // A fault that is not a refusal may be temporary: of the network, of settlement, or of the node.
+        // Any other fault may be a temporary one of the network, of settlement, or of the node.
         if (!isRefusal(error)) {
           log("A report could not be sent; it is tried again.", { hour, part: index, error });
           return false;

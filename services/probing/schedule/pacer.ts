@@ -1,7 +1,7 @@
 export type PacerParameters = {
   /** The most requests that begin in any second. */
   perSecond: number;
-  /** The most requests that wait. Further ones are not sent. */
+  /** The most requests that wait. Further requests are not sent. */
   maxWaiting?: number;
   /** Milliseconds that never go back. */
   now?: () => number;
@@ -38,7 +38,7 @@ export class Pacer {
   /**
    * Runs the work when its turn comes.
    *
-   * @param isWanted asked when its turn comes; work that is too late is not done
+   * @param isWanted called when the turn comes. If it returns false, the work is not done
    * @returns the result of the work; undefined if it was not done
    */
   async run<T>(

@@ -20,7 +20,7 @@ export function dayOf(slot: number): number {
   return Math.floor(slot / SLOTS_PER_DAY);
 }
 
-/** A slot's bit in its hour's twelve: the first slot is the lowest. */
+/** The bit of a slot among the twelve bits of its hour. The first slot of the hour has the lowest bit. */
 export function bitOf(slot: number): number {
   return 1 << (slot % SLOTS_PER_HOUR);
 }

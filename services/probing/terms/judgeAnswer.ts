@@ -5,7 +5,7 @@ import type { Target } from "./target.ts";
 
 /** The judgement on an answer to a request for terms. */
 export type Judgement =
-  /** `serves`: the terms pay the agent that lists it here, or its payee. */
+  /** `serves`: the terms pay the agent that lists the endpoint, or its payee. */
   { up: true; serves: boolean } | { up: false; why: "status" | "redirect" | "no_terms" };
 
 /** The form of an amount in atomic units: at most 78 digits, without leading zeros. */

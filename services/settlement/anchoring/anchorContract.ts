@@ -48,7 +48,7 @@ export type AnchorContractParameters = {
   contract: Address;
   ledgerId: Hex;
   origin: string;
-  /** How many blocks must follow an anchor until it counts as confirmed. Default none. */
+  /** How many blocks must follow an anchor until it counts as confirmed. Default 0. */
   confirmations?: number;
   /** The account that may announce another writer, as in the ledger's id; the zero address for nobody. */
   guardian: Address;
@@ -58,7 +58,7 @@ export type AnchorContractParameters = {
   receiptTimeoutMs?: number;
 };
 
-/** A transaction that is not mined yet. `isForeign`: an earlier process sent one with this nonce, at an unknown price. */
+/** A transaction that is not mined yet. `isForeign`: an earlier process sent it, at an unknown price. */
 type Unmined = TransactionFees & { nonce: number; isForeign: boolean };
 
 /** An AnchoredLedger on a chain, by JSON-RPC. One transaction is in flight at a time. */
@@ -110,8 +110,8 @@ export function anchorContract(parameters: AnchorContractParameters): AnchorCont
   }
 
   /**
-   * The nonce of the transaction that nobody has mined yet, or the next nonce. A transaction of an earlier process gets as much time as
-   * one of ours. After that it is replaced too, because everything after it would wait behind it.
+   * The nonce of the transaction that nobody has mined yet, or the next nonce. A transaction of an earlier process gets
+   * as much time as one of ours. After that time it is replaced too, because all later transactions would wait for it.
    */
   async function nextNonce(): Promise<{ nonce: number; isForeign: boolean }> {
     const count = (blockTag: "latest" | "pending") =>

@@ -48,7 +48,10 @@ export type AnchorerParameters = {
   intervalMs: number;
   /** The number of new entries that starts a round early. */
   maxEntries: number;
-  /** First and longest wait after a failed round, in milliseconds. It doubles in between. */
+  /**
+   * The wait after the first failed round, and the longest wait, in milliseconds. The wait doubles after each failed
+   * round.
+   */
   backoffMs?: { first: number; longest: number };
   log: Log;
   /** Whether writes wait for the chain, or the chain did not answer last time. Then the chain is asked more often. */
@@ -65,7 +68,7 @@ const WAITED_FOR_MS = 5_000;
 /**
  * Keeps the ledger's head on chain. Every round reads the contract's head and continues from there. So
  * earlier events do not matter: a restart, a reorg that undid an anchor, a transaction of an earlier process,
- * an RPC that was away.
+ * an RPC that did not answer.
  */
 export class Anchorer {
   readonly #parameters: AnchorerParameters;

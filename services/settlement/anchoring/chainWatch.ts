@@ -13,8 +13,8 @@ export type ChainWatchParameters = {
   gate: LedgerGate;
   /**
    * Whether a contradiction ends when a later block no longer shows it. It does not end if anchors are signed
-   * for others to send, because such an anchor is still signed after a reorg. A wrong writer is a contradiction that always ends: it
-   * contradicts no history, and a new writer's service waits for the block in which the writer accepts.
+   * for others to send, because such an anchor is still signed after a reorg. A wrong writer is a contradiction that
+   * always ends: it contradicts no history, and a new writer's service waits for the block in which the writer accepts.
    */
   forgives: boolean;
 };
@@ -34,10 +34,10 @@ export class ChainWatch {
   }
 
   /**
-   * Takes an answer of the chain.
+   * Compares an answer of the chain with the ledger, and opens or closes the gate.
    *
-   * @throws TallystickError as {@link compareWithChain}; `stale_chain` when an older block than one that was seen before
-   * contradicts the ledger, which proves nothing
+   * @throws TallystickError as {@link compareWithChain}, also for an earlier contradiction that has not ended;
+   * `stale_chain` when the ledger contradicts a block that is older than one with which it agreed: this proves nothing
    */
   seen(onChain: LedgerOnChain): void {
     const { tree, writer, gate } = this.#parameters;
@@ -51,7 +51,7 @@ export class ChainWatch {
       gate.close("chain", error);
       throw error;
     }
-    // Several nodes may answer at one address. A node that is behind has not seen the contradiction yet.
+    // Several nodes may answer at one address. A node with older blocks has not seen the contradiction yet.
     if (this.#contradiction && (this.#isForGood() || block <= this.#contradiction.block))
       throw this.#contradiction.error;
     this.#contradiction = undefined;
@@ -84,6 +84,6 @@ function staleChain(block: bigint, agreedAt: bigint): TallystickError {
   return new TallystickError({
     code: "stale_chain",
     message: `The RPC answers with block ${block}; it knew block ${agreedAt} before, which agreed with the ledger.`,
-    hint: "A node behind RPC_URL is behind, or follows another branch. The service asks again.",
+    hint: "A node at RPC_URL does not have the newest blocks, or follows another branch. The service asks again.",
   });
 }

@@ -97,12 +97,12 @@ export function createAnchorer(
     onAnchored: (anchor) => anchorLog.add(anchor),
   });
 
-  /** An error here must not stop anchoring. */
+  /** Lets the writer sign the confirmed head. An error is only logged, so it does not stop anchoring. */
   async function signHead(confirmed: LedgerOnChain["confirmed"]): Promise<void> {
     if (confirmed === undefined || confirmed.size > BigInt(tree.size)) return;
     const held = { size: Number(confirmed.size), root: confirmed.root };
     await checkpoints.makeHead(held).catch((error) => {
-      log("The writer's word for an anchor could not be given.", { size: held.size, error });
+      log("The writer's signature for an anchor could not be made.", { size: held.size, error });
     });
   }
 }

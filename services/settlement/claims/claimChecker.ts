@@ -23,8 +23,8 @@ const answerSchema = z.object({
 });
 
 /**
- * How long to wait for X's whole answer, in milliseconds, and the most bytes of it: ten posts with their
- * authors.
+ * How long to wait for X's whole answer, in milliseconds, and the most bytes of it. An answer has about ten posts with
+ * their authors.
  */
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 1 << 20;

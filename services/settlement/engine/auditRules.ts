@@ -27,11 +27,11 @@ export function isAuditRecordType(type: string): type is AuditRecordType {
 }
 
 /**
- * Checks a record of audits, but not its form. Returns who has to sign it; undefined when anybody may. The
- * derivation decides whether an auditor was assigned, because only the derivation makes the draws.
+ * Checks the body of a record of audits. Returns further faults, and who has to sign the record: without `mustBe`
+ * anybody may. The derivation decides whether an auditor was assigned, because only the derivation makes the draws.
  *
  * @param context `latest`: unix seconds that the signer's clock may have reached
- * @throws InvalidInputError naming every field at fault
+ * @throws InvalidInputError naming every field with a wrong form
  */
 export function auditRules(
   { type, body }: SignedRecord & { type: AuditRecordType },

@@ -11,8 +11,8 @@ export type TextComparison = { path: string; comparator: string; equal: boolean;
 const MAX_COMPARISONS = 64;
 
 /**
- * Applies the rules for free text. If a comparator finds a leaf of the shadow equal, the proposal's leaf
- * replaces it, so it adds nothing to the divergence. A paraphrase is no divergence (swarm.at §6.3).
+ * Applies the rules for free text. If a comparator finds that a leaf of the shadow is equal, the proposal's leaf
+ * replaces it. So the leaf adds nothing to the divergence: a paraphrase is no divergence (swarm.at §6.3).
  *
  * @returns the shadow to compare, and the results of the comparators, for the ledger
  */

@@ -78,7 +78,7 @@ export class ConsensusTable {
     if (verifies >= FINALITY_MARGIN + contests) this.#sql.setFinal.run(task, proposal, index);
   }
 
-  /** The final proposal of a task, and the position of the vote that made it so. */
+  /** The final proposal of a task, and the position of the vote that made it final. */
   final(taskId: string): { proposal: string; index: number } | undefined {
     const row = this.#sql.final.get(nameKey(taskId)) as { proposal: string; at: number } | undefined;
     return row && { proposal: row.proposal, index: row.at };

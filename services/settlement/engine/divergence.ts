@@ -24,8 +24,8 @@ function compare(a: PyJson | undefined, b: PyJson | undefined, tally: Tally): vo
   const left = children(a);
   const right = children(b);
   if (left === undefined || right === undefined) {
-    // At least one of the two is a leaf here, or absent. That is one path. The paths below the other one are
-    // separate.
+    // At least one of the two values is a leaf here, or is absent. A leaf counts as one path. If the other value has
+    // paths below it, each of them counts too.
     if ((a !== undefined && left === undefined) || (b !== undefined && right === undefined)) {
       tally.leaves += 1;
       tally.difference += leafDifference(a, b);
@@ -84,8 +84,8 @@ function relativeDifference(a: number | bigint, b: number | bigint): number {
     return Math.min(1, Math.max(Number(billionths), 1) / 1_000_000_000);
   }
   const [x, y] = [Number(a), Number(b)];
-  // An int that no double can hold, or two doubles with a difference that no double can hold. Then the difference
-  // is larger than both numbers.
+  // The int is too large for a double, or the difference of two doubles is too large for a double. Then the
+  // difference is about as large as the larger number, or larger.
   if (!Number.isFinite(x - y)) return 1;
   return Math.min(1, Math.abs(x - y) / Math.max(Math.abs(x), Math.abs(y)));
 }

@@ -18,8 +18,8 @@ type Waiting = { since: number; answer: () => void };
 /**
  * Orders the answers to agents that proposed on an old head. If all agents got the answer at once, all would
  * propose again on the same new head, and all but one would be rejected. More agents would then mean fewer
- * entries. So only a few answers go out each time the head has moved, or nobody came back. The task that has
- * waited longest since its first rejection comes first. The queue changes only the time of an answer, not its
+ * entries. So only a few answers go out each time the head has moved, or nobody came back in a short time. The task
+ * that has waited longest since its first rejection comes first. The queue changes only the time of an answer, not its
  * content.
  */
 export class DriftQueue {

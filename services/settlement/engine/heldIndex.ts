@@ -3,7 +3,7 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { TallystickError } from "tallystick-protocol/errors";
 
-/** Name of the file next to the held proposals'. */
+/** The name of the index's file, in the folder of the file of held proposals. */
 export const HELD_INDEX_FILE = "held.sqlite";
 
 /** Raise this number whenever the file's content changes. Files of older formats are made again. */
@@ -47,7 +47,7 @@ export class HeldIndex {
     }
   }
 
-  /** Empties it, because it belongs to another file. */
+  /** Deletes the index and makes an empty one. Call this when it does not fit the file of held proposals. */
   clear(): void {
     this.close();
     for (const suffix of ["", "-wal", "-shm"])
@@ -78,7 +78,7 @@ export class HeldIndex {
     return this.#waiting;
   }
 
-  /** The end of the last line in it: the byte after that line. */
+  /** The position after the last line that the index has; 0 without one. */
   get end(): number {
     const last = this.last();
     return last === undefined ? 0 : last.start + last.length;

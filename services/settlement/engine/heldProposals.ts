@@ -163,8 +163,8 @@ export class HeldProposals {
   ): Promise<HeldProposal> {
     const content = contentOf(proposal, shadow);
     const id = idOf(content);
-    // There is no wait between this check and the note below. So the same pair cannot be held twice in
-    // between.
+    // Nothing is awaited between this check and the entry in `#underWay`. So two calls cannot hold the same pair
+    // twice.
     const known = this.get(id) ?? this.#underWay.get(id);
     if (known) return known;
     const held = { id, taskId: proposal.taskId, timestamp, divergence };
@@ -213,7 +213,7 @@ async function fits(filePath: string, last: Row | undefined): Promise<boolean> {
       return line?.terminated === true && readLine(line.text, 0).id === last.id;
     }
   } catch {
-    // A complete reading finds the damaged line.
+    // The caller now reads the whole file, and finds the damaged line.
   }
   return false;
 }

@@ -10,7 +10,7 @@ import { DiskList, lengthOf } from "./diskList.ts";
 /** Name of the file next to the ledger. While it is open, SQLite keeps two more files there. */
 export const INDEX_FILE = "index.sqlite";
 
-/** Raise this number when the file gets other content, or other content from the same entries. Older files are made again. */
+/** Raise this number when the tables change, or when the same entries give other rows. Older files are made again. */
 const FORMAT = 5;
 
 /** Memory for the pages of the database, in KiB. */
@@ -66,7 +66,7 @@ export class IndexDatabase implements Omit<LedgerStore, "clear"> {
   readonly #together: number;
   #changes = 0;
 
-  /** @param folder the folder of its file; in memory without one */
+  /** @param folder the folder of its file. Without a folder, the index is in memory */
   constructor(folder?: string, options: IndexOptions = {}) {
     this.#file = folder === undefined ? ":memory:" : path.join(folder, INDEX_FILE);
     const kept = folder === undefined ? undefined : openKept(this.#file, options);
@@ -149,7 +149,7 @@ export class IndexDatabase implements Omit<LedgerStore, "clear"> {
     }
   }
 
-  /** Puts everything on disk, and closes it. */
+  /** With a position, commits everything and waits for the disk. Then closes the database. */
   close(position?: StorePosition): void {
     try {
       if (position !== undefined && this.#file !== ":memory:") {
@@ -288,7 +288,7 @@ function open(file: string, isScratch = false): DatabaseSync {
   }
 }
 
-/** The time since the machine started; "" if it is unknown. */
+/** The id that the kernel makes at each start of the machine; "" if it is unknown. */
 function bootId(): string {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();

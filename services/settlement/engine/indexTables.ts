@@ -5,7 +5,7 @@ import { IndexDatabase, type IndexOptions } from "./indexDatabase.ts";
 /** An open index: its database, and the functions that read and write its tables. */
 export type IndexTables = ReturnType<typeof openTables>;
 
-/** @param folder its folder; in memory without one */
+/** @param folder the folder of the index. Without a folder, the index is in memory */
 export function openTables(folder: string | undefined, options: IndexOptions) {
   const database = new IndexDatabase(folder, options);
   const sql = (text: string) => database.prepare(text);

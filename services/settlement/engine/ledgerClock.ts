@@ -66,7 +66,10 @@ export class LedgerClock {
     this.#parameters.gate.requirePart("clock");
   }
 
-  /** Takes the latest block of the chain. A block that is known or older says nothing. Time in unix seconds. */
+  /**
+   * Takes the latest block of the chain. A block that is known, or older than a known one, is ignored. Time in unix
+   * seconds.
+   */
   seen({ number, time }: { number: bigint; time: bigint }): void {
     const { limitSeconds, now } = this.#parameters;
     if (limitSeconds === 0 || (this.#block !== undefined && number <= this.#block)) return;
@@ -96,7 +99,7 @@ export class LedgerClock {
     else gate.open("clock");
   }
 
-  /** The clock was set since the last call. It is not trusted until the chain agrees with it. */
+  /** Notices that the clock was set since the last call. Then it is not trusted until the chain agrees with it. */
   #lookForJump(now: number): void {
     const before = this.#looked;
     const elapsed = this.#elapsed();

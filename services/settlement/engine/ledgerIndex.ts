@@ -18,7 +18,7 @@ type PyObject = { [key: string]: PyJson };
 /** A review in the ledger. */
 export type SettledReview = { decision: string; hash: string; index: number };
 
-/** What the index stores about itself, in addition to its tables. */
+/** The names of the notes that the index stores in addition to its tables. */
 const REVIEWS = "reviews";
 const HAS_BOUND = "has bound records";
 const OUTCOMES_FROM = "outcomes from";
@@ -67,7 +67,9 @@ export class LedgerIndex {
   #outcomesFrom: number | undefined;
   #toldHour: number | undefined;
 
-  /** @param folder the ledger's folder, which this process must have locked; in memory without one */
+  /**
+   * @param folder the ledger's folder, which this process must have locked. Without a folder, the index is in memory
+   */
   constructor(folder?: string, options: LedgerIndexOptions & { salt?: string } = {}) {
     this.#folder = folder;
     this.#options = options;
@@ -89,7 +91,7 @@ export class LedgerIndex {
     return this.#open().database.salt;
   }
 
-  /** Sets the ledger's name. Only records for this ledger count. */
+  /** The ledger's name. Only records for this ledger count. */
   get ledgerName(): LedgerName {
     return this.#options.ledger ?? "local";
   }
@@ -356,7 +358,7 @@ export class LedgerIndex {
     return (tables.position.get(this.#fingerprint(tables, name)) as { at: number } | undefined)?.at;
   }
 
-  /** Stores a position for a name, and returns the stored one. */
+  /** Stores a position for a name. Returns the position that was stored before, if there was one. */
   #swap(tables: Tables, name: string, at: number): number | undefined {
     const key = this.#fingerprint(tables, name);
     const before = (tables.position.get(key) as { at: number } | undefined)?.at;
@@ -387,7 +389,10 @@ export class LedgerIndex {
     }
   }
 
-  /** As in the derivation: the older form counts in a ledger until its first record of the new form. */
+  /**
+   * Whether a record counts, as in the derivation: records of the older form count in a ledger until its first record
+   * of the new form. Notes that first record.
+   */
   #counts(tables: Tables, type: PyJson | undefined, body: PyObject): boolean {
     if (typeof type !== "string" || !isBoundType(type)) return true;
     if (!Object.hasOwn(body, "type") && !Object.hasOwn(body, "ledger")) return !this.#hasBound;
@@ -412,7 +417,7 @@ export class LedgerIndex {
 
   #addListing(tables: Tables, body: PyObject): void {
     const issuedAt = typeof body.issued_at === "bigint" ? Number(body.issued_at) : 0;
-    // A time beyond every clock counts as the latest possible number.
+    // A time that is too large for an exact number counts as the largest exact number.
     tables.setListing.run(nameKey(offerKey(body)), Math.max(0, Math.min(issuedAt, Number.MAX_SAFE_INTEGER)));
   }
 

@@ -76,7 +76,7 @@ function readEnvelope(
   const issues: InputIssue[] = [];
   for (const key of Object.keys(value)) {
     if (!ENVELOPE.includes(key) && !beside.includes(key))
-      issues.push({ field: key, message: "is not signed; it belongs into body" });
+      issues.push({ field: key, message: "is not signed; move it into body" });
   }
   if (value.type !== undefined && value.type !== type)
     issues.push({ field: "type", message: `must be ${type} here` });

@@ -5,9 +5,9 @@ import { lookupText } from "./lookupText.ts";
 type KeyedRecord = { type: unknown; signer: unknown; body: { [key: string]: unknown } };
 
 /**
- * The key of a record, which is unique in a ledger. Its type defines the key (`recordTypes`); otherwise it is
- * made of type, signer and body. A second record with the same key is the same record again, or contradicts
- * it. The record need not be valid.
+ * The key of a record, which is unique in a ledger. The type of the record may define the key (`recordTypes`).
+ * Otherwise the key is made of type, signer and body. A second record with the same key is the same record again, or
+ * contradicts the first. The record need not be valid.
  *
  * @param digest gives the record's `recordDigest`, which is the task id of its entry
  */

@@ -186,7 +186,7 @@ function listingRules(
   }
   const newest = index.newestListing(offerKey(listing)) ?? 0;
   if (issuedAt < newest) {
-    const message = `must be at least ${newest}, that of this agent's listing of the same capability and payment mode`;
+    const message = `must be at least ${newest}, as in this agent's newest listing of the same capability and payment mode`;
     issues.push({ field: "body.issued_at", message });
   }
   refuse(issues, code, hint);

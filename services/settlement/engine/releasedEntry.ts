@@ -6,7 +6,8 @@ const LONGEST_TIMESTAMP = 1_234_567_890.1234567;
 const ANY_REVIEW = "0".repeat(64);
 
 /**
- * The entry that a held proposal becomes when it is released. Its time is not the real time, but as long in characters.
+ * The entry that a held proposal becomes when it is released. Its time is not the real time. It has as many characters
+ * as the longest time, so the entry can be measured.
  *
  * @param review hash of the review's entry. Default: any, to measure the entry
  */

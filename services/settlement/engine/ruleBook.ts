@@ -48,14 +48,13 @@ export class RuleBook {
       const list = this.#spent.get(key) ?? [];
       if (list.length === 0) this.#spent.set(key, list);
       list.push({ time, amount, total: (list.at(-1)?.total ?? 0n) + amount });
-      // From time to time, spendings that are too old for every budget are forgotten.
       if (list.length % FORGET_EVERY === 0) this.#forget(list, time - this.#longest(action, field));
     }
   }
 
   /**
-   * Reserves what a `data_update` spends, until its entry is on disk and {@link add} counts it. So another one cannot spend
-   * the same meanwhile. Returns a function that ends the reservation.
+   * Reserves what a `data_update` spends, until its entry is on disk and {@link add} counts it. So another proposal
+   * cannot spend the same amount meanwhile. Returns a function that ends the reservation.
    */
   reserve(dataUpdate: PyObject): () => void {
     const { action } = dataUpdate;

@@ -55,9 +55,9 @@ export type SettlementEngineParameters = {
   ledger: DiskLedger;
   /** The ledger for which records must be signed. */
   ledgerName: LedgerName;
-  /** Gets every entry of that ledger. */
+  /** It must have every entry of this ledger. */
   index: LedgerIndex;
-  /** Gets the entries of that ledger. */
+  /** It must have the entries of this ledger that its budgets reach. */
   ruleBook: RuleBook;
   held: HeldProposals;
   /** Counts rejected proposals of agents. Default: nothing does. */
@@ -164,7 +164,7 @@ export class SettlementEngine {
     const settling = this.#append({ taskId: proposal.taskId, payload }).finally(endReservation);
     const settled = await this.#inTime(settling);
     this.#drift.settled(proposal.taskId);
-    // Agents that already wait for this head get it first.
+    // Agents that already wait get the new head before this agent gets its answer.
     if (this.#drift.isBusy) await new Promise((resolve) => setImmediate(resolve));
     return { status: "SETTLED", ...settled };
   }
@@ -246,14 +246,14 @@ export class SettlementEngine {
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(outcomeUnknown()), answerWithinMs);
     });
-    // If the caller stopped waiting, it does not get this error.
+    // If it fails after the caller stopped waiting, nobody handles the error. It must not end the process.
     settling.catch(() => {});
     return Promise.race([settling, late]).finally(() => clearTimeout(timer));
   }
 
   /**
    * Settles the operator's review of a held proposal (swarm.at §5.1). A released proposal is settled after
-   * it, on the present head, because the head that it names is old.
+   * the review, on the present head, because the head that the proposal names is old.
    *
    * @throws as {@link settleRecord}; TallystickError `unknown_held` (404) when nothing is held under its id,
    * `rules_refuse` (409) when the rules do not allow what it would release
@@ -385,7 +385,7 @@ export class SettlementEngine {
   }
 }
 
-/** The place of an entry. */
+/** The hash, position and time of an entry. */
 export function settledEntry({ currentHash, timestamp }: LedgerEntry, index: number): SettledEntry {
   return { hash: currentHash, index, timestamp: Number(timestamp) };
 }

@@ -12,7 +12,7 @@ import { parseUptime } from "tallystick-protocol/records/uptime";
 const HOUR = 3_600;
 const DAY = 86_400;
 
-/** The types of records of the second trust model and its SLAs (STEWARD). */
+/** The checks of the records of the second trust model and its SLAs (STEWARD), by type. */
 const RULES = {
   attestation: ({ body }, latest) => inFuture("ran_at", parseAttestation(body).ran_at, latest),
   uptime: ({ body }, latest) => {
@@ -65,11 +65,12 @@ export function isStewardRecordType(type: string): type is StewardRecordType {
 }
 
 /**
- * Checks a record of STEWARD, but not its form. The derivation decides whose records count, because it
- * knows the attestors, probers and arbitrators in the parameters, and the parties of a breach.
+ * Checks the body of a record of STEWARD. Returns its faults, except those of its form. The derivation decides whose
+ * records count, because it knows the attestors, probers and arbitrators in the parameters, and the parties of a
+ * breach.
  *
  * @param latest unix seconds that the signer's clock may have reached
- * @throws InvalidInputError naming every field at fault
+ * @throws InvalidInputError naming every field with a wrong form
  */
 export function stewardIssues(
   record: SignedRecord & { type: StewardRecordType },

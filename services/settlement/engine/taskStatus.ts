@@ -11,7 +11,7 @@ import type { SettledEntry } from "./settlementEngine.ts";
  */
 export const MAX_HISTORY = 100;
 
-/** The default for this number. */
+/** The number of entries in an answer, if the request names none. */
 export const DEFAULT_HISTORY = 20;
 
 /** A part of a task's history: the newest `limit` entries, or the entries before the one at `before`. */
@@ -80,8 +80,8 @@ export async function readTaskStatus(
 }
 
 /**
- * Whether a proposal was held after an entry was made. Its parent shows this, because it was held on the head of that
- * moment. Times do not show it, because the clock may have been set back.
+ * Whether a proposal was held after an entry was made. The proposal's parent shows this, because it was the head when
+ * the proposal was held. Times do not show it, because the clock may have been set back.
  */
 async function isAfter(
   last: HeldProposal | undefined,

@@ -18,12 +18,14 @@ const CHECK_KEYS = new Set(["name", "passed"]);
 
 type Unknown = { field: string; bytes: number };
 
-/** The faults of a listing's unknown keys: what is too long. Empty when nothing is too long. */
+/** A fault if the unknown keys of a listing have too many bytes together. Otherwise the list is empty. */
 export function unknownOfListing(body: RecordBody): InputIssue[] {
   return tooLong(unknownIn(body, LISTING_KEYS, "body"));
 }
 
-/** The same for a receipt, including the extra keys of its `verification`. */
+/**
+ * As {@link unknownOfListing}, for a receipt, including the unknown keys and the names of checks in its `verification`.
+ */
 export function unknownOfReceipt(body: RecordBody): InputIssue[] {
   const verification = asObject(body.verification);
   const checks = verification.checks ?? null;

@@ -43,7 +43,7 @@ export class FileStore {
   readonly #database: DatabaseSync;
   readonly #room: { readonly [kind in FileKind]: number };
 
-  /** @param folder of the ledger; in memory without one */
+  /** @param folder of the ledger. Without a folder, the files are in memory */
   constructor(folder?: string, room = ROOM) {
     this.#room = room;
     this.#database = new DatabaseSync(folder === undefined ? ":memory:" : path.join(folder, FILES));

@@ -14,7 +14,7 @@ import { TolerantChain } from "./tolerantChain.ts";
 const RESTORE =
   "Stop the service. Restore the file from a copy, or run: tallystick ledger pull --from URL, which keeps the good beginning and fetches the rest.";
 
-/** Whether a folder is one of a settlement service's ledger. */
+/** Whether a folder has the file of a settlement service's ledger. */
 export async function isLedgerFolder(folder: string): Promise<boolean> {
   return stat(path.join(folder, LEDGER_FILE)).then(
     (found) => found.isFile(),
@@ -23,7 +23,7 @@ export async function isLedgerFolder(folder: string): Promise<boolean> {
 }
 
 /**
- * Checks the folder of a settlement service's ledger: every line, the chain, what was signed last, the key of
+ * Checks the folder of a settlement service's ledger: every line, the chain of hashes, what was signed last, the key of
  * the checkpoints. It continues after a fault, reports each fault with its line, and writes nothing. A
  * running service may append meanwhile.
  */

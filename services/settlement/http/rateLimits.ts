@@ -6,8 +6,9 @@ import type { ApiKeys } from "../keys/apiKeys.ts";
 import { bearerKey } from "./requireBearer.ts";
 
 /**
- * Requests a minute; 0 for no limit. `reads`: points of an address a minute for reads (see `readLimits`). `trustedProxies`: how many proxies, one behind the other, are in front of this service
- * and name the client in `X-Forwarded-For`. 0 when clients connect directly and could write anything there.
+ * Requests a minute; 0 for no limit. `reads`: the points that the reads of an address may cost in a minute (see
+ * `readLimits`). `trustedProxies`: how many proxies, one behind the other, are in front of this service and name the
+ * client in `X-Forwarded-For`. 0 when clients connect directly and could write anything there.
  */
 export type RateLimitConfig = {
   perKey: number;
@@ -100,9 +101,9 @@ const DAY = 86_400;
 
 /**
  * Limits how many things an address may store here in a day. Wallets cost nothing, so a limit for each wallet alone would let
- * one stranger fill a disk. A known key has no such limit. If requests are not limited, no address has one either.
+ * one stranger fill a disk. A known key has no such limit. If `perAddress` is 0, no address has such a limit.
  *
- * @returns counts one thing. It throws TallystickError `rate_limited` beyond `most`
+ * @returns a function that counts one stored thing. It throws TallystickError `rate_limited` beyond `most`
  */
 export function limitADay(
   most: number,

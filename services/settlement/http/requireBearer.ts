@@ -25,6 +25,6 @@ export async function requireBearer(authorization: string | undefined, keys: Api
   throw new TallystickError({
     code: "unauthorized",
     message: given === undefined ? "This route needs an API key." : "This API key is not known here.",
-    hint: "Send Authorization: Bearer <key>, with a key that the operator made by tallystick keys add.",
+    hint: "Send Authorization: Bearer <key>. The operator makes a key with: tallystick keys add NAME",
   });
 }

@@ -1,6 +1,8 @@
 import type { StatusByCode } from "tallystick-protocol/problem";
 
-/** The codes of this service for clients, in addition to those with one meaning everywhere. */
+/**
+ * The HTTP status of this service's error codes. Codes with the same meaning in every service have theirs elsewhere.
+ */
 export const SETTLEMENT_STATUS: StatusByCode = {
   unknown_task: 404,
   conflicting_record: 409,

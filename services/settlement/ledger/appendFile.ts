@@ -141,8 +141,8 @@ export class AppendFile {
   }
 
   /**
-   * Checks that the file under the path is still the open one, and no longer than what was written here.
-   * Otherwise later reads could give anything. Then the file accepts nothing more, and `onFailure` is called.
+   * Checks that the file under the path is still the open one, and has the length that was written here. Otherwise
+   * later reads could return wrong bytes, so the file accepts nothing more, and `onFailure` is called.
    *
    * @throws TallystickError `ledger_unavailable` (503)
    */
@@ -273,7 +273,7 @@ async function differenceOf(
   { dev, ino }: Inode,
   isLength: (size: bigint) => boolean,
 ): Promise<string | undefined> {
-  // Clients read it too, and they need not know the folder.
+  // Clients see the message too, and they need not know the folder.
   const name = path.basename(filePath);
   let found: BigIntStats;
   try {

@@ -336,7 +336,7 @@ export class DiskLedger {
     this.#checkRange(index, index + 1, "index", "index");
     const [start, end] = [this.#endOf(index - 1), this.#endOf(index)];
     const line = (await this.#file.read(start, end - start)).toString("latin1", 0, end - start - 1);
-    // Its keys are sorted: the hash is first, task and time are last. A quote inside a string would be
+    // The keys of a line are sorted: the hash is first, task and time are last. A quote inside a string would be
     // escaped, so these texts mark keys only.
     const tail = line.lastIndexOf(', "task_id": "');
     const { task_id: taskId, timestamp } = JSON.parse(`{${line.slice(tail + 1)}`);

@@ -5,7 +5,7 @@ import { readBytes } from "tallystick-runtime/http/readBytes";
 const TIMEOUT_MS = 60_000;
 const ATTEMPTS = 5;
 
-/** Another attempt may succeed. */
+/** A fault after which another attempt may succeed. */
 export class TransientError extends Error {}
 
 /** The server has no such page (404, 410, or 403, which object stores use for this). */
@@ -17,7 +17,7 @@ export type FetchBytesParameters<T> = {
   most: number;
   /** Reads the answer. It may throw a {@link TransientError}; then the request is repeated. */
   read: (bytes: Buffer) => T;
-  /** Pause before the second attempt in milliseconds. It doubles before each further one. Default 500. */
+  /** Pause before the second attempt in milliseconds. It doubles before each further attempt. Default 500. */
   pauseMs?: number | undefined;
   /** How long one answer may take until its last byte, in milliseconds. Default a minute. */
   timeoutMs?: number | undefined;
@@ -69,7 +69,7 @@ async function get(
   const bytes = await readBytes(response, most).catch((cause) => {
     throw new TransientError(`its answer broke off (${reasonOf(cause)})`, { cause });
   });
-  if (bytes === undefined) throw new Error("its answer is longer than it can be");
+  if (bytes === undefined) throw new Error(`its answer is longer than ${most} bytes`);
   return bytes;
 }
 

@@ -3,7 +3,7 @@ import type { Hex } from "tallystick-protocol/hex";
 import { MAX_ENTRY_BYTES } from "./diskLedger.ts";
 import { fetchBytes, TransientError } from "./fetchBytes.ts";
 
-/** The number of entries in one request. A follower may answer fewer. */
+/** The number of entries in one request. A follower may answer with fewer. */
 const PAGE = 256;
 
 /** The most bytes that the lines of one page can have. */
@@ -15,7 +15,7 @@ export type FetchLinesParameters = {
   ledgerId: Hex;
   from: number;
   to: number;
-  /** Pause before the second attempt in milliseconds. It doubles before each further one. Default 500. */
+  /** Pause before the second attempt in milliseconds. It doubles before each further attempt. Default 500. */
   pauseMs?: number;
   signal?: AbortSignal;
 };

@@ -71,7 +71,7 @@ export class LedgerGate {
   /** Opens a part. */
   open(part: GatePart): void {
     if (!this.#closed.delete(part) || this.#closed.size > 0) return;
-    if (this.#hasSaid) this.#log("Writes and checkpoints are taken again.");
+    if (this.#hasSaid) this.#log("Writes and checkpoints are accepted again.");
     this.#hasSaid = false;
     this.#tell();
   }
@@ -83,7 +83,7 @@ export class LedgerGate {
     });
   }
 
-  /** Calls back when a part closes for a new reason, and when the last closed part has opened. */
+  /** Calls back when a part closes for a new reason and not quietly, and when the last closed part has opened. */
   onChange(listener: () => void): void {
     this.#listeners.add(listener);
   }

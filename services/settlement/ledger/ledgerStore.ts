@@ -17,6 +17,6 @@ export type LedgerStore = {
   position: () => StorePosition;
   hashes: KeptHashes["level"];
   ends: () => NumberStore;
-  /** Empties it, because it belongs to another file. */
+  /** Empties the store. It is called when the store does not fit the file. */
   clear: (reason: string) => void;
 };

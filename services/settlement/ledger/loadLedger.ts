@@ -18,7 +18,7 @@ export type LedgerRepair = { kind: "cut" | "completed"; line: number; bytes: num
 /**
  * Reads a ledger file from its beginning, or from the position `known`, and verifies the chain. An incomplete
  * last line was never reported as settled, so it is cut off. Any other fault means that somebody changed the
- * file, so it is not touched.
+ * file, so it is not touched. A missing file is created.
  *
  * @param known the position up to which the file was read and verified before
  * @returns the repair that was made, if any

@@ -8,7 +8,7 @@ import type { PartMessage, PartOrder } from "./verifyInParts.ts";
 
 const NEWLINE = 0x0a;
 
-/** Where the hash of the entry before is in a canonical line. */
+/** The position at which a canonical line has the hash of the entry before it. */
 const PARENT_AT = `{"current_hash": "${"0".repeat(64)}", "parent_hash": "`.length;
 
 const { file } = workerData as { file: string };

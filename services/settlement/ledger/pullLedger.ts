@@ -217,7 +217,7 @@ async function writeRestored(
     async function* pages() {
       for await (const lines of fetchLedgerLines({ ...request, ...(signal && { signal }) })) {
         yield lines.map(lineOf);
-        // These lines were verified before.
+        // The generator continues only after these lines were verified.
         await output.writeFile(Buffer.concat(lines.flatMap((line) => [line, NEWLINE])));
       }
     }
@@ -304,7 +304,7 @@ async function copyBytes(from: string, length: number, output: FileHandle): Prom
   }
 }
 
-/** Gives a file a second name, so that its own name is free for another. */
+/** Gives a file a second name, or copies it, so that its own name is free for another. Returns the second name. */
 async function keepBeside(file: string): Promise<string> {
   for (let number = 1; ; number++) {
     const beside = `${file}.before-pull-${number}`;

@@ -21,13 +21,13 @@ export type PartMessage =
 /** The bytes of a part. A thread has one part in memory. */
 const PART_BYTES = 1 << 20;
 
-/** How far after its planned end a part may look for the end of a line. No entry of ours is longer. */
+/** How many bytes after its planned end a part may end, so that it ends with a line. No entry of ours is longer. */
 const LONGEST_LINE = 1 << 17;
 
-/** Threads used at most. */
+/** The most threads that are used. */
 const MOST_THREADS = 16;
 
-/** Below this size one thread has finished before others have started. */
+/** Below this size, in bytes, one thread has finished before others have started. */
 const WORTH_THREADS = 16 << 20;
 
 const MEMORY = { heapMb: 64, youngMb: 2 };

@@ -25,7 +25,7 @@ export async function tailProblem(
   tailEntries: number,
 ): Promise<string | undefined> {
   try {
-    // It throws when a hash is missing that the root needs.
+    // This throws when a hash that the root needs is missing.
     tree.root();
     const from = Math.max(0, size - tailEntries);
     let parentHash = GENESIS_HASH;
@@ -50,7 +50,7 @@ export async function tailProblem(
       ? undefined
       : `it does not end with entry ${size}`;
   } catch (error) {
-    // Reading the whole file again finds the fault.
+    // The caller now reads the whole file, and finds the fault.
     return (error as Error).message;
   }
 }
@@ -82,7 +82,7 @@ export async function verifyBeginning(
     for (const line of lines.slice(0, size - frontier.size)) frontier.append(chain.next(line));
     options.onProgress?.(frontier.size);
     if (frontier.size === size) break;
-    // A pause, so that other requests are served meanwhile.
+    // This pause lets other requests be served.
     await pause(0);
   }
   if (frontier.size !== size)

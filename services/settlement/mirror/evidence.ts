@@ -24,7 +24,7 @@ export type Evidence = {
   reason: string;
   /** Position of the first entry that differs, from 0, where a signed difference was found. */
   position?: number | undefined;
-  /** The line at that position, as each has it. */
+  /** The line at that position, as each of the two logs has it. */
   entries?: { ours: string; theirs: string } | undefined;
   /** Unix seconds. */
   seenAt: number;

@@ -86,7 +86,7 @@ async function grow(parameters: GrowLogParameters, used: { own: boolean }): Prom
     for (let at = index; at < Math.min(last, index + AHEAD); at++) {
       if (fetching.has(at)) continue;
       const bytes = readLogTile(parameters.source, bundleAt(at, to.size));
-      // It is awaited when its turn comes, and never if an earlier one fails.
+      // If an earlier bundle fails, this one is never awaited. Its rejection must not end the process.
       bytes.catch(() => {});
       fetching.set(at, bytes);
     }
@@ -145,7 +145,7 @@ async function ownBundle(
     const bytes = await readLogTile(own, bundleAt(index, to.size));
     return await verifyBundle(parameters, index, head, bytes);
   } catch {
-    // If anything is wrong with it, the source has another one.
+    // If anything is wrong with this bundle, it is fetched from the source.
     return undefined;
   }
 }

@@ -96,7 +96,7 @@ async function startMirror(parameters: RunMirrorParameters, opened: OnOpened): P
   };
 }
 
-/** Asks the contract. viem takes half of a mirror's memory, so a mirror that asks no chain does not load it. */
+/** Makes the function that asks the contract. viem takes half of a mirror's memory, so it is loaded only here. */
 async function anchorOf({ ledgerId, rpcUrl, chainId, contract }: AnchorSource) {
   const [{ createPublicClient, http }, { readLedgerOnChain }] = await Promise.all([
     import("viem"),

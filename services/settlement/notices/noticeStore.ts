@@ -15,7 +15,7 @@ const NOTICES_FILE = "notices.sqlite";
 /** The most subscriptions of one buyer. */
 const MAX_PER_BUYER = 8;
 
-/** How long a subscription holds without renewal, and how long a cancelled one is remembered, in seconds. */
+/** How long a subscription lasts without renewal, and how long a cancelled one is remembered, in seconds. */
 export const SUBSCRIPTION_SECONDS = 90 * 86_400;
 const REMEMBERED_SECONDS = 3_600;
 
@@ -48,14 +48,14 @@ type StoredRow = {
 /**
  * The buyers' subscriptions, on disk, with a limited number. A stranger with many wallets cannot take others'
  * places. When the store is full, the site with the most subscriptions loses its newest one, and a new subscription
- * of that same site is refused. Anybody can invent sites. So this counts only the addresses that never said that
- * they want notices, as long as there are any.
+ * of that same site is refused. Anybody can invent sites. So this counts and removes only addresses that never said
+ * that they want notices, as long as there are any.
  */
 export class NoticeStore {
   readonly #database: DatabaseSync;
   readonly #most: number;
 
-  /** @param folder of the ledger; in memory without one */
+  /** @param folder of the ledger. Without a folder, the subscriptions are in memory */
   constructor(folder?: string, most = 10_000) {
     this.#most = most;
     this.#database = new DatabaseSync(folder === undefined ? ":memory:" : path.join(folder, NOTICES_FILE));
@@ -99,7 +99,7 @@ export class NoticeStore {
     });
   }
 
-  /** The active subscriptions after one of them, in the order of their ids. */
+  /** The active subscriptions whose ids come after `after`, in the order of their ids. `now` in unix seconds. */
   list(after: string, limit: number, now: number): KeptSubscription[] {
     const rows = this.#database
       .prepare(
@@ -135,7 +135,7 @@ export class NoticeStore {
       expires_at: now + (agents === "" ? REMEMBERED_SECONDS : SUBSCRIPTION_SECONDS),
       confirmed: isHeld && agents !== "" ? known.confirmed : 0,
     };
-    // There is nothing to cancel. Otherwise cancellations of no subscription would fill the store.
+    // There is nothing to cancel, so nothing is stored. Otherwise such requests would fill the store.
     if (known === undefined && agents === "") return keptOf(row);
     this.#database
       .prepare(

@@ -12,7 +12,7 @@ export type PutCondition = { absent: true } | { etag: string };
 
 /** A part of an S3-compatible object store. It never writes without a condition. */
 export type Bucket = {
-  /** Its name for people. */
+  /** The address of the bucket and prefix, for messages. */
   where: string;
   /**
    * Reads an object; undefined when there is none.
@@ -53,7 +53,7 @@ const PROBE = ".tallystick-conditions";
 
 export type OpenBucketParameters = {
   config: BucketConfig;
-  /** Pause before the second attempt in milliseconds. It doubles before each further one. Default 500. */
+  /** Pause before the second attempt in milliseconds. It doubles before each further attempt. Default 500. */
   pauseMs?: number;
   timeoutMs?: number;
 };
@@ -117,7 +117,7 @@ function reachBucket({ config, pauseMs = 500, timeoutMs = TIMEOUT_MS }: OpenBuck
           signal: signal ? AbortSignal.any([signal, limit]) : limit,
         });
         const bytes = await readBytes(response, most);
-        if (bytes === undefined) throw new Error("its answer is longer than it can be");
+        if (bytes === undefined) throw new Error(`its answer is longer than ${most} bytes`);
         const { status } = response;
         const isLater = status === 409 || status === 429 || status >= 500;
         if (!isLater) return { status, bytes, etag: response.headers.get("etag") ?? "" };

@@ -59,7 +59,7 @@ export class BucketCopy {
     return { where, size: this.#size, ...problem };
   }
 
-  /** Copies what is new. Errors are in {@link state}; a new error is also logged. */
+  /** Copies what is new, and returns whether that worked. Errors are in {@link state}; a new error is also logged. */
   async round(signal?: AbortSignal): Promise<boolean> {
     const { log, bucket } = this.#parameters;
     try {
@@ -97,7 +97,8 @@ export class BucketCopy {
     const { condition } = shown;
     const text = Buffer.from(ours.text);
     const isWritten = await bucket.put(CHECKPOINT_FILE, text, { ...CHECKPOINT_FORM, condition, signal });
-    // Somebody else wrote a checkpoint, or the answer to our own write was lost. The next round sees which.
+    // If the write was refused, the answer to an earlier attempt may have been lost. So the checkpoint is read again.
+    // If somebody else wrote another one, the next round compares it.
     if (isWritten || (await this.#shown(signal)).checkpoint?.text === ours.text) this.#size = size;
   }
 

@@ -12,7 +12,8 @@ const HOUR = 3_600;
 type PyObject = { [key: string]: PyJson };
 
 /**
- * A line with an outcome contains one of these texts. Other lines are not parsed. Most entries are records.
+ * A line with an outcome contains one of these texts. Other lines are not parsed, because most entries are records
+ * without an outcome.
  */
 const AGENT = '"agent": "';
 const REJECT = '"decision": "reject"';
@@ -84,8 +85,8 @@ function workIn(payload: PyObject, isSettled: boolean): Work | undefined {
 }
 
 /**
- * The held content; undefined if this disk does not have it, for example after a restore from the ledger
- * alone.
+ * The payload of a held proposal; an empty object if this disk does not have the proposal, for example after a restore
+ * from the ledger alone.
  */
 async function contentOf(held: HeldProposals, id: string): Promise<PyObject> {
   try {

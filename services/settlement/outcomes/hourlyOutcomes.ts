@@ -52,13 +52,13 @@ export class HourlyOutcomes {
   /** Starts checking every minute whether an hour is over. */
   start(): void {
     const look = () => {
-      this.tell().catch((error) => this.#parameters.log("The hour's outcomes were not told.", { error }));
+      this.tell().catch((error) => this.#parameters.log("The outcomes could not be reported.", { error }));
     };
     this.#timer = setInterval(look, LOOK_MS);
     this.#timer.unref();
   }
 
-  /** Ends it. Resolves when no report is running. */
+  /** Ends the checks. Resolves when no report is running. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#telling.catch(() => {});
@@ -109,7 +109,7 @@ export class HourlyOutcomes {
       await engine.settleRecord(record).catch((error) => {
         if (!(error instanceof TallystickError) || error.code !== "conflicting_record") throw error;
         // The entry in the ledger counts. The record can differ only if files next to the ledger were lost.
-        log("Other outcomes of this hour were told before.", { hour, part });
+        log("Other outcomes of this hour were reported before.", { hour, part });
       });
     }
   }

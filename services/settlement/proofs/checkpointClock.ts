@@ -40,7 +40,7 @@ export class CheckpointClock {
     this.#timer = setTimeout(() => this.#run(), Math.max(0, this.#restUntil - performance.now())).unref();
   }
 
-  /** Ends it. Resolves when no checkpoint is being made. */
+  /** Stops the clock. Resolves when no checkpoint is being made. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);

@@ -130,7 +130,8 @@ export async function startKeyRotation(folder: string, now: number): Promise<Che
  * a crash at any moment, either both keys are there, or only the next one. The folder has to be locked.
  *
  * @param now unix seconds
- * @param early whether to do this before the end of that time, because somebody has stolen the present key
+ * @param early whether to do this before the end of {@link ROTATION_SECONDS}, because somebody has stolen the present
+ * key
  * @throws TallystickError `no_rotation`, `rotation_too_early`
  */
 export async function finishKeyRotation(folder: string, now: number, early = false): Promise<CheckpointKey> {

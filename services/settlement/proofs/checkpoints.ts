@@ -45,10 +45,10 @@ export type CheckpointsParameters = {
 };
 
 /**
- * The signed checkpoints of a ledger (C2SP tlog-checkpoint). Each carries an Ed25519 signature, two while one
- * key follows the other. A checkpoint with a size and root that the contract has, or had, also carries the
- * writer's EIP-712 `Head`. The writer signs no other state, because after the loss of a disk its history
- * could differ. A clock makes the checkpoints, never a request. They cover only entries on disk.
+ * The signed checkpoints of a ledger (C2SP tlog-checkpoint). Each carries an Ed25519 signature, or two while one
+ * key replaces the other. A checkpoint with a size and root that the contract has, or had, also carries the
+ * writer's EIP-712 `Head`. The writer signs no other state, because after the loss of a disk the ledger could continue
+ * with another history. A clock makes the checkpoints, never a request. They cover only entries on disk.
  */
 export class Checkpoints {
   /** The keys that check them, the present one first: each alone is enough. */

@@ -27,7 +27,7 @@ type Denied = { proceed: false; reason: string; rule: string | null; head?: stri
  * entry there is no token. The budgets that the institutional rules give to `terminal`, `file_write`, `deletion` and `payment`
  * (field `amount_usdc`) count.
  *
- * The rules stand under `action_rules` in RULES_FILE; without them everything is denied.
+ * RULES_FILE has the rules under `action_rules`. Without them everything is denied.
  */
 export function actionRoutes(dependencies: AppDependencies): Hono {
   const { engine, apiKeys, metrics, ruleBook, checkpoints } = dependencies;

@@ -25,7 +25,7 @@ const proofSchema = challengeSchema.extend({
  * - `POST /v1/claim` takes `{agent_id, x_handle}`; answers `{agent_id, x_handle, nonce, verification_hash, text,
  *   expires_at}`. The account posts the text. Nothing is settled.
  * - `POST /v1/claim/verify` takes `{agent_id, x_handle, nonce, signature, post_id?}`. The agent makes `signature` over
- *   `{agent_id, x_handle, nonce}`, in the way of records. The service asks X for the post. If there is no such post, the
+ *   `{agent_id, x_handle, nonce}`, as for a record. The service asks X for the post. If there is no such post, the
  *   answer is 422 `claim_not_proven`. Otherwise the claim is settled, signed by the attestor, and answered like every record.
  */
 export function claimRoutes({ claimDesk, metrics }: AppDependencies): Hono {

@@ -16,11 +16,12 @@ import { readSignedRecord } from "../engine/readSignedRecord.ts";
 import type { SettledRecord, Validated } from "../engine/settlementEngine.ts";
 import { readJson } from "../http/readJson.ts";
 
-/** The types that `POST /v1/records` accepts: every type without its own route. */
+/** The types with their own route, and this route. */
 const ROUTE_OF = new Map<string, string>([
   ...recordTypeRoutes.map(({ path, type }) => [type, path] as const),
   ["review", "/v1/reviews/{id}"],
 ]);
+/** The types that `POST /v1/records` accepts. */
 const TYPES_WITHOUT_ROUTE = recordTypeNames.filter((type) => !ROUTE_OF.has(type));
 
 /** The unsigned keys that a rating may have beside its body. */

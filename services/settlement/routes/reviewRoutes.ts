@@ -18,8 +18,8 @@ const MAX_LISTED = 100;
  * - `GET /v1/reviews` (Bearer key): `{waiting, items: [{id, task_id, timestamp, divergence}]}`, the oldest 100 first.
  * - `GET /v1/reviews/{id}` (Bearer key): the same for one proposal, with `parent_hash`, `proposal`, `shadow` and its `review`.
  * - `POST /v1/reviews/{id}`: the operator's signed record `{proposal: id, decision: "release" | "reject", reason}`, as
- *   `{body, signature}`. Answers like every record; a release also has `released: {hash, index, timestamp}`, the entry
- *   that the proposal became on the head of the moment.
+ *   `{body, signature}`. Answers like every record. A release also has `released: {hash, index, timestamp}`: the entry
+ *   that the proposal became.
  */
 export function reviewRoutes({ engine, held, index, apiKeys, metrics, recover }: AppDependencies): Hono {
   const app = new Hono();

@@ -59,7 +59,7 @@ export class SignatureReaders {
       this.#soon ??= setImmediate(() => this.#dispatch());
     });
 
-  /** The number of busy threads. */
+  /** The number of threads that have started and can read signatures. */
   get threads(): number {
     return this.#threads.ready;
   }

@@ -20,7 +20,7 @@ const MAX_OUTPUT = 4_096;
 const MAX_COMPLAINT = 120;
 
 /**
- * The variables that a command gets: those of the machine, and those that are named for it. It gets none of
+ * The variables that a command gets: those of the machine, and those whose names begin with SIGNER_. It gets none of
  * this process's keys.
  */
 const GIVEN = /^(?:PATH|HOME|LANG|TZ|TMPDIR|SIGNER_[A-Z0-9_]*)$/;
@@ -39,7 +39,7 @@ export async function runSigner({
   const [program, ...args] = command;
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => GIVEN.test(name)));
   signal?.throwIfAborted();
-  // In its own process group, so that its child processes end with it.
+  // The command has its own process group, so that its child processes end with it.
   const child = spawn(program, args, { env, shell: false, detached: true, stdio: "pipe", windowsHide: true });
   const end = (): void => endGroup(child);
   const output: Buffer[] = [];

@@ -8,7 +8,8 @@ const OF_THE_DISK: readonly number[] = [8, 10, 13, 14];
 const RETRY_AFTER = "60";
 
 /**
- * Runs work in a transaction. It happens wholly or not at all, also when the disk is full or the process is killed.
+ * Runs work in a transaction, and returns its result. The work happens wholly or not at all, also when the disk is full
+ * or the process is killed.
  *
  * @throws TallystickError `disk_unavailable` (503) when the disk refuses; whatever the work throws
  */

@@ -139,7 +139,7 @@ export class Committer {
     this.#leasedAt = asked;
   }
 
-  /** Ends it. Waiting flushes are given up. */
+  /** Stops renewing the lease. A flush that the store has not accepted yet fails. */
   async stop(): Promise<void> {
     this.#end.abort();
     clearTimeout(this.#timer);

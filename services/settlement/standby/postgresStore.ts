@@ -21,7 +21,7 @@ const CONNECT_MS = 3_000;
 /** The longest time that a statement may take, in milliseconds. */
 const LONGEST_MS = 5_000;
 
-/** A longer lease is invalid, because the database's clock was set back. */
+/** If a lease lasts longer, the database's clock was set back since. So the lease does not count. */
 const LONGEST_LEASE = "interval '10 minutes'";
 
 const TABLES = `
@@ -183,14 +183,17 @@ ON CONFLICT (ledger) DO UPDATE SET holder = excluded.holder, until = excluded.un
 WHERE kept.holder = excluded.holder OR kept.until < clock_timestamp()
   OR kept.until > clock_timestamp() + ${LONGEST_LEASE}`;
 
-/** A process that ended is forgotten. */
+/** Notes that a process stands by. Forgets the processes that were not seen for an hour. */
 const STAND_BY = `WITH gone AS (
   DELETE FROM ${STORE_SCHEMA}.standby WHERE ledger = $1 AND holder <> $2 AND seen < clock_timestamp() - interval '1 hour'
 )
 INSERT INTO ${STORE_SCHEMA}.standby VALUES ($1, $2, $3, clock_timestamp())
 ON CONFLICT (ledger, holder) DO UPDATE SET is_able = excluded.is_able, seen = excluded.seen`;
 
-/** The other process has the lease at once, as if it had taken it. If it has ended meanwhile, the lease expires. */
+/**
+ * Gives the lease to a process that stands by and can write. That process has the lease at once, as if it had taken it.
+ * If it has ended meanwhile, the lease expires.
+ */
 const HAND_OVER = `UPDATE ${STORE_SCHEMA}.lease AS kept
 SET holder = next.holder, until = clock_timestamp() + $3 * interval '1 millisecond', handed_over = clock_timestamp()
 FROM (

@@ -4,7 +4,7 @@ import { flushAfter, MAX_FLUSH_BYTES } from "./flush.ts";
 import type { SharedStore } from "./sharedStore.ts";
 import { leaseLost, storeContradicts, storeLacksRows, takenOver } from "./storeErrors.ts";
 
-/** The size of the store now, and the number of entries that this call added. */
+/** The size of the store now, the number of entries that this call added, and whether the store was empty before. */
 export type SharedNow = { size: number; put: number; began: boolean };
 
 /**

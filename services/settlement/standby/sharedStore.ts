@@ -46,7 +46,7 @@ export type SharedStore = {
   release: () => Promise<void>;
   /** Stores a held proposal's line, once for each id. */
   putHeld: (held: HeldLine) => Promise<void>;
-  /** The ids of held proposals after one of them, in order. */
+  /** The ids of held proposals that come after `after`, in order. There may be more ids than one answer has. */
   heldIds: (after: string) => Promise<string[]>;
   /** @throws TallystickError `store_foreign_row` when its seal is false */
   held: (id: string) => Promise<HeldLine | undefined>;

@@ -30,7 +30,7 @@ const ABLE_MS = 10_000;
 
 /**
  * Follows the shared store until this process may write: the ledger's file has all that is committed, and the
- * lease is this process's. While the store is away, or contradicts the file, it tries again and again and
+ * lease is this process's. While the store does not answer, or contradicts the file, it tries again and again and
  * takes nothing.
  *
  * @throws TallystickError when the ledger's own disk fails; an AbortError when the signal ends it
@@ -62,7 +62,10 @@ export async function waitForTurn(parameters: WaitForTurnParameters): Promise<vo
   }
 }
 
-/** The last answer to a question that is asked from time to time. Nobody waits for it. Until there is one, it counts as no. */
+/**
+ * Makes a function that returns the last answer to a question, without waiting. It asks the question again from time to
+ * time. Before the first answer it returns false.
+ */
 function lastAnswerOf(question: () => Promise<boolean>, everyMs: number): () => boolean {
   let answer = false;
   let askedAt = Number.NEGATIVE_INFINITY;
@@ -100,6 +103,6 @@ function standsBy(): TallystickError {
   return new TallystickError({
     code: "standby",
     message: "Another machine writes this ledger; this one stands by.",
-    hint: "Send it to that machine. This machine takes over when the other one is silent for LEDGER_LEASE_SECONDS.",
+    hint: "Send the request to that machine. This machine takes over when the other one is silent for LEDGER_LEASE_SECONDS.",
   });
 }

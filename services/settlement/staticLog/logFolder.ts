@@ -39,7 +39,7 @@ export class LogFolder {
       await rm(`${path.join(this.path, nameOfTile(tile))}.p`, { recursive: true, force: true });
   }
 
-  /** Makes a folder and those above it, down to the log's own, and notes those in which a name is new. */
+  /** Makes a folder and its missing parents, and notes every folder in which a name is new. */
   async #makeParents(folder: string): Promise<void> {
     const made = await mkdir(folder, { recursive: true });
     this.#changed.add(folder);

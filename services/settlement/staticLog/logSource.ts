@@ -37,7 +37,7 @@ export class UnreadableLogError extends TallystickError {
 
 /** The source of a log in C2SP's form (tlog-tiles). Its data are not trusted. */
 export type LogSource = {
-  /** Its name for people. */
+  /** The folder or address of the log, for messages. */
   where: string;
   /**
    * @param name below the log's folder
@@ -77,7 +77,7 @@ export function folderSource(folder: string, signal?: AbortSignal): LogSource {
         const file = path.join(folder, name);
         const found = await stat(file);
         if (!found.isFile()) throw new Error("it is no file");
-        if (found.size > most) throw new Error(`it has ${found.size} bytes, more than it can`);
+        if (found.size > most) throw new Error(`it has ${found.size} bytes, and may have at most ${most}`);
         return await readFile(file);
       } catch (cause) {
         const { code } = cause as NodeJS.ErrnoException;

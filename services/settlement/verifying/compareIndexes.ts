@@ -118,7 +118,7 @@ class RebuiltIndex {
   /**
    * Takes the lines up to a position.
    *
-   * @throws LedgerLineError; TallystickError `index_differs` when the ledger is elsewhere at that position
+   * @throws LedgerLineError; TallystickError `index_differs` when the ledger's lines do not agree with that position
    */
   async takeUntil({ size, end, head }: StorePosition): Promise<void> {
     if (size < this.#size || end < this.#end) throw indexDiffers("its position went back");

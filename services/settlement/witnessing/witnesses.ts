@@ -37,6 +37,7 @@ export type WitnessesParameters = {
   times?: Partial<typeof TIMES>;
 };
 
+/** All times are in milliseconds. */
 const TIMES = {
   /** How long one witness may take to answer. */
   answerMs: 10_000,
@@ -44,7 +45,9 @@ const TIMES = {
   roundMs: 5_000,
   /** How long an anchor waits for a quorum. */
   anchorMs: 60_000,
-  /** First and longest wait after a witness has failed; it doubles in between. */
+  /**
+   * The wait after the first failure of a witness, and the longest wait. The wait doubles with each failure in a row.
+   */
   firstBackoffMs: 1_000,
   maxBackoffMs: 60_000,
 };
@@ -130,10 +133,12 @@ export class Witnesses {
   }
 
   /**
-   * The size to anchor: the largest one that the quorum has cosigned. It waits some time for the quorum to
-   * reach `size`. If no quorum comes in time, it is the present size, unless a quorum is required.
+   * The size to anchor: the largest size that the quorum has cosigned. This waits some time until the quorum has
+   * cosigned `size`. If by then the quorum has cosigned nothing above `oldSize`, the result is `size`, unless a quorum
+   * is required.
    *
    * @param oldSize the anchored size
+   * @param size the number of entries on disk
    * @throws TallystickError `witness_ahead`; `witness_quorum_missing` when a quorum is required and there is
    * none
    */
@@ -155,7 +160,7 @@ export class Witnesses {
     return size;
   }
 
-  /** Ends it. Resolves when no request is running. */
+  /** Stops asking. Resolves when no request is running. */
   async stop(): Promise<void> {
     this.#stop.abort();
     clearTimeout(this.#timer);

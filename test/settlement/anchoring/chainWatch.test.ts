@@ -76,7 +76,7 @@ describe("the watch over the chain", () => {
     expect(see(9, 3)).to.deep.equal(["none", "open"]);
     expect(said).to.deep.equal([
       "Writes and checkpoints are refused. chain_ahead",
-      "Writes and checkpoints are taken again.",
+      "Writes and checkpoints are accepted again.",
     ]);
   });
 
