@@ -29,7 +29,7 @@ const modeSchema = paymentModeSchema.refine((mode) => mode !== "direct", "direct
 
 /**
  * `TALLYSTICK_ESCROWS`: the escrows that may hold money, as JSON by payment mode. The keeper of a
- * `custom_escrow:URL` is that URL, unless another one is named.
+ * `custom_escrow:URL` is at that URL, unless `relay` names another URL.
  */
 export const escrowsSchema = z
   .string()

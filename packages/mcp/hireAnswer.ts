@@ -96,7 +96,7 @@ export function hireDone(key: string, hired: HireResult, remaining: string, offs
   };
 }
 
-/** What to do while the ledger has no receipt of the hire: without one it cannot be rated. */
+/** What to do while the ledger has no receipt of the hire: without a receipt nobody can rate the hire. */
 function receiptStep({ receipt, receiptHash }: HireResult): string {
   if (receipt === null || receiptHash !== null) return "";
   return " The ledger has no receipt of it yet. Call get_hire a little later for the receipt_hash.";

@@ -31,7 +31,7 @@ export type HireDesk = {
   /**
    * Starts a hire, or returns the one that already runs with this key.
    *
-   * @throws TallystickError `idempotency_key_reused` when that one is for something else; `too_many_hires`
+   * @throws TallystickError `idempotency_key_reused` when the running hire is for something else; `too_many_hires`
    */
   start: (
     call: { key: string; asked: string },

@@ -39,6 +39,7 @@ export type McpContext = {
   dispatch: { url: string; key: string } | undefined;
   /** Offers that sellers made in clarifications, by their token. `hire_agent` accepts these tokens. */
   offers: Map<string, { listing: Listing; offer: QuoteOffer }>;
+  /** When sellers last offered alternatives. */
   counters: CounterMemory;
   /** Where the signed form of a listing comes from. */
   listings: ListingSources;
@@ -48,7 +49,10 @@ export type McpContext = {
   handleAfterMs: number;
   devMode: boolean;
   fetch: Fetch;
-  /** The chain. It names the writer of a ledger whose id does not show it. If absent, such proofs are refused. */
+  /**
+   * Reads the chain, which says who writes a ledger whose id does not show this. If absent, proofs of such ledgers
+   * are refused.
+   */
   chain: PublicClient | undefined;
   /** Sends requests to sellers, which are strangers. */
   sellerFetch: Fetch;

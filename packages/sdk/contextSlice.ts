@@ -7,7 +7,10 @@ import { type Fetch, requestService } from "./requestService.ts";
 /** What an agent may know for one task. */
 export type ContextSlice = {
   slice: { [key: string]: unknown };
-  /** The head of the ledger at which it was taken: the parent of a proposal made from it. */
+  /**
+   * The hash of the ledger's last entry at that time. A proposal that is made from the slice names it as its
+   * parent.
+   */
   parentHash: string;
   /** SHA-256 of the slice's text, 64 hex digits. In the ledger it says what the agent worked with. */
   contextHash: string;
@@ -29,7 +32,7 @@ export function contextSlice<State extends { [key: string]: unknown }>(
 export type FetchContextSliceParameters = {
   /** The URL of the settlement service, or of the node in front of it. */
   baseUrl: string;
-  /** At most 64. */
+  /** The keys that the task needs, at most 64. */
   keywords?: readonly string[];
   fetch?: Fetch;
   /** Ends the wait. */
@@ -37,7 +40,8 @@ export type FetchContextSliceParameters = {
 };
 
 /**
- * The service's slice: of its institutional rules and of the shared state, with the head it belongs to.
+ * Asks the service for a slice of its institutional rules and of the shared state, with the ledger's head at that
+ * time.
  *
  * @throws ServiceError when the service refuses or cannot be reached
  */

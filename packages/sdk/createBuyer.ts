@@ -48,9 +48,15 @@ export type CreateBuyerParameters = {
    * `journal`.
    */
   ledger?: LedgerName;
-  /** The limit for all spending. Without one only each hire's own maximum counts. See `openTokenBudget`, `storeBudget`. */
+  /**
+   * The limit for all spending. Without a budget only each hire's own maximum counts. See `openTokenBudget`,
+   * `storeBudget`.
+   */
   budget?: Budget;
-  /** The escrows that may hold this buyer's money, by payment mode (`platform_escrow:ID`). No other is ever paid. */
+  /**
+   * The escrows that may hold this buyer's money, by payment mode (`platform_escrow:ID`). No other escrow is ever
+   * paid.
+   */
   escrows?: { [paymentMode: string]: AllowedEscrow };
   /**
    * Remembers hires that are paid for. `fileStore(folder)` survives a crash between payment and verification. For
@@ -62,11 +68,11 @@ export type CreateBuyerParameters = {
   search?: SearchClient;
   /**
    * Reads the chain: a viem public client. Without it this buyer cannot see payments, so it never reports a direct
-   * payment as paid, and an expired payment counts as spent. It also cannot check the listings of sellers whose wallet is
-   * a contract, so it does not hire them.
+   * payment as paid, and an expired payment counts as spent. It also cannot check the listings of sellers whose
+   * wallet is a contract, so it does not hire them.
    */
   client?: PublicClient;
-  /** How many blocks, the payment's own included, must show it. Default 1. */
+  /** How many blocks must show a payment, its own block included. Default 1. */
   confirmations?: number;
   /** Allows sellers at http and private addresses. For local networks only. */
   devMode?: boolean;
@@ -85,8 +91,9 @@ export type Buyer = {
   /** See {@link hire}. The types of `params` and result are those of the capability. */
   hire: <Id extends string>(parameters: HireParameters<Id>) => Promise<HireResult<Id>>;
   /**
-   * Rates a hire, once: with the token that came with it (SHP §9.1). Returns the ledger for which it was signed, and with `erc8004`
-   * the result of posting it there. If posting fails, the rating still counts, and the same call tries to post again.
+   * Rates a hire, once: with the token that came with it (SHP §9.1). Returns the ledger for which the rating was
+   * signed, and with `erc8004` the result of posting it there. If posting fails, the rating still counts, and the
+   * same call tries to post again.
    */
   rate: (parameters: RateParameters) => Promise<{ ledger: LedgerName; erc8004?: RatedOnChain }>;
   search: SearchClient["search"];
@@ -101,8 +108,8 @@ export type Buyer = {
   /** The idempotency key that `hire` uses for a call without one. */
   keyOf: (parameters: HireParameters) => Promise<string>;
   /**
-   * The state of the hire with an idempotency key; undefined without one in the last 30 days. Resumes it if its money is
-   * open and it does not run in this process.
+   * The state of the hire with an idempotency key; undefined if there was none in the last 30 days. Resumes the
+   * hire if its money is open and it does not run in this process.
    */
   find: (
     idempotencyKey: string,
@@ -115,8 +122,8 @@ export type Buyer = {
 };
 
 /**
- * A buyer: hires agents as one calls a function. It signs only payments to the listing's payee, and never more than the
- * listing's price, the budget and the caller's maximum allow.
+ * Makes a buyer. With it a program hires an agent by calling one function. It signs only payments to the listing's
+ * payee, and never more than the listing's price, the budget and the caller's maximum allow.
  *
  * @example
  * const buyer = createBuyer({ account, baseUrl: "https://node.example", network: base, budget: memoryBudget(5_000_000n) });

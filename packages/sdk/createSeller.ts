@@ -45,8 +45,8 @@ export type CreateSellerParameters = {
   /** Verifies and settles direct payments: a client, or the URL of a facilitator. */
   facilitator: FacilitatorClient | string;
   /**
-   * Remembers jobs, nonces, buyers and receipts. Use `fileStore(folder)` in production. Sellers may share it, and so may
-   * processes of one seller: each job belongs to one of them.
+   * Remembers jobs, nonces, buyers and receipts. Use `fileStore(folder)` in production. Several sellers may share
+   * it, and so may several processes of one seller: only one process runs a job.
    */
   store: KeyValueStore;
   /** How long a silent process keeps its jobs from the seller's other processes, in milliseconds. Default 10,000. */
@@ -56,7 +56,7 @@ export type CreateSellerParameters = {
    * show, even if a facilitator confirms the payment. After a crash it also looks up the unfinished payments.
    */
   client?: PublicClient;
-  /** How many blocks, the payment's own included, must show it. Default 1. */
+  /** How many blocks must show a payment, its own block included. Default 1. */
   confirmations?: number;
   /** How long the chain may take to show what the facilitator settled, in milliseconds. Default 5,000. */
   shownWithinMs?: number;
@@ -66,12 +66,16 @@ export type CreateSellerParameters = {
   modes?: { [paymentMode: string]: SettlementMode };
   /** Schemas of `custom.*` capabilities (SHP §5.2). */
   schemas?: CustomSchemas;
+  /** Checks the quote of a hire and gives its price; see `createClarification`. */
   redeemQuote?: RedeemQuote;
   /** Answers which auditor is assigned to a hire and may see its work. Default: the node at `baseUrl`. */
   auditNode?: Pick<AuditNode, "openOfSeller" | "openOfHire">;
-  /** The journal of the same agent's buyer. Auditors see what it bought if its seller does not show it. */
+  /** The journal of the same agent's buyer. With it, auditors may also ask here for the work that this agent bought. */
   bought?: KeyValueStore;
-  /** How long auditors may ask for the work of a hire, in seconds: the node's `audit.disclosureSeconds`. Default 14 days. */
+  /**
+   * How long auditors may ask for the work of a hire, in seconds: the node's `audit.disclosureSeconds`. Default 14
+   * days.
+   */
   disclosureSeconds?: number;
   /** Asks the indexer whether a buyer has hired before, for free first calls. */
   hasHired?: HasHired;
@@ -306,7 +310,7 @@ function openWork(
   return { freeCalls, outbox, callbacks, runner };
 }
 
-/** How a payment mode is settled. @throws HireRefusedError `mode_not_configured` */
+/** Returns a function that finds how a payment mode is settled. It throws HireRefusedError `mode_not_configured`. */
 function modesOf(parameters: CreateSellerParameters, now: () => number): (mode: string) => SettlementMode {
   const { network, client, confirmations = 1 } = parameters;
   const facilitator =

@@ -8,21 +8,21 @@ import type { Hex } from "tallystick-protocol/hex";
 
 /**
  * Where the buyer's money is when a hire fails. `none`: nothing moved, and nothing can move. `authorized`: the seller
- * holds a signature, and may use it until it expires. `paid`: the seller has it. `held`: the escrow has it, and anybody
- * can send it back after the deadline. `refunded`: the buyer has it back.
+ * holds a signature, and may use it until it expires. `paid`: the seller has it. `held`: the escrow has it, and
+ * anybody can send it back after the deadline. `refunded`: the buyer has it back.
  */
 export type MoneyState = "none" | "authorized" | "paid" | "held" | "refunded";
 
 /**
- * The escrow of a hire's payment: the contract and its id of the hire. From `deadline` on, in unix seconds, anybody can
- * send what it still holds back to the buyer.
+ * The escrow of a hire's payment: the contract, and the hire's id in it. From `deadline` on, in unix
+ * seconds, anybody can send the remaining money back to the buyer.
  */
 export type EscrowOfHire = { contract: Address; escrowId: Hex; deadline: number };
 
 /** Nobody sells this within the limits. No seller was asked. Codes: `no_seller`, `no_recovery`, `seller_suspended`. */
 export class NoSellerError extends TallystickError {}
 
-/** No offer lets the buyer get its money back: none is paid through an escrow that the buyer allows. */
+/** Makes the error for offers that are all paid through escrows that the buyer does not allow. */
 export function noRecovery(message: string): NoSellerError {
   return new NoSellerError({
     code: "no_recovery",
@@ -45,8 +45,8 @@ export class PaymentRefusedError extends TallystickError {
 }
 
 /**
- * What was shown as a seller's listing is not proved to be what the seller signed. The seller was asked for no terms, and
- * nothing was signed. Codes: `listing_differs`, `listing_not_signed`, `listing_unavailable`.
+ * What was shown as a seller's listing is not proved to be what the seller signed. The seller was asked for no
+ * terms, and nothing was signed. Codes: `listing_differs`, `listing_not_signed`, `listing_unavailable`.
  */
 export class ListingError extends TallystickError {
   readonly seller: Address;
@@ -75,7 +75,7 @@ export type SellerWords = { code?: string; text?: string; hint?: string };
 /** The most characters of each part of a stranger's text that are kept. */
 export const MAX_WORDS = 300;
 
-/** A stranger's text; undefined without any. */
+/** Makes {@link SellerWords} of what a stranger sent. Returns undefined if there is no text. */
 export function sellerWords(parts: {
   code?: unknown;
   text?: unknown;
@@ -90,8 +90,8 @@ export function sellerWords(parts: {
 }
 
 /**
- * The hire failed at the seller. `money` says where the buyer's money is. Codes: `seller_unreachable`, `seller_timeout`,
- * `seller_refused`, `garbage_answer`, `settlement_failed`, …
+ * The hire failed at the seller. `money` says where the buyer's money is. Codes: `seller_unreachable`,
+ * `seller_timeout`, `seller_refused`, `garbage_answer`, `settlement_failed`, …
  */
 export class HireFailedError extends TallystickError {
   readonly seller: Address;
@@ -101,7 +101,7 @@ export class HireFailedError extends TallystickError {
   readonly jobId: string;
   /** In escrow mode, once the payment was signed. */
   readonly escrow?: EscrowOfHire;
-  /** What the seller said about it. `code`, `message` and `hint` are ours and never contain it. */
+  /** What the seller said about the failure. `code`, `message` and `hint` are ours and never contain it. */
   readonly words?: SellerWords;
 
   constructor(
@@ -135,9 +135,9 @@ export class SellerRefusedError extends TallystickError {
 }
 
 /**
- * A transaction failed. `reason` is the contract's error name if it gave one. `neverSent`: the transaction
- * did not leave this process, so it can cost nothing later. Without `neverSent` nobody knows whether it was
- * sent.
+ * A transaction failed, or the chain could not be asked. `reason` is the contract's error name if it gave one.
+ * `neverSent`: the transaction did not leave this process, so it can cost nothing later. Without `neverSent` nobody
+ * knows whether it was sent.
  */
 export class ChainError extends TallystickError {
   readonly reason?: string;
@@ -152,9 +152,12 @@ export class ChainError extends TallystickError {
   }
 }
 
-/** A keeper does not pay for this. The client may send it itself. Codes: `gas_limit`, `fee_missing`, `amount_too_small`. */
+/**
+ * A keeper does not pay for this instruction. The client may send it itself. Codes: `gas_limit`, `fee_missing`,
+ * `amount_too_small`.
+ */
 export class RelayRefusedError extends TallystickError {
-  /** When the same may be tried again. */
+  /** The seconds after which the keeper may accept the same instruction. */
   readonly secondsToWait?: number;
 
   constructor(parameters: Omit<TallystickErrorParameters, "hint"> & { secondsToWait?: number }) {

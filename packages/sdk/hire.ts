@@ -38,10 +38,10 @@ const BESIDE_MS = 30_000;
 const SLA_MS = 3_000;
 
 /**
- * Hires an agent: finds a seller, checks that it signed its listing, and agrees on terms. Then it pays, gets the
- * result and verifies it. In escrow mode it releases or refunds the money. If a seller fails before anything was
- * signed, the next one is tried. After that the hire is never sent to anybody else. Sellers that failed in the last
- * hour are tried last.
+ * Hires an agent: finds a seller, checks that the seller signed its listing, and agrees on terms. Then it pays,
+ * gets the result and verifies it. In escrow mode it releases or refunds the money. If a seller fails before
+ * anything was signed, the next one is tried. After that the hire is never sent to anybody else. Sellers that
+ * failed in the last hour are tried last.
  *
  * It never waits longer than its deadline, and never for work that comes after the result: reports to the
  * ledger are sent in the background.
@@ -104,7 +104,7 @@ async function hireWithin(
  * Hires the first seller that accepts. A seller that does not answer at all uses up no attempt. A listing that is not
  * proved to be its seller's uses up none either.
  *
- * @param wouldAsk how many sellers may have been asked by an earlier call that has lost its notes
+ * @param wouldAsk how many sellers an earlier call whose records are lost may have asked
  */
 async function hireFirst(
   context: BuyerContext,
@@ -123,7 +123,7 @@ async function hireFirst(
   let attempts = 0;
   let last: unknown;
   for (;;) {
-    // The list ends when a search hangs, or fails after it found somebody.
+    // If the search fails after a seller was tried, the caller gets that seller's error.
     const next = await abortable(offers.next(), signal).catch((error: unknown) => {
       if (last === undefined || signal.aborted) throw error;
       return { done: true as const };
@@ -140,7 +140,7 @@ async function hireFirst(
       if (isSellersFault(error)) context.background.add(context.avoided.add(agent));
       if (!isBeforePayment(error)) throw error;
       last = error;
-      if (!isFree(error) && ++attempts >= maxAttempts) throw error;
+      if (!isUncounted(error) && ++attempts >= maxAttempts) throw error;
     }
   }
 }
@@ -244,8 +244,8 @@ async function* candidates(
 }
 
 /**
- * If the node does not answer, the hire goes on. A seller cannot cause this, because it has no influence on
- * whether its buyers reach their node.
+ * Asks the node until when a seller is suspended. If the node does not answer, the hire goes on: no seller can
+ * prevent buyers from reaching their node.
  */
 async function suspensionOf(
   { search }: BuyerContext,
@@ -256,8 +256,8 @@ async function suspensionOf(
   return readSuspension(answer?.sla_status?.suspended_until);
 }
 
-/** Whether the attempt does not count: the seller did not answer at all, or its listing is not proved to be its own. */
-function isFree(error: unknown): boolean {
+/** Whether the attempt is not counted: the seller did not answer at all, or its listing is not proved to be its own. */
+function isUncounted(error: unknown): boolean {
   if (error instanceof ListingError) return true;
   if (error instanceof HireFailedError) {
     return error.code === "seller_unreachable" || error.code === "seller_timeout";
@@ -268,7 +268,7 @@ function isFree(error: unknown): boolean {
 /** Whether the seller caused the failure, and not the caller, which gave up or has no budget. */
 function isSellersFault(error: unknown): boolean {
   if (error instanceof HireFailedError) return error.code !== "aborted";
-  // The seller did not show the false listing. And the caller gave the params that do not fit.
+  // Somebody else may have shown a false listing. And the caller gave the params that do not fit.
   return isBeforePayment(error) && !(error instanceof ListingError || error instanceof SellerSchemaError);
 }
 

@@ -26,13 +26,13 @@ export type HireParameters<Id extends string = string> = {
   /** Only this seller. */
   seller?: string;
   /**
-   * A listing that the caller has already, for example from a quote. Then no search is made. It has to be what its seller
-   * signed, like every listing.
+   * A listing that the caller has already, for example from a quote. Then no search is made. Like every listing, it
+   * must have the terms that its seller signed.
    */
   listing?: Listing;
   /**
    * Trusts the caller's `listing`: its payee, endpoint and price need no signature of the seller. Use it for terms
-   * that do not come from a market.
+   * that do not come from a search.
    */
   trustListing?: boolean;
   minSuccessRate?: number;
@@ -49,6 +49,7 @@ export type HireParameters<Id extends string = string> = {
   verify?: Verify;
   /** Asks for an asynchronous hire: the seller also posts the result there. The call still waits for it. */
   callbackUrl?: string;
+  /** The token of a quote that the seller gave in a clarification; see `acceptOffer`. */
   quoteToken?: string;
   /** How many sellers may answer and fail, one after the other, as long as nothing was signed. Default 3. */
   maxAttempts?: number;
@@ -58,8 +59,8 @@ export type HireParameters<Id extends string = string> = {
   signal?: AbortSignal;
   /**
    * The same key gives the same hire, its state, and its result, for 30 days. So a caller that got no answer may call
-   * again. 1 to 200 visible ASCII characters. Default: made of what is asked for, so that the same call within an hour is
-   * the same hire. `"new"` makes every call a hire of its own.
+   * again. 1 to 200 visible ASCII characters. Default: made of what is asked for, so that the same call within an
+   * hour is the same hire. `"new"` makes every call a hire of its own.
    */
   idempotencyKey?: string;
   /** Called with the progress of the hire. */

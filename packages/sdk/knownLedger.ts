@@ -19,7 +19,7 @@ export type KnownLedgerParameters = {
 
 /**
  * Finds the ledger to sign for. Ratings and telemetry name their ledger, so nobody can copy them to another
- * one.
+ * ledger.
  *
  * A node is asked once (`GET /v1/ledger/latest`), and its first answer is kept. If the node names another ledger
  * later, it lies or was replaced. It gets no signature for the other ledger. The name `local` belongs to no ledger in
@@ -39,7 +39,7 @@ export function knownLedger({ baseUrl, ledger, store, fetch }: KnownLedgerParame
       throw new TallystickError({
         code: "ledger_unknown",
         message: `${baseUrl} names no ledger that a rating could be signed for.`,
-        hint: 'Give createBuyer its `ledger` (an MCP server TALLYSTICK_LEDGER): the id on chain, or "local" for one without a chain.',
+        hint: 'Give createBuyer `ledger`, or an MCP server TALLYSTICK_LEDGER: the id on chain, or "local" for a ledger without a chain.',
       });
     }
     // Another process may have learned it first: then its answer counts.

@@ -17,7 +17,7 @@ function signedPart(jobId: string, message: object): RecordBody {
   return { job_id: jobId, message_hash: jsonHash(message, "callback") };
 }
 
-/** Signs a callback: the message with `signature`, EIP-191 like a record. */
+/** Returns the message with the seller's `signature`, which is made like that of a record (EIP-191). */
 export async function signCallback<Message extends { job_id: string }>(
   message: Message,
   account: LocalAccount,

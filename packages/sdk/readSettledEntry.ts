@@ -3,8 +3,8 @@ import { isLedgerHash } from "tallystick-protocol/ledger/entry";
 import { unreadableAnswer } from "./unreadableAnswer.ts";
 
 /**
- * The answer of a service that settled something, or that gives the head of its ledger: the entry hash and all other
- * fields.
+ * Reads the answer of a service that settled something, or that gives the head of its ledger: the entry hash and
+ * all other fields.
  *
  * @throws ServiceError `unreadable_answer` for an answer without an entry hash
  */

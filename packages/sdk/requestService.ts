@@ -47,7 +47,7 @@ export class ServiceError extends TallystickError {
 
 export type ServiceRequest = {
   baseUrl: string;
-  /** With its query. */
+  /** The path and its query. */
   path: string;
   apiKey?: string | undefined;
   /** Sent as JSON by POST; without it, GET. */

@@ -13,8 +13,8 @@ export type Draft = {
   /** Trace of reasoning. */
   proof?: string;
   /**
-   * Facts about the agent that are known only after the work, such as the model that answered. Its fields
-   * replace those of the parameters.
+   * Facts about the agent that are known only after the work, such as the model that answered. These fields
+   * replace those of the same name in the parameters.
    */
   agentMetadata?: { [key: string]: unknown };
   shadow?: { dataUpdate: { [key: string]: unknown } };

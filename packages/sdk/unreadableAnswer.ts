@@ -1,8 +1,8 @@
 import { ServiceError } from "./requestService.ts";
 
 /**
- * A success that is no answer of the service. Something in between may have answered, so it is unknown whether the
- * request was carried out.
+ * The error for an answer with a successful status that the service cannot have written. Something in between may
+ * have answered, so it is unknown whether the request was carried out.
  */
 export function unreadableAnswer(): ServiceError {
   return new ServiceError({

@@ -28,7 +28,7 @@ const idempotencyKey = z
   .regex(/^[\x21-\x7e]{1,200}$/, "must have 1 to 200 visible ASCII characters");
 const params = z.record(z.string(), z.unknown()).describe("What the capability's input schema asks for.");
 
-/** Tools that hire somebody, show the state of a hire, and cancel a hire. */
+/** Tools that hire somebody, show the state of a hire, cancel a hire, and finish hires whose money is not settled. */
 export function registerHireTools(server: McpServer, context: McpContext): void {
   registerHireAgent(server, context);
   registerGetHire(server, context);

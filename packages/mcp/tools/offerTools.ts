@@ -125,7 +125,7 @@ async function findListing(
   if (read?.success) {
     requireNotSuspended(read.data, readSuspension(found?.steward?.suspended_until));
     const signed = await signedListing(listings, read.data);
-    // The hire asks for the signed form again, by this name.
+    // The hire asks the node for the signed form again, by this hash.
     return { ...signed, entry_hash: read.data.entry_hash };
   }
   throw new TallystickError({

@@ -7,7 +7,7 @@ export type BudgetLimits = {
   pointsPerSecond: number;
   /** Points that a quiet client may spend at once. */
   burst: number;
-  /** Requests that run at the same time. Further ones wait for their turn. */
+  /** Requests that run at the same time. Further requests wait for their turn. */
   atOnce: number;
   /** Requests that may wait. */
   waiting: number;
@@ -53,7 +53,7 @@ export type ClientBudget = {
    * Counts a delayed answer until `release` is called. Returns undefined if too many answers are delayed
    * already.
    *
-   * @returns `ms`: how long to delay it
+   * @returns `ms`: how long to delay the answer
    */
   holdBack: () => { ms: number; release: () => void } | undefined;
   /**

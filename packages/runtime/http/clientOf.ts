@@ -32,7 +32,10 @@ export function clientOf({ remoteAddress, forwardedFor }: Asker, trustedProxies:
   return address === undefined ? "unknown" : networkOf(address);
 }
 
-/** The owner of one IPv6 address usually has 2^64 of them, so all of them count as one client. */
+/**
+ * Returns the name under which an address is limited. For IPv6 this is the first 64 bits, because one owner usually
+ * has all 2^64 addresses that begin with them.
+ */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;

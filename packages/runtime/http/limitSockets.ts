@@ -69,7 +69,7 @@ export function limitSockets(
     const address = addresses.get(name) ?? { open: 0, held: 0, refusals: 0 };
     if (address.open >= perAddress) {
       socket.on("error", () => {});
-      // Sending the refusal costs more than everything else here, so only the first ones are sent.
+      // Sending the refusal costs more than everything else here, so only the first refusals are sent.
       if (++address.refusals <= PROMPT_REFUSALS) refuseSocket(socket, 5);
       else socket.resetAndDestroy();
       return true;

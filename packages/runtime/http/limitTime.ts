@@ -3,11 +3,12 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 /** The time limit for sending the head of a request, and the whole request, in milliseconds. */
 const REQUEST_MS = 30_000;
 
-/** The longest pause of a connection during an answer. Streams send heartbeats more often. */
+/** The longest pause of a connection during an answer, in milliseconds. Streams send heartbeats more often. */
 const STILL_MS = 60_000;
 
 /**
- * The interval of the check for slow clients. Node's default of half a minute would double the time limit.
+ * The interval of the check for slow clients, in milliseconds. Node's default of half a minute would double the
+ * time limit.
  */
 const LOOK_MS = 1_000;
 

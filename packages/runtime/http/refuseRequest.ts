@@ -19,7 +19,7 @@ export type Exchange = {
 
 /**
  * Refuses a request with 429. A client of a proxy that keeps asking gets its refusals a second later. Without
- * a proxy the connection closes, and the next one waits (see `limitSockets`).
+ * a proxy the connection closes, and the client's next connection waits (see `limitSockets`).
  */
 export function refuseRequest(
   { request, response, budget, pipeline }: Exchange,

@@ -1,4 +1,4 @@
-/** Names how to close what was opened. */
+/** Takes the function that closes what was just opened. */
 export type OnOpened = (close: () => unknown) => void;
 
 /**

@@ -39,8 +39,8 @@ const TICKS = 10;
  * Threads that read signatures, because recovering a key is the most expensive step for a record. They only
  * save time: a caller without an answer reads the signatures itself.
  *
- * They start when they are first needed. A thread that ends or hangs is replaced. If it had never answered, a
- * new one would not either, so threads are given up.
+ * They start when they are first needed. A thread that ends or hangs is replaced. If it never answered, a new thread
+ * would not answer either, so no more threads are started.
  */
 export class SignatureThreads {
   readonly #parameters: SignatureThreadsParameters;

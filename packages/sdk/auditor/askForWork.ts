@@ -18,8 +18,8 @@ import type { Fetch } from "../requestService.ts";
 export type Holder = { who: "seller" | "buyer" | "operator"; origin: string };
 
 /**
- * The holder that did not show the work, and why: one of our codes or an HTTP status, never the holder's own
- * text.
+ * A holder that did not show the work, and why. `why` is one of our codes, or `status_` and the HTTP status. It never
+ * contains the holder's own text.
  */
 export type NotShown = Holder & { why: string };
 
@@ -35,8 +35,11 @@ export type AskForWorkParameters = {
 };
 
 /**
- * Asks for the work of a hire, one holder after the other, and accepts what is proved to be the hire's (SHP
- * §8.3.1). A holder that lies, hangs, redirects or never stops sending counts as not showing it.
+ * Asks the holders for the work of a hire, one after the other. Returns the first work that matches the hashes of the
+ * hire's receipt (SHP §8.3.1), and no work if no holder shows such work. A holder that lies, hangs, redirects or
+ * never stops sending counts as a holder that did not show the work.
+ *
+ * @throws only when `signal` is aborted
  */
 export async function askForWork(
   assignment: Assignment,

@@ -6,15 +6,15 @@ import type { AuditWork } from "./auditWork.ts";
 import { disclosedHireOf } from "./disclosedHireOf.ts";
 
 /**
- * An auditor waits for this share of the time for a verdict, and tries this many times. Only then does it say that
- * nobody showed the work.
+ * An auditor waits until this share of the time for a verdict is over, and tries at least this many times. Only then
+ * does it say that nobody showed the work.
  */
 const ASKED_SHARE = 3 / 4;
 const MIN_TRIES = 3;
 
 /**
- * Asks the seller for the work, then the buyer, then the operator if one is named. If nobody ever shows it the verdict is
- * fail, `undisclosed`.
+ * Asks the seller for the work, then the buyer, then the operator if one is named. If nobody shows it in time, the
+ * verdict is fail, with the reason `undisclosed`.
  */
 export function askStep(parameters: AuditStepParameters, { forward, later }: AuditMoves): AuditStep {
   const { account, baseUrl, holderFetch, fetch, node, works, now, log } = parameters;
@@ -37,8 +37,8 @@ export function askStep(parameters: AuditStepParameters, { forward, later }: Aud
   }
 
   /**
-   * Whether our requests may have been refused because of this machine's clock. If the node's clock is unknown, this
-   * machine's clock counts as right.
+   * Whether holders may have refused our requests because this machine's clock is wrong. If the node does not tell
+   * its time, this machine's clock counts as right.
    */
   async function isClockOff(signal: AbortSignal): Promise<boolean> {
     const { headers } = await requestService({ baseUrl, path: "/v1/ledger/latest", fetch, signal });

@@ -13,8 +13,9 @@ export type AuditStepParameters = {
   judge: Judge;
   /** Origins that keep the work of challenged hires, by operator. */
   operatorOrigins?: { [operator: string]: string } | undefined;
-  /** The time limits of a holder of the work and of the judge, in milliseconds. */
+  /** How long one holder of the work may take, in milliseconds. */
   askMs?: number | undefined;
+  /** How long the judge may take, in milliseconds. */
   judgeMs?: number | undefined;
   /** The largest disclosure, in bytes. */
   maxBytes?: number | undefined;
@@ -29,17 +30,20 @@ export type AuditStepParameters = {
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
 
-/** How a step ends. The end is stored before the function returns. */
+/** The two ways in which a step ends. Both store the audit's new state before they return it. */
 export type AuditMoves = {
   /** Continues at the next step, or at the stage that the change names. */
   forward: (work: AuditWork, change: Partial<AuditWork>) => Promise<AuditWork>;
-  /** Stays at the same step, which is tried again. Each pause is longer than the last. */
+  /**
+   * Stays at the same step, which is tried again after a pause. Each pause is twice as long as the last, up to an
+   * hour.
+   */
   later: (work: AuditWork, change: Partial<AuditWork>) => Promise<AuditWork>;
 };
 
 export type AuditStep = (work: AuditWork, signal: AbortSignal) => Promise<AuditWork>;
 
-/** Whether a share of the time for a verdict is over. */
+/** Whether this share of the time for a verdict is over, from 0 to 1. */
 export function isPast({ assignment: { time, due } }: AuditWork, share: number, nowMs: number): boolean {
   return nowMs / 1000 >= time + (due - time) * share;
 }

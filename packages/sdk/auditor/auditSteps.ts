@@ -4,12 +4,13 @@ import type { AuditWork } from "./auditWork.ts";
 import { judgeStep } from "./judgeStep.ts";
 import { verdictStep } from "./verdictStep.ts";
 
-/** How long a failed step waits, in milliseconds. It doubles each time. */
+/** The shortest and the longest wait after a failed step, in milliseconds. Each wait is twice as long as the last. */
 const FIRST_WAIT_MS = 60_000;
 const MAX_WAIT_MS = 3_600_000;
 
 /**
- * Takes an audit as far as it can go now. Each step is written down before it is done, and can be repeated after a crash.
+ * Takes an audit as far as it can go now, and returns its new state. The stage is stored before each step, so that
+ * the step can be repeated after a crash.
  */
 export function auditSteps(parameters: AuditStepParameters): AuditStep {
   const { works, now } = parameters;

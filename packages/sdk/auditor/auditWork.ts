@@ -15,9 +15,10 @@ export const MAX_KEPT_MS = 29 * 86_400_000;
  *
  * - `asking`: nobody has shown the work yet
  * - `judging`: the work is here, under `bytes/`
- * - `decided`: the verdict is fixed, and signed under `verdict/`; it may have been sent
- * - `posted`: it is in the ledger; the work is deleted
- * - `over`: another auditor was asked, or the ledger refused the verdict finally
+ * - `decided`: there is a judgement; the next step signs it as a verdict under `verdict/` and sends it
+ * - `posted`: the verdict is in the ledger; the work is deleted
+ * - `over`: the audit no longer waits for this auditor, or the ledger refused the verdict finally; the work is
+ *   deleted
  */
 export type AuditStage = "asking" | "judging" | "decided" | "posted" | "over";
 
@@ -37,7 +38,7 @@ export type AuditWork = {
   failure?: string;
 };
 
-/** The work that was shown, byte for byte. */
+/** The work that was shown, byte for byte, and when, in milliseconds since 1970. */
 type Bytes = { text: string; at: number };
 
 /** What an auditor remembers. The store must be its own. Use `fileStore(folder)` in production. */
@@ -52,7 +53,7 @@ export function auditWorks(store: KeyValueStore) {
 
   return {
     get: (token: string) => store.get<AuditWork>(`work/${token}`),
-    /** Begins an audit. Does nothing when it was begun before. */
+    /** Stores a new audit. Returns false, and changes nothing, if the audit is already there. */
     begin: (work: AuditWork) => store.putNew(`work/${work.token}`, work),
     put: (work: AuditWork) => store.put(`work/${work.token}`, work),
     all: async (): Promise<AuditWork[]> => {
@@ -62,19 +63,23 @@ export function auditWorks(store: KeyValueStore) {
     bytes: async (token: string) => (await store.get<Bytes>(`bytes/${token}`))?.text,
     putBytes: (token: string, text: string, at: number) =>
       store.put(`bytes/${token}`, { text, at } satisfies Bytes),
-    /** Deletes the work, and what was made of it. The verdict stays. */
+    /** Deletes the work, and what judges remembered about it. The verdict stays. */
     forgetBytes,
-    /** Deletes all of an audit. */
+    /** Deletes everything about an audit. */
     forget: async (token: string): Promise<void> => {
       await forgetBytes(token);
       for (const folder of ["verdict", "decision", "work"]) await store.delete(`${folder}/${token}`);
     },
-    /** Fixes the signed verdict. The first verdict that is written stays, even if the work is judged again later. */
+    /**
+     * Stores the signed verdict and returns the stored one. The first verdict stays, even if the work is judged
+     * again.
+     */
     fixVerdict: async (token: string, record: SignedRecord): Promise<SignedRecord> => {
       if (await store.putNew(`verdict/${token}`, record)) return record;
       return (await store.get<SignedRecord>(`verdict/${token}`)) ?? record;
     },
     verdict: (token: string) => store.get<SignedRecord>(`verdict/${token}`),
+    /** Makes a value once for an audit, and keeps it until the work is deleted. */
     remember: async <T>(token: string, name: string, make: () => Promise<T>): Promise<T> => {
       const key = `opinion/${token}.${name}`;
       const known = await store.get<{ value: T }>(key);

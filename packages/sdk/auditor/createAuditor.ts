@@ -32,14 +32,15 @@ export type CreateAuditorParameters = {
   ledger?: LedgerName;
   /** Where operators keep the work of challenged hires: origins, by operator. They are asked last. */
   operatorOrigins?: { [operator: string]: string };
-  /** How often the node is asked, in milliseconds. Default 60,000. */
+  /** The pause between two rounds, in milliseconds. Default 60,000. */
   everyMs?: number;
   /** The most audits that run at the same time. Default 4. */
   atOnce?: number;
-  /** The most audits that are not over. Default 1,000. More are left to the other auditors. */
+  /** The most audits that this auditor has open. Default 1,000. It leaves all others to other auditors. */
   maxOpen?: number;
-  /** The time limits of a holder of the work and of the judge, in milliseconds. Default one minute, and ten minutes. */
+  /** How long one holder of the work may take, in milliseconds. Default 60,000. */
   askMs?: number;
+  /** How long the judge may take, in milliseconds. Default 600,000. */
   judgeMs?: number;
   /** The largest disclosure, in bytes. Default 32 MiB. */
   maxBytes?: number;
@@ -48,7 +49,8 @@ export type CreateAuditorParameters = {
   /** Reaches the node, and in `devMode` also sellers and buyers. */
   fetch?: Fetch;
   /**
-   * Reaches sellers and buyers. Default: public servers only, checked when the connection is made; see `createPublicFetch`.
+   * Reaches sellers and buyers. Default: public servers only, checked when the connection is made; see
+   * `createPublicFetch`.
    */
   holderFetch?: Fetch;
   /** Milliseconds since 1970. */
@@ -69,22 +71,23 @@ export type Auditor = {
   offer: (offer: AuditorOffer) => Promise<void>;
   /**
    * Reads the assignments once, and takes every audit as far as it can go now. It does not throw when an audit
-   * fails. @throws ServiceError when the node cannot be asked
+   * fails. @throws ServiceError, ChainError when the node or the chain cannot be asked
    */
   round: () => Promise<void>;
   /** Repeats `round` until `close`. */
   start: () => void;
   /** The audits that are not forgotten yet. */
   works: () => Promise<AuditWork[]>;
-  /** Waits for the present round, and stops. */
+  /** Stops: aborts the present round and waits until it has ended. */
   close: () => Promise<void>;
 };
 
 /**
- * An auditor (SHP §8.3.1). It reads its assignments from a node. For each it asks the seller for the work, or else
- * the buyer. It checks the work against the receipt, has it judged, and puts its verdict into the ledger. If it is
- * killed at any moment, the next process continues from there. It signs only one verdict for each assignment. The
- * work is deleted once the verdict is in the ledger, and after 30 days at the latest.
+ * An auditor (SHP §8.3.1). It reads its assignments from a node. For each assignment it asks the seller for the
+ * work, then the buyer, then the operator. It checks the work against the receipt, lets `judge` judge it, and puts
+ * the verdict into the ledger. If it is killed at any moment, the next process continues from there. It signs only
+ * one verdict for each assignment. The work is deleted once the verdict is in the ledger, and after 30 days at the
+ * latest.
  *
  * @example
  * const auditor = createAuditor({ account, baseUrl: "https://node.example", client, store: fileStore("./auditor"),

@@ -7,7 +7,7 @@ export type FollowParameters = {
   auditor: Address;
   node: AuditNode;
   works: AuditWorks;
-  /** The most audits that are not over. */
+  /** The most audits that this auditor has open. */
   maxOpen: number;
   /** Milliseconds since 1970. */
   now: () => number;
@@ -20,9 +20,8 @@ const REMEMBERED_MS = 86_400_000;
 const isEnded = ({ stage }: AuditWork): boolean => stage === "posted" || stage === "over";
 
 /**
- * Reads an auditor's assignments: stores new final ones, forgets audits that are over, and deletes their
- * work.
- *
+ * Reads an auditor's assignments, and stores the new assignments that are final. Deletes the work of audits that
+ * are over. Forgets these audits one day after the time for their verdict.
  * @returns the audits to work on, the most urgent first
  * @throws ServiceError, ChainError when the node or the chain cannot be asked
  */
@@ -56,8 +55,8 @@ export async function followAssignments(
 }
 
 /**
- * Returns the audit if there is work to do for it, and forgets it if it is over. Nothing is kept for longer
- * than 30 days.
+ * Returns the audit if the auditor must go on with it, otherwise undefined. Deletes the work of an audit that is
+ * over, and later the audit itself. Nothing is kept for longer than 30 days.
  */
 async function tidy(
   { node, works, now }: FollowParameters,
@@ -72,15 +71,15 @@ async function tidy(
     return undefined;
   }
   if (isListed && stage === "over" && work.failure === undefined) {
-    // The node was behind, or started from zero, and has caught up. Signed verdicts stay valid, and the rest
-    // is asked for again.
+    // The node was late, or derived everything again, and has caught up. A signed verdict stays valid. If there is
+    // none, the auditor asks for the work again.
     const again = (await works.verdict(token)) ? "decided" : "asking";
     const next: AuditWork = { ...work, stage: again, tries: 0, nextAt: now() };
     await works.put(next);
     return next;
   }
   if (isEnded(work)) return undefined;
-  // A list is limited and changes from page to page. The hire itself says whether its audit is over.
+  // The list has a limit, and can change while its pages are read. So the hire itself is asked for its open audit.
   const isOpen =
     isListed || (await node.openOfHire(assignment.hire, signal)).some((one) => auditToken(one) === token);
   if (isOpen) return work;

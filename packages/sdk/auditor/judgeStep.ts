@@ -7,10 +7,10 @@ import { disclosedHireOf } from "./disclosedHireOf.ts";
 import { type AuditCase, type Judgement, readJudgement } from "./judge.ts";
 import { withoutQuotes } from "./withoutQuotes.ts";
 
-/** From this share of the time on, an auditor that could not judge says so, and the next auditor is asked sooner. */
+/** An auditor that has no judgement after this share of the time says so. Then the next auditor is asked sooner. */
 const JUDGED_SHARE = 9 / 10;
 
-/** Has the work judged, once it was shown. */
+/** Gives the work to the judge and stores the judgement, without reasons' texts that quote the work. */
 export function judgeStep(parameters: AuditStepParameters, { forward, later }: AuditMoves): AuditStep {
   const { judge, works, judgeMs = 600_000, now, log } = parameters;
 
@@ -32,7 +32,7 @@ export function judgeStep(parameters: AuditStepParameters, { forward, later }: A
       const reasons = [{ code: "auditor_error" as const, detail: "no judgement came in time" }];
       return await forward(work, { stage: "decided", judgement: { verdict: "inconclusive", reasons } });
     }
-    // A person's decision is looked for at every round; after an error the judge pauses.
+    // Without an error, a person has not decided yet: the next round looks again. After an error, the step pauses.
     return failure === undefined ? work : await later(work, { failure });
   }
 

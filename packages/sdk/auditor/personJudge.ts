@@ -8,7 +8,7 @@ import { type Judge, type Judgement, readJudgement } from "./judge.ts";
 
 /** The audits that wait for a person's judgement, and the means to judge them. */
 export type AuditDesk = {
-  /** Give it to `createAuditor`. */
+  /** Give this judge to `createAuditor`. It has no judgement until `decide` stores one. */
   judge: Judge;
   /** The audits whose work is here and waits for a judgement, the most urgent first. */
   waiting: () => Promise<AuditWork[]>;

@@ -8,9 +8,9 @@ import type { AuditCase, Judge, Judgement } from "./judge.ts";
 const MAX_NAMED = 8;
 
 /**
- * A judge that is a program: the capability's own verifier (SHP §8.1), at a stricter version than the seller's
- * listing had. It finds broken work. Work of the right form can still be bad, so put this judge before another
- * one (`everyJudge`).
+ * A judge that is a program: the capability's own verifier (SHP §8.1). By default it uses the newest version, which
+ * may be stricter than the version in the seller's listing. It finds broken work. Work of the right form can still
+ * be bad, so put this judge before another one (`everyJudge`).
  *
  * @param options.version `v0`, `v1`, …; default the capability's newest
  */
@@ -22,11 +22,14 @@ export function programJudge(options: { version?: string } = {}): Judge {
     }
     return judgementOf(await verifyApart({ capability, params, result, version }));
   };
-  // Runs once, because a person who judges after it may take hours.
+  // Remembered, because `everyJudge` asks this judge again in each round while a person after it takes hours.
   return (auditCase, { remember }) => remember("program", () => verify(auditCase));
 }
 
-/** The verdict that its checks give. Names the failed checks but not their complaints, which may quote the work. */
+/**
+ * Makes a judgement of the checks. It names the failed checks but leaves out their messages, which may quote the
+ * work.
+ */
 function judgementOf({ all_passed, checks, reason }: Verification): Judgement {
   if (all_passed)
     return { verdict: "pass", reasons: [{ code: "meets_request", detail: "every check passed" }] };

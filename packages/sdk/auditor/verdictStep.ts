@@ -7,11 +7,17 @@ import type { AuditWork } from "./auditWork.ts";
 import { disclosedHireOf } from "./disclosedHireOf.ts";
 import type { Judgement } from "./judge.ts";
 
-/** Signs the verdict and puts it into the ledger, then deletes what was shown. */
+/**
+ * Signs the verdict and puts it into the ledger, then deletes the work. If the ledger refuses the verdict, the
+ * audit is over.
+ */
 export function verdictStep(parameters: AuditStepParameters, { forward, later }: AuditMoves): AuditStep {
   const { account, baseUrl, fetch, ledger, works, log } = parameters;
 
-  /** The signed verdict. It is made once: the first one stays, even if the work is judged again after a crash. */
+  /**
+   * Signs and stores the verdict, or returns the stored one. The first stays, even if the work is judged again
+   * after a crash.
+   */
   async function verdictOf({ token, assignment, judgement }: AuditWork): Promise<SignedRecord> {
     const known = await works.verdict(token);
     if (known) return known;
@@ -37,8 +43,8 @@ export function verdictStep(parameters: AuditStepParameters, { forward, later }:
       await works.forgetBytes(token);
       return await forward(work, { stage: "over", failure });
     }
-    // The work is not needed any more. It is deleted before the end is written down, because the next process
-    // would not delete it.
+    // The work is not needed any more. It is deleted before the stage `posted` is stored: if this process ends in
+    // between, the next process takes this step again and deletes it.
     await works.forgetBytes(token);
     const posted = await forward(work, { stage: "posted" });
     log("A verdict is in the ledger.", { token, verdict: record.body.verdict });

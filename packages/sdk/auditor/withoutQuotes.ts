@@ -1,11 +1,11 @@
 import type { AuditReason } from "tallystick-protocol/records/auditReasons";
 
-/** A reason with this many characters of the work in a row quotes it. */
+/** A reason quotes the work if it has this many characters in a row from the work. */
 const QUOTE_LENGTH = 20;
 
 /**
- * Removes the text of reasons that quote the work. Reasons stay in the ledger permanently, and params and results must not
- * be there. The codes stay. Case and spaces make no difference.
+ * Removes the text of reasons that quote the work. Reasons stay in the ledger permanently, and params and results
+ * must not be there. The codes of the reasons stay. Case and spaces make no difference.
  *
  * @param texts what was asked for and delivered, as JSON text
  */

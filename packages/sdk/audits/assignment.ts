@@ -12,7 +12,7 @@ export type Assignment = {
   auditor: Address;
   seller: Address;
   buyer: Address;
-  /** From the hire's receipt; null if the receipt does not name it. */
+  /** This and the next three are from the hire's receipt. Each is null if the receipt does not have it. */
   capability: string | null;
   hireId: Hex | null;
   paramsHash: Hex | null;
@@ -20,7 +20,7 @@ export type Assignment = {
   verificationVersion: string;
   /** What the buyer paid or deposited, in atomic units as a decimal string. */
   amount: string;
-  /** The tick that assigned it, and the hash of its block, which drew the auditor. `time` is unix seconds. */
+  /** The block of the tick that assigned the audit, its time in unix seconds, and its hash, which drew the auditor. */
   block: number;
   time: number;
   tickHash: Hex | null;
@@ -28,22 +28,28 @@ export type Assignment = {
   due: number;
 };
 
-/** The most assignments of one list. To find one beyond that, ask for its hire. */
+/** The most assignments of one list. To find an assignment that a full list does not have, ask for its hire. */
 export const MAX_LISTED = 500;
 
-/** The questions of auditors, and of agents that show their work, to a node that they trust. */
+/** What auditors, and agents that show their work, ask a node that they trust. */
 export type AuditNode = {
-  /** The assignments of an auditor that wait for its verdict, the latest first, at most {@link MAX_LISTED}. @throws ServiceError */
+  /**
+   * The assignments of an auditor that wait for its verdict, the latest first, at most {@link MAX_LISTED}. @throws
+   * ServiceError
+   */
   openOfAuditor: (auditor: Address, signal?: AbortSignal) => Promise<Assignment[]>;
-  /** The open assignments on a seller's hires, the latest first, at most {@link MAX_LISTED} of a status. @throws ServiceError */
+  /**
+   * The open assignments on a seller's hires, the latest first: at most {@link MAX_LISTED} whose audit is
+   * `ASSIGNED`, and as many whose audit is `ASSIGNING`. @throws ServiceError
+   */
   openOfSeller: (seller: Address, signal?: AbortSignal) => Promise<Assignment[]>;
   /** The open assignment on one hire: at most one. @throws ServiceError */
   openOfHire: (hire: string, signal?: AbortSignal) => Promise<Assignment[]>;
   /** Whether an assignment is final: no reorganization can undo it. @throws when the chain cannot be asked */
   isFinal: (assignment: Assignment, signal?: AbortSignal) => Promise<boolean>;
   /**
-   * The origins of an agent's listings, at which it can be reached. Listings of a capability come first, then
-   * live ones. @throws ServiceError
+   * The origins of an agent's listings, at which it can be reached. Listings of `capability` come first, then
+   * listings that are not retired. @throws ServiceError
    */
   originsOf: (agent: Address, capability: string | null, signal?: AbortSignal) => Promise<string[]>;
 };

@@ -5,8 +5,8 @@ import { auditConsent, type Listing } from "tallystick-protocol/records/listing"
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 
 /**
- * How long hires may still be audited after their listing withdrew its consent, in milliseconds. One day is the
- * rule, and two more are a reserve.
+ * How long hires may still be audited after their listing withdrew its consent, in milliseconds. The rule
+ * is one day, and two more days are a reserve.
  */
 const TAIL_MS = 3 * 86_400_000;
 
@@ -14,8 +14,8 @@ const TAIL_MS = 3 * 86_400_000;
 type Consent = { endedAt?: number };
 
 /**
- * Which of a seller's listings may be audited: those that consent now, and those that withdrew recently, which the store
- * remembers.
+ * Which of a seller's listings may be audited: those that consent now, and those that withdrew recently, which the
+ * store remembers.
  *
  * @param now milliseconds since 1970
  * @returns a function that answers this for one of the listings

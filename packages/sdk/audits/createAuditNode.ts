@@ -8,13 +8,13 @@ import { type Fetch, ServiceError } from "../requestService.ts";
 import { type Assignment, type AuditNode, type BlockReader, MAX_LISTED } from "./assignment.ts";
 
 /**
- * How many audits a node is asked for at a time, and how many pages of one list are read. A node reads a limited
+ * How many audits one page has, and how many pages of one list are read at most. A node reads a limited
  * number of rows for a page, so a page can be empty although more follow.
  */
 const PAGE = 20;
 const MAX_PAGES = 100;
 
-/** How many listings of an agent are read, and how many origins are tried. */
+/** The most listings of an agent that are read, and the most origins that are returned. */
 const MAX_LISTINGS = 100;
 const MAX_ORIGINS = 4;
 
@@ -31,7 +31,8 @@ type Page<Node> = { nodes: Node[]; pageInfo: { hasNextPage: boolean; endCursor?:
  * Asks a node about open audits.
  *
  * @param parameters.baseUrl the node's address
- * @param parameters.client reads the chain: the chain says what is final, not the node. Only auditors need it
+ * @param parameters.client reads the chain: the chain says what is final, not the node. Only auditors need it;
+ * `isFinal` throws ChainError without it
  */
 export function createAuditNode(parameters: {
   baseUrl: string;
@@ -105,7 +106,7 @@ async function everyPage<Node>(
   return nodes.slice(0, MAX_LISTED);
 }
 
-/** The last final block. It is read again from time to time. */
+/** The last final block. An answer of the chain is used for {@link FINAL_MS}. */
 function createFinalBlock(client: BlockReader): () => Promise<bigint> {
   let last: { at: number; block: Promise<bigint> } | undefined;
   return () => {
@@ -125,8 +126,8 @@ function rank(listing: { capability: string; retired: boolean }, capability: str
 }
 
 /**
- * The assignment that an audit waits for: the one of its last round and attempt, as long as it has no
- * verdict.
+ * The assignment that an audit waits for: that of its last round and attempt, if it has no verdict. A list of one or
+ * none.
  */
 function openIn(audit: AuditWithRounds): Assignment[] {
   const attempts = audit.rounds.flatMap(({ attempts }) => attempts);

@@ -6,7 +6,7 @@ import type { Assignment } from "./assignment.ts";
 import type { KeptDisclosures } from "./keptDisclosures.ts";
 
 export type DisclosureRoutesParameters = {
-  /** The side that shows the work: the seller of the hire, or its buyer. */
+  /** The agent that shows the work: the seller of the hire, or its buyer. */
   holder: Address;
   /**
    * The open assignment with this name, and its hire.
@@ -24,7 +24,7 @@ export type DisclosureRoutesParameters = {
  * to nobody else. The auditor asks with the header {@link DISCLOSURE_HEADER}. Answers `{request, result}`,
  * each as JSON text.
  *
- * Answers 400 to a malformed request, or to a request that was signed at another time; 401 without the
+ * Answers 400 to a malformed request, or to a request whose signed time is too far from this clock; 401 without the
  * header; 403 to everybody except the auditor; 404 if the work is not assigned or not kept; 503 while the
  * node does not answer.
  */

@@ -13,11 +13,11 @@ const SWEEP_MS = 3_600_000;
 type Kept = Disclosure & { until: number };
 
 /**
- * The work that an auditor may ask for, by hire id: under `disclosure/` in a store. Under `expiry/` is the day on
- * which each is deleted.
+ * The work that auditors may ask for, by hire id. In the store, `disclosure/` has the work, and `expiry/` has the
+ * last day on which it is kept.
  */
 export type KeptDisclosures = {
-  /** Writes the work of a hire down. Safe to repeat. */
+  /** Stores the work of a hire. Safe to repeat. Does nothing if the hire id is not a 32-byte hash. */
   keep: (hireId: string, disclosure: Disclosure) => Promise<void>;
   find: (hireId: string) => Promise<Disclosure | undefined>;
   /** Forgets old work, at most once an hour. */
@@ -27,7 +27,7 @@ export type KeptDisclosures = {
 /**
  * Keeps what was asked for and delivered for as long as auditors may ask.
  *
- * @param parameters.seconds how long
+ * @param parameters.seconds how long; default {@link DISCLOSURE_SECONDS}
  * @param parameters.now milliseconds since 1970
  */
 export function keptDisclosures(parameters: {
@@ -56,8 +56,7 @@ export function keptDisclosures(parameters: {
     keep: async (hireId, disclosure) => {
       if (!isHex(hireId, 32)) return;
       const until = now() + seconds * 1000;
-      // The day of the end is written first. So everything is deleted some day, even if this process ends between the two
-      // writes.
+      // The day is stored first. So the work is deleted some day even if this process ends between the two writes.
       await store.put(`expiry/${Math.floor(until / DAY_MS)}.${hireId}`, until);
       await store.put(`disclosure/${hireId}`, { ...disclosure, until } satisfies Kept);
       await sweep();

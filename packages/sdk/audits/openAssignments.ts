@@ -14,8 +14,8 @@ const NODE_MS = 10_000;
  *
  * @param load the list
  * @param now milliseconds since 1970
- * @returns `find` gives the assignment of a name, or undefined, and throws what `load` throws; `isCut` says whether there
- * may be more than were listed
+ * @returns `find` gives the assignment of a name, or undefined, and throws what `load` throws; `isCut` says whether
+ * the list was full, so that more assignments may be open
  */
 export function openAssignments(
   load: (signal: AbortSignal) => Promise<Assignment[]>,

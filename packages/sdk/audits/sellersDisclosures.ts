@@ -14,9 +14,9 @@ import { openAssignments } from "./openAssignments.ts";
 /** What a seller does so that its hires can be audited. */
 export type SellersDisclosures = {
   isAudited: (listing: Listing) => boolean;
-  /** Keeps what an auditor may ask for. */
+  /** Stores the request and the result of a finished job for auditors. */
   disclose: (job: Job) => Promise<void>;
-  /** What auditors are shown. */
+  /** The route at which auditors ask for the work. */
   routes: Hono;
   /** Forgets old work. */
   sweep: () => Promise<void>;
@@ -50,7 +50,7 @@ export async function sellersDisclosures(parameters: {
       holder: seller,
       findAssignment: async (name, hire) => {
         const sale = await ofSales.find(name);
-        // The hire is one that this agent bought, or a sale that the list has no room for.
+        // The hire may be one that this agent bought, or a sale for which a full list has no room.
         return sale ?? (copies || ofSales.isCut() ? await ofHire(name, hire) : undefined);
       },
       kept: { find: async (hireId) => (await kept.find(hireId)) ?? (await copies?.find(hireId)) },

@@ -10,16 +10,19 @@ import { BudgetError } from "../errors.ts";
 export type Budget = {
   /** @throws BudgetError `budget_exceeded`, `budget_token_refused`; nothing is reserved then */
   reserve: (hireId: string, amount: bigint) => Promise<void>;
-  /** The seller has the money, so it will not come back. */
+  /** Counts the reserved amount as spent: the seller has the money, so it will not come back. */
   spend: (hireId: string) => Promise<void>;
-  /** The money was never signed for, or came back to the wallet. Does nothing when nothing is reserved. */
+  /**
+   * Ends a reservation: no payment was signed, or the money is back in the wallet. Does nothing without a
+   * reservation.
+   */
   giveBack: (hireId: string) => Promise<void>;
   /**
    * Reserves the amount of a hire that an earlier process has not concluded. Only budgets that are kept in
    * memory need it. It ignores the limit, because the payment is signed already.
    */
   recall?: (hireId: string, amount: bigint) => Promise<void>;
-  /** What is left. */
+  /** What is left of the limit after all spent and reserved amounts. */
   remaining: () => Promise<bigint>;
   /** The operator's budget token that this budget enforces. It is shown to sellers. */
   token?: BudgetToken;
@@ -35,7 +38,7 @@ export function leftIn({ spent, reserved }: BudgetBook, limit: bigint): bigint {
   return Object.values(reserved).reduce((left, amount) => left - BigInt(amount), limit - BigInt(spent));
 }
 
-/** A change of the books. It returns the next books, or throws and changes nothing. */
+/** The changes of a budget's books. Each returns the next books and leaves the given books unchanged. */
 export const bookings = {
   /** @throws BudgetError `budget_exceeded` */
   reserve: (book: BudgetBook, limit: bigint, hireId: string, amount: bigint): BudgetBook => {
@@ -88,7 +91,7 @@ export function memoryBudget(limit: bigint): Budget {
 export function everyBudget(first: Budget, ...others: Budget[]): Budget {
   const all = [first, ...others];
   const token = all.find((budget) => budget.token)?.token;
-  /** The reservations of each budget, by hire. A refused change leaves them as they were. */
+  /** The amount that all budgets have reserved, by hire. After a refusal they all go back to this amount. */
   const reservedNow = new Map<string, bigint>();
   return {
     reserve: async (hireId, amount) => {

@@ -26,7 +26,7 @@ const TABLES = `
   )`;
 
 /**
- * One statement, so it happens completely or not at all. The lock on the row makes all others wait, and then
+ * One statement, so it happens completely or not at all. Other reservations wait for the lock on the row, and then
  * read the row again.
  */
 const RESERVE = `

@@ -3,7 +3,7 @@ import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { type Budget, type BudgetBook, bookings, EMPTY_BOOK, leftIn } from "./budget.ts";
 
 export type StoreBudgetParameters = {
-  /** `fileStore(folder)` for a budget that several processes share, or that outlives one. */
+  /** `fileStore(folder)` for a budget that several processes share, or that must survive a restart. */
   store: KeyValueStore;
   /** The name of the budget: letters, digits and dashes. */
   name: string;
@@ -15,8 +15,9 @@ export type StoreBudgetParameters = {
 const MAX_ATTEMPTS = 10_000;
 
 /**
- * A budget in a store, exact across processes without a lock. The books are numbered, and only one process can write the
- * next number (`putNew`). The slower one reads again. A process that is killed leaves complete books.
+ * A budget in a store, exact across processes without a lock. The books are numbered, and only one process can
+ * write the next number (`putNew`). A slower process reads the books again. A process that is killed leaves
+ * complete books.
  */
 export function storeBudget({ store, name, limit }: StoreBudgetParameters): Budget {
   const keyOf = (number: number): string => `budget/${name}.${number}`;

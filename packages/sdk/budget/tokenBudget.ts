@@ -13,8 +13,8 @@ export type TokenBudgetParameters = {
   /** The wallet that spends. */
   agent: Address;
   /**
-   * Opens the budget for a limit, under the token's own name: one token in two processes must be one budget.
-   * Default: a budget in this process's memory.
+   * Opens the budget for a limit in atomic units. `name` follows from the token, so that two processes with one
+   * token use one budget. Default: a budget in this process's memory.
    *
    * @example (name, limit) => storeBudget({ store: fileStore("./budgets"), name, limit })
    */

@@ -3,7 +3,7 @@ import type { KeyValueStore } from "../store/keyValueStore.ts";
 /** For this time a seller that failed is tried only after all others, in milliseconds. */
 const AVOID_MS = 3_600_000;
 
-/** The most sellers that are remembered. Further failures are forgotten at once. */
+/** The most sellers that are remembered. When there are so many, a new failure is not stored. */
 const MAX_AVOIDED = 1_000;
 
 /** Sellers that failed, or did not answer, in the last hour: they are tried last. */
@@ -11,11 +11,11 @@ export type AvoidedSellers = {
   /** Their addresses. */
   now: () => Promise<Set<string>>;
   add: (agent: string) => Promise<void>;
-  /** It has delivered, so it is no longer avoided. */
+  /** Forgets the failure of a seller that has delivered since. */
   remove: (agent: string) => Promise<void>;
 };
 
-/** Remembers them in the store under `avoid/`, so that the next process knows them too. */
+/** Stores these sellers under `avoid/`, so that the next process knows them too. */
 export function avoidedSellers(store: KeyValueStore, now: () => number): AvoidedSellers {
   const keyOf = (agent: string): string => `avoid/${agent}`;
   return {

@@ -1,10 +1,10 @@
 /**
- * Work that continues after its caller got an answer. Each piece has its own time limit, and its errors never
+ * Work that continues after its caller got an answer. Whatever is added must limit its own time. Its errors never
  * reach a caller.
  */
 export type Background = {
   add: (work: Promise<unknown>) => void;
-  /** Waits until all of it is done. */
+  /** Waits until all work is done. */
   idle: () => Promise<void>;
 };
 

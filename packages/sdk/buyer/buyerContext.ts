@@ -41,20 +41,21 @@ export type BuyerContext = {
   underWay: Set<string>;
   /** The callers' own checks, by job, of hires whose money is open. */
   verifiers: Map<string, Verify>;
-  /** The hires with an idempotency key: all that are remembered, and those that run in this process. */
+  /** The stored hires with an idempotency key. */
   kept: KeptHires;
-  /** When the journal began. Notes from before that time may be lost. */
+  /** When the journal began. Records of hires from before that time may be lost. */
   journalBegan: () => Promise<number>;
+  /** The hires with an idempotency key that run in this process, by key. */
   keyed: Map<string, KeyedHire>;
-  /** What continues after a hire has its result. */
+  /** The work that continues after a hire has its result. */
   background: Background;
-  /** What will be reported to the ledger. */
+  /** The reports that wait to be sent to the ledger. */
   reports: Reports;
   /** The work of hires that may be audited, in case their seller does not show it (SHP §8.3.1). */
   disclosures: KeptDisclosures;
   /** The sellers that failed recently. */
   avoided: AvoidedSellers;
-  /** Whether the chain shows a direct payment with this nonce; absent without a chain. */
+  /** Whether the chain shows a direct payment with this nonce; absent without a client of the chain. */
   isPaid?: ((nonce: Hex) => Promise<boolean>) | undefined;
   modeOf: (paymentMode: string) => BuyerMode;
   allowsEscrow: (paymentMode: string) => boolean;
@@ -76,16 +77,16 @@ export type SignedPayment = {
 };
 
 /**
- * Where the money of a hire is, and which transaction put it there. `book` is what the budget does: the amount is spent,
- * comes back, or stays reserved because the money is still open.
+ * Where the money of a hire is, and which transaction put it there. `book` is what the budget does: the amount is
+ * spent, comes back, or stays reserved because the money is still open.
  */
 export type Conclusion = { money: MoneyState | "released"; tx?: Hex; book: "spend" | "giveBack" | "open" };
 
 /** How a buyer pays: directly, or by one escrow. */
 export type BuyerMode = {
   /**
-   * Signs for what the seller asks, if it is what was agreed. `amount` is reported before anything is signed, so that the
-   * budget can refuse.
+   * Signs the payment that the seller asks for, if it matches `agreed`. Calls `reserve` before it signs anything,
+   * so that the budget can refuse.
    *
    * @throws PaymentRefusedError
    */
@@ -99,13 +100,16 @@ export type BuyerMode = {
   escrowOf?: (payment: SignedPayment) => EscrowOfHire;
   /** Where the money is once the payment was sent. */
   whenSent: MoneyState;
-  /** Does what it can for the money of a hire that failed after its payment was sent, and says where the money is. */
+  /** Tries to get back the money of a hire that failed after its payment was sent. Returns where the money is. */
   abandon: (payment: SignedPayment) => Promise<MoneyState>;
   /**
-   * How the payment of an unfinished hire ended: it was not used and never can be, it came back, or the
-   * seller has it. False if it has not ended yet. This only reads.
+   * How the payment of an unfinished hire ended: it expired unused, it came back, or the seller has it. False if it
+   * has not ended yet. Sends nothing.
    */
   isOver: (payment: SignedPayment) => Promise<false | (Conclusion & { money: MoneyState })>;
-  /** Acts on the result of the verification: in escrow mode it releases or refunds. Returns what the chain shows of it. */
+  /**
+   * Acts on the result of the verification: in escrow mode it releases or refunds. Returns what the chain then
+   * shows.
+   */
   conclude: (payment: SignedPayment, verification: Verification) => Promise<Conclusion>;
 };

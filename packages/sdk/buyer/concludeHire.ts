@@ -19,7 +19,7 @@ import { bothOf, verdict, verifyResult } from "./verifyResult.ts";
 /** How long a hire with its result waits for the release, the refund, or a look at the chain, in milliseconds. */
 export const SETTLE_MS = 10_000;
 
-/** How long a hire with its result waits for the ledger's word about its receipt, in milliseconds. */
+/** How long a hire with its result waits for the ledger's answer about its receipt, in milliseconds. */
 const RECEIPT_MS = 2_000;
 
 /**
@@ -29,10 +29,10 @@ const RECEIPT_MS = 2_000;
 const WATCH_MS = 60_000;
 const WATCH_EVERY_MS = 2_000;
 
-/** What arrived, and the result of the buyer's check. */
+/** A seller's answer, and the result of the buyer's check. */
 export type Judged = {
   status: number;
-  /** Why its JSON was refused. */
+  /** The code that says why the JSON of the answer was refused, if it was. */
   refused: string | undefined;
   delivery: Delivery | undefined;
   verification: Verification;
@@ -55,8 +55,8 @@ export async function judgeDelivery(hiring: Hiring, response: SellerResponse): P
   const found = delivery
     ? await verifyResult(listing, order.params, delivery.result, { verify: order.verify, schemas }, hireId)
     : verdict("readable", false, "The answer is neither a result nor an answer of the protocol.");
-  // A receipt for other bytes makes even a good result bad work, because an audit would judge those other
-  // bytes.
+  // A receipt with the hashes of other bytes makes even a good result a failure, because an audit would judge those
+  // other bytes.
   const otherBytes = delivery?.otherBytes;
   const verification =
     otherBytes === undefined ? found : bothOf(found, verdict("receipt_hashes", false, otherBytes));
@@ -65,9 +65,10 @@ export async function judgeDelivery(hiring: Hiring, response: SellerResponse): P
 
 /**
  * Lets the payment mode act on the result, records the money in the budget, and writes the report for the ledger.
- * What is not settled in time continues in the background, and the next `resume` finishes it.
+ * What is not settled in time continues in the background. If this process ends before, the next `resume` finishes
+ * it.
  *
- * @throws HireFailedError `garbage_answer`
+ * @throws HireFailedError `garbage_answer` for an answer that cannot be read
  */
 export async function concludeHire(hiring: Hiring, judged: Judged): Promise<HireResult> {
   const { context, candidate, hireId, jobId, sent: payment } = hiring;
@@ -110,9 +111,10 @@ export async function concludeHire(hiring: Hiring, judged: Judged): Promise<Hire
 }
 
 /**
- * The entry of the hire's receipt, as the ledger says, also when the seller names no entry. If the ledger does not
- * answer in time, the entry is the one that the seller names. If the seller names none, it is null, and the report
- * finds the entry later. The receipt of a free hire gets into the ledger only after its buyer has signed it.
+ * The hash of the receipt's entry, which the ledger is asked for. If the ledger does not answer in time, this is
+ * the hash that the seller names, or null if the seller names none. A report finds the entry later. Null also if
+ * the receipt has issues, if the ledger refuses, and for a free hire: that receipt is not in the ledger before its
+ * buyer signs it.
  */
 async function receiptOf({ context, order, sent }: Hiring, { delivery }: Judged): Promise<string | null> {
   const { receipt_hash: named, signed_receipt: signed } = delivery?.answer ?? {};
@@ -133,7 +135,7 @@ function keepCopy({ context, candidate, request, hireId }: Hiring, { delivery }:
   context.background.add(keep());
 }
 
-/** Settles as far as that is possible in time. */
+/** Settles as far as that is possible in time. The rest continues in the background. */
 async function settleInTime(
   hiring: Hiring,
   payment: SignedPayment,
@@ -148,7 +150,10 @@ async function settleInTime(
   return conclusion ?? { money: mode.escrowOf ? "held" : mode.whenSent };
 }
 
-/** Acts on the verdict, writes the report, records the money in the budget, and forgets the hire, in this order. */
+/**
+ * Writes the report, acts on the verdict, records the money in the budget, and deletes the hire from the journal, in
+ * this order. A hire whose money is open stays in the journal.
+ */
 async function settle(hiring: Hiring, payment: SignedPayment, judged: Judged): Promise<Conclusion> {
   const { context, candidate, jobId } = hiring;
   const mode = context.modeOf(candidate.listing.payment_mode);
@@ -166,7 +171,10 @@ async function settle(hiring: Hiring, payment: SignedPayment, judged: Judged): P
   return conclusion;
 }
 
-/** The budget comes first: a hire is forgotten only when its money is in the books. */
+/**
+ * Records the end of a hire's money in the budget, and deletes the hire from the journal. The budget comes first,
+ * so that no hire is forgotten before its money is recorded. Does nothing while the money is open.
+ */
 export async function book(
   { context, hireId, jobId, key }: Pick<Hiring, "context" | "hireId" | "jobId" | "key">,
   { book: how, ...end }: Conclusion,
@@ -179,14 +187,14 @@ export async function book(
   context.verifiers.delete(jobId);
 }
 
-/** Looks for a direct payment on the chain for some time. */
+/** Looks for a direct payment on the chain for {@link WATCH_MS}, and records its end in the budget. */
 async function watch(hiring: Hiring, payment: SignedPayment): Promise<void> {
   const { context, candidate } = hiring;
   const mode = context.modeOf(candidate.listing.payment_mode);
   for (const until = performance.now() + WATCH_MS; performance.now() < until; ) {
     await new Promise((resolve) => {
       const timer = setTimeout(resolve, WATCH_EVERY_MS);
-      // Nobody has to wait for this, because the journal has the hire.
+      // The process may end meanwhile: the journal has the hire, and `resume` finishes it.
       (timer as { unref?: () => void }).unref?.();
     });
     const ending = await mode.isOver(payment).catch(() => false as const);
@@ -195,7 +203,8 @@ async function watch(hiring: Hiring, payment: SignedPayment): Promise<void> {
 }
 
 /**
- * Writes down what will be reported to the ledger: the receipt of a free hire with both signatures, and the buyer's report.
+ * Stores what will be reported to the ledger: the receipt of a free hire with both signatures, and the buyer's
+ * report.
  */
 async function report(hiring: Hiring, { delivery, verification, latencyMs }: Judged): Promise<void> {
   const { context, candidate, order, jobId, sent, isResumed, key } = hiring;

@@ -12,9 +12,9 @@ import type { SellerClientRequest } from "./sellerClient.ts";
 const SCHEMA_MS = 5_000;
 
 /**
- * The schemas that the seller of a `custom.*` capability publishes at `ENDPOINT/capabilities/ID/schema` (SHP §5.2). The
- * params are checked against them before anything is signed. The result is checked afterwards, unless the caller judges it
- * itself. Standard capabilities have none.
+ * The schemas that the seller of a `custom.*` capability publishes at `ENDPOINT/capabilities/ID/schema` (SHP §5.2).
+ * The params are checked against them before anything is signed. The result is checked afterwards, unless the
+ * caller judges it itself. Returns undefined for a standard capability.
  *
  * @param hasOwnCheck the caller judges the result, so missing schemas are no error
  * @throws SellerSchemaError `invalid_params` naming every wrong field

@@ -10,7 +10,7 @@ import type { PaymentState } from "../chain/paymentState.ts";
 import type { BuyerMode, SignedPayment } from "./buyerContext.ts";
 import { judgeTerms, validUntil } from "./judgeTerms.ts";
 
-/** How far a chain's clock may be behind this machine's clock. */
+/** How far a chain's clock may be behind this machine's clock, in seconds. */
 const EXPIRY_MARGIN_SECONDS = 60;
 
 /**
@@ -22,7 +22,7 @@ export function directPayment(parameters: {
   network: PaymentNetwork;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** Reads the state of a payment from the chain. Without it, this buyer never reports a payment as made. */
+  /** Reads the state of a payment from the chain. Without it, this buyer never reports that a payment is `paid`. */
   readState?: ((payment: { payer: Address; nonce: Hex }) => Promise<PaymentState>) | undefined;
 }): BuyerMode {
   const { account, network, now, readState } = parameters;

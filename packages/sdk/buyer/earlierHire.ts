@@ -13,7 +13,7 @@ import { createSellerClient } from "./sellerClient.ts";
 /** The most sellers that are asked whether they know an earlier hire. */
 export const MOST_ASKED = 8;
 
-/** The number of earlier calls under the key for which each seller is asked. */
+/** For how many calls under the key each seller is asked. Each call has its own nonce. */
 const CALLS = 2;
 
 /**
@@ -26,8 +26,8 @@ const LOOK_MS = 1_000;
 const CONTENT_KEY = /^call-[0-9a-f]{32}-\d+$/;
 
 /**
- * Whether notes about a key may be lost. A key means the same hire for some time, and a younger journal may lack
- * notes from this time. A journal on disk soon becomes older, and then nobody is asked.
+ * Whether records about a key may be lost. A key means the same hire for some time. A journal that is younger than
+ * this time may lack records. A journal on disk soon becomes older, and then no seller is asked.
  */
 export async function mayBeLost({ journalBegan, now }: BuyerContext, key: string): Promise<boolean> {
   const sameMs = CONTENT_KEY.test(key) ? 2 * SAME_CALL_MS : KEPT_MS;
@@ -36,11 +36,11 @@ export async function mayBeLost({ journalBegan, now }: BuyerContext, key: string
 
 /**
  * Looks for a hire under this key with any of these sellers. The chain shows a direct payment, because its nonce
- * follows from the wallet, the key and the seller. Before that, only the seller itself knows it. A seller is believed
- * only if it names the hire's id. Nobody can compute this id from the question.
+ * follows from the wallet, the key and the seller. Before the payment is on the chain, only the seller knows the
+ * hire. A seller is believed only if it names the hire's id. Nobody can compute this id from the question.
  *
  * @param candidates the sellers that this call would ask, with listings that are proved
- * @returns undefined when none is found in time; a seller that does not answer may have one
+ * @returns undefined when no hire is found in time; a seller that does not answer may still know one
  */
 export async function findEarlierHire(
   context: BuyerContext,

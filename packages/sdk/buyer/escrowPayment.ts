@@ -30,9 +30,9 @@ export type AllowedEscrow = {
   escrow: Address;
   /** Carries releases and refunds to the contract. */
   relay: EscrowRelay;
-  /** Who may receive the fee. Without one, no fee is accepted. */
+  /** Who may receive the fee. Without this address, no fee is accepted. */
   feeRecipient?: Address;
-  /** The most it may charge. Default: the published schedule. */
+  /** The highest fees that are accepted. Default: the published fee schedule. */
   fees?: readonly FeeBand[];
   /** A third account that may refund, in addition to buyer and seller. Default: nobody. */
   arbiter?: Address;
@@ -66,7 +66,7 @@ export function escrowPayment(parameters: {
   const signer = createEscrowSigner({ account, deployment, network });
   const hireOf = ({ payload }: SignedPayment): Hire => readEscrowPayload(payload.payload).hire;
 
-  /** Whether the signed deposit has become impossible. */
+  /** Whether the deadline is over, so that nobody can use the signed deposit any more. */
   const isExpired = ({ deadline }: Hire): boolean => now() / 1000 > Number(deadline) + CLOCK_MARGIN_SECONDS;
 
   const shown = (id: Hex): Promise<EscrowState> =>
@@ -76,7 +76,10 @@ export function escrowPayment(parameters: {
     await relay.refund(hire, signer.address, await signer.refund(escrowId(hire, deployment)));
   const release = async (hire: Hire): Promise<Hex> =>
     await relay.release(hire, await signer.release(escrowId(hire, deployment)));
-  /** Carries out an instruction, and returns the state that the contract then shows. */
+  /**
+   * Sends an instruction, and returns where the money then is. Never throws: if the state is unknown, the money is
+   * `held`.
+   */
   const settle = async (hire: Hire, work: (hire: Hire) => Promise<Hex>): Promise<Conclusion> => {
     let tx: Hex | undefined;
     try {
@@ -137,14 +140,14 @@ export function escrowPayment(parameters: {
   };
 }
 
-/** What the state of an escrow means for its buyer. */
+/** Where the buyer's money is when the escrow has this state. */
 function moneyOf({ status }: EscrowState): Conclusion["money"] {
   if (status === "held") return "held";
   if (status === "none") return "authorized";
   return status === "released" || status === "split" ? "released" : "refunded";
 }
 
-/** What the budget does. Money that is held, or may still be taken, stays reserved. */
+/** Adds what the budget does. Money that is held, or may still be taken, stays reserved. */
 function booked(money: Conclusion["money"]): Conclusion {
   if (money === "released" || money === "paid") return { money, book: "spend" };
   return { money, book: money === "refunded" || money === "none" ? "giveBack" : "open" };
@@ -155,8 +158,8 @@ function asMoneyState(money: Conclusion["money"]): MoneyState {
 }
 
 /**
- * Checks the other terms: they must be those of the listing and of the published fee schedule. The arbiter is
- * the buyer's own choice.
+ * Checks the terms that only an escrow has. Seller and payee must be those of the listing, and the fee must not be
+ * higher than the accepted fees. The arbiter is the buyer's own choice.
  *
  * @throws PaymentRefusedError `malformed_terms`, `payee_changed`, `fee_too_high`
  */

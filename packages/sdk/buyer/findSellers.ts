@@ -7,13 +7,13 @@ import { meetsRequirements, type Requirements, requirementsAsked } from "./requi
 import type { FoundAgent, SearchClient } from "./searchClient.ts";
 import { readSuspension, requireNotSuspended, type Suspension } from "./suspension.ts";
 
-/** An offer that fits a hire. */
+/** An offer that a search found. */
 export type Candidate = {
   listing: Listing;
   price: bigint;
   reputation: FoundAgent["reputation"];
   suspendedUntil?: Suspension;
-  /** What the market gave as the signed form of the listing. It is not checked yet. */
+  /** What the search gave as the signed form of the listing. It is not checked yet. */
   signed?: unknown;
 };
 
@@ -44,11 +44,12 @@ export type Wishes = {
 
 /**
  * The sellers that a hire may use, in the search's order, which is the published ranking. Avoided sellers come last.
- * Further pages are read only when the caller has used up the offers. Every offer is checked against the wishes again.
+ * The next page is read only when the caller has used all offers of this page. Every offer is checked against the
+ * wishes again.
  *
  * @throws NoSellerError `no_seller`, `seller_suspended` when the wanted seller takes no new hires now, or
- * `no_recovery` when sellers exist, but no allowed escrow can pay any of them; the error of the search when it failed
- * before anybody was found
+ * `no_recovery` when sellers exist, but no allowed escrow can pay any of them; the error of the search when it
+ * fails and no avoided seller is left to try
  */
 export async function* findSellers(
   client: SearchClient,
@@ -114,8 +115,8 @@ function readCandidate(found: FoundAgent): Candidate | undefined {
 }
 
 function fits(candidate: Candidate, wishes: Wishes): boolean {
-  const isFree = wishes.allowSuspended === true || (candidate.suspendedUntil ?? null) === null;
-  return isFree && isWanted(candidate, wishes);
+  const isAllowed = wishes.allowSuspended === true || (candidate.suspendedUntil ?? null) === null;
+  return isAllowed && isWanted(candidate, wishes);
 }
 
 function isWanted({ listing, price, reputation }: Candidate, wishes: Wishes): boolean {

@@ -28,12 +28,12 @@ type Start = (order: KeyedOrder) => Promise<HireResult>;
 type Wanted = Omit<HireParameters, "signal" | "verify"> & { verify?: Verify; signal?: AbortSignal };
 
 /**
- * Hires once for each idempotency key, even if it is called often and from several processes on one store. The same key
- * gives the same hire, its state, and its result. A hire for which nothing was signed may be tried again.
+ * Hires once for each idempotency key, even if it is called often and from several processes on one store. The same
+ * key gives the same hire, its state, and its result. A hire for which nothing was signed may be tried again.
  *
- * @param untilMs how long the whole call may take. Another process starts over only after this time
- * @throws TallystickError `idempotency_key_reused` when the key was used for something else; `hire_under_way` while another
- * process runs it
+ * @param untilMs how long the whole call may take. Only after this time may another process start the hire again
+ * @throws TallystickError `idempotency_key_reused` when the key was used for something else; `hire_under_way` while
+ * another process runs it
  */
 export async function hireByKey(
   context: BuyerContext,
@@ -57,7 +57,10 @@ export async function hireByKey(
   }
 }
 
-/** The state of the hire with this key. Resumes it if its money is open and it does not run in this process. */
+/**
+ * The state of the hire with this key, or undefined if the key is unknown. Resumes the hire if its money is open and
+ * the hire does not run in this process.
+ */
 export async function findByKey(
   context: BuyerContext,
   key: string,
@@ -84,13 +87,13 @@ async function run(
   start: Start,
 ): Promise<HireResult> {
   const { kept: keep, now } = context;
-  /** What is kept of this key. @throws when it belongs to another hire, or another process runs it */
+  /** What the store has of this key. @throws when the key belongs to another hire, or another process runs this hire */
   const look = async (): Promise<KeptHire | undefined> => {
     const kept = await keep.get(key);
     if (!kept) return undefined;
     requireSame(kept.asked, asked, key);
-    // After that time the process has ended without a result, and it had not signed: a signature is written
-    // down before a payment leaves.
+    // After `until` the process has ended without a result and without a payment: it would have stored the state
+    // `signed` before the payment left.
     if (kept.state === "running" && now() <= kept.until) throw underWay(key);
     return kept;
   };
@@ -99,7 +102,7 @@ async function run(
   const turn = await keep.take(key);
   if (!turn) throw underWay(key);
   try {
-    // Another process may have had its turn since.
+    // Another process may have run this hire since the first look.
     const kept = await look();
     if (kept && hasSigned(kept)) return again(await ended(context, kept, wanted.verify));
     const first: Pick<KeptHire, "startedAt" | "attempts" | "calls"> = { startedAt: now(), attempts: 0 };
@@ -110,14 +113,14 @@ async function run(
     else if (!(await keep.putNew(mine))) throw underWay(key);
     return await runInTurn(keep, mine, turn, start);
   } finally {
-    // If the turn cannot be given back now, it ends by itself.
+    // If the turn cannot be ended now, it ends by itself after some time.
     await turn.end().catch(() => {});
   }
 }
 
 /**
- * Runs a hire, and writes down how far it came. A process may be suspended so long that another process takes its
- * turn. Then it asks no further seller and signs nothing more.
+ * Runs a hire, and stores how far it came. A process may be suspended so long that another process takes its turn.
+ * Then the suspended process asks no further seller and signs nothing more.
  */
 async function runInTurn(
   keep: KeptHires,
@@ -177,7 +180,7 @@ async function runInTurn(
     // While the money is open the state stays `signed`: the next call resumes it.
     isOver = true;
     const failed = error instanceof HireFailedError ? error : undefined;
-    // The payment of a process whose notes are lost may still be taken, so no later call pays for this key.
+    // The payment of a process whose records are lost may still be taken, so no later call pays for this key.
     if (failed && (signed ? isSettled(failed) : failed.code === "hired_before"))
       await keep.failed(key, failed);
     else if (!signed && (await isHeld())) await put({ state: "open" });
@@ -195,7 +198,11 @@ export function isSettled({ money }: HireFailedError): boolean {
   return money === "paid" || money === "refunded" || money === "none";
 }
 
-/** The end of a hire for which something was signed. */
+/**
+ * Returns the result of a hire for which something was signed: from the store, or by resuming the hire.
+ *
+ * @throws HireFailedError of the failed hire, or `result_lost`; TallystickError `hire_under_way`
+ */
 async function ended(context: BuyerContext, kept: KeptHire, verify: Verify | undefined): Promise<HireResult> {
   if (kept.state === "done") return await withItsMoney(context, await withItsReceipt(context, kept), verify);
   if (kept.state === "failed") throw reviveFailure(kept);
@@ -250,12 +257,15 @@ async function withItsMoney(
   return { ...hire, money: resumed.money };
 }
 
-/** The result of a hire for a call after the first. */
+/** Marks the result for a call after the first. */
 function again(hire: HireResult): HireResult {
   return { ...hire, isRepeated: true };
 }
 
-/** @throws TallystickError `idempotency_key_reused` when two calls with one key ask for different things: {@link askedOf} */
+/**
+ * @throws TallystickError `idempotency_key_reused` when two calls with one key ask for different things: {@link
+ * askedOf}
+ */
 export function requireSame(one: string, other: string, key: string): void {
   if (one === other) return;
   throw new TallystickError({
@@ -274,7 +284,10 @@ function underWay(key: string): TallystickError {
   });
 }
 
-/** Everything that makes two hires different: all parameters except the time that the caller waits. */
+/**
+ * A hash of everything that makes two hires different. It leaves out what only says how the caller waits, checks and
+ * reports.
+ */
 export function askedOf(wanted: { [name: string]: unknown }): string {
   const { signal, verify, onProgress, deadlineMs, telemetry, idempotencyKey, maxAttempts, ...asked } = wanted;
   const { trustListing, ...rest } = asked;

@@ -28,7 +28,7 @@ export function refusedBy(
 export const MONEY_HINTS: { [money in MoneyState]: string } = {
   none: "Nothing was paid. Hire somebody else.",
   authorized: "The seller can still take the payment until it expires. Look the job up before hiring again.",
-  paid: "The money is the seller's: rate it, and take an escrow next time.",
+  paid: "The seller has the money. Rate the seller, and use an escrow next time.",
   held: "The escrow sends the money back at its deadline; anybody may call timeoutRefund then.",
   refunded: "The money is back.",
 };

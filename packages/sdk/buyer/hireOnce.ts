@@ -23,8 +23,8 @@ import { createSellerClient, type SellerResponse, UnreachableError } from "./sel
 const TERMS_MS = 10_000;
 
 /**
- * Hires one seller: asks for terms, checks and signs them, gets the result, verifies it, and concludes. Waits for nothing
- * that comes after the result, and never beyond the deadline.
+ * Hires one seller: asks for terms, checks and signs them, gets the result, verifies it, and concludes. Waits for
+ * nothing that comes after the result, and never beyond the deadline.
  *
  * @throws PaymentRefusedError, BudgetError: nothing was signed
  * @throws HireFailedError saying where the money is
@@ -108,8 +108,8 @@ async function obtain(hiring: Hiring): Promise<SellerResponse> {
 }
 
 /**
- * Signs what is asked for, and writes it down before and after. If that fails nothing has left this process, and the budget
- * gets the amount back.
+ * Signs the payment that is asked for. Stores the hire in the journal before that, and the payment after that. If
+ * any of this fails, nothing has left this process, and the budget gets the amount back.
  */
 async function sign(hiring: Hiring, mode: BuyerMode, required: PaymentRequired): Promise<SignedPayment> {
   const { context, candidate, order, hireId, jobId } = hiring;
@@ -128,7 +128,8 @@ async function sign(hiring: Hiring, mode: BuyerMode, required: PaymentRequired):
     await context.journal.put(`hire/${jobId}`, { ...entry, signed } satisfies JournalEntry);
     await order.keyed?.signed({ hireId, jobId, seller: listing.agent_id });
     order.deadline.signal.throwIfAborted();
-    // A machine that sleeps stops the deadline's clock. Another process may have given the reserved amount back meanwhile.
+    // A machine that sleeps stops the deadline's clock. Another process may have given the reserved amount back
+    // meanwhile.
     if (context.now() > entry.signsUntil) throw signedTooLate();
     return payment;
   } catch (error) {
@@ -166,7 +167,10 @@ async function holdToSchemas(hiring: Hiring): Promise<void> {
   }
 }
 
-/** Brings the money of a failed hire back if that can be done in time, and says where it is. */
+/**
+ * Brings the money of a failed hire back if that can be done in time. Always throws: the error says where the money
+ * is.
+ */
 async function abandon(hiring: Hiring, payment: SignedPayment, error: unknown): Promise<never> {
   if (!(error instanceof HireFailedError)) throw error;
   const { context, candidate, order, hireId, jobId } = hiring;
@@ -243,7 +247,10 @@ function unanswered(hiring: Hiring, cause: UnreachableError | undefined, money: 
   });
 }
 
-/** Whether the seller refuses because it knows this hire: it names its job, which follows from the nonce. */
+/**
+ * Whether the seller refuses because it knows this hire. Then it names the hire's job, whose id follows from the
+ * nonce.
+ */
 function isUsedNonce({ status, body }: SellerResponse, jobId: string): boolean {
   const { code, job_id } = Object(body) as { code?: unknown; job_id?: unknown };
   return status === 409 && code === "duplicate_nonce" && job_id === jobId;
@@ -261,7 +268,7 @@ function isOfGateway({ status, body }: SellerResponse): boolean {
   return (status === 502 || status === 503) && typeof Object(body).code !== "string";
 }
 
-/** Sends the payment. If the answer is lost, the hire is looked up. It is never sent, or paid, twice. */
+/** Sends the payment. If the answer is lost, the hire is looked up. The payment is never sent twice. */
 async function sendPaid(
   hiring: Hiring,
   headers: { [name: string]: string },
@@ -283,7 +290,7 @@ async function sendPaid(
   }
 }
 
-/** Looks a job up until it ends, or the time for this seller is over. */
+/** Looks a job up until it is completed. @throws HireFailedError if it fails, or the time for this seller is over */
 export async function lookUp(
   hiring: Hiring,
   jobId: string,

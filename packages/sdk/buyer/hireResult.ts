@@ -18,21 +18,25 @@ export type HireResult<Id extends string = string> = {
   pricePaidUsdc: string;
   paymentMode: string;
   /**
-   * Where the money is: none for a free call; paid, released, refunded or held, as the chain shows it; authorized while the
-   * chain does not show it.
+   * Where the money is: none for a free call; paid, released, refunded or held, as the chain shows it; authorized
+   * while the chain does not show it.
    */
   money: MoneyState | "released";
-  /** The payment (direct) or the deposit (escrow), as the seller says. */
+  /** The transaction of the payment (direct) or of the deposit (escrow), as the seller says. */
   tx: Hex | null;
-  /** The release or refund, in escrow mode. */
+  /** The transaction of the release or refund, in escrow mode. */
   settlementTx: Hex | null;
-  /** Where the money went first, in escrow mode. */
+  /** The escrow that received the money, in escrow mode. */
   escrow: EscrowOfHire | null;
   receipt: ReceiptSummary | null;
   /** What is wrong with the seller's receipt; empty when nothing is. */
   receiptIssues: string[];
-  /** Its entry in the ledger; null while there is none. `find`, with the hire's key, shows it later. */
+  /**
+   * The hash of the receipt's entry in the ledger; null while there is no entry. `find`, with the hire's key, shows
+   * it later.
+   */
   receiptHash: string | null;
+  /** The token to rate this hire; null while `receiptHash` is null. */
   ratingToken: string | null;
   /** From the request to the result, in milliseconds. */
   latencyMs: number;

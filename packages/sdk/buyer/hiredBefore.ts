@@ -2,12 +2,12 @@ import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 import { HireFailedError, type MoneyState } from "../errors.ts";
 
-/** A hire under the same key, made by a process that has lost its notes. */
+/** A hire under the same key, made by a process whose records are lost. */
 export type EarlierHire = { seller: Address; hireId: Hex; jobId: string; money: MoneyState };
 
 /**
  * A seller, or the chain, knows a hire under this key, and this process does not know it. An earlier process paid,
- * and its notes are lost.
+ * and its records are lost.
  */
 export function hiredBefore(earlier: EarlierHire): HireFailedError {
   return new HireFailedError({

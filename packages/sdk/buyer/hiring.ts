@@ -17,7 +17,7 @@ export type Order = {
   maxLatencyMs: number;
   callbackUrl?: string | undefined;
   quoteToken?: string | undefined;
-  /** Whether the caller answers for the listing. Then its seller's signature is not asked for. */
+  /** Whether the caller answers for the listing. Then the listing needs no signature of the seller. */
   trustsListing?: boolean;
   verify?: Verify | undefined;
   /** The end of the whole call. */
@@ -26,7 +26,10 @@ export type Order = {
   telemetry: boolean;
   /** Set when the caller gave an idempotency key. */
   keyed?: KeyedOrder | undefined;
-  /** A hire under the same key that is not in the notes. Nothing is signed before this is known. Never rejects. */
+  /**
+   * A hire under the same key that this store does not have. Nothing is signed before the answer is known. Never
+   * rejects.
+   */
   earlier?: Promise<EarlierHire | undefined> | undefined;
   /** Called with the progress of the hire. */
   onProgress?: ((stage: HireStage) => void) | undefined;
@@ -40,7 +43,10 @@ export type KeyedOrder = {
   key: string;
   /** The nonce for a seller. */
   nextNonce: (listing: Pick<Listing, "agent_id" | "payment_mode">) => Promise<Hex>;
-  /** Written down before a payment leaves this process. After that, no process starts this hire again. */
+  /**
+   * Stores that the payment is signed, before it leaves this process. After that, no process starts this hire
+   * again.
+   */
   signed: (hire: { hireId: Hex; jobId: string; seller: string }) => Promise<void>;
   /** Called when the payment will never leave. */
   unsigned: () => Promise<void>;
@@ -55,7 +61,7 @@ export type Hiring = {
   request: HireRequest;
   hireId: Hex;
   jobId: string;
-  /** The idempotency key with which it was asked for. */
+  /** The idempotency key with which the hire was asked for. */
   key?: string | undefined;
   /** Milliseconds since 1970. */
   startedAt: number;
@@ -65,6 +71,6 @@ export type Hiring = {
   schemas?: CustomSchemas | undefined;
   /** Set once the payment has left this process. From then on the seller may take it. */
   sent?: SignedPayment;
-  /** Whether the hire was resumed. Then nobody measured how long it took. */
+  /** Set for a resumed hire, whose duration nobody measured. `isReported` says that its report is stored already. */
   isResumed?: { isReported: boolean };
 };

@@ -13,16 +13,16 @@ export type JournalEntry = {
   listing: Listing;
   request: HireRequest;
   maxPrice: string;
-  /** What judges the result: the standard, the seller's schemas from before the payment, or the caller. */
+  /** What judges the result: the capability's verifier, the seller's schemas from before the payment, or the caller. */
   judge: "standard" | "caller" | CustomSchemas;
   /** Whether to report the result to the ledger. */
   telemetry: boolean;
   /** Milliseconds since 1970. A process that has not signed by then never sends anything. */
   signsUntil: number;
-  /** The signed payment; absent if none has left this process. `validUntil` is unix seconds. */
+  /** The signed payment. While it is absent, no payment has left this process. `validUntil` is unix seconds. */
   signed?: { amount: string; payload: PaymentPayload; validUntil: number };
-  /** The idempotency key with which it was asked for. */
+  /** The idempotency key with which the hire was asked for. */
   key?: string;
-  /** Whether the result was judged, and the report for the ledger was written down. */
+  /** Whether the result was judged, and the report for the ledger was stored. */
   isReported?: boolean;
 };

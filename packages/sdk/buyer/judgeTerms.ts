@@ -64,8 +64,8 @@ export function judgeTerms(
 }
 
 /**
- * What the options ask for in one field, for a message. A seller may write anything there, and a message is read as our
- * own words. So only what has the form of the field is quoted.
+ * What the options ask for in one field, for a message. A seller may write anything there, and a message is read as
+ * our own words. So only what has the form of the field is quoted.
  */
 function readable(
   options: readonly PaymentRequirements[],
@@ -77,7 +77,7 @@ function readable(
   return quoted.length > 0 ? quoted.join(", ") : "something unreadable";
 }
 
-/** Makes the errors of one seller's terms. */
+/** Returns a function that makes the errors about one seller's terms. */
 export function refusal({ agent_id: seller }: Listing) {
   return (code: string, message: string): PaymentRefusedError =>
     new PaymentRefusedError({
@@ -104,8 +104,8 @@ function isAtMost(amount: unknown, { price, maxPrice }: Agreed): boolean {
 }
 
 /**
- * The time until which a payment may be used. It is long enough for the work, and it has a limit that the seller cannot
- * raise.
+ * The time until which a payment may be used, in unix seconds. It is long enough for the work, and it has a limit
+ * that the seller cannot raise.
  */
 export function validUntil(option: PaymentRequirements, { listing }: Agreed, nowSeconds: number): bigint {
   const least = Math.ceil(listing.max_latency_ms / 1000) + 30;

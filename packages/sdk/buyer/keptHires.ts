@@ -13,15 +13,15 @@ import { type KeyNonce, keyNonces } from "./keyNonce.ts";
 /** How long a hire is remembered by its idempotency key, in milliseconds. */
 export const KEPT_MS = 30 * 86_400_000;
 
-/** The most hires that are remembered. The oldest go first. */
+/** The most hires that are remembered. The oldest are deleted first. */
 export const MAX_KEPT = 10_000;
 
-/** The most characters of results that one process keeps. The oldest results go first; their hires stay. */
+/** The most characters of results that one process keeps. The oldest results are deleted first; their hires stay. */
 export const MAX_KEPT_CHARACTERS = 128 * 1024 * 1024;
 
 const SWEEP_MS = 3_600_000;
 
-/** The most hires about which facts are remembered before their result is kept. The oldest go first. */
+/** The most hires about which facts are remembered before their result is stored. The oldest are forgotten first. */
 const MAX_EARLY = 1_000;
 
 /** How long a silent process keeps the right to run a hire, in milliseconds. */
@@ -52,9 +52,9 @@ export type KeptHire = {
   /** A hash of what was asked for. */
   asked: string;
   startedAt: number;
-  /** The sellers that were asked. Each has its own nonce. */
+  /** How many sellers were asked. Each gets its own nonce. */
   attempts: number;
-  /** The calls in which somebody was asked. In each, a seller gets another nonce. */
+  /** How many calls asked a seller. In each call, a seller gets another nonce. */
   calls?: number;
 } & KeptState;
 
@@ -72,16 +72,19 @@ export type KeptHires = {
   get: (key: string) => Promise<KeptHire | undefined>;
   /** Takes the exclusive right to run the hire of a key; undefined while another process, or another call, has it. */
   take: (key: string) => Promise<JobLease | undefined>;
-  /** Writes only when nobody has written this key yet. */
+  /** Stores a new hire. Returns false, and stores nothing, if there is a hire with this key already. */
   putNew: (kept: KeptHire) => Promise<boolean>;
   put: (kept: KeptHire) => Promise<void>;
-  /** The result of a hire, wherever it was concluded. Does nothing when its key is not kept. */
+  /** Stores the result of a hire. Does nothing when the key is unknown. */
   done: (key: string, hire: HireResult) => Promise<void>;
-  /** The entry of a hire's receipt, if it came after the result. */
+  /** Stores the entry hash of a hire's receipt. It may come before or after the result. */
   receipt: (key: string, receiptHash: string) => Promise<void>;
-  /** Where the money of a hire ended, if that is known only after the result. */
+  /** Stores where the money of a hire ended. This may be known before or after the result. */
   settled: (key: string, end: SettledMoney) => Promise<void>;
-  /** The failure of a hire whose money is settled. A result that is kept stays. Does nothing when its key is not kept. */
+  /**
+   * Stores the failure of a hire whose money is settled. A stored result stays, and only its money changes. Does
+   * nothing when the key is unknown.
+   */
   failed: (key: string, error: HireFailedError) => Promise<void>;
   nonce: KeyNonce;
 };
@@ -89,9 +92,9 @@ export type KeptHires = {
 /**
  * Remembers hires by their idempotency key for 30 days.
  *
- * A nonce leads to the job's id, and with that anyone can fetch the result. A key may be guessed, so the nonce is made of
- * the wallet's signature over the key. A key of 32 random bytes in hex is the nonce itself for the first seller that is
- * asked.
+ * A nonce leads to the job's id, and with that anyone can fetch the result. A key may be guessed, so the nonce is
+ * made of the wallet's signature over the key. A key of 32 random bytes in hex is the nonce itself for the first
+ * seller that is asked.
  */
 export function keptHires(
   store: KeyValueStore,
@@ -112,7 +115,7 @@ export function keptHires(
   const turns = createJobLeases({ store, leaseMs: TURN_MS, now, folder: TURNS });
   const sweep = sweeper(store, now);
 
-  /** Drops the oldest results when all results together are too large. */
+  /** Deletes the oldest results when all results together are too large. Their hires become `signed` again. */
   async function makeRoom(key: string, size: number): Promise<void> {
     characters += size - (sizes.get(key) ?? 0);
     sizes.delete(key);
@@ -171,7 +174,7 @@ export function keptHires(
     failed: inTurn(async (key, error) => {
       const kept = await get(key);
       if (!kept) return;
-      // Its seller does not know the job any more. The buyer has the result.
+      // The seller has forgotten the job, but the buyer has the result.
       if (kept.state === "done") return await put({ ...kept, hire: withEnd(kept.hire, error) });
       const { asked, startedAt, attempts } = kept;
       early.take(key);
@@ -197,7 +200,7 @@ function sweeper(store: KeyValueStore, now: () => number): () => Promise<void> {
     }
     kept.sort((a, b) => b.startedAt - a.startedAt);
     for (const [at, { name, startedAt, isOpen }] of kept.entries()) {
-      // Without its note a key that has signed would look new, and could pay again.
+      // A key that has signed stays: without its record it would look new, and could pay again.
       if ((at >= MAX_KEPT && !isOpen) || startedAt + KEPT_MS <= now()) await store.delete(name);
     }
     for (const name of await store.keys(TURNS)) {
@@ -255,7 +258,7 @@ export function revive(kept: KeptHire & { state: "done" }): HireResult {
   return { ...kept.hire, amount: BigInt(kept.hire.amount) } as HireResult;
 }
 
-/** A hire with the entry of its receipt. One that it has already stays. */
+/** Adds the entry hash of the receipt to a hire. If the hire has a hash already, it stays. */
 function withReceipt<Hire extends Pick<HireResult, "receiptHash" | "ratingToken">>(
   hire: Hire,
   receiptHash: string | null,
@@ -264,7 +267,7 @@ function withReceipt<Hire extends Pick<HireResult, "receiptHash" | "ratingToken"
   return { ...hire, receiptHash, ratingToken: ratingToken(receiptHash, "buyer") };
 }
 
-/** A hire whose money was open, with the place where the money is in the end. */
+/** Adds to a hire whose money was open where the money is in the end. */
 function withEnd<Hire extends Pick<HireResult, "money" | "settlementTx">>(
   hire: Hire,
   end: SettledMoney | undefined,

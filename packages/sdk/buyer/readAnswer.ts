@@ -34,10 +34,10 @@ export type ExpectedReceipt = {
 };
 
 /**
- * Reads a delivery. A seller that knows x402 but not SHP answers with the result alone. Then there is no receipt, and the
- * settlement header names the transaction.
+ * Reads a delivery. A seller that knows x402 but not SHP answers with the result alone. Then there is no receipt,
+ * and the settlement header names the transaction.
  *
- * @returns undefined when it is neither: the answer is garbage
+ * @returns undefined when the answer has neither form
  */
 export function readDelivery(response: SellerResponse, expected: ExpectedReceipt): Delivery | undefined {
   const { body, headers } = response;

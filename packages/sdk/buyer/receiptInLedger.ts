@@ -8,9 +8,10 @@ import { type Fetch, requestService, ServiceError } from "../requestService.ts";
 export type SignedReceipt = { body: RecordBody; signer: Address; signature: Hex };
 
 /**
- * The entry hash of a hire's receipt, as the ledger itself gives it. A seller's word is not enough: it could name no
- * receipt, or the receipt of another hire. Then the buyer's verdict and stars would go to that other hire. The ledger
- * takes the receipt from anyone, because the seller has signed it, and answers the same for one that it has already.
+ * The entry hash of a hire's receipt, as the ledger itself gives it. The seller's own answer is not enough: it
+ * could name no entry, or the entry of another hire. Then the buyer's verdict and stars would go to that other
+ * hire. The ledger takes the receipt from anyone, because the seller has signed it. For a receipt that it already
+ * has, it gives the same answer.
  *
  * @throws ServiceError when the ledger cannot be asked, or does not take the receipt
  */

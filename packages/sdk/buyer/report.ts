@@ -47,7 +47,8 @@ export async function reportHire(
 }
 
 /**
- * Signs the receipt of a free hire, which does not count without its buyer's signature (SHP §11).
+ * Signs the receipt of a free hire and sends the signature to the seller. Without it the hire does not count (SHP
+ * §11).
  *
  * @returns the receipt's entry hash; null while the ledger does not have it
  */
@@ -83,9 +84,9 @@ export type RateParameters = {
   ratingToken: string;
   stars: number;
   latencyMs?: number;
-  /** The text stays at the registry. The ledger has its hash. */
+  /** The node keeps the text. The ledger has only its hash. */
   comment?: string;
-  /** Posts it to ERC-8004's reputation registry too, once the ledger has it. */
+  /** Also posts the rating to ERC-8004's reputation registry, once the ledger has the rating. */
   erc8004?: RateErc8004;
 };
 

@@ -25,7 +25,10 @@ export type Report = {
   since: number;
 };
 
-/** Reports on their way to the ledger. They are written down, so that no hire waits for them and no crash loses them. */
+/**
+ * Reports on their way to the ledger. They are written down, so that no hire waits for them and no crash loses
+ * them.
+ */
 export type Reports = {
   add: (report: Report) => Promise<void>;
   /** Sends what is waiting, once. What fails waits for the next time. */
@@ -39,10 +42,13 @@ const KEEP_MS = 7 * 86_400_000;
 /** The most reports that one round sends. */
 const MAX_A_ROUND = 100;
 
-/** How many are sent at the same time. */
+/** How many reports are sent at the same time. */
 const AT_ONCE = 8;
 
-/** How long a report waits after a failure, in milliseconds. It doubles each time. */
+/**
+ * A report waits `FIRST_WAIT_MS * 2` after its first failure, and then twice as long each time, up to
+ * `MAX_WAIT_MS`.
+ */
 const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 600_000;
 
@@ -53,7 +59,7 @@ export function createReports(
     sellerFetch: Fetch;
     store: KeyValueStore;
     now: () => number;
-    /** Called with the entry of a receipt that is in the ledger. */
+    /** Called with a hire's idempotency key and the entry hash of its receipt, once that is in the ledger. */
     onReceipt?: ((key: string, receiptHash: string) => Promise<void>) | undefined;
   },
 ): Reports {

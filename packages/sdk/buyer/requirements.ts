@@ -25,8 +25,8 @@ export function requirementsAsked(require: Requirements): Partial<SearchRequest>
 }
 
 /**
- * Whether a seller from a search meets them. It is checked here again, because a node without these filters returns
- * every seller.
+ * Whether a seller from a search meets the requirements. They are checked here again, because a node without these
+ * filters returns every seller.
  */
 export function meetsRequirements(
   reputation: { [field: string]: unknown },

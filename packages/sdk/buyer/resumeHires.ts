@@ -32,11 +32,11 @@ const AT_ONCE = 8;
 
 /**
  * Concludes the hires in the journal. Each is looked up at its seller, and judged by the check that it began with.
- * This is the caller's own check, the seller's schemas of that time, or the standard's check. Then it is released,
- * refunded or reported. If the seller does not finish a hire, the hire stays in the journal until its payment can no
- * longer be taken. Then the budget gets the amount back, because nothing was paid. Hires that run in this process are
- * left alone. A hire that cannot be resumed is reported, and stays in the journal. Reports that wait for the ledger
- * are sent too.
+ * This is the caller's own check, the seller's schemas of that time, or the standard's check. Then its money is
+ * released or refunded, and it is reported to the ledger. If the seller does not finish a hire, the hire stays in
+ * the journal until its payment can no longer be taken. Then the budget gets the amount back, because nothing was
+ * paid. Hires that run in this process are left alone. A hire that cannot be resumed is returned with an error, and
+ * stays in the journal. Reports that wait for the ledger are sent too.
  *
  * @param verify the caller's own check, as it was given to `hire`. Without it, hires that had such a check
  * wait, because nobody else may release their money
@@ -55,7 +55,8 @@ export async function resumeHires(context: BuyerContext, verify?: Verify): Promi
 }
 
 /**
- * Concludes one hire, as {@link resumeHires} does for all. Undefined: it runs in this process, or is not in the journal.
+ * Concludes one hire, as {@link resumeHires} does for all. Returns undefined if the hire runs in this process, is
+ * not in the journal, or has no signed payment.
  */
 export async function resumeHire(
   context: BuyerContext,
@@ -99,7 +100,7 @@ async function resumeEntry(
   }
 }
 
-/** A hire that could not be resumed, for example because the budget is away. The other hires must not wait for it. */
+/** The outcome of a hire that could not be resumed, for example because the budget's database does not answer. */
 async function notResumed(
   { journal }: BuyerContext,
   key: string,
@@ -121,7 +122,7 @@ async function notResumed(
   return { jobId, hireId, escrow: null, error, isOver: false, money: signed ? "authorized" : "none" };
 }
 
-/** The end of a resumed hire, under the idempotency key with which it was asked for. */
+/** Stores the end of a resumed hire under its idempotency key. Stores nothing while the money is open. */
 async function keep({ kept }: BuyerContext, key: string, resumed: ResumedHire): Promise<void> {
   if ("hire" in resumed) await kept.done(key, resumed.hire);
   else if (resumed.isOver && resumed.error instanceof HireFailedError) {
@@ -167,7 +168,8 @@ async function resumeOne(
     isResumed: { isReported: entry.isReported ?? false },
   };
   const mode = modeIn(context, listing.payment_mode);
-  // Its escrow was taken off the list meanwhile. Its money comes back at the deadline, and no other hire has to wait.
+  // The buyer took the hire's escrow off its list meanwhile. Its money comes back at the deadline, and no other
+  // hire has to wait.
   if (mode instanceof NoSellerError) {
     return { jobId, hireId, escrow: null, error: mode, isOver: false, money: "authorized" };
   }
@@ -182,7 +184,8 @@ async function resumeOne(
   } catch (cause) {
     error = asFailure(hiring, cause, mode.whenSent);
   }
-  // A seller that does not answer now is asked the next time. Its deadline stays the same.
+  // The money is asked back after the hire's time, or after a final answer of the seller. Before that, the next
+  // `resume` asks the seller again.
   let { money } = error;
   const isDue = !WITHOUT_JUDGE.has(error.code) && context.now() >= entry.startedAt + maxLatencyMs;
   if (isDue || isFinal(error))

@@ -10,7 +10,7 @@ export type FoundAgent = {
    */
   signed?: unknown;
   reputation: { success_rate?: number | null; trust_tier?: number; [key: string]: unknown };
-  /** Until when it takes no new hires, unix seconds. */
+  /** `suspended_until` is the time until which the agent takes no new hires, in unix seconds. */
   steward?: { suspended_until?: number | null; [key: string]: unknown } | null;
 };
 

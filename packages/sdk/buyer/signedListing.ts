@@ -10,33 +10,33 @@ import { requirePublicUrl } from "../publicUrl.ts";
 import type { ListingSources } from "./listingSources.ts";
 import { createSellerClient } from "./sellerClient.ts";
 
-/** A listing in the form that its seller signed, from somebody who is not believed. */
+/** A listing in the form that its seller signed, from a source that is not trusted. */
 type SignedForm = { body: RecordBody; signature: Hex };
 
 /** How long one source may take, in milliseconds. */
 const SOURCE_MS = 5_000;
 
-/** The longest listing that is looked at, in characters of JSON. A ledger takes none that is longer. */
+/** The longest listing that is looked at, in characters of JSON. No ledger takes a longer one. */
 const MAX_LISTING_LENGTH = 65_536;
 
-/** The longest signature, in characters. A contract wallet's may be long. */
+/** The longest signature, in characters. The signature of a contract wallet may be long. */
 const MAX_SIGNATURE_LENGTH = 20_000;
 
 /** How many listings of the seller's own answer are looked at. */
 const MAX_OWN_LISTINGS = 1_000;
 
-/** How many of them may be checked for their signature. */
+/** The most listings of that answer whose signatures are checked. */
 const MAX_CHECKED = 4;
 
 /**
- * Returns a listing as its seller signed it. Neither a node nor the caller's market is believed, because each could
- * show another payee, endpoint or price. The signed form comes from the market, the node or the seller itself. It has
- * to be signed by the agent of the listing, and to have the same terms as what was shown.
+ * Returns a listing as its seller signed it. Neither a node nor a search is believed, because each could show another
+ * payee, endpoint or price. The signed form comes from the search, the node or the seller itself. The agent of the
+ * listing must have signed it, and it must have the same terms as the shown listing.
  *
  * The signature does not show whether the seller has replaced the listing since.
  *
- * @param shown the listing as the market showed it. An `entry_hash` in it names its ledger entry
- * @param given.signed what the market gave as its signed form
+ * @param shown the listing as the search showed it. An `entry_hash` in it names its ledger entry
+ * @param given.signed what the search gave as its signed form
  * @param given.isQuoted whether a quote replaces the price
  * @throws ListingError `listing_differs`, `listing_not_signed`, `listing_unavailable`
  * @throws InvalidInputError when `shown` is no listing
@@ -100,7 +100,7 @@ async function check(
   if (form === undefined) return undefined;
   const { agent_id: agent } = shown;
   const read = listingSchema.safeParse(form.body);
-  // Every record but listings and receipts names its type in what is signed.
+  // A signed body with a `type` is another record. Only listings and receipts may be signed without it.
   const isListing = read.success && read.data.agent_id === agent && !Object.hasOwn(form.body, "type");
   if (!isListing) return notSigned(agent, "What is shown as its signed form is no listing of this agent.");
   if (!isSignedBy(form.body, form.signature, agent)) {
@@ -118,7 +118,7 @@ function readForm(given: unknown): SignedForm | undefined {
   if (!isHex(signature)) return undefined;
   const form = { body: body as RecordBody, signature };
   try {
-    // Such a body cannot be signed, or no ledger takes it.
+    // A body that is too long is in no ledger, and a body that cannot be hashed was never signed.
     return JSON.stringify(body).length <= MAX_LISTING_LENGTH && hashOf(form) ? form : undefined;
   } catch {
     return undefined;

@@ -4,7 +4,7 @@ import { NoSellerError } from "../errors.ts";
 /** The end of the year 9999, unix seconds. */
 const LATEST = 253_402_300_799;
 
-/** Until when an agent takes no new hires, for a breach of its SLA, unix seconds; null when it takes them. */
+/** Until when an agent takes no new hires, for a breach of its SLA, unix seconds; null when it takes new hires. */
 export type Suspension = number | null;
 
 /** Reads a time from a node, up to the year 9999. Anything else counts as the latest possible time. */

@@ -4,7 +4,10 @@ import { isCustomCapability } from "tallystick-protocol/capability";
 import type { Listing } from "tallystick-protocol/records/listing";
 import { verifyApart } from "../verification/verifyApart.ts";
 
-/** A caller's own check of a result: for `custom.*` capabilities, or to ask for more than the standard does. */
+/**
+ * A caller's own check of a result: for `custom.*` capabilities, or to ask for more than the capability's own
+ * verifier does.
+ */
 export type Verify = (
   params: unknown,
   result: unknown,
@@ -17,8 +20,8 @@ export type Judge = { verify?: Verify | undefined; schemas?: CustomSchemas | und
 /**
  * The buyer's check of what was delivered (SHP §8.1). The caller's check is used if there is one. Otherwise a custom
  * capability is checked by the seller's schemas, and a standard one by its own check, in the version that the listing
- * names. The check runs in a worker that is stopped when it takes too long. Never throws. A check that cannot run
- * counts as failed, and a custom capability without any check counts as failed too.
+ * names. These two checks run in a worker that is stopped when it takes too long. Never throws. A check that cannot
+ * run counts as failed, and a custom capability without any check counts as failed too.
  */
 export async function verifyResult(
   { capability, verification_version: version }: Listing,

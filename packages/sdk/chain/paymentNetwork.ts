@@ -23,7 +23,7 @@ export const baseSepolia: PaymentNetwork = {
   version: "2",
 };
 
-/** Its name in x402 v2 and in receipts (CAIP-2). */
+/** The network's name in x402 v2 and in receipts (CAIP-2). */
 export function networkId({ chainId }: Pick<PaymentNetwork, "chainId">): `eip155:${number}` {
   return `eip155:${chainId}`;
 }
@@ -31,12 +31,12 @@ export function networkId({ chainId }: Pick<PaymentNetwork, "chainId">): `eip155
 /** The short names that x402 v1 and SHP §7.1 use, for the chains that have one. */
 const SHORT_NAMES: { [chainId: number]: string } = { 8453: "base", 84532: "base-sepolia" };
 
-/** Its name in x402 v1 and in `X-402-Network`. */
+/** The network's name in x402 v1 and in `X-402-Network`. */
 export function shortNetworkName(network: Pick<PaymentNetwork, "chainId">): string {
   return SHORT_NAMES[network.chainId] ?? networkId(network);
 }
 
-/** The EIP-712 domain of its token. */
+/** The EIP-712 domain of the network's token. */
 export function tokenDomainOf({ chainId, token, name, version }: PaymentNetwork): TokenDomain {
   return { chainId, token, name, version };
 }

@@ -8,7 +8,7 @@ export type PaymentState = { isUsed: boolean; time: number };
 
 /**
  * Returns the last block whose payments count as settled. `confirmations` is the number of blocks that must show
- * them, this block included.
+ * a payment, its own block included.
  */
 export async function settledBlock(client: PublicClient, confirmations: number): Promise<bigint> {
   const head = await client.getBlockNumber({ cacheTime: 0 });

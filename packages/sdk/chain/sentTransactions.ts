@@ -31,6 +31,7 @@ type Sent = Content & {
   isEarlier: boolean;
   /** The first time when its nonce was used and no receipt was found. */
   missingAt?: number;
+  /** How many callers wait for it. */
   waiting: number;
   result: PromiseWithResolvers<TransactionReceipt>;
 };
@@ -131,7 +132,7 @@ export class SentTransactions {
     this.#schedule();
   }
 
-  /** Sends what an earlier process wrote down, because that process may have ended before the transaction left. */
+  /** Sends what an earlier process stored, because that process may have ended before it sent the transaction. */
   async #sendEarlier(): Promise<void> {
     if (this.#sent.size === 0) return;
     const next = await this.#count("latest");
@@ -168,7 +169,7 @@ export class SentTransactions {
     await this.#parameters.store?.delete(this.#keyOf(it.nonce));
   }
 
-  /** Signs a transaction at its present price, and writes it down. Nothing is sent before it is on the disk. */
+  /** Signs a transaction at its present price, and stores it. Nothing is sent before it is in the store. */
   async #sign(it: Sent): Promise<Hex> {
     const { nonce, to, data, gas, fees } = it;
     const { chainId } = this.#parameters;
@@ -189,12 +190,12 @@ export class SentTransactions {
     return serialized;
   }
 
-  /** The present price. */
+  /** The chain's present fees. */
   #feesNow(): Promise<TransactionFees> {
     return this.#parameters.client.estimateFeesPerGas({ chain: null, type: "eip1559" });
   }
 
-  /** The next free nonce. None of these transactions has it, and no other transaction that the node knows. */
+  /** The next free nonce. No transaction that the node knows has it, and none of these that a node has taken. */
   async nextNonce(): Promise<number> {
     const pending = await this.#count("pending");
     const taken = [...this.#sent.values()].filter(({ isTaken }) => isTaken).map(({ nonce }) => nonce + 1);
@@ -220,7 +221,7 @@ export class SentTransactions {
   async #look(): Promise<void> {
     this.#timer = undefined;
     this.#isLooking = true;
-    // The provider is away, or the disk is. The next look tries again.
+    // The RPC or the store may not answer. The next look tries again.
     await this.#lookOnce().catch(() => {});
     this.#isLooking = false;
     this.#schedule();
@@ -246,7 +247,7 @@ export class SentTransactions {
     await this.#fillGap(next, waiting, now);
   }
 
-  /** Ends a transaction whose nonce is used. */
+  /** Ends a transaction whose nonce is used: with its receipt, or with an error if no receipt appears for some time. */
   async #end(it: Sent): Promise<void> {
     for (const hash of it.hashes.toReversed()) {
       const receipt = await this.#parameters.client.getTransactionReceipt({ hash }).catch(() => undefined);
@@ -255,12 +256,12 @@ export class SentTransactions {
       it.result.resolve(receipt);
       return;
     }
-    // Another node behind the provider's address has the receipt, perhaps.
+    // Perhaps another node of the same provider has the receipt.
     it.missingAt ??= performance.now();
     if (performance.now() - it.missingAt > this.#missingMs) await this.#giveUp(it);
   }
 
-  /** Ends a transaction that no node has. */
+  /** Ends a transaction that no node has, with an error. */
   async #giveUp(it: Sent): Promise<void> {
     await this.#forget(it);
     it.result.reject(
@@ -273,8 +274,8 @@ export class SentTransactions {
   }
 
   /**
-   * Sends the same call with the same nonce again. If the chain has new blocks without it, it pays more. If not, a higher
-   * price would not help, but the node may have lost it.
+   * Sends the same call with the same nonce again. If the chain has new blocks without the transaction, it pays
+   * more. Without new blocks a higher price does not help, but the node may have lost the transaction.
    */
   async #sendAgain(it: Sent): Promise<void> {
     const block = await this.#parameters.client.getBlockNumber({ cacheTime: 0 });
@@ -287,8 +288,9 @@ export class SentTransactions {
   }
 
   /**
-   * Fills a nonce that blocks the others: a transaction that an earlier process sent and forgot, or one that the node
-   * counted and lost. The transaction that fills it does nothing. So nobody's call is sent twice.
+   * Fills a free nonce that blocks the transactions with higher nonces. The transaction with this nonce is lost: an
+   * earlier process forgot it, or the node did. The new transaction with this nonce does nothing, so nobody's call
+   * is sent twice.
    */
   async #fillGap(next: number, waiting: readonly Sent[], now: number): Promise<void> {
     const isGap = waiting.length > 0 && !this.#sent.has(next);
@@ -333,9 +335,9 @@ export class SentTransactions {
   }
 
   /**
-   * Sends a new transaction, and returns its hash. If it is not known whether a node took it, it throws.
+   * Sends a new transaction, and returns its hash. Throws if it is not known whether a node took the transaction.
    *
-   * @param leave called when it is on the disk, just before it leaves. If it throws, nothing is sent
+   * @param leave called when the transaction is in the store, just before it is sent. If it throws, nothing is sent
    */
   async send(content: Content, leave: () => void): Promise<Hex> {
     if (this.#isClosed) throw closed();
@@ -374,8 +376,8 @@ export class SentTransactions {
   /**
    * The receipt of a transaction, at any price that it has in the end. Undefined if it takes longer.
    *
-   * @throws ChainError `chain_unreachable` if another transaction has its nonce, if it is not one of these any more, or
-   * after `close`
+   * @throws ChainError `chain_unreachable` if another transaction has its nonce, if it is not among these
+   * transactions, or after `close`
    */
   async wait(hash: Hex, ms: number): Promise<TransactionReceipt | undefined> {
     const it = this.#byHash.get(hash);

@@ -24,8 +24,8 @@ export type ContractCall = {
   functionName: string;
   args: readonly unknown[];
   /**
-   * Gas to send with it. Default: a quarter more than the node estimates. Set it for a call that can end early without
-   * failing.
+   * Gas to send with it. Default: a quarter more than the node estimates. Set it for a call that can end early
+   * without failing. A call with `gas` is not simulated.
    */
   gas?: bigint;
 };
@@ -35,9 +35,9 @@ export type TransactionSender = {
   address: Address;
   client: PublicClient;
   /**
-   * Simulates, sends, and returns the hash. The next call does not wait until it is mined. A call that an earlier process
-   * with the same store sent, and that may still be mined, is not sent twice. If the transaction has to be
-   * sent again at a higher price, it is mined under another hash.
+   * Simulates the call, sends it, and returns the hash. The next call does not wait until this call is mined. A
+   * call that an earlier process with the same store sent, and that may still be mined, is not sent twice. If the
+   * transaction has to be sent again at a higher price, it is mined under another hash.
    */
   send: (call: ContractCall) => Promise<Hex>;
   /**
@@ -75,11 +75,14 @@ export type TransactionSenderParameters = {
   pollingMs?: number;
   /** Milliseconds after which a call without an answer from the RPC no longer delays the next one. Default 20,000. */
   sendMs?: number;
-  /** Remembers what was sent until it is mined: `fileStore(folder)`. Without it a restart forgets what is not mined yet. */
+  /**
+   * Remembers what was sent until it is mined: `fileStore(folder)`. Without it a restart forgets what is not mined
+   * yet.
+   */
   store?: KeyValueStore;
   /**
-   * Milliseconds until a transaction that is not mined is sent again at a higher price. Default 30,000: the money of an
-   * escrow goes back at its deadline, even if its release was sent in time.
+   * Milliseconds until a transaction that is not mined is sent again at a higher price. Default 30,000. It is
+   * short because an escrow returns the money at its deadline, even if a release was sent before but is not mined.
    */
   replaceMs?: number;
 };
@@ -93,10 +96,10 @@ type Attempt = { isSent: boolean; isOver: boolean };
 /**
  * An account that sends transactions for others: a facilitator, a relay, a keeper.
  *
- * Calls are queued. Each is simulated with the account as sender (so a bad call costs nothing and uses no nonce),
- * then sent with the next nonce. A transaction that the chain does not take is sent again, with the same call and the
- * same nonce. Its price is higher, but at most ten times the present price. Nothing else may send transactions of the
- * account.
+ * Calls are queued. Each is simulated with the account as sender, so that a bad call costs nothing and uses no nonce.
+ * Then it is sent with the next nonce. A transaction that the chain does not take is sent again, with the same call
+ * and the same nonce. Its price is higher, but at most ten times the present price. Nothing else may send
+ * transactions of the account.
  */
 export function createTransactionSender(parameters: TransactionSenderParameters): TransactionSender {
   const { account, chainId, rpc, pollingMs = 1_000, sendMs = 20_000, store, replaceMs = 30_000 } = parameters;

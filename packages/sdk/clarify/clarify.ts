@@ -29,7 +29,7 @@ export type ClarifyParameters = {
   params?: { [key: string]: unknown };
   maxPriceUsdc?: string;
   maxLatencyMs?: number;
-  /** When each listing last countered. The caller keeps it between rounds. */
+  /** When each listing last got alternatives as an answer. The caller keeps this between rounds. */
   memory?: CounterMemory;
   /** Allows sellers at http and private addresses. For local networks only. */
   devMode?: boolean;
@@ -38,7 +38,7 @@ export type ClarifyParameters = {
   now?: () => number;
 };
 
-/** Unix seconds of the last counter, by agent and capability. */
+/** When a seller last offered alternatives, in unix seconds, by agent and capability. */
 export type CounterMemory = Map<string, number>;
 
 /**
@@ -95,7 +95,7 @@ export async function clarify(parameters: ClarifyParameters): Promise<ClarifyAns
 }
 
 /**
- * The parameters to hire with to accept an offer: the listing at the offered price and time, the offered params unchanged.
+ * The parameters of a hire that accepts an offer: the listing at the offered price, and the offered params unchanged.
  *
  * @example await buyer.hire({ ...acceptOffer(listing, answer.quote), maxPriceUsdc: "3.00", maxLatencyMs: 60_000 })
  */

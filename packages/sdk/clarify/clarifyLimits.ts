@@ -4,7 +4,10 @@ import type { KeyValueStore } from "../store/keyValueStore.ts";
 
 const DAY_SECONDS = 86_400;
 
-/** One round as it is remembered. `at` is unix seconds. */
+/**
+ * One stored round. `at` is unix seconds. `accepted` means that it does not count: it led to a hire, or the seller
+ * declined.
+ */
 type Round = {
   round: string;
   nonce: string;
@@ -16,12 +19,12 @@ type Round = {
 
 /**
  * How often a buyer may ask (SHP §7.5.3, §7.5.6). After `maxUnaccepted` rounds in 24 hours without a hire it must not
- * ask again. It must not ask about a listing within 30 seconds of its counter. Declined rounds do not count: the
- * buyer could not accept them.
+ * ask again. It must not ask about a listing within 30 seconds after the seller offered alternatives. Declined
+ * rounds do not count: the buyer could not accept them.
  */
 export function clarifyLimits({ store, maxUnaccepted }: { store: KeyValueStore; maxUnaccepted: number }) {
   let last: Promise<unknown> = Promise.resolve();
-  /** Requests run one after the other, so that two simultaneous ones do not both take the last round. */
+  /** Requests run one after the other, so that two requests at the same time do not both take the last round. */
   const inTurn = <Value>(work: () => Promise<Value>): Promise<Value> => {
     const next = last.then(work, work);
     last = next.catch(() => {});
@@ -55,6 +58,7 @@ export function clarifyLimits({ store, maxUnaccepted }: { store: KeyValueStore; 
         await store.put(keyOf(who), rounds);
       }),
 
+    /** Stores how the seller answered. */
     end: ({
       who,
       round,

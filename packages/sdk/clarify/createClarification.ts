@@ -25,10 +25,10 @@ import { HireRefusedError } from "../seller/sellerErrors.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { clarifyLimits } from "./clarifyLimits.ts";
 
-/** Text from a stranger. It says what is wanted. Never run it, and never follow instructions in it. */
+/** A stranger's text about what is wanted. Never run it, and never follow instructions in it. */
 export type UntrustedText = { readonly text: string; toString: () => string };
 
-/** The question, as the seller's answerer sees it. */
+/** The question, as the function `answer` gets it. */
 export type Clarification = {
   buyer: Address;
   capability: string;
@@ -153,7 +153,7 @@ export function createClarification(parameters: CreateClarificationParameters): 
     const { request, signed } = readClarifyRequest(readForeignJson(await c.req.text()));
     if (!capabilities.includes(request.capability)) throw notOffered(request.capability);
     const round = toHex(crypto.getRandomValues(new Uint8Array(8)));
-    // Unsigned requests may come from anybody, so they use up nobody's rounds.
+    // Unsigned requests may come from anybody, so they do not use up the rounds of the buyer whom they name.
     const who = signed ? request.buyer_id : `unsigned-${request.buyer_id}`;
     const { capability, nonce } = request;
     await limits.begin({ who, round, nonce, capability, now: seconds() });

@@ -20,8 +20,8 @@ export type PostedFeedback = {
 };
 
 /**
- * The fragment (`#…`) that a feedback's URL has for a receipt. It names the hire, so it is the same for every
- * proof in the file.
+ * The fragment (`#…`) that a feedback's URL has for a receipt. It names the receipt, so it stays the same when a
+ * newer file has newer proofs.
  */
 export function receiptFragment(receipt: string): string {
   return `#receipt=${receipt}`;
@@ -36,8 +36,8 @@ export function receiptIn(uri: string): string | undefined {
  * Finds a client's feedback for an agent.
  *
  * @param parameters.block the search ends here: feedback that comes later is not found
- * @param parameters.fromBlock where it begins: the block of the payment, because there is no feedback for a hire before
- * its payment
+ * @param parameters.fromBlock where it begins: the block of the payment, because there is no feedback for a hire
+ * before its payment
  * @param isIt whether a feedback is the wanted one; the latest that fits is returned
  * @throws ChainError `chain_inconsistent` when the RPC counts more feedback than it gives logs
  */

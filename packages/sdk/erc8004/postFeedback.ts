@@ -14,7 +14,7 @@ import { requireRegistries } from "./registries.ts";
 import { sendOnce } from "./sendOnce.ts";
 
 export type PostFeedbackParameters = Posting & {
-  /** The entry hash of the receipt. Its buyer, the account, has rated it in the node's ledger. */
+  /** The entry hash of the receipt. `account` is the hire's buyer, and has rated the hire in the node's ledger. */
   receiptHash: string;
   /** The seller's number in the identity registry. */
   agentId: number;
@@ -32,7 +32,7 @@ export type PostedOrNot = {
   status: "posted" | "found" | "quoted";
   uri: string;
   hash: Hex;
-  /** The file's text. */
+  /** The text of the file that this call made. For `found` the posted file may have other proofs. */
   text: string;
   /** The feedback's number among this client's for the agent; absent when only the cost is known. */
   index?: number;
@@ -127,7 +127,7 @@ async function makeFile(parameters: PostFeedbackParameters): Promise<{ file: Jso
   return { file, read };
 }
 
-/** Feedback for an identity that is not the seller's would be about somebody else. */
+/** Checks that the identity's wallet is the seller's address. Otherwise the feedback would be about somebody else. */
 async function requireAgent(
   { client, registries, agentId }: PostFeedbackParameters,
   read: FeedbackFile,
@@ -150,8 +150,8 @@ async function requireAgent(
 }
 
 /**
- * Feedback for an unpaid hire would convince nobody. Parts that cannot be checked here are left to those who verify the
- * file.
+ * Checks the hire's payment, because feedback for an unpaid hire would convince nobody. What cannot be checked here
+ * is left to those who verify the file.
  *
  * @returns the block of the payment, undefined when the RPC leads to another chain than that of the payment
  */

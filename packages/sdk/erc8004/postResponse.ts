@@ -13,7 +13,10 @@ import { requireRegistries } from "./registries.ts";
 import { sendOnce } from "./sendOnce.ts";
 
 export type PostResponseParameters = GivenFeedback & {
-  /** A verdict has to be on the hire whose receipt the feedback names; the proof of that receipt is added. */
+  /**
+   * What the response says. A verdict must be on the hire whose receipt the feedback names. This call adds that
+   * receipt's proof.
+   */
   said: { verdictProof: ProofBundle } | Extract<ResponseContent, { spam: unknown }>;
   /** The hash of an entry of the node's ledger that the account signed. Not needed with a `uri`. */
   knownBy?: string | undefined;
@@ -23,8 +26,8 @@ export type PostResponseParameters = GivenFeedback & {
  * Appends a response to somebody's feedback: the proof of an audit's verdict, or a note why it is spam.
  * Anyone may do this. The same response is appended only once: a second call finds it.
  *
- * @throws InvalidInputError naming `index`, `verdict_proof.entry` or `receipt_proof.entry` when the verdict is not on the hire that the
- * feedback is about; else as `postFeedback`
+ * @throws InvalidInputError naming `index`, `verdict_proof.entry` or `receipt_proof.entry` when the verdict is not
+ * on the hire that the feedback is about; else as `postFeedback`
  */
 export async function postResponse(parameters: PostResponseParameters): Promise<PostedOrNot> {
   const { account, client, registries, agentId, feedbackClient, index, said, knownBy = "" } = parameters;

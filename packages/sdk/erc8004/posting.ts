@@ -61,7 +61,7 @@ export function uriOf({ uri, publicUrl, baseUrl, devMode }: Posting, file: JsonF
 }
 
 /**
- * Stores a file at the node. The same file may be sent again.
+ * Stores a file at the node. The same file may be sent again. Does nothing if the caller gave a `uri`.
  *
  * @param knownBy the hash of an entry of the node's ledger that the account signed
  * @throws ServiceError `file_refused`, `too_many_files`, `files_full`, …

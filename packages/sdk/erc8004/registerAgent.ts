@@ -16,7 +16,10 @@ export type RegisterAgentParameters = Posting &
   Omit<RegistrationSources, "registrations"> & {
     /** The agent's number, if the agent is registered and only its file changes. */
     agentId?: number | undefined;
-    /** The hash of an entry of the node's ledger that the account signed, such as its listing. Not needed with a `uri`. */
+    /**
+     * The hash of an entry of the node's ledger that the account signed, such as its listing. Not needed with a
+     * `uri`.
+     */
     knownBy?: string | undefined;
   };
 
@@ -35,8 +38,8 @@ export type RegisteredOrNot = {
 const ownersAbi = parseAbi(["function balanceOf(address owner) view returns (uint256)"]);
 
 /**
- * Registers an agent with ERC-8004, by its own key: its wallet there is the account's address, so the
- * identity counts as the agent's. A registered agent gets a new file, unless the file is the same.
+ * Registers an agent with ERC-8004, by its own key. The registry then names the account as the identity's
+ * wallet, so the identity counts as the agent's. A registered agent gets a new file, unless the file is the same.
  *
  * The file names the agent's number, but only the registry gives this number. So the file is made with the
  * next free number. If somebody else registers first, a second transaction sets the right file.
@@ -127,8 +130,8 @@ function fileOf(parameters: RegisterAgentParameters, agentId: number): { file: J
 }
 
 /**
- * The identity that the account registered and still has, undefined when it has none. Identities that it received from
- * others do not count, because anybody may send an identity to anybody.
+ * The identity that the account registered and still has, undefined when it has none. Identities that it received
+ * from others do not count, because anybody may send an identity to anybody.
  */
 async function findIdentity(
   { account, client, registries }: RegisterAgentParameters,

@@ -10,6 +10,7 @@ const MAX_WINDOWS = 2_000;
  * Looks through blocks for logs, the latest first, window by window.
  *
  * @param until gets the found logs, the latest first, and returns true to end the search
+ * @returns all logs that were found, the latest first
  * @throws ChainError `search_too_long` when there are more blocks than are searched
  */
 export async function searchLogs<Log>(

@@ -16,7 +16,7 @@ import type { ChainReader } from "./registries.ts";
 /** How long to wait for a transaction, in milliseconds. */
 const MINED_MS = 120_000;
 
-/** How often it starts again after other transactions of the account were faster. */
+/** How often a call is tried while other transactions of the account take its nonce. */
 const MAX_TRIES = 3;
 
 export type SendOnceParameters<Found> = {
@@ -47,7 +47,7 @@ export type SentOnce<Found> =
  *
  * The nonce is read first, then the chain is searched as of the same block, and the transaction carries that
  * nonce. If two calls both find nothing, their transactions have the same nonce, so the chain takes only one
- * of them. It is simulated before it is signed, so a call that would fail costs nothing.
+ * of them. The call is simulated before anything is signed, so a call that would fail costs nothing.
  *
  * @throws ChainError `call_refused`, `transaction_pending` (call again: it is looked for first),
  * `transaction_reverted`, `chain_unreachable`
@@ -64,7 +64,7 @@ export async function sendOnce<Found>(parameters: SendOnceParameters<Found>): Pr
     const cost = await quoteGas(client, { to: parameters.call.address, data, gas });
     if (!(await agree(cost))) return { status: "quoted", cost };
     const hash = await send(parameters, { data, nonce, cost });
-    // Another transaction took the nonce meanwhile. It may be the same one, sent by another call.
+    // Another transaction took the nonce meanwhile. Perhaps another call has sent the same transaction.
     if (hash === undefined && tries < MAX_TRIES) continue;
     if (hash === undefined) throw pending(parameters.call.functionName, undefined);
     return { status: "sent", cost, receipt: await mined(parameters, hash) };
@@ -94,7 +94,7 @@ async function simulate<Found>({ client, account, call }: SendOnceParameters<Fou
   }
 }
 
-/** Undefined when the nonce is already used. */
+/** Signs and sends the transaction, and returns its hash. Returns undefined when the nonce is already used. */
 async function send<Found>(
   { client, account, chainId, call }: SendOnceParameters<Found>,
   { data, nonce, cost }: { data: Hex; nonce: number; cost: GasCost },
@@ -157,7 +157,7 @@ async function mined<Found>(parameters: SendOnceParameters<Found>, hash: Hex): P
 function pending(functionName: string, cause: unknown, hash?: Hex): ChainError {
   return new ChainError({
     code: "transaction_pending",
-    message: `${functionName}: a transaction of this account ${hash ?? "with the same number"} is pending, or already in a block.`,
+    message: `${functionName}: a transaction of this account ${hash ?? "with the same nonce"} is pending, or already in a block.`,
     hint: "Call again later: the call searches the chain first, so nothing is posted twice.",
     ...(hash !== undefined && { details: { hash } }),
     cause,

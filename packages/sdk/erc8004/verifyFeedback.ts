@@ -29,7 +29,7 @@ export type VerifyFeedbackParameters = CheckFeedbackParameters & {
   escrow?: Address | undefined;
 };
 
-/** The result of checking a feedback file. `valid` is false when one finding does not hold. */
+/** The result of checking a feedback file. `valid` is false when at least one finding does not hold. */
 export type VerifiedFeedback = {
   valid: boolean;
   hash: Hex;
@@ -155,7 +155,7 @@ function tryHire({ tallystick }: FeedbackFile) {
   }
 }
 
-/** Only the chain can check a contract wallet's signature, even one that is as long as a key's. */
+/** Asks the chain about signers that are contract wallets, even if the signature looks like that of a key. */
 async function askWallets(
   client: ChainReader,
   hire: NonNullable<ReturnType<typeof tryHire>>,
@@ -246,7 +246,7 @@ async function checkEvent(
   ];
 }
 
-/** Checks who owned the identity when the feedback was given, because identities can be sold. */
+/** Checks the identity's wallet at the time when the feedback was given, because identities can be sold. */
 async function checkWallet(
   { agentId }: FeedbackFile,
   seller: Address,

@@ -9,7 +9,7 @@ export const GAS_EACH = 500_000n;
 /** Gas for an item in which a contract wallet verifies (ERC-1271). */
 export const GAS_EACH_CONTRACT = 1_000_000n;
 
-/** No transaction asks for more. It is below the limit of a transaction (EIP-7825, 16,777,216). */
+/** No batch asks for more gas. It is below the limit of a transaction (EIP-7825, 16,777,216). */
 export const MAX_BATCH_GAS = 16_000_000n;
 
 /** An item that failed and changed nothing: the contract's error, if it is one, and the returned bytes. */

@@ -10,7 +10,7 @@ import { chunksOf, type KeeperBatches } from "./keeperBatches.ts";
 import type { Instruction, InstructionKind } from "./keeperInstructions.ts";
 import type { TriedCall } from "./tryCall.ts";
 
-/** The base cost of every transaction. */
+/** The base cost of every transaction, in gas. */
 const TRANSACTION_GAS = 21_000;
 
 /** The most simultaneous requests to the chain. */
@@ -26,8 +26,8 @@ export type Carrier = ReturnType<typeof createCarrier>;
 
 /**
  * Takes instructions and carries them out in batches. Instructions that keys signed go first and together,
- * because their cost is known. Instructions of contract wallets go in separate batches. Each is tried off the
- * chain before it is sent, with all the gas that remains in its account's allowance.
+ * because their cost is known. Instructions of contract wallets go in separate batches. Each of these is tried off
+ * the chain first, and is sent only if its wallet's gas account has room for the gas that it needs.
  */
 export function createCarrier(parameters: CarryOutParameters) {
   const { book, batches, maxBatch, now } = parameters;
@@ -90,14 +90,14 @@ export function createCarrier(parameters: CarryOutParameters) {
   }
 
   async function send(items: Instruction[], gasEach: bigint, done: (count: number) => void): Promise<void> {
-    // The transaction is stored before it is sent, so that a keeper that is killed in between finds it again.
+    // The gas at risk is stored before the batch is sent, so that a keeper that is killed in between still counts it.
     for (const it of items) if (it.reservation) await book.put(it);
     const { tried, failed, gasUsed } = await batches.send(items, gasEach).catch(async (error: unknown) => {
       const isSure = error instanceof ChainError && error.neverSent;
       for (const it of items) {
         if (it.reservation === undefined) continue;
         if (isSure) await deleteNote(it);
-        // It may still be mined.
+        // The batch may still be mined, so its gas is remembered.
         else it.owed += it.reservation.gas;
       }
       throw error;
@@ -124,11 +124,14 @@ export function createCarrier(parameters: CarryOutParameters) {
   };
 }
 
-/** Which instructions would be carried out now, by the chain's state. The others are handled too. */
+/** Finds, by the chain's state, the instructions that can be carried out now. Records what became of the others. */
 function createScreening(calls: EscrowCalls, outcomes: ReturnType<typeof createOutcomes>) {
   const { setAside, seeHeld, seeSettled, lookLater, onRefused } = outcomes;
 
-  /** The items whose escrows are still held. The others are already settled by somebody. */
+  /**
+   * The items whose escrows are still held. The escrows of the others are settled, or the RPC does not know them
+   * yet.
+   */
   async function heldOf(items: readonly Instruction[], signal: AbortSignal): Promise<Instruction[]> {
     const held: Instruction[] = [];
     for (const chunk of chunksOf(items, AT_ONCE)) {
@@ -140,7 +143,7 @@ function createScreening(calls: EscrowCalls, outcomes: ReturnType<typeof createO
           seeHeld(it);
           held.push(it);
         }
-        // Perhaps the provider is behind, and does not have this escrow yet.
+        // Perhaps the RPC is late, and does not know this escrow yet.
         else if (status === "none") await lookLater(it, "The escrow is not there.");
         else await seeSettled(it, status);
       }
@@ -169,6 +172,11 @@ function createScreening(calls: EscrowCalls, outcomes: ReturnType<typeof createO
   return { heldOf, goodOf };
 }
 
+/**
+ * Tries an instruction off the chain, and stores it.
+ *
+ * @throws ChainError `call_refused`; RelayRefusedError `gas_limit` when its wallet's gas account has no room
+ */
 async function take(
   { calls, book, accounts, gasPerWallet }: CarryOutParameters,
   kind: InstructionKind,
@@ -178,7 +186,8 @@ async function take(
 ): Promise<void> {
   const it = book.read(kind, hire, signer, signature);
   const earlier = book.find(it.key);
-  // If a settled instruction is sent again, a reorganisation has undone it. If not, the contract refuses it below.
+  // If a client sends a settled instruction again, a reorganisation may have undone it. If none has, the contract
+  // refuses it below.
   const isWaiting = earlier !== undefined && earlier.settledAt === undefined;
   if (isWaiting && (earlier.byKey || earlier.signature === signature)) return;
   const tried = await calls.tryItem(it.call, it.byKey ? GAS_EACH : GAS_EACH_CONTRACT);

@@ -23,7 +23,7 @@ const EVENTS = {
   settlement: ["Released", "Refunded", "TimedOut"],
 } as const;
 
-/** An empty signature: the sender of the transaction speaks for itself. */
+/** An empty signature: the sender of the transaction counts as the signer. */
 const BY_SENDER: Hex = "0x";
 
 /** A call of one of the contract's functions, as an item of a batch. */
@@ -39,7 +39,8 @@ type EscrowFunction = ContractFunctionName<typeof hireEscrowAbi, "nonpayable">;
 export type EscrowCalls = ReturnType<typeof createEscrowCalls>;
 
 /**
- * Every verb of a HireEscrow as a transaction; waits for it. Without a signature the sender itself is the signer.
+ * Functions that read a HireEscrow, and one function for each of its verbs. Such a function sends a transaction,
+ * waits until it is mined and returns its hash. Without a signature the sender itself is the signer.
  *
  * @throws ChainError with the contract's error as `reason`; what the contract would refuse is not sent
  * @example
@@ -100,7 +101,7 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
       return undefined;
     },
 
-    /** By the buyer itself, with an allowance. */
+    /** Sent by the buyer itself, which has given the escrow an allowance. */
     deposit: (hire: Hire) => send("deposit", [hire]),
     depositWithAuthorization: (hire: Hire, { validAfter, validBefore, signature }: DepositAuthorization) =>
       send("depositWithAuthorization", [hire, validAfter, validBefore, signature]),
@@ -119,12 +120,12 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
       send("split", [hire, toSeller, signature]),
     refund: (hire: Hire, signer: Address, signature: Hex = BY_SENDER) =>
       send("refund", [hire, signer, signature]),
-    /** By anybody, from the deadline on. */
+    /** Sent by anybody, from the deadline on. */
     timeoutRefund: (hire: Hire) => send("timeoutRefund", [hire]),
     ...batchesOf(sender, address),
     /** Pays an account the credit that the token could not move to it. */
     withdraw: (account: Address) => send("withdraw", [account]),
-    /** By the guardian: stops deposits for this many seconds, 30 days at most. */
+    /** Sent by the guardian: stops deposits for this many seconds, 30 days at most. */
     pause: (seconds: bigint) => send("pause", [seconds]),
     unpause: () => send("unpause", []),
   };
@@ -134,8 +135,8 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
 function batchesOf(sender: TransactionSender, address: Address) {
   return {
     /**
-     * Many calls of the contract in one transaction, as {@link encodeEscrowCall} writes them. A failing call is left out,
-     * and calls for which the gas is not enough are not tried. The result says which.
+     * Many calls of the contract in one transaction, as {@link encodeEscrowCall} writes them. A failing call is
+     * left out, and calls for which the gas is not enough are not tried. The result says which.
      *
      * @param gasEach the gas of each item; 1,000,000 where a contract wallet verifies ({@link GAS_EACH_CONTRACT})
      * @param waitMs milliseconds to wait until it is mined. Default 180,000
@@ -151,7 +152,7 @@ function batchesOf(sender: TransactionSender, address: Address) {
     },
     /**
      * The batches that were sent and may still be mined, also those of an earlier process if the sender has a store.
-     * `mined` is rejected if one never is.
+     * `mined` is rejected if the batch is never mined.
      */
     unminedBatches: async (): Promise<{ items: readonly Hex[]; mined: Promise<unknown> }[]> =>
       (await sender.unmined())
@@ -160,7 +161,7 @@ function batchesOf(sender: TransactionSender, address: Address) {
   };
 }
 
-/** The items of a transaction that is a batch. */
+/** The items of a batch; none for another transaction. */
 function itemsOf(data: Hex): readonly Hex[] {
   const { functionName, args } = decodeFunctionData({ abi: hireEscrowAbi, data });
   return functionName === "batch" ? args[0] : [];

@@ -6,8 +6,9 @@ import type { EscrowCalls, EscrowState } from "./escrowCalls.ts";
 import type { DepositAuthorization } from "./signEscrow.ts";
 
 /**
- * Brings signed instructions to an escrow: a wallet that sends them itself, or a keeper by HTTP. Each method returns the
- * hash of the transaction that carried the instruction out, even if another account sent it earlier.
+ * Brings signed instructions to an escrow: a wallet that sends them itself, or a keeper by HTTP. Each method except
+ * `state` returns the hash of the transaction that carried the instruction out, even if another account sent it
+ * earlier.
  */
 export type EscrowRelay = {
   deposit: (hire: Hire, authorization: DepositAuthorization) => Promise<Hex>;
@@ -18,8 +19,8 @@ export type EscrowRelay = {
 };
 
 /**
- * Runs an instruction. If the contract refuses because the escrow is settled already, the events name the
- * transaction that settled it, which is returned.
+ * Runs an instruction. If the contract refuses because the same was done before, this returns the earlier
+ * transaction, which the events name.
  */
 export async function unlessDone(
   calls: EscrowCalls,
@@ -39,7 +40,7 @@ export async function unlessDone(
   }
 }
 
-/** Relays with its own wallet, which pays the gas. */
+/** Makes a relay that sends the transactions with its own wallet, which pays the gas. */
 export function walletRelay(calls: EscrowCalls): EscrowRelay {
   return {
     deposit: (hire, authorization) =>

@@ -31,10 +31,11 @@ export const signaturesOf = (wallet: Address): GasAccountId => `${wallet}${WORDS
 
 const WORDS = ".words";
 
-/** Gas that no fee has paid for. */
+/** What an account has cost and brought in its present window. */
 type Account = {
+  /** Gas that was spent and earned nothing. */
   lost: number;
-  /** Brought by hires that paid the fee. */
+  /** Gas that hires which paid the fee have added. */
   earned: number;
   /** Whether a hire of this account has ever paid the fee. */
   paid: boolean;
@@ -62,8 +63,8 @@ export type Reservation = {
 
 /**
  * What the keeper has spent on each account, stored on disk. An account may cost a limited amount in a window of a
- * day. Each paid hire raises this amount. Each further failure counts for a longer time. An account that never cost
- * anything is not stored, so a stranger with many accounts has had costs with each of them.
+ * day. Each paid hire raises this amount. Each further failure counts for a longer time. An account is stored only
+ * once it has cost or earned something, so that invented accounts do not fill the disk.
  *
  * @param parameters.expectsFees whether hires pay this keeper a fee. Without fees no buyer ever pays
  */
@@ -151,7 +152,7 @@ export async function openGasAccounts(
     /** Counts a hire that paid the fee. */
     earn: async (of: GasAccountId): Promise<void> => {
       const account = current(of);
-      // A buyer's first fee ends the month of those who never pay.
+      // A buyer who pays the first fee does not wait a month any more: the losses end after a day at the latest.
       if (!account.paid && !account.failed && account.until > 0)
         account.until = Math.min(account.until, now() + WINDOW_MS);
       await write(of, { ...account, earned: account.earned + HIRE_GAS, paid: true, strikes: 0 });

@@ -22,7 +22,7 @@ const MAX_ANSWER_BYTES = 65_536;
 /** The longest pause between two looks at an escrow, in milliseconds. */
 const MAX_PAUSE_MS = 2_000;
 
-/** How long to wait when a keeper sends 429 without a time. */
+/** How long to wait when a keeper sends 429 without a time, in milliseconds. */
 const PAUSE_MS = 1_000;
 
 /** The shortest pause before the keeper is asked again, even if it names a shorter one. */
@@ -59,7 +59,7 @@ export function httpRelay({
     throw unreachable("The keeper has taken the instruction, but does not say in which transaction it went.");
   };
 
-  /** Waits until an escrow has ended as wanted. */
+  /** Waits until an escrow has the wanted status, and returns the transaction. */
   async function settled(answer: Answer, wanted: string): Promise<Hex> {
     let state = answer;
     const until = performance.now() + waitMs;

@@ -42,7 +42,7 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
     return it.reservation !== undefined;
   }
 
-  /** Deletes the note of an attempt that was never sent, so that the keeper does not count it after a crash. */
+  /** Stores that an attempt was never sent, so that the keeper does not count its gas after a crash. */
   async function deleteNote(it: Instruction): Promise<void> {
     it.reservation?.giveBack();
     it.reservation = undefined;

@@ -25,16 +25,23 @@ export type KeeperParameters = {
   /** Milliseconds between two rounds. Default 2,000. */
   roundMs?: number;
   /**
-   * Milliseconds that releases, refunds and timeouts may each take in a round. The rest waits for the next. Default 60,000.
+   * Milliseconds that releases, refunds and timeouts may each take in a round. The rest waits for the next round.
+   * Default 60,000.
    */
   phaseMs?: number;
   /** Milliseconds that a deposit or a mark of delivery waits until it is mined. Default 150,000. */
   batchMs?: number;
   /** Items in one transaction. Default 50: about 4 million gas. */
   maxBatch?: number;
-  /** Gas that a buyer's deposits and deliveries may cost in a day; in a month if it never paid a fee. Default 1,000,000. */
+  /**
+   * Gas that a buyer's deposits and deliveries may cost in a day; in a month if it never paid a fee. Default
+   * 1,000,000.
+   */
   gasPerBuyer?: number;
-  /** Gas that failed signatures of a contract wallet may cost in a day. Default 200,000: one signature of most wallets. */
+  /**
+   * Gas that failed signatures of a contract wallet may cost in a day. Default 200,000: one signature of most
+   * wallets.
+   */
   gasPerWallet?: number;
   now?: () => number;
   log?: (sentence: string, details?: { [key: string]: unknown }) => void;
@@ -54,14 +61,15 @@ export type KeeperRound = {
 
 export type Keeper = {
   /**
-   * Relays a deposit. @throws ChainError `call_refused`; RelayRefusedError when it is not worth its cost, or has cost too
-   * much
+   * Relays a deposit. @throws ChainError `call_refused`; RelayRefusedError when the hire is not worth the gas, or its
+   * buyer has cost too much gas
    */
   deposit: EscrowRelay["deposit"];
   /** Relays the seller's mark of delivery. */
   markDelivered: EscrowRelay["markDelivered"];
   /**
-   * Accepts a buyer's release: tries it off the chain, writes it down, and carries it out with the others of its round.
+   * Accepts a buyer's release: tries it off the chain and stores it. The next round carries it out together with
+   * others.
    *
    * @throws ChainError `call_refused`: the contract would not do it; RelayRefusedError as for a deposit
    */
@@ -72,6 +80,7 @@ export type Keeper = {
   round: () => Promise<KeeperRound>;
   /** Does rounds at intervals, until {@link Keeper.close}. */
   start: () => void;
+  /** Ends the rounds, and waits for the running round. */
   close: () => Promise<void>;
 };
 

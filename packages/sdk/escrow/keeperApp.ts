@@ -137,7 +137,7 @@ export function keeperApp(parameters: KeeperAppParameters): Hono {
     return entry.answer;
   }
 
-  /** Waits some time for the escrow to be settled. */
+  /** Waits some time for the escrow to be settled. Answers 200 with its state, or 202 while it is held. */
   async function outcome(hire: Hire): Promise<Response> {
     const id = calls.idOf(hire);
     // The pauses grow, since each look is a question to the chain.

@@ -79,7 +79,10 @@ const KEYS: { [functionName: string]: string } = {
   timeoutRefund: "watch",
 };
 
-/** The key of a call: what it does to which escrow. The signer and the signature do not matter. */
+/**
+ * The key of a call: what it does to which escrow, and for a refund also who signed it. The signature itself does
+ * not matter.
+ */
 export function keyOf(call: Hex, { idOf }: Pick<EscrowCalls, "idOf">): string {
   const { functionName, args } = decodeFunctionData({ abi: hireEscrowAbi, data: call });
   const id = idOf((args as unknown as [Hire])[0]);

@@ -35,9 +35,12 @@ export type Instruction = {
   reservation: Reservation | undefined;
   /** Gas of attempts whose result nobody knows. Its wallet pays for them only when its signature fails. */
   owed: number;
-  /** When the chain showed its end, in unix milliseconds. It is looked at once more, because a reorganisation may undo it. */
+  /**
+   * When the chain showed its end, in unix milliseconds. It is looked at once more, because a reorganisation may
+   * undo it.
+   */
   settledAt: number | undefined;
-  /** Whether its hire has paid for itself. It does so once. */
+  /** Whether the hire's fee was added to its gas accounts. It is added only once. */
   hasPaid: boolean;
 };
 
@@ -59,7 +62,7 @@ type Stored = {
 export type InstructionBook = {
   all: () => Instruction[];
   find: (key: string) => Instruction | undefined;
-  /** An instruction that is not in the book yet. */
+  /** Makes an instruction, and does not put it into the book. */
   read: (kind: InstructionKind, hire: Hire, signer: Address, signature: Hex) => Instruction;
   /** The instruction is on the disk when the promise resolves. */
   put: (instruction: Instruction) => Promise<void>;

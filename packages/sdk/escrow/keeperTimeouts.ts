@@ -17,26 +17,27 @@ export type TimeoutsParameters = {
 };
 
 /**
- * The number of blocks in one request. It is lowered after a refusal, because a provider does not say how many it
+ * The number of blocks in one request. It is lowered after a refusal, because an RPC does not say how many it
  * accepts.
  */
 const BLOCK_RANGE = 2_000n;
 
-/** How often the number is lowered in a round. A provider that does not answer at all fails with any number. */
+/** How often this number is lowered in a round. An RPC that does not answer at all fails with any number. */
 const MAX_HALVINGS = 4;
 
 /** Blocks that are read again in every round, since a reorganisation may have changed them. */
 const REORG_BLOCKS = 30n;
 
 /**
- * Several nodes may answer behind the provider's address. The node that lists the deposits may be far behind the node
- * that gave the head. Then it leaves out the newest deposits, without an error. So a block is read again until {@link
- * HEADS} heads in a row are beyond it. While fewer heads are known, {@link UNSURE_BLOCKS} more blocks are read again.
+ * Several nodes may answer at the address of one RPC. The node that lists the deposits may be far behind the node
+ * that gave the head. Then it leaves out the newest deposits, without an error. So a block is read again until
+ * the last {@link HEADS} heads are all beyond it. While fewer heads are known, {@link UNSURE_BLOCKS} more blocks
+ * are read again.
  */
 const HEADS = 32;
 const UNSURE_BLOCKS = 2_000n;
 
-/** How many settled deposits are remembered. The chain is asked about any other in every round that lists it. */
+/** How many settled deposits are remembered. The chain is asked about all others in every round that lists them. */
 const MAX_OVER = 50_000;
 
 /** The most simultaneous requests to the chain. */
@@ -46,8 +47,8 @@ const AT_ONCE = 16;
 const LAST_DEADLINE = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
- * How often a late escrow may be unknown to the provider until it is forgotten, and the first wait in seconds of the
- * chain's clock. Each wait is twice as long, 21 minutes in all.
+ * How often the RPC may not know a late escrow until the keeper forgets it, and the first wait in seconds of the
+ * chain's clock. Each further wait is twice as long. All waits together are 21 minutes.
  */
 const MAX_LOOKS = 8;
 const LOOK_SECONDS = 10n;
@@ -59,12 +60,12 @@ const LOOK_SECONDS = 10n;
 export function createTimeouts(parameters: TimeoutsParameters) {
   const { calls, batches, maxBatch, log } = parameters;
   const watch = createWatch(parameters);
-  /** The late hires that the provider does not know, and when it is asked again, in unix seconds. */
+  /** The late hires that the RPC does not know, and when it is asked about them again, in unix seconds. */
   const unknown = new Map<string, { looks: number; notBefore: bigint }>();
 
   /**
-   * The provider is behind and does not have this escrow yet, or a reorganisation undid its deposit. If it were forgotten
-   * at once, its buyer's money would not come back.
+   * Postpones a hire that the RPC does not know. Perhaps the RPC is late, or a reorganisation undid the deposit for
+   * some time. If the hire were forgotten at once, its buyer's money might not come back.
    */
   async function lookLater(key: string, time: bigint): Promise<void> {
     const looks = (unknown.get(key)?.looks ?? 0) + 1;
@@ -77,7 +78,10 @@ export function createTimeouts(parameters: TimeoutsParameters) {
     await watch.forget(key);
   }
 
-  /** The late hires that are still held. The others are already settled by somebody. */
+  /**
+   * The late hires that are still held. The others are settled and forgotten, or unknown to the RPC and looked at
+   * later.
+   */
   async function heldOf(
     late: readonly [string, Hire][],
     time: bigint,
@@ -106,7 +110,7 @@ export function createTimeouts(parameters: TimeoutsParameters) {
       const hires = await watch.hires();
       const { time, number } = await calls.head();
       const faults: unknown[] = [];
-      // Known deposits go back even if the provider does not list deposits.
+      // Known deposits go back even if the RPC does not list new deposits.
       await watch.follow(hires, number, signal).catch((error: unknown) => faults.push(error));
       const isDue = (key: string): boolean =>
         (unknown.get(key)?.notBefore ?? 0n) <= time && !batches.isOnItsWay(key);
@@ -200,7 +204,8 @@ function createWatch({ calls, store, startBlock, minAmount, log }: TimeoutsParam
     for (const chunk of chunksOf(fresh, AT_ONCE)) {
       const states = await Promise.all(chunk.map((hire) => calls.state(hire)));
       for (const [at, hire] of chunk.entries()) {
-        // Another node behind the provider's address gave the event. The node that answers now may be behind it.
+        // Another node of the RPC may have given the event. The node that answers now may not have this block yet,
+        // so an unknown escrow is watched too.
         if (!["held", "none"].includes(states[at]?.status ?? "none")) {
           if (!over.has(keyOf(hire))) over.set(keyOf(hire), head);
           continue;

@@ -7,7 +7,7 @@ import { RelayRefusedError } from "../errors.ts";
 export type Worth = {
   /** The smallest amount, in atomic units. */
   minAmount?: bigint;
-  /** Who must receive the fee of the schedule (default: the published one). Without it a keeper works for nothing. */
+  /** Who must receive the fee of the schedule (default: the published one). Without `fee` the keeper gets no fee. */
   fee?: { recipient: Address; fees?: readonly FeeBand[] };
 };
 

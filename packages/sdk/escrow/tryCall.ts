@@ -5,7 +5,8 @@ import { concatHex, numberToHex, type PublicClient, size, sliceHex, toFunctionSe
 import { ChainError } from "../errors.ts";
 
 /**
- * The result of a call: whether it succeeded, the gas that it used, and the name of the escrow's own error if it gave one.
+ * The result of a call: whether it succeeded, the gas that it used, and the name of the escrow's own error if it
+ * gave one.
  */
 export type TriedCall = { done: boolean; gasUsed: bigint; error: string | undefined };
 
@@ -16,9 +17,9 @@ const PROGRAM_GAS = 1_000_000n;
  * Tries a call without sending it (`eth_call`), with exactly `gas`, as an item of a batch would run.
  *
  * A program that runs once makes the call from within the EVM. So everything that the call does comes back as a
- * result: a revert, burnt gas, an invalid opcode, an answer of a megabyte. Every error of the `eth_call` is then the
- * provider's, and never looks like a refusal. It costs the provider at most `gas`. An `eth_estimateGas` for a wallet
- * that burns all its gas would cost the gas of a whole block.
+ * result: a revert, burnt gas, an invalid opcode, an answer of a megabyte. Every error of the `eth_call` then comes
+ * from the RPC, and never looks like a refusal. The call costs the RPC at most `gas`. An `eth_estimateGas` for a
+ * wallet that burns all its gas would cost the gas of a whole block.
  *
  * @throws ChainError `chain_unreachable`: the chain cannot be asked
  */
@@ -35,15 +36,15 @@ export async function tryCall(
   }
   if (!isHex(data, 128)) throw unreachable("The RPC gives an impossible result for a call.");
   const word = (n: number): bigint => BigInt(sliceHex(data, 32 * n, 32 * (n + 1)));
-  // The caller keeps 1/64 of the gas (EIP-150). A provider that reduced the gas has tried another call.
+  // The caller keeps 1/64 of the gas (EIP-150). An RPC that reduced the gas has tried another call.
   if ((word(3) / 64n) * 63n < call.gas)
     throw unreachable(`The RPC gives an eth_call less than ${call.gas} gas.`);
   return { done: word(0) === 1n, gasUsed: word(1), error: errorName(sliceHex(data, 64, 68)) };
 }
 
 /**
- * Calls, and returns four words: whether it succeeded, the gas it used, the first 4 bytes of the answer, the gas at the
- * start.
+ * The bytes of a program that makes the call and returns four words: whether the call succeeded, the gas that it
+ * used, the first 4 bytes of its answer, and the gas at the start.
  */
 function program({ to, data, gas }: { to: Address; data: Hex; gas: bigint }): Hex {
   const length = numberToHex(size(data), { size: 3 });

@@ -1,7 +1,10 @@
-// An auditor: the verifier of each capability checks first, then a person decides at `tallystick auditor
-// queue`.    npm run -s tallystick -- example auditor  Settings: those of demoNode.ts, AUDITOR_PRIVATE_KEY
-// (the wallet of an agent of Tier 2) and AUDITOR_DIR. To offer its work to an operator, the auditor also
-// needs AUDIT_OPERATOR, AUDIT_CAPABILITIES (separated by commas) and AUDITOR_ENDPOINT.
+// An auditor: the verifier of each capability checks first, then a person decides with `tallystick auditor queue`.
+//
+//   npm run -s tallystick -- example auditor
+//
+// Settings: those of demoNode.ts, AUDITOR_PRIVATE_KEY (the wallet of an agent of Tier 2) and AUDITOR_DIR. To offer
+// its work to an operator, the auditor also needs AUDIT_OPERATOR, AUDIT_CAPABILITIES (separated by commas) and
+// AUDITOR_ENDPOINT.
 import { createPublicClient, http } from "viem";
 import { createAuditor } from "../auditor/createAuditor.ts";
 import { everyJudge } from "../auditor/judge.ts";
@@ -31,7 +34,7 @@ if (AUDIT_OPERATOR && AUDITOR_ENDPOINT) {
   await auditor.offer({ operator: AUDIT_OPERATOR, capabilities, endpoint: AUDITOR_ENDPOINT });
 }
 auditor.start();
-console.log(`${auditor.address} audits; what waits for you: tallystick auditor queue`);
+console.log(`${auditor.address} audits. To see what waits for you: tallystick auditor queue`);
 
 process.once("SIGINT", stop).once("SIGTERM", stop);
 async function stop(): Promise<void> {

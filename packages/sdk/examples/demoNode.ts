@@ -9,7 +9,10 @@ import { createTransactionSender, type TransactionSender } from "../chain/transa
 import { createEscrowCalls } from "../escrow/escrowCalls.ts";
 import { type EscrowRelay, walletRelay } from "../escrow/escrowRelay.ts";
 
-/** Two of the accounts that have ether on every Hardhat chain. Hardhat's manual has their keys: for local chains only. */
+/**
+ * Two of the accounts that have ether on every Hardhat chain. Hardhat's manual has their keys: for local chains
+ * only.
+ */
 const LOCAL_KEYS = {
   seller: "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d",
   buyer: "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a",
@@ -73,7 +76,10 @@ export async function mintTestUsdc(sender: TransactionSender, to: Address, amoun
   });
 }
 
-/** The chain's clock in milliseconds. The demo's clock is ahead of ours, because its story lets escrows expire. */
+/**
+ * The chain's clock in milliseconds. The demo's clock is ahead of ours, because the demo moves it forward until
+ * escrows expire.
+ */
 export async function chainClock({ client }: TransactionSender): Promise<() => number> {
   const { timestamp } = await client.getBlock();
   const ahead = Math.max(0, Number(timestamp) * 1000 - Date.now());

@@ -16,6 +16,6 @@ export function statistic(operation: string, data: readonly number[]): number {
     case "percentile-95":
       return at(Math.ceil(0.95 * data.length) - 1);
     default:
-      throw new Error(`nobody taught us ${operation}`);
+      throw new Error(`${operation} is not implemented here`);
   }
 }

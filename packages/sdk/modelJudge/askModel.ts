@@ -41,7 +41,7 @@ export async function askModel(
       abortSignal: signal,
       // The work under judgement must not appear in traces.
       telemetry: { isEnabled: false },
-      // Asks the vendor not to store it, if its API allows that.
+      // Asks the vendor not to store the work, if the vendor's API allows that.
       providerOptions: { openai: { store: false } },
     });
     const tokens = totalUsage.totalTokens ?? 0;

@@ -8,7 +8,7 @@ export type JudgePrompt = { instructions: string; prompt: string; nonce: string 
  * wrote: each part is JSON on one line, between two lines with a fresh random mark. The answer's nonce is in
  * the instructions, so no text under judgement can contain it.
  *
- * @param work.most characters of each part that are shown
+ * @param work.most the most characters of each part that are shown
  * @param random from 0 to below 1; chooses which pieces of a long part are shown
  */
 export function judgePrompt(

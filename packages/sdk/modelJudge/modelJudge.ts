@@ -91,7 +91,7 @@ export function modelJudge(parameters: ModelJudgeParameters): Judge {
   return async (auditCase: AuditCase, { signal, remember }: JudgeContext): Promise<Judgement> => {
     const rubric = rubricOf(auditCase.capability, rubrics);
     if (rubric === undefined) {
-      const detail = `no model of text sees what ${auditCase.capability} delivers`;
+      const detail = `a text model cannot see what ${auditCase.capability} delivers`;
       return { verdict: "inconclusive", reasons: [{ code: "cannot_judge", detail }] };
     }
     // A model that has answered is not asked again, even if another could not be reached.

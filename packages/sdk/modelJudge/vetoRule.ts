@@ -18,8 +18,8 @@ export function vetoRule(opinions: readonly Opinion[], vetoes: number): Judgemen
 }
 
 /**
- * Gives codes and how many models named each, never a model's own text: it may quote the work, and would stay
- * in the ledger permanently.
+ * Gives the codes, and how many models named each. It leaves out the models' own texts: they may quote the work, and
+ * would stay in the ledger permanently.
  */
 function judgement(verdict: Judgement["verdict"], by: readonly Opinion[], all: number): Judgement {
   const counts = new Map<AuditReason["code"], number>();

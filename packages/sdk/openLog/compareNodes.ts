@@ -15,13 +15,13 @@ export type NodeComparison = {
   /** How many ticks are the same at all nodes, and the block of the last one. */
   ticks: number;
   block: number | null;
-  /** The first tick that differs. */
+  /** The first tick that differs; null if none does. */
   difference: { block: number; nodes: NodeTick[]; line: LineDifference | null } | null;
 };
 
 /**
- * Compares the digests of nodes, tick by tick, over the ticks that all of them have. None is skipped, because a
- * difference may disappear again when its time window is over. At the first tick that differs, the lines of the
+ * Compares the digests of nodes, tick by tick, over the ticks that all of them have. No tick is skipped, because
+ * a difference may disappear again when its time window is over. At the first tick that differs, the lines of the
  * logs are compared.
  *
  * @throws TallystickError `nothing_in_common`, and those of askNode

@@ -40,7 +40,7 @@ export async function* digestsOf(
       yield it;
     }
     if (next !== null && (next <= last.block || digests.length === 0))
-      throw badAnswer(url, path, `goes on with block ${next}, which is not behind the page`);
+      throw badAnswer(url, path, `goes on with block ${next}, which is not after the page's last block`);
     at = next;
   }
 }

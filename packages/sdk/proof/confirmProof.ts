@@ -9,8 +9,8 @@ export type ConfirmedProof = { transaction: Hex; block: number };
 
 /**
  * Checks a proof against the chain. Its writer must write the ledger now, or have written it at this size. The
- * contract must have accepted exactly this size and root. The ledger is what the contract accepted, no matter who
- * signed it. So this also confirms a later writer, and a contract as writer.
+ * contract must have accepted exactly this size and root. What counts is what the contract accepted, not who
+ * signed the checkpoint. So this also confirms proofs of a later writer, and of a writer that is a contract.
  *
  * @param proof as `verifyProofBundle` gives it, with `leaveWriterToChain`
  * @param client a viem client of the chain that the proof names

@@ -88,7 +88,7 @@ export type SearchAnswer = { agents: SearchResult[]; next_cursor: string | null 
 /** The present state of an agent's SLA; null when it has none. */
 export type SlaAnswer = {
   agent_id: string;
-  /** `suspended_until`: it takes no new hires until then, unix seconds. */
+  /** `suspended_until`: the agent takes no new hires until then, unix seconds. */
   sla_status: { overall_status: string; suspended_until: number | null } | null;
   as_of: AsOf;
 };
@@ -161,7 +161,7 @@ export type ParamsAnswer = {
   as_of: AsOf;
 };
 
-/** The page of a list. */
+/** Which page of a list is asked for. */
 export type Page = {
   /** At most 100; 20 unless given. */
   limit?: number;

@@ -19,7 +19,7 @@ export type Callbacks = {
    * the note.
    */
   note: (job: Job) => Promise<void>;
-  /** Tells the buyer how its job ended. */
+  /** Tells the buyer in the background how its job ended. */
   tell: (job: Job) => Promise<void>;
   /** Continues with the stored messages. */
   start: () => Promise<void>;

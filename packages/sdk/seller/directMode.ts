@@ -31,8 +31,8 @@ export type DirectModeParameters = {
   network: PaymentNetwork;
   facilitator: FacilitatorClient;
   /**
-   * Looks payments up on the chain. It does so before a result is delivered, so that nobody has to believe the
-   * facilitator. It also does so after a crash during a settlement.
+   * Looks payments up on the chain: before a result is delivered, so that nobody has to believe the facilitator,
+   * and after a crash during a settlement.
    */
   findPayment?: FindPayment | undefined;
   /** How long the chain may take to show what the facilitator has settled, in milliseconds. Default 5,000. */
@@ -48,8 +48,8 @@ const PENDING = "settlement_pending";
 const LOOK_EVERY_MS = 250;
 
 /**
- * Direct settlement (SHP §7.3.2): x402 `exact` with EIP-3009. The payment is verified before the work and settled after
- * it, so work that fails costs the buyer nothing.
+ * Direct settlement (SHP §7.3.2): x402 `exact` with EIP-3009. The payment is verified before the work and settled
+ * after it, so work that fails costs the buyer nothing.
  */
 export function directMode(parameters: DirectModeParameters): SettlementMode {
   const { network, facilitator, findPayment, shownWithinMs = 5_000, now = Date.now } = parameters;

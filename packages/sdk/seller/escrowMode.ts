@@ -38,8 +38,8 @@ export type EscrowModeParameters = {
 };
 
 /**
- * Settlement by escrow (SHP §7.3.3): the buyer's signature is deposited before the work, delivery is marked after it, and
- * the buyer releases. Work that fails sends the money back at once.
+ * Settlement by escrow (SHP §7.3.3): the buyer's signature is deposited before the work, delivery is marked after
+ * it, and the buyer releases. If the work fails, the seller sends the money back at once.
  */
 export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
   const { account, network, escrow, relay, feeRecipient = ZERO_ADDRESS, fees = PUBLISHED_FEES } = parameters;

@@ -19,7 +19,7 @@ export type FindPayment = (payment: {
 }) => Promise<Hex | undefined>;
 
 export type FindPaymentOptions = {
-  /** How many blocks, the payment's own included, have to show it. Default 1. */
+  /** How many blocks must show a payment, its own block included. Default 1. */
   confirmations?: number;
   /** The number of blocks of one request. Default 5,000, which public nodes allow. */
   window?: bigint;
@@ -28,9 +28,9 @@ export type FindPaymentOptions = {
 };
 
 /**
- * Looks a payment up on the chain by the events that EIP-3009 tokens emit. The nonce alone says nothing: a buyer may have
- * used it to pay somebody else. A transfer elsewhere in the same transaction says nothing either: it may be the payment of
- * another hire. The transfer of an authorization is the log just after its `AuthorizationUsed`.
+ * Looks a payment up on the chain by the events that EIP-3009 tokens emit. The nonce alone says nothing: a buyer
+ * may have used it to pay somebody else. A transfer elsewhere in the same transaction says nothing either: it may
+ * be the payment of another hire. The transfer of an authorization is the log just after its `AuthorizationUsed`.
  *
  * @throws ChainError `payment_not_found` when the authorization was used, but longer ago than is searched
  */

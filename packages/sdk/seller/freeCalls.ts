@@ -1,7 +1,7 @@
 import type { Address } from "tallystick-protocol/address";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 
-/** Whether a buyer has hired this before, by the indexer's history (SHP §11). */
+/** Whether a buyer has hired a capability of this seller before, by the indexer's history (SHP §11). */
 export type HasHired = (buyer: Address, capability: string) => Promise<boolean>;
 
 export type FreeCallsParameters = {
@@ -18,7 +18,10 @@ export type FreeCallsParameters = {
 };
 
 export type FreeCalls = {
-  /** Uses up the buyer's one free call of a capability, if it is left. Remembered permanently. */
+  /**
+   * Uses up the buyer's only free call of a capability, and returns whether it was left. This is remembered
+   * permanently.
+   */
   take: (buyer: Address, capability: string) => Promise<boolean>;
   /** Remembers a buyer whose call was completed: its next call is not its first. */
   see: (buyer: Address, capability: string) => Promise<void>;
@@ -41,7 +44,7 @@ const DONE = "done";
 export function createFreeCalls({ store, perDay = 1_000, hasHired, now }: FreeCallsParameters): FreeCalls {
   const keyOf = (buyer: Address, capability: string) => `seen/${buyer}-${capability}`;
 
-  /** Takes one of today's calls: the first free number, in one atomic step. */
+  /** Takes the next unused number of today's calls, in one atomic step. Returns false when all are used. */
   async function takeToday(): Promise<boolean> {
     const day = Math.floor(now() / DAY_MS);
     const last = (await store.get<number>(`free/${day}`)) ?? 0;

@@ -5,8 +5,8 @@ import type {
 } from "tallystick-capabilities/capabilityTypes";
 
 /**
- * Does the work of one capability: `params` and result have its types. `signal` is aborted when the buyer stops waiting.
- * Throwing costs the buyer nothing.
+ * Does the work of one capability: `params` and the result have the capability's types. `signal` is aborted when
+ * the buyer stops waiting. If it throws, the buyer pays nothing.
  */
 export type Handler<Id extends string = string> = (
   params: CapabilityInput<Id>,

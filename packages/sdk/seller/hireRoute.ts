@@ -23,7 +23,10 @@ import { HireRefusedError, PaymentInvalidError } from "./sellerErrors.ts";
 export type HireRouteParameters = IntakeParameters & {
   network: PaymentNetwork;
   store: KeyValueStore;
-  /** Where the payments to an account are remembered. Sellers with one payee and one store share it. */
+  /**
+   * Where the payments to an account are remembered. Sellers with the same payee and the same store share these
+   * records.
+   */
   paymentsTo: (payee: Address) => KeyValueStore;
   modeOf: (paymentMode: string) => SettlementMode;
   runner: JobRunner;
@@ -165,7 +168,7 @@ const STATUS_OF_FAILURE = new Map([
   ["transaction_reverted", 503],
 ]);
 
-/** The answer of a job that has ended, or cannot go on for now. */
+/** The answer to the hire of a job. @throws HireRefusedError when the job failed, or cannot go on for now */
 export function answerJob(job: Job, network: PaymentNetwork): Response {
   if (job.stage === "completed") {
     const paid = job.free || job.tx === undefined ? {} : settledHeaders(settlementOf(job, network));

@@ -2,12 +2,12 @@ import type { Address } from "tallystick-protocol/address";
 import type { QueryClient } from "../query/createQueryClient.ts";
 import type { HasHired } from "./freeCalls.ts";
 
-/** The most pages of receipts that are read: 2,000 hires. A buyer that bought only before those counts as new. */
+/** The most pages of receipts that are read: 2,000 hires. A buyer whose hires are all older counts as new. */
 const MAX_PAGES = 20;
 
 /**
  * Asks the indexer's history whether a buyer has hired a capability of this seller before (SHP §11). Give it to
- * `createSeller` as `hasHired`. Then a first call is free only once, even if the seller has lost its folder.
+ * `createSeller` as `hasHired`. Then a first call is free only once, even if the seller has lost its store.
  *
  * @example createSeller({ …, hasHired: hiredBefore(createQueryClient({ baseUrl }), account.address) })
  */

@@ -18,7 +18,8 @@ const MAX_AGE_SECONDS = 600;
 const CLOCK_TOLERANCE_SECONDS = 120;
 
 /**
- * Redeems the quote that a hire presents: the price it was given. `accept` is called when its payment is verified.
+ * Checks the quote that a hire presents, and returns its price. `accept` is called when the payment of the hire is
+ * verified.
  *
  * @throws HireRefusedError, or InvalidInputError, when the quote is not valid; any other error is reported as
  * `internal`

@@ -55,7 +55,7 @@ export type Job = {
   verification?: Verification;
   /** The `jsonHash` of the params and of the result, as in the receipt. */
   hashes?: { params: Hex; result: Hex };
-  /** The payment (direct) or the deposit (escrow). */
+  /** The transaction of the payment (direct) or of the deposit (escrow). */
   tx?: Hex;
   escrowId?: Hex;
   completedAt?: number;

@@ -28,8 +28,8 @@ const MAX_COUNTERSIGNATURE_BYTES = 16_384;
 const countersignatureSchema = z.strictObject({ buyer_signature: signatureSchema });
 
 /**
- * `GET /jobs/{id}` (SHP §7.2): `{job_id, hire_id, status}` with `status` working, completed (and the answer) or failed
- * (and the reason). Only the buyer knows the id, because it is computed from the nonce.
+ * `GET /jobs/{id}` (SHP §7.2): `{job_id, hire_id, status}` with `status` working, completed (and the answer) or
+ * failed (and the reason). Only the buyer knows the id, because it is computed from the nonce.
  *
  * `POST /jobs/{id}/countersignature` takes the buyer's signature under the receipt of a free hire. Without this
  * signature the receipt does not count (SHP §11). The answer has the receipt's entry hash and the rating token.
@@ -47,7 +47,7 @@ export function jobRoutes({ store, outbox, account, now }: JobRoutesParameters):
   app.get("/jobs/:id", async (c) => {
     const job = await findJob(c.req.param("id"));
     const header = { "cache-control": "no-store" };
-    // A buyer that has lost its notes asks with a job's id. It believes only an answer with the hire's id.
+    // A buyer whose records are lost asks with a job's id. It believes only an answer with the hire's id.
     const of = { job_id: job.id, ...(!job.free && { hire_id: job.hireId }) };
     if (job.stage === "completed") {
       return c.json({ ...of, status: "completed", ...job.answer }, 200, header);

@@ -26,11 +26,11 @@ export type JobRunnerParameters = {
   listingOf: (job: Job) => Listing | undefined;
   verify: (job: Job, listing: Listing) => Promise<Verification>;
   outbox: ReceiptOutbox;
-  /** How long the answer waits for its receipt to be settled, so that it can carry the rating token. */
+  /** How long the answer waits for its receipt to be settled, so that it can have the rating token; milliseconds. */
   receiptWaitMs: number;
-  /** How long a free hire's receipt waits for its buyer's signature. */
+  /** How long a free hire's receipt waits for its buyer's signature, in milliseconds. */
   countersignMs: number;
-  /** How long a job with an uncertain payment waits before the next attempt. */
+  /** How long a job with an uncertain payment waits before the next attempt, in milliseconds. */
   restMs: number;
   /** Keeps what an auditor may ask for, before the hire counts as done. */
   disclose: (job: Job) => Promise<void>;
@@ -51,7 +51,7 @@ export type JobRunner = {
   run: (job: Job) => Promise<Job>;
   /** The jobs that are running now. */
   running: () => number;
-  /** Waits for them. */
+  /** Waits until these jobs have ended. */
   idle: () => Promise<void>;
 };
 
@@ -59,7 +59,7 @@ export type JobRunner = {
 const COLLECT_RETRIES = 2;
 const COLLECT_RETRY_MS = 300;
 
-/** Takes jobs from one stage to the next, writing each down before the step that cannot be taken back. */
+/** Takes jobs from one stage to the next. A job is stored before each step that cannot be undone. */
 export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
   const { store, leases, log } = parameters;
   const running = new Map<string, Promise<Job>>();
@@ -132,7 +132,7 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
       const known = running.get(job.id);
       if (known) return known;
       const run = runNow(job).finally(() => running.delete(job.id));
-      // Nobody waits for a job with a callback. A full disk must not end the process.
+      // Nobody waits for a job with a callback. Without this, an error of the disk would end the process.
       run.catch((error) =>
         log("A job could not go on.", { job: job.id, stage: job.stage, error: String(error) }),
       );
@@ -149,7 +149,7 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
 /**
  * The action of each stage of a job, and the action when it fails.
  *
- * @param save writes a job down
+ * @param save stores a job
  */
 function createSteps(
   parameters: JobRunnerParameters,

@@ -27,9 +27,12 @@ export type OfferTerms = z.input<typeof offerTermsSchema>;
 export type Offers = {
   /** The published listings: offers, and retirements of earlier offers. */
   all: { offer: Offer; record: SignedRecord }[];
-  /** The capabilities that can be hired. */
+  /** The offers that can be hired. */
   live: Offer[];
-  /** The offer of a capability in one mode. Without a mode: the `direct` one, else the first. */
+  /**
+   * The offer of a capability in one mode. Without a mode: the `direct` one, else the first. @throws
+   * HireRefusedError
+   */
   find: (capability: string, mode?: string | null) => Offer;
 };
 

@@ -47,8 +47,8 @@ export function problemResponse(
 }
 
 /**
- * The client is not at fault, and the fault is temporary. The error's own text is hidden, because it may
- * contain the RPC's URL with its key.
+ * The answer while the chain cannot be asked: the client is not at fault, and the fault is temporary. The error's
+ * own text is hidden, because it may contain the RPC's URL with its key.
  */
 function chainAway(error: ChainError | BaseError): Problem {
   const code = error instanceof ChainError ? error.code : "chain_unreachable";

@@ -10,7 +10,7 @@ import { HireRefusedError } from "./sellerErrors.ts";
 export type SellerAppParameters = Omit<HireRouteParameters, "checkParams"> &
   JobRoutesParameters & {
     rules: ReturnType<typeof capabilityRules>;
-    /** What auditors are shown. */
+    /** The route at which auditors ask for the work. */
     disclosures: Hono;
     /** The largest request, in bytes. */
     maxBodyBytes: number;

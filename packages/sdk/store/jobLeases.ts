@@ -20,12 +20,12 @@ export type JobLeases = {
   open: () => Promise<string[]>;
 };
 
-/** The job is another process's now. */
+/** Another process has taken the job. */
 export class LeaseLostError extends TallystickError {}
 
 /**
- * The most that a lease can have left, in milliseconds. One with more was dated by a clock that was wrong, and counts as
- * expired: otherwise its job would wait until that date.
+ * The most that a lease can have left, in milliseconds. A lease with more was dated by a wrong clock, and counts
+ * as expired: otherwise its job would wait until that date.
  */
 const MOST_LEFT_MS = 86_400_000;
 

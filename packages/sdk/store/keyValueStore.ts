@@ -1,6 +1,6 @@
 /**
- * Storage of a seller or a budget: JSON values by key. Keys are paths like `job/job_01ABC`; the part before
- * the first slash is the folder that {@link KeyValueStore.keys} lists.
+ * Storage of a buyer, a seller, an auditor, a keeper or a budget: JSON values by key. Keys are paths like
+ * `job/job_01ABC`; the part before the first slash is the folder that {@link KeyValueStore.keys} lists.
  */
 export type KeyValueStore = {
   get: <T>(key: string) => Promise<T | undefined>;

@@ -18,7 +18,7 @@ const MEMORY_MB = 256;
 /**
  * Starts a worker with a memory limit. Undefined on platforms without workers, such as edge runtimes.
  *
- * @param program in place of the verification's own: for tests
+ * @param program replaces the program of the verification: for tests
  */
 export function startWorker(events: WorkerEvents, program?: URL): StartedWorker | undefined {
   const threads = globalThis.process?.getBuiltinModule?.("node:worker_threads");

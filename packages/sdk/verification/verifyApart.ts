@@ -12,7 +12,7 @@ export type VerifyApartOptions = {
 };
 
 const TIMEOUT_MS = 30_000;
-/** How long a worker may take to start on a busy machine. */
+/** How long a worker may take to start on a busy machine, in milliseconds. */
 const START_MS = 60_000;
 /** The most workers at a time. Further results wait. */
 const MAX_WORKERS = 2;
