@@ -5,8 +5,8 @@ import { validateJson } from "./validateJson.ts";
 /**
  * Checks the `params` of a hire against the capability's input schema and rules (SHP §5.2), before anything is paid.
  *
- * @throws InvalidInputError `invalid_params` naming every wrong field; TallystickError `unknown_capability`,
- * `custom_capability`
+ * @throws InvalidInputError `invalid_params` naming every wrong field, `invalid_capability`; TallystickError
+ * `unknown_capability`, `custom_capability`, `capability_unavailable`
  */
 export async function checkInput(capabilityId: string, params: unknown): Promise<void> {
   const { capability, parts } = await requireCapability(capabilityId);

@@ -1,4 +1,4 @@
-/** The part of JSON Schema (draft 2020-12) that the standard capabilities use. */
+/** A JSON Schema (draft 2020-12) that is an object. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /**

@@ -16,7 +16,8 @@ const MAX_STEPS = 5_000_000;
  * Checks a value against a JSON Schema (draft 2020-12). It does not generate code, so it works under any content
  * security policy. Both the schema and the value may come from strangers, so the steps are counted: a check that
  * needs too many steps fails. It knows every assertion except `unevaluatedProperties` and `unevaluatedItems`. It
- * knows no references. Patterns must pass `checkPattern`.
+ * knows no references. The steps do not limit the time of a pattern, so the patterns of a stranger's schema must pass
+ * `patternProblem` first.
  *
  * @param root the name of the value in the faults, e.g. `params`
  * @returns what is wrong, field by field; nothing when the value fits
@@ -39,8 +40,9 @@ class TooManySteps extends Error {}
 
 type Json = { readonly [key: string]: unknown };
 
-/** The values of each `enum` as a set, and compiled patterns. They are made once. */
+/** The values of each `enum` as a set. A set is made once. */
 const enumSets = new WeakMap<object, Set<unknown>>();
+/** The compiled patterns. A pattern is compiled once, until there are too many. */
 const patterns = new Map<string, RegExp>();
 const MAX_KEPT_PATTERNS = 1000;
 

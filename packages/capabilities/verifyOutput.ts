@@ -17,7 +17,8 @@ const MAX_DETAIL = 300;
  * @param params what the buyer sent; see `checkInput`
  * @param output what came back, as parsed JSON
  * @param version `v0`, `v1`, …; the newest when it is not given
- * @throws TallystickError `unknown_capability`, `unknown_verification_version`
+ * @throws TallystickError `unknown_verification_version`, `unknown_capability`, `custom_capability`,
+ * `capability_unavailable`; InvalidInputError `invalid_capability`
  */
 export async function verifyOutput(
   capabilityId: string,

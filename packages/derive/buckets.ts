@@ -22,9 +22,9 @@ export const buckets = {
 
 export type BucketName = keyof typeof buckets;
 
-/** The bucket that contains an exact value. */
+/** The published value for an exact value. */
 export function bucketOf<Value>(bucket: BucketName, exact: Value): Value {
-  // The type of the value is the one of its bucket. TypeScript cannot see this.
+  // Each field has a value of the type that its bucket takes. TypeScript cannot see this.
   const rule = buckets[bucket].of as unknown as (exact: Value) => Value;
   return rule(exact);
 }

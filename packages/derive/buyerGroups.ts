@@ -30,7 +30,7 @@ export function addPurchase(context: ApplyContext, buyer: string, seller: string
   countPurchase(context, buyer, seller, 1);
 }
 
-/** A hire leaves the window. */
+/** Removes a hire that leaves the window. */
 export function removePurchase(context: ApplyContext, buyer: string, seller: string): void {
   countPurchase(context, buyer, seller, -1);
 }
@@ -144,7 +144,7 @@ function changePurchases(
   updateAgent(context, seller, { distinctBuyers: distinctBuyers + change });
 }
 
-/** What an address ever bought, by seller. It also has what the group bought that has the address as its name. */
+/** What an address ever bought, by seller. If a group has the address as its name, also what the group bought. */
 function purchasesOf(context: ApplyContext, address: string): ({ seller: string } & Row<"purchases">)[] {
   const purchases: ({ seller: string } & Row<"purchases">)[] = [];
   forEachRow(itemsOf(context.store, boughtFrom(address)), (seller) => {
@@ -156,8 +156,8 @@ function purchasesOf(context: ApplyContext, address: string): ({ seller: string 
 }
 
 /**
- * The list of sellers from which an address ever bought. It also has those of the group that has the address as its
- * name.
+ * The list of sellers from which an address ever bought. If a group has the address as its name, the list also has the
+ * group's sellers.
  */
 export function boughtFrom(address: string): string {
   return `boughtFrom/${address}`;

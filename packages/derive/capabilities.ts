@@ -6,8 +6,8 @@ import { medianOf } from "./statistics.ts";
 import type { Row } from "./tables.ts";
 
 /**
- * A hire of a capability enters the window (`by` 1), or leaves it (−1). The capabilities in the window have numbered
- * places. When one leaves, the last takes its place. So all of them are read together, and older ones cost nothing.
+ * Counts a hire of a capability that enters the window (`by` 1), or leaves it (−1). The capabilities in the window have
+ * numbered places. When one leaves, the last takes its place. So they can all be read without reading older ones.
  * The median is taken over the amounts that buyers paid in (SHP §9.2).
  */
 export function changeCapability(

@@ -12,11 +12,11 @@ import { wholeLines } from "./wholeLines.ts";
 
 const HELP = `usage: tallystick-derive FILE [options]
 
-Computes agents, clusters and the digest from an event log, one JSON object a line. FILE may be - for standard input.
-Time moves at the log's ticks only: without any, nothing expires and there is no digest.
+Computes agents, clusters and the digest from an event log with one JSON object on each line. FILE may be - for standard
+input. Only the ticks in the log move time: without ticks nothing expires, and there is no digest.
 
   --json              print the whole state as JSON
-  --digest            print the digest alone
+  --digest            print only the digest
   --at-block NUMBER   stop after this block
   --token ADDRESS     the token whose transfers count, for a log whose first line does not name it
   --trust-signatures  accept every signature without a check; for synthetic logs
@@ -62,8 +62,8 @@ function readCommand(args: string[]): Command | null {
 }
 
 async function* read(file: string): AsyncGenerator<string> {
-  // The file is opened when the first line is read. So an error of opening it goes to the reader and does not
-  // end the process.
+  // The file is opened when the first line is read. So if it cannot be opened, the reader gets the error, and the
+  // process does not end by itself.
   const input = file === "-" ? process.stdin : createReadStream(file, { highWaterMark: 1 << 20 });
   input.setEncoding("utf8");
   yield* wholeLines(file, input as AsyncIterable<string>);

@@ -14,7 +14,7 @@ export type ClusterSignal = "funding_origin" | "deploy_batch" | "listing_fingerp
 
 /**
  * Shared ownership and similar listings make separate clusters, which never merge. Anybody can copy a
- * stranger's listing, and that must not pull the stranger into a ring.
+ * stranger's listing, and that must not make the stranger look like an agent of the same owner.
  */
 export type ClusterKind = "ownership" | "fingerprint";
 
@@ -204,8 +204,8 @@ function contentsOf(
 }
 
 /**
- * One member of each signal that a funder's money tripped before the funder itself joined a cluster. (The
- * signal by which it joined names only one member of each of those clusters.)
+ * One member of each signal that a funder's money tripped before the funder itself joined a cluster. They are needed
+ * because the signal by which the funder joined names only one member of each cluster of these signals.
  */
 function trippedBefore(context: ApplyContext, funder: string, ordinal: number): string[] {
   const members: string[] = [];

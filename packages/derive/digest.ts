@@ -11,10 +11,11 @@ import { STATE_ID } from "./stateId.ts";
 import type { Row } from "./tables.ts";
 
 /**
- * One hash over everything published, equal on every node. A leaf is the SHA-256 of the RFC 8785 bytes of `[address,
- * fields]`, of `[id, merged into, size]` for a cluster, or of a row of audits. Leaves are in a 16-ary tree. The
- * SHA-256 of a leaf's key (address, cluster id, or table and id) decides its place: the shortest prefix that no other
- * leaf shares. So the cost of a tick depends only on the rows that it touched, and the proof of one row is short.
+ * The digest is one hash over everything that is published. It is equal on every node. A leaf is the SHA-256 of the RFC
+ * 8785 bytes of `[address, fields]` for an agent, of `[id, merged into, size]` for a cluster, or of another published
+ * row. Leaves are in a 16-ary tree. The SHA-256 of a leaf's key (address, cluster id, or table and id) decides its
+ * place: the shortest prefix that no other leaf shares. So the cost of a tick depends only on the rows that it touched,
+ * and the proof of one row is short.
  * Trust scores and SLAs have a tree of their own. So anyone can see that they change nothing in the tree of
  * reputation.
  *

@@ -26,8 +26,8 @@ import { latencyOf, saidNothingCame } from "./telemetry.ts";
 import { markWallet } from "./wallets.ts";
 
 /**
- * Called when an escrow receives its money. The buyer becomes an agent. The seller's figures stay as they
- * are, because anyone can make a deposit that names it.
+ * Called when an escrow receives its money. The buyer becomes an agent. The seller's figures stay as they are, because
+ * anyone can make a deposit that names the seller.
  */
 export function escrowDeposited(context: ApplyContext, event: EscrowDeposited): void {
   markWallet(context, event.escrow, "escrow");
@@ -112,9 +112,10 @@ function settle(context: ApplyContext, id: string, change: Partial<Row<"escrow">
 }
 
 /**
- * Joins a receipt to the escrow that it names, if buyer and seller are the same in both. The receipt is an act of the
- * seller, so the escrow counts for the seller once it is settled. A receipt that comes later adds only the capability
- * and the latency.
+ * Joins a receipt to the escrow that it names. If buyer or seller differ, the receipt is marked as unmatched. If the
+ * escrow or the hire has a receipt already, it is marked as a duplicate. The receipt is an act of the seller, so the
+ * escrow counts for the seller once it is settled. If the escrow counts already, the receipt adds its hire id,
+ * capability and latency.
  */
 export function attachReceipt(context: ApplyContext, receipt: Row<"receipt">): void {
   const escrow = receipt.escrowId === null ? null : context.store.get("escrow", receipt.escrowId);

@@ -1,7 +1,7 @@
 import type { ApplyContext } from "./applyContext.ts";
 import type { Row } from "./tables.ts";
 
-/** `<agent>/<hire_id>`: one receipt counts for each such key. */
+/** The key `<agent>/<hire_id>`. Of all receipts with one key, only one counts. */
 export function hireKey(receipt: Pick<Row<"receipt">, "agent" | "hireId">): string {
   return `${receipt.agent}/${receipt.hireId}`;
 }
@@ -15,7 +15,7 @@ export function findHireKey(context: ApplyContext, id: string): Row<"hireKey"> |
   return row;
 }
 
-/** Changes the entry of a key. */
+/** Changes the entry of a key, or makes the entry. */
 export function changeHireKey(
   context: ApplyContext,
   id: string,

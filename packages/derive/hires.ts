@@ -45,10 +45,10 @@ export type HireFacts = Outcome &
     | "receipt"
   > &
   Partial<Pick<Row<"hire">, "isAuditable">> & {
-    /** The account that got the money, and where that money left the buyer. */
+    /** The account that got the money, and the place on the chain at which the money left the buyer. */
     payee: string;
     paid: Paid;
-    /** How much of it went to published recipients of fees. */
+    /** How much of the money went to published recipients of fees. */
     feePaid: bigint;
   };
 
@@ -77,7 +77,7 @@ export function countHire(context: ApplyContext, facts: HireFacts): boolean {
   return true;
 }
 
-/** The row of a new hire. It names every column, because a copy of an object without some of its columns takes long. */
+/** The row of a new hire. It names every column, because copying an object and leaving out some columns is slow. */
 function rowOf(context: ApplyContext, facts: HireFacts): Row<"hire"> {
   const { id, seller, buyer, hireId, capability, paymentMode, price, amount, time } = facts;
   const { windowSeconds, volumeWindowSeconds } = context.params;
@@ -163,7 +163,9 @@ export function markAuditable(context: ApplyContext, id: string): void {
   updateAgent(context, hire.seller, { windowAuditable: windowAuditable + 1 });
 }
 
-/** Adds to a counted hire: what the work was, or what its buyer found. Its weight, price and time stay. */
+/**
+ * Changes columns of a counted hire: what the work was, or its outcome. The hire's weight, price and time stay.
+ */
 export function amendHire(
   context: ApplyContext,
   id: string,
@@ -211,7 +213,7 @@ function dampenedBy(seller: string): string {
   return `dampened/${seller}`;
 }
 
-/** The part of a hire's price that counts in the 24-hour volume, until it leaves. */
+/** Adds a hire's weighted price to its seller's 24-hour volume, until the hire leaves that volume. */
 function addDayVolume(
   context: ApplyContext,
   { seller, price, leavesDay }: Pick<Row<"hire">, "seller" | "price" | "leavesDay">,

@@ -2,8 +2,8 @@ import { itemOf, listLength } from "./lists.ts";
 import type { Store } from "./store.ts";
 
 /**
- * The last item of a list for which `holds` is true, or null. `holds` is true for the first items of the list
- * and false for all others. It is a binary search, because lists of one block or wallet can be long.
+ * The last item of a list for which `holds` is true, or null. It is a binary search, because the list of a block or a
+ * wallet can be long. So all items for which `holds` is true must come before all others.
  */
 export function lastWhere(
   store: Pick<Store, "get">,

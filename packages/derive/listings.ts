@@ -92,7 +92,7 @@ function liveListingsOf(context: ApplyContext, agent: string): Row<"listing">[] 
   return live;
 }
 
-/** One listing for each agent, capability and payment mode. */
+/** The id of a listing. An agent has one listing for each capability and payment mode. */
 export function listingId(body: Listing): string {
   return `${body.agent_id}/${body.capability}/${body.payment_mode ?? "direct"}`;
 }

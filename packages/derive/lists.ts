@@ -4,13 +4,13 @@ import type { Store } from "./store.ts";
 import type { Row } from "./tables.ts";
 
 /**
- * Lists of texts of one line each. Lists only grow. An item usually names a row, and that row says whether
- * the item is done. The row of a list holds its last items, so most lists are one row. Whenever the row holds
- * `PAGE` items, they move to a page, a row of its own: `<list>/<number of the page>`.
+ * Lists of texts. Each text is one line. Lists only grow. An item usually names a row, and that row says whether the
+ * item is done. The row of a list contains the list's last items, so most lists are one row. Whenever the row contains
+ * `PAGE` items, they move to a page, which is another row: `<list>/<number of the page>`.
  */
 export const PAGE = 16;
 
-/** What reading a list needs. */
+/** The part of a store that is needed to read a list. */
 type Rows = Pick<Store, "get">;
 
 /** Adds an item to the end of a list, and returns the list's new length. */
@@ -26,7 +26,7 @@ export function append(store: Store, list: string, item: string): number {
   return length;
 }
 
-/** The length of a list, and its last items: the content of its row. */
+/** The id of a list, its length, and its last items: the content of its row. */
 export type ListEnd = Pick<Row<"list">, "id" | "length" | "tail">;
 
 /**

@@ -25,8 +25,7 @@ const NOT_AT_HAND = new Error("A row has to be read first. LoadedRows.run reads 
 export class LoadedRows implements Pick<Store, "get"> {
   readonly #rows: LaterRows;
   /**
-   * The rows that were read. They stay as long as this object, so each attempt gets further than the one
-   * before.
+   * The rows that were read. They are kept as long as this object exists, so each attempt gets further than the last.
    */
   readonly #read = new Map<string, Row<TableName> | null>();
   readonly #missing = new Map<string, RowName>();

@@ -4,15 +4,14 @@ import { type DeriveEvent, isPast, type LogForm, type ParamsEvent, type PastEven
 import { parseEvent } from "./parseEvent.ts";
 
 /**
- * Reads an event log line by line. Refuses a log that cannot be complete and right: lines out of order, or
- * missing data that figures depend on. A faulty log would give wrong figures, so every doubt ends the
- * reading.
+ * Reads an event log line by line. It refuses a log that is certainly incomplete or wrong: lines out of order, or
+ * missing data that figures depend on. A faulty log would give wrong figures, so every doubt ends the reading.
  */
 export class LogReader {
   #line = 0;
   #last: OrderedEvent | undefined;
   #form: LogForm = "all";
-  /** The latest position in the lines about the past since the last event in order. */
+  /** The latest position in the lines about the past that came since the last other event. */
   #past: { line: number; block: number; log: number; time: number } | undefined;
   #token: Address | undefined;
   #firstBlock = 0;
@@ -115,7 +114,7 @@ export class LogReader {
   }
 }
 
-/** The place of a line in the order of the log. */
+/** An event that stands at its own position in the log. Lines about the past do not. */
 type OrderedEvent = Exclude<DeriveEvent, PastEvent>;
 
 function parseLine(text: string, line: number): DeriveEvent {

@@ -65,7 +65,7 @@ export function isInLeaf(table: TableName, column: string): boolean {
   return OF_STEWARD.get(table)?.has(column) !== true;
 }
 
-/** Wraps a store. It notes each change of a leaf in `touched` as `<table> <id>`, so no change is forgotten. */
+/** Wraps a store. For each change of a row that has a leaf, it adds `<table> <id>` to `touched`. */
 export class NotingRows implements Store {
   readonly #store: Store;
   readonly #touched: Set<string>;
@@ -90,8 +90,8 @@ export class NotingRows implements Store {
   }
 
   update<T extends TableName>(table: T, id: string, change: Partial<Omit<Row<T>, "id">>): void {
-    // An assignment has no leaf of its own: its verdict and its fee are part of the leaf of its audit. Its row names
-    // that audit.
+    // An assignment has no leaf of its own: its verdict and its fee are part of its audit's leaf. The digest finds the
+    // audit by the assignment's row.
     if (TREES.has(table) && Object.keys(change).some((column) => isInLeaf(table, column)))
       this.#touched.add(`${table} ${id}`);
     this.#store.update(table, id, change);
@@ -104,7 +104,7 @@ export class NotingRows implements Store {
   }
 }
 
-/** Whether a row is an audit that was not drawn. Such a row has no leaf. Most hires are never drawn. */
+/** Whether a row is an audit that was not drawn. Such a row has no leaf yet. Most hires are never drawn. */
 function isWaiting(table: TableName, row: Row<TableName>): boolean {
   return table === "audit" && (row as Row<"audit">).drawnBlock === null;
 }

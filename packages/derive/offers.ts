@@ -7,7 +7,7 @@ type Offered = Pick<Row<"listing">, "id" | "capability" | "price" | "live">;
 /**
  * Notes what a listing changed in the offers of its capability. Reputation does not use the offers.
  *
- * @param before the listing that it replaces, if any
+ * @param before the listing that the new one replaces, if any
  * @param live all live listings of its seller now
  */
 export function changeOffers(

@@ -2,10 +2,10 @@ import { append, itemsOf } from "./lists.ts";
 import type { Store } from "./store.ts";
 
 /**
- * Members in order of a number (seconds, blocks), without scanning. One bitmap says which numbers are taken
- * in a page of 256 numbers. Another says which pages are taken in a book of 256 pages. So the nearest lower
- * or higher member takes a few look-ups, even among very many members. A separate row says that a member has
- * a number. Several members may share a number, in the order in which they came; one member may have several
+ * An index of members in order of a number (seconds, blocks). A bitmap says which numbers of a page of 256 numbers have
+ * members. Another bitmap says which pages of a book of 256 pages have members. So the nearest lower or higher member
+ * is found with a few look-ups, even among very many members. A row for each pair says that this member has this
+ * number. Several members may share a number: they are in the order in which they came. One member may have several
  * numbers.
  */
 const PAGE = 256;

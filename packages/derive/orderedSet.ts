@@ -6,7 +6,7 @@ import type { Store } from "./store.ts";
  * A set of numbers that may contain a number several times. Its n-th smallest number is found without a scan.
  * As long as it has never held more than `SMALL` numbers, it is one row: `=` and the numbers in ascending
  * order. Then it becomes a tree of counts, first by length in bytes, then by each byte from the highest.
- * Adding, removing and selecting cost one row for each byte of the number.
+ * To add, remove or select a number then takes one row for each byte of the number.
  */
 const SMALL = 64;
 
@@ -79,7 +79,7 @@ function noSuchRank(sets: readonly string[], rank: number): Error {
   return new Error(`The set ${sets.join(", ")} has no number of rank ${rank}.`);
 }
 
-/** The numbers of a set that is one row, as digits: few of them are looked at. Null when it is a tree. */
+/** The numbers of a set that is one row, as decimal digits; null when the set is a tree. */
 function parseSmall(text: string): string[] | null {
   if (!text.startsWith("=")) return null;
   return text.length === 1 ? [] : text.slice(1).split(",");

@@ -37,10 +37,10 @@ export function directOutcome(receipt: Row<"receipt">, telemetry: Row<"telemetry
 }
 
 /**
- * The result of a settled escrow, which is the strongest evidence (SHP §7.3.3). Released at least by half:
- * success. Refunded by the buyer or by its arbiter: failure and dispute. Refunded by the seller, who gave up:
- * failure. Timed out without delivery: failure. Timed out after delivery was marked: neutral, because nobody
- * can tell; it counts against the buyer.
+ * The result of a settled escrow, which is the strongest evidence (SHP §7.3.3). If at least half of the amount was
+ * released to the seller, it is a success. A refund by the buyer or by its arbiter is a failure and a dispute. A refund
+ * by the seller is a failure. A timeout without delivery is a failure. A timeout after delivery was marked is neutral,
+ * because nobody can tell whether the work was good; it counts against the buyer.
  */
 export function escrowOutcome(context: ApplyContext, escrow: Row<"escrow">): Outcome {
   const settled = { ...plain, evidence: "escrow", price: escrow.toSeller ?? 0n };

@@ -70,7 +70,7 @@ const ofRegistry: Fields = { ...onChain, registry: isAddress, tx: isHash };
 const ofIdentity: Fields = { ...ofRegistry, identity: isIdentity };
 const ofFeedback: Fields = { ...ofIdentity, client: isAddress, index: isAmount };
 
-/** The fields that each kind must have; others are ignored. */
+/** The fields that each kind must have. Other fields are ignored. */
 const kinds: { [kind: string]: Fields } = {
   params: {
     ...onChain,

@@ -35,8 +35,8 @@ export function keyOfPayment({ txHash, buyer, payee, amount }: Row<"receipt">): 
 export const MAX_ALIKE = 100;
 
 /**
- * Keeps a transfer that a receipt may claim; similar ones are in the order of their logs. Null if too many
- * similar ones came before, or if this one is kept already.
+ * Keeps a transfer that a receipt may claim. Transfers with the same key are kept in the order of their logs. Null if
+ * `MAX_ALIKE` of them are kept already, or if this transfer is not after the last of them.
  */
 export function addPayment(
   context: ApplyContext,
@@ -140,8 +140,8 @@ export function hasConsent(context: ApplyContext, { agent, payee }: Row<"receipt
 }
 
 /**
- * Counts a hire from a receipt and its payment. Returns false if this hire was counted before, or cannot be a
- * hire.
+ * Counts a hire from a receipt and its payment. Returns false if this hire was counted before (the receipt becomes a
+ * duplicate), or if a side cannot hire (the receipt becomes unmatched).
  */
 export function countDirectHire(
   context: ApplyContext,

@@ -51,13 +51,13 @@ export const units: { [T in FieldType]: string } = {
 /** What a field is computed from: the agent's own row, its prices, and the cluster that counts for it. */
 export type FieldSources = {
   agent: Row<"agent">;
-  /** Its rows of `capability`. Those without hires in the window do not matter. */
+  /** The agent's rows of `capability`. Rows without hires in the window do not matter. */
   prices: CapabilityPrice[];
-  /** Null when it is in none. */
+  /** Null when the agent is in no cluster. */
   cluster: Pick<Row<"cluster">, "id" | "size"> | null;
 };
 
-/** Which rows a figure counts, so they can be shown. */
+/** Which rows a figure counts. Readers can then be shown these rows. */
 export type Counted = {
   /** The parameter with the length of its window. */
   window?: "windowSeconds" | "volumeWindowSeconds";
@@ -95,7 +95,7 @@ export type PublishedField<T extends FieldType = FieldType> = {
   counts?: Counted;
 };
 
-/** Returns the entry. TypeScript then knows the type of its value. */
+/** Returns the entry as it is. By this call TypeScript infers the type of the field's value. */
 export function field<T extends FieldType>(entry: PublishedField<T>): PublishedField<T> {
   return entry;
 }

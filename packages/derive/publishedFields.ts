@@ -379,7 +379,7 @@ export function publishedFieldOf(name: FieldName): PublishedField {
   return publishedFields[name];
 }
 
-/** Its name in GraphQL: `last_30d_hire_count` is `last30dHireCount`. */
+/** The name of a field in GraphQL: `last_30d_hire_count` is `last30dHireCount`. */
 export function camelName(name: FieldName): string {
   return name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }

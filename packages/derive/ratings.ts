@@ -60,8 +60,8 @@ export function ratingId(receipt: string, side: RatingSide): string {
 }
 
 /**
- * Fixes the rating's weight. A buyer's rating enters its seller's stars. A seller's rating is only shown with the
- * hire.
+ * Counts a rating, and sets its weight, which does not change later. A buyer's rating enters its seller's stars. A
+ * seller's rating is only shown with the hire. A rating of a hire that an operator arranged does not count.
  */
 function countRating(context: ApplyContext, id: string, hire: string): void {
   const rating = ratingRow(context, id);
@@ -114,16 +114,17 @@ function changeStars(
     weight: formatRational(change(parseRational(row?.weight ?? "0"), weight)),
     stars: formatRational(change(parseRational(row?.stars ?? "0"), stars)),
   };
-  // A day may lie before the first day because all its ratings left. Later parameters may make the window longer.
-  // Then a rating that waited for its hire since that day enters again, and the day is added again.
+  // All ratings of a day may have left, so that the average no longer reads this day. If later parameters make the
+  // window longer, a rating of that day can still enter, because it waited for its hire. So the day is added again.
   if (row === null || row.weight === "0") append(context.store, starDaysOf(rating.ratee), String(day));
   context.store.put("starDay", { id, ...sums });
   updateAverage(context, rating.ratee);
 }
 
 /**
- * Σ w·q^d·stars / Σ w·q^d with d the days from a rating to today. Both sums change by the same factor from day to day. So
- * the average can use any day, here the latest, and changes only when a rating comes or goes.
+ * Stores the average Σ w·q^d·stars / Σ w·q^d, where d is the number of days from a rating to today. From day to day
+ * both sums change by the same factor. So d can be counted to any day, here the day of the latest rating, and the
+ * average changes only when a rating comes or goes.
  */
 function updateAverage(context: ApplyContext, agent: string): void {
   const { numerator, denominator } = context.params.starDecay;

@@ -18,10 +18,10 @@ function gcd(a: bigint, b: bigint): bigint {
 }
 
 /**
- * Sums of weights can have denominators of thousands of digits: one 1/n for each size that a growing ring ever had.
- * So both denominators are divided by their common divisor, which is at most the smaller one. Then the sum is reduced
- * only by what it shares with that divisor (Knuth, TAOCP 4.5.1). No common divisor of two such large numbers is ever
- * computed.
+ * Sums of weights can have denominators of thousands of digits: a weight is 1/n, and a growing cluster has many sizes
+ * n. So both denominators are divided by their common divisor, which is at most the smaller one. Then the sum is
+ * reduced only by what it shares with that divisor (Knuth, TAOCP 4.5.1). So the common divisor of the large numerator
+ * and the large denominator of the sum is never computed.
  */
 export function add(a: Rational, b: Rational): Rational {
   if (a.d === b.d && a.d === 1n) return { n: a.n + b.n, d: 1n };
@@ -71,7 +71,7 @@ export function parseRational(text: string): Rational {
     : { n: BigInt(text.slice(0, slash)), d: BigInt(text.slice(slash + 1)) };
 }
 
-/** The fraction times 10^decimals, rounded half up. Fractions here are never negative. It need not be in lowest terms. */
+/** The fraction times 10^decimals, rounded half up. It must not be negative, and need not be in lowest terms. */
 export function roundHalfUp({ n, d }: Rational, decimals: number): bigint {
   return (2n * n * 10n ** BigInt(decimals) + d) / (2n * d);
 }

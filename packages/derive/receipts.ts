@@ -17,7 +17,7 @@ import type { Row } from "./tables.ts";
 /** What a valid receipt says, as the derivation keeps it. */
 export type ReceiptFacts = { hash: string; body: Receipt; completedAt: number; buyerSigned: boolean };
 
-/** A seller's receipt. It counts as soon as its payment is there, whichever comes first (SHP §9.2, §11). */
+/** Applies a seller's receipt. It counts once both receipt and payment are there, in any order (SHP §9.2, §11). */
 export function receiptSettled(context: ApplyContext, facts: ReceiptFacts): void {
   const receipt = rowOf(context, facts);
   context.store.insert("receipt", receipt);
@@ -37,8 +37,8 @@ export function receiptSettled(context: ApplyContext, facts: ReceiptFacts): void
 }
 
 /**
- * Only receipts of the payee, or of an agent that the payee agreed to, can wait. So a stranger cannot take
- * their places.
+ * Only receipts of the payee itself, or of an agent that the payee agreed to, can wait for a payment. So a stranger
+ * cannot take the places on the list.
  */
 function awaitPayment(context: ApplyContext, receipt: Row<"receipt">): void {
   const waiting = waitingForPayment(keyOfPayment(receipt));
@@ -58,7 +58,7 @@ function awaitDeposit(context: ApplyContext, receipt: Row<"receipt">, escrowId: 
 }
 
 /**
- * Called when the waiting time of a receipt is over. A receipt of a held escrow goes on waiting for the
+ * Called when the waiting time of a receipt is over. A receipt that was joined to an escrow goes on waiting for the
  * settlement.
  */
 export function receiptWaited(context: ApplyContext, id: string): void {

@@ -30,8 +30,8 @@ import { telemetrySettled } from "./telemetry.ts";
 class InvalidRecord extends Error {}
 
 /**
- * A record of a followed ledger. A record that fails its checks is kept as `invalid` with the reason and changes nothing
- * else. A record of a type without meaning for reputation is kept as `unread`.
+ * Applies a record of a followed ledger. A record that fails its checks is kept as `invalid` with the reason, and
+ * changes nothing else. A record of a type without meaning for reputation is kept as `unread`.
  */
 export function recordSettled(context: ApplyContext, event: RecordEvent): void {
   let effect: (() => void) | null = null;
@@ -58,7 +58,7 @@ export function recordSettled(context: ApplyContext, event: RecordEvent): void {
   effect?.();
 }
 
-/** Checks a record and says what it does; null when it does nothing here. */
+/** Checks a record, and returns a function that applies it; null when its type has no meaning for reputation. */
 function readRecord(context: ApplyContext, event: RecordEvent): (() => void) | null {
   if (event.error !== undefined) throw new InvalidRecord(event.error);
   checkLedger(context, event);
@@ -145,7 +145,7 @@ const UNREAD: { [type: string]: ((body: RecordBody) => unknown) | undefined } = 
   pulse: parsePulse,
 };
 
-/** The published parameters say which ledgers may carry which types. Without any, every ledger of the log is followed. */
+/** The parameters say which ledgers may carry which types. If they name no ledger, all ledgers of the log count. */
 function checkLedger({ params }: ApplyContext, event: RecordEvent): void {
   if (Object.keys(params.ledgers).length === 0) return;
   const types = params.ledgers[event.ledger];
@@ -156,8 +156,8 @@ function checkLedger({ params }: ApplyContext, event: RecordEvent): void {
 }
 
 /**
- * Whether the signed body says that it is this type of record in this ledger. A body in the older form, which says neither,
- * counts in a ledger until that ledger has its first record of the new form.
+ * Refuses a record whose signed body names another type or ledger. A body in the older form names neither. It counts in
+ * a ledger until that ledger has its first record in the bound form, or the parameters name the ledger as bound.
  */
 function checkForm(context: ApplyContext, event: RecordEvent): void {
   const { type, body, ledger } = event;
@@ -170,7 +170,7 @@ function checkForm(context: ApplyContext, event: RecordEvent): void {
   if (isOver) throw new InvalidRecord("unbound");
 }
 
-/** From a ledger's first bound record on, the older form no longer counts in it. */
+/** Notes a ledger's first record in the bound form. From then on the older form does not count in this ledger. */
 function noteForm(context: ApplyContext, { type, body, ledger, seq }: RecordEvent): void {
   if (!isBoundType(type) || isUnbound(body) || hasBoundRecords(context, ledger)) return;
   context.store.insert("boundLedger", { id: ledger, seq });
@@ -180,13 +180,13 @@ function hasBoundRecords(context: ApplyContext, ledger: string): boolean {
   return context.store.get("boundLedger", ledger) !== null;
 }
 
-/** What a record of audits, of a trust score or of outcomes does. */
+/** The function that applies a record of audits, of trust scores or of outcomes. Throws if it must have no effect. */
 function required(reading: Reading): () => void {
   if (typeof reading === "string") throw new InvalidRecord(reading);
   return reading;
 }
 
-/** Only the form of these records is checked. Older records are not checked, because this form did not exist yet. */
+/** Checks only the form of a record. A record in the older form is not checked, because it had no fixed form. */
 function unread({ type, body }: RecordEvent): null {
   if (Object.hasOwn(UNREAD, type) && !isUnbound(body)) UNREAD[type]?.(body);
   return null;

@@ -14,8 +14,8 @@ export type OwnField = Exclude<FieldName, (typeof OF_CLUSTER)[number]>;
 /**
  * The fields of one agent, coarse when one of its live listings asks for private metrics.
  *
- * @param cluster the cluster of shared ownership that it is in now, else the cluster of similar listings, else null
- * @param prices its rows of `capability`; those without hires in the window do not matter
+ * @param cluster the agent's cluster of shared ownership now, else its cluster of similar listings, else null
+ * @param prices the agent's rows of `capability`; rows without hires in the window do not matter
  */
 export function reputationOf(
   agent: Row<"agent">,

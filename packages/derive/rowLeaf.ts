@@ -3,13 +3,13 @@ import { assignmentsOf } from "./audits/assignments.ts";
 import { isInLeaf } from "./notingRows.ts";
 import { type Row, type TableName, tables } from "./tables.ts";
 
-/** The row of a leaf, its key in the tree, and its text. */
+/** A leaf: the table of its row, its key in the tree, and its text. */
 export type RowLeaf = { table: TableName; key: string; text: string };
 
 /**
  * The key and the RFC 8785 text of a leaf: `[table, row]`, or for an audit `["audit", row, assignments]`. A row has
- * every column by its name, and money as decimal strings. Null for an audit that was not drawn: only its seller's
- * figures count it.
+ * every column by its name, and money as decimal strings. Null for an audit that was neither drawn nor closed: only its
+ * seller's figures count it.
  */
 export function rowLeaf(context: ApplyContext, touched: string): RowLeaf | null {
   const [table, id] = touched.split(" ") as [TableName, string];

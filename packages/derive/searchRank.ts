@@ -17,10 +17,10 @@ const NANO = 1_000_000_000n;
 const MAX_DIGITS = 31;
 
 /**
- * The published ranking: higher tier first, then higher success rate in whole percent (none comes last), then
- * more digits in the weighted count of hires. Rates are cut from their published nine decimals. For agents
- * with private metrics they are cut from the published bucket. So a search shows no more of them than their
- * page.
+ * The published ranking, as a number: a lower number comes first. A higher tier comes first, then a higher success rate
+ * in whole percent (agents without a rate come last), then more digits in the weighted count of hires. Rates are cut
+ * from their published nine decimals, or for agents with private metrics from the published bucket. So a search shows
+ * no more of such agents than their page.
  */
 export function searchRankOf(agent: Figures): SearchRank {
   const isPrivate = agent.privateListings > 0;

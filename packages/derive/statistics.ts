@@ -13,8 +13,8 @@ export function medianOf(store: Store, set: string, size: number): Rational {
 }
 
 /**
- * Nearest-rank percentiles. Each is the smallest number of the set that at least so many percent of the set
- * do not exceed.
+ * Nearest-rank percentiles. The p-th percentile is the smallest number of the set that at least p percent of the
+ * numbers do not exceed.
  */
 export function percentilesOf(store: Store, set: string, size: number, percents: number[]): bigint[] {
   const ranks = percents.map((percent) => Math.ceil((size * percent) / 100) - 1);

@@ -22,7 +22,7 @@ export const tables = {
     block: "number",
     time: "number",
     ticks: "number",
-    /** The first bucket of the schedule that may still hold something due. */
+    /** The first bucket of the schedule that may still have items that did not run. */
     scheduleBucket: "number?",
     /** How many signals have tripped. The count at a cluster's first signal is its order of birth. */
     trips: "number",
@@ -32,7 +32,7 @@ export const tables = {
     form: "text",
     /** Whether the log names registries of ERC-8004. */
     registries: "boolean",
-    /** The roots of the digest's trees, and the digest of the last tick, 64 hex characters each. */
+    /** The roots of the digest's trees, 64 hex digits each, and the digest of the last tick, with `0x` before it. */
     root: "text",
     stewardRoot: "text",
     identityRoot: "text",
@@ -223,8 +223,8 @@ export const tables = {
     place: "number?",
   },
   /**
-   * The capabilities of an agent with hires in the window, `<agent>/<place>`. All of them are read together, and no
-   * others are. Rows from the number of its capabilities on are not in use.
+   * The capabilities of an agent with hires in the window, `<agent>/<place>`. So they are read without the agent's
+   * other capabilities. Rows from the number of its capabilities on are not in use.
    */
   capabilityPlace: { id: "text", capability: "text" },
   /**
@@ -364,7 +364,7 @@ export const tables = {
     hash: "text",
     type: "text",
     signer: "text",
-    /** `valid` or `invalid`, and why. */
+    /** `valid`, `invalid` (with the reason), or `unread` if its type has no meaning for reputation. */
     status: "text",
     reason: "text?",
     block: "number",
@@ -539,8 +539,8 @@ export const tables = {
   list: { id: "text", length: "number", tail: "text" },
   listPage: { id: "text", items: "text" },
   /**
-   * Nodes of the digest's trees, by prefix of the key's hash, with `s` before it in the tree of trust scores.
-   * A node has sixteen children, separated by commas.
+   * Nodes of the digest's trees, by prefix of the key's hash. Before the prefix is `s` in the tree of trust scores,
+   * and `i` in the tree of identities. A node has sixteen children, separated by commas.
    */
   digestNode: { id: "text", children: "text" },
   /** The digest at each tick, by zero-padded block. */

@@ -22,9 +22,9 @@ import type { Row } from "./tables.ts";
 import { findWallet, isHubOrEscrow, walletToChange } from "./wallets.ts";
 
 /**
- * A transfer of the token is a hire payment when a receipt claims it. Otherwise it may fund its receiver. If an
- * authorized transfer goes to a wallet with a live listing, it is presumed to be a hire payment. It counts as funding
- * if no receipt claims it within `reconcileSeconds`.
+ * Applies a transfer of the token. It is a hire payment when a receipt claims it. Otherwise it may fund its receiver.
+ * If an authorized transfer goes to a wallet with a live listing, it is presumed to be a hire payment. It counts as
+ * funding if no receipt claims it within `reconcileSeconds`.
  */
 export function transferred(context: ApplyContext, event: TransferEvent): void {
   // Transfers that reached a wallet before it was watched come again as lines about the past, when they are needed.
@@ -128,7 +128,7 @@ function countWatched(context: ApplyContext, event: TransferEvent, value: bigint
   return { kind, received: all, isBusy: gotTooMany, sent: 0, sentTooMany: false, gotTooMany, isFull };
 }
 
-/** Keeps a transfer that may pay for a hire, and counts that hire if a receipt waits for it. */
+/** Keeps a transfer that may pay for a hire. Returns whether a waiting receipt claimed it, and a hire was counted. */
 function claimOnArrival(context: ApplyContext, event: TransferEvent, value: bigint): boolean {
   const { block, time, log, from, to, tx, authorized } = event;
   const key = paymentKey(tx, from, to, value);

@@ -42,8 +42,8 @@ export const priceUsdcSchema = z
   .regex(PRICE, 'must be a decimal amount of USDC with at most 6 decimals, like "0.50"');
 
 /**
- * Atomic units as receipts write them: a decimal string of an integer in [0, 2^256). Other text ends the check,
- * because later checks compute with the number.
+ * Atomic units as receipts write them: a decimal string of an integer in [0, 2^256). If the text is no integer, the
+ * check stops there, because the next check needs a number.
  */
 export const atomicSchema = z
   .string()

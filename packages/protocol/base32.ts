@@ -1,6 +1,6 @@
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/** Crockford's base 32 of some bytes, five bits a character, the last one padded with zero bits. */
+/** Writes bytes in Crockford's base 32: five bits for each character. Zero bits fill up the last character. */
 export function base32(bytes: Uint8Array): string {
   let text = "";
   let buffer = 0;

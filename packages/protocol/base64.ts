@@ -17,7 +17,7 @@ export function fromBase64(text: string, field = "base64"): Uint8Array {
     const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
     if (toBase64(bytes) === text) return bytes;
   } catch {
-    // This gives the same error as another spelling.
+    // `atob` refused the text. It gets the same error as another spelling.
   }
   throw new InvalidInputError({ issues: [{ field, message: "must be base 64 with padding" }] });
 }

@@ -2,7 +2,7 @@ const SEGMENT = "[a-z0-9][a-z0-9_-]*";
 
 /**
  * Grammar of a capability id (SHP §5.1): at least two lower-case segments with dots between them. Each segment begins
- * with a letter or digit. The id has 3 to 128 characters. `text.translate.en.it`, `custom.acme.ocr`.
+ * with a letter or digit. The id has 3 to 128 characters. Examples: `text.translate.en.it`, `custom.acme.ocr`.
  */
 export const CAPABILITY_PATTERN = new RegExp(`^${SEGMENT}(?:\\.${SEGMENT})+$`);
 export const CAPABILITY_LENGTHS = { least: 3, most: 128 } as const;

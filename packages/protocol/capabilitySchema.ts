@@ -3,7 +3,7 @@ import { CAPABILITY_LENGTHS, CAPABILITY_PATTERN } from "./capability.ts";
 
 const { least, most } = CAPABILITY_LENGTHS;
 
-/** A capability id by the grammar of SHP §5.1; see {@link isCapability} for those who need no schema. */
+/** A capability id by the grammar of SHP §5.1. {@link isCapability} checks the same without a schema. */
 export const capabilitySchema = z
   .string()
   .min(least, `must have at least ${least} characters`)

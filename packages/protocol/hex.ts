@@ -19,7 +19,7 @@ export function toHex(bytes: Uint8Array): Hex {
 }
 
 /**
- * `0x` hex of either case to bytes.
+ * Converts `0x` hex, in upper or lower case, to bytes.
  *
  * @param size the number of bytes it must have, if that is fixed
  * @param field the input's name in the error

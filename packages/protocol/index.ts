@@ -1,6 +1,6 @@
 /**
- * The parts that other modules use: hex, addresses, money, errors, JSON from strangers, ids and hashes of a
- * hire.
+ * The parts that the other entry points use too: hex, addresses, money, errors, JSON from strangers, and the ids and
+ * hashes of a hire.
  */
 export {
   type SettlementTokenClaims,

@@ -15,7 +15,7 @@ type Owner =
   | "mirror"
   | "witness";
 
-/** The processes that refuse other processes' keys. The indexer and its replicas have only the key of trust reports. */
+/** The processes that refuse to start with another process's key. */
 export type KeyHolder =
   | "settlement"
   | "dispatch"
@@ -28,7 +28,7 @@ export type KeyHolder =
   | "mirror"
   | "witness";
 
-/** Every key of a node, with the only process or command that may have it. */
+/** The environment variable of every key of a node, and the only process or command that may have it. */
 export const KEYS: { readonly [variable: string]: Owner } = {
   ANCHOR_PRIVATE_KEY: "settlement",
   RELAYER_PRIVATE_KEY: "settlement",
@@ -60,10 +60,10 @@ export const KEYS: { readonly [variable: string]: Owner } = {
 };
 
 /**
- * Names the keys in a process's environment that it must not have. A process cannot leak a key that it does not know.
- * Attackers try first to break into the processes that answer the public.
+ * Names the keys in a process's environment that the process must not have. A process cannot leak a key that it does
+ * not know. This matters most for the processes that answer the public, because attackers try them first.
  *
- * @param environment the process's variables; an empty one counts as absent
+ * @param environment the process's variables; an empty variable counts as absent
  */
 export function keysOfOthers(
   holder: KeyHolder,

@@ -90,7 +90,7 @@ export function internalProblem(): Problem {
   return problem(500, "internal", "The request could not be served. The cause is in the server's log.");
 }
 
-/** A code may have any name, even the name of a property that every object has. */
+/** The status of a code. A code may have the name of a property that every object inherits, so only own keys count. */
 function lookUp(statusByCode: StatusByCode, code: string): number | undefined {
   return Object.hasOwn(statusByCode, code) ? statusByCode[code] : undefined;
 }

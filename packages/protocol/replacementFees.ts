@@ -14,7 +14,7 @@ const MOST_TIMES_THE_PRICE = 10n;
  *
  * @param now the present price
  * @param before the price of the transaction to be replaced
- * @returns the price of `before` if a replacement would cost too much
+ * @returns the price of the replacement; the price of `before`, without a change, if a replacement would cost too much
  */
 export function replacementFees(now: TransactionFees, before: TransactionFees): TransactionFees {
   const maxFeePerGas = atLeastAQuarterMore(now.maxFeePerGas, before.maxFeePerGas);

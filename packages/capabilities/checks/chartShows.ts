@@ -154,7 +154,7 @@ export function pieComplaint(marks: ChartMarks, values: number[]): string | unde
   return !isOff ? undefined : "has slices of other sizes than the data";
 }
 
-/** Whether the largest patch, or the two largest together, form a disc that fills much of the picture. */
+/** Whether the largest patches together form a disc that fills a noticeable part of the picture. */
 function showsDisc(marks: ChartMarks): boolean {
   const largest = [...marks.patches].sort((a, b) => b.area - a.area).slice(0, 24);
   const area = largest.reduce((sum, patch) => sum + patch.area, 0);

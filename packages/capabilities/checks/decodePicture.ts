@@ -1,7 +1,7 @@
 import { decode } from "fast-png";
 
 /**
- * The most pixels of an image that is decoded: a little more than 1920 × 1080. More would take too long (SHP
+ * The most pixels of an image that is decoded: a little more than 1920 × 1080. A larger image would take too long (SHP
  * §8.1).
  */
 export const MAX_PIXELS = 2_097_152;
@@ -36,10 +36,10 @@ type Header = { width: number; height: number; bitsPerPixel: number; interlaced:
 
 /**
  * Decodes a PNG (W3C PNG, third edition) from base64. It checks the signature, the order of chunks and the
- * checksums. The image must be complete and have exactly the size that the header names. Decompression stops
- * as soon as there is more.
+ * checksums. The image must be complete and have exactly the size that the header names. Decompression stops as soon as
+ * there is more data than that.
  *
- * @throws Error saying what is wrong with it
+ * @throws Error saying what is wrong with the image
  */
 export async function decodePicture(base64: string): Promise<Picture> {
   const { bytes, chunks, header } = openPicture(base64);
@@ -50,7 +50,7 @@ export async function decodePicture(base64: string): Promise<Picture> {
 /**
  * The size of a PNG, without decoding it.
  *
- * @throws Error saying what is wrong with it
+ * @throws Error saying what is wrong with the image, also when it has more than {@link MAX_PIXELS}
  */
 export function pictureSize(base64: string): { width: number; height: number } {
   const { width, height } = openPicture(base64).header;

@@ -40,11 +40,12 @@ const TOKEN = /\s*(?:(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+(?:e[-+]?\d+)?)|([a-z_]\w*)|(
 const MAX_DEPTH = 64;
 
 /**
- * Evaluates an arithmetic expression: `+ - * / %` (the remainder has the sign of the dividend), `^` or `**`
- * (from the right, before a sign), `!`, brackets, variables, `pi`, `e`, `tau` and functions (`ln`, `log2`,
- * `log10`; there is no `log`, because its base differs between languages).
+ * Evaluates an arithmetic expression. It may have `+ - * / %`, powers (`^` or `**`), `!`, brackets, variables, `pi`,
+ * `e`, `tau` and functions. A remainder has the sign of the dividend. Powers are computed from the right, and before a
+ * sign: `-2^2` is −4. There is no function `log`, because its base differs between languages: use `ln`, `log2` or
+ * `log10`.
  *
- * @throws Error saying what is wrong and where
+ * @throws Error saying what is wrong
  */
 export function evaluateExpression(text: string, variables: { [name: string]: number } = {}): Evaluation {
   const tokens = tokensOf(text);

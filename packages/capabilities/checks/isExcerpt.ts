@@ -22,7 +22,7 @@ function tokensOf(text: string): string[] {
 /**
  * Whether a text is one continuous piece of its source, with at most a few words changed. Most of its words
  * must be in runs of six words that the source also has, and these runs must be close together in the source.
- * Sentences picked from many places are not an excerpt. Takes linear time.
+ * Sentences picked from many places are not an excerpt. It takes linear time.
  */
 export function isExcerpt(text: string, source: string): boolean {
   const [own, others] = [tokensOf(text), tokensOf(source)];

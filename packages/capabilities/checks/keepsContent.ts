@@ -11,7 +11,7 @@ type Text = { text: string };
 const MAX_SEARCHES = 50;
 
 /**
- * Checks for every text that says the same in other words: it must keep the numbers, the links and the end.
+ * The checks for an output that says the same as its input in other words: it must keep numbers, links and the end.
  */
 export const keepsContent = {
   keeps_numbers: {

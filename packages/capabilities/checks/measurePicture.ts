@@ -15,7 +15,7 @@ export type PictureMeasures = {
    * have much less.
    */
   roughness: number;
-  /** Share of pixels that differ visibly from the pixel that is a hundredth of the width further right. */
+  /** Share of pixels that differ visibly from the pixel to their right, at 1/112 of the shorter side. */
   edges: number;
   /** The longest run of rows in a single colour, as a share of the height. */
   emptyBand: number;
@@ -93,8 +93,8 @@ function inkBox(picture: Picture, step: number, ground: number): { inkWidth: num
 }
 
 /**
- * Only the places where a row changes count, so lines from edge to edge make no pattern, even if they are
- * smoothed.
+ * Counts the different patterns of rows. A pattern is the list of the columns at which the colour changes. So lines
+ * from edge to edge make no pattern, even if they are smoothed.
  */
 function countRowPatterns({ width, height, rgbAt }: Picture, step: number): number {
   const patterns = new Set<string>();

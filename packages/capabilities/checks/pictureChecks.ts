@@ -20,12 +20,12 @@ export function pictureOf({ output, once }: CheckContext<unknown, WithImage>): P
   return once("picture", () => decodePicture(output.image_b64));
 }
 
-/** Its measures, taken once. */
+/** The measures of a context's picture, taken once. */
 export function measuresOf(context: CheckContext<unknown, WithImage>): Promise<PictureMeasures> {
   return context.once("measures", async () => measurePicture(await pictureOf(context)));
 }
 
-/** The whole file decodes: checksums, order and completeness. */
+/** The check that the whole file can be decoded. It tests checksums, the order of chunks and completeness. */
 export function isValidPng(): Check<unknown, WithImage> {
   return {
     since: "v0",
@@ -36,7 +36,7 @@ export function isValidPng(): Check<unknown, WithImage> {
   };
 }
 
-/** The picture has the requested size, and the size that the output names. */
+/** The check that the picture has the requested size, and the size that the output names. */
 export function matchesDimensions(): Check<
   { width?: number; height?: number },
   WithImage & { width?: number; height?: number }
@@ -55,7 +55,7 @@ export function matchesDimensions(): Check<
   };
 }
 
-/** The picture has more than one tone. It replaces the perceptual hash of SHP §8.1, and works for every colour. */
+/** The check that the picture has more than one tone. It replaces the perceptual hash of SHP §8.1. */
 export function isNotBlank(): Check<unknown, WithImage> {
   return {
     since: "v0",
@@ -66,7 +66,7 @@ export function isNotBlank(): Check<unknown, WithImage> {
   };
 }
 
-/** The picture is not noise: neighbouring pixels are similar. */
+/** The check that the picture is not noise: neighbouring pixels are similar. */
 export function isNotNoise(): Check<unknown, WithImage> {
   return {
     since: "v1",
@@ -77,7 +77,7 @@ export function isNotNoise(): Check<unknown, WithImage> {
   };
 }
 
-/** Makes a check of the measures, with a complaint if it fails. */
+/** Makes a check of the measures. If `holds` is false, the check fails with the complaint. */
 export function measured(
   holds: (measures: PictureMeasures, context: Context<unknown>) => boolean,
   complaint: string,

@@ -32,8 +32,8 @@ const COINS: { readonly [symbol: string]: number } = { BTC: 90_000, ETH: 3200, S
 const NEAR_DOLLAR = ["USD", "EUR", "GBP", "CHF", "USDC", "USDT", "DAI"];
 
 /**
- * Why a share cannot have this price; undefined for unknown shares. Prices in pence are a hundred times as
- * high.
+ * Why a share cannot have this price; undefined when it can. For shares that are not in the list only impossible prices
+ * are refused.
  */
 export function sharePriceProblem(ticker: string, price: number): string | undefined {
   if (price < 0.0001 || price > 10_000_000) return `${price} is no price of a share`;
@@ -41,7 +41,7 @@ export function sharePriceProblem(ticker: string, price: number): string | undef
   return rangeProblem(usual, price);
 }
 
-/** Why a coin cannot have this price; undefined for unknown coins and currencies. */
+/** Why a coin cannot have this price; undefined when it can, and for coins and currencies that are not in the lists. */
 export function coinPriceProblem(symbol: string, vs: string, price: number): string | undefined {
   const usual = Object.hasOwn(COINS, symbol) && NEAR_DOLLAR.includes(vs) ? COINS[symbol] : undefined;
   return rangeProblem(usual, price);

@@ -6,8 +6,8 @@ const MAX_LINES = 50;
 type Values = { numbers: { [name: string]: number }; texts: Map<string, string> };
 
 /**
- * How each language assigns, prints and reads. `read` returns a line of stdin as text, `readNumber` as a
- * number.
+ * How each language assigns, prints and reads. `read` matches a call that reads a line of stdin as text, `readNumber`
+ * a call that reads it as a number.
  */
 const GRAMMAR = {
   python: {

@@ -27,12 +27,12 @@ export type SvgContents = {
    * The number of paths in the text, or the number that is drawn with all references, whichever is larger.
    */
   paths: number;
-  /** Shapes that references draw in addition to those in the text. */
+  /** How many shapes are drawn in addition to those in the text, because references repeat them. */
   repeated: number;
   /** Fills and strokes as they are written. */
   colours: Set<string>;
   hasSize: boolean;
-  /** The first element that runs code or loads something. */
+  /** The first part (element, attribute or document type) that runs code or loads something. */
   active: string | undefined;
   /** The first path or number that is malformed. */
   malformed: string | undefined;
@@ -69,7 +69,7 @@ export function readSvg(text: string): SvgContents {
   };
   const stack: Inherited[] = [];
   const references = svgReferences();
-  /** The numbers of the references that may be visible. Each has a number in the count. */
+  /** The `use` elements that were counted as visible, by their numbers in `references`. */
   const uses: number[] = [];
   let written = 0;
   let frame: Box | undefined;

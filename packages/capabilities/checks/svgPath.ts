@@ -1,4 +1,4 @@
-/** How many numbers each command takes; flags of arcs are written `f`. */
+/** The arguments of each command: `n` is a number, `f` is a flag of an arc. */
 const ARGUMENTS: { [command: string]: string } = {
   m: "nn",
   z: "",

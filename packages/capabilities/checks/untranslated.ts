@@ -1,4 +1,4 @@
-/** Languages with so many common words that common words prove nothing. */
+/** Groups of languages that share so many words that a shared word proves nothing. */
 const FAMILIES = ["da no sv", "es pt it ro fr", "ru uk bg", "nl de", "zh ja"].map((family) =>
   family.split(" "),
 );

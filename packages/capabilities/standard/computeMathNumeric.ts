@@ -16,7 +16,7 @@ export const computeMathNumeric = defineCapability({
     properties: {
       expression: { type: "string", minLength: 1, maxLength: 2000 },
       vars: { type: "object", maxProperties: 100, additionalProperties: { type: "number" } },
-      /** Decimal places that the result is rounded to. */
+      /** The number of decimal places to which the result is rounded. */
       precision: { type: "integer", minimum: 0, maximum: 15 },
     },
     required: ["expression"],

@@ -4,8 +4,8 @@ import { defineCapability } from "../defineCapability.ts";
 const TOLERANCE = 1e-9;
 
 /**
- * `compute.statistics.*`: one number about a list of numbers. Variance and deviation may be of the population or of a
- * sample; the percentile may be the nearest rank or interpolated: sellers differ, and all of them are right.
+ * `compute.statistics.*`: one number about a list of numbers. Variance and deviation may be those of the population or
+ * of a sample. The percentile may be the nearest rank, or interpolated. Sellers differ, and all these are right.
  */
 export const computeStatistics = defineCapability({
   id: "compute.statistics",

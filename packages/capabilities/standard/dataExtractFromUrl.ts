@@ -114,7 +114,7 @@ function isSameAddress(one: string, other: string): boolean {
   return one === other || (isWebAddress(one) && new URL(one).href === new URL(other).href);
 }
 
-/** The conventions for names of fields; null is always right. */
+/** Why a value breaks the conventions for names of fields; undefined when it does not. Null is always right. */
 function fieldComplaint(field: string, value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined;
   const holds = (isRight: boolean, complaint: string): string | undefined =>

@@ -10,8 +10,8 @@ type Judgement = "right" | "wrongFail" | "wrongPass";
 const columns = { wrongFail: "wrongFails", wrongPass: "wrongPasses" } as const;
 
 /**
- * Called when an audit with two or more verdicts is over. Notes for each of its auditors whether its verdict
- * agrees with the result (SHP §8.3.2).
+ * Called when an audit is over. If the audit has two or more verdicts, notes for each of its auditors whether the
+ * auditor's verdict agrees with the result (SHP §8.3.2). Removes an auditor that was overruled too often.
  */
 export function judgeAuditors(context: ApplyContext, audit: Row<"audit">, end: "passed" | "failed"): void {
   if (audit.verdicts.length < 2) return;
@@ -25,8 +25,8 @@ export function judgeAuditors(context: ApplyContext, audit: Row<"audit">, end: "
 }
 
 /**
- * Called when a judgement leaves the window. If its auditor was removed since then, it does not count any more, and
- * nothing changes.
+ * Called when a judgement leaves the window. If its auditor was removed for its verdicts after the judgement, the
+ * counts were set to zero then, and nothing changes.
  */
 export function leaveAgreement(
   context: ApplyContext,
@@ -39,7 +39,7 @@ export function leaveAgreement(
 }
 
 function judge(context: ApplyContext, before: Row<"auditor">, judgement: Judgement): void {
-  // The next offer of an auditor that was removed for its verdicts starts its counts again.
+  // An auditor that was removed for its verdicts is judged again only after its next offer.
   if (before.barredUntil !== null) return;
   const auditor = change(context, before, judgement, 1);
   const { id, epoch, judged, wrongFails, wrongPasses } = auditor;

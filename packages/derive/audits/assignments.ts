@@ -136,8 +136,8 @@ export function ask(context: ApplyContext, audit: Row<"audit">, asked: Asked): v
 }
 
 /**
- * Ends an attempt, because another begins or the round ends. If the auditor gave no verdict, a missed verdict is
- * counted against it.
+ * Ends an attempt, because another begins or the round ends. If the auditor gave no verdict, this is counted against
+ * it. An auditor that misses too many verdicts is removed from its rosters.
  */
 export function endAttempt(context: ApplyContext, audit: Row<"audit">): void {
   if (audit.attempt === 0) return;

@@ -42,7 +42,7 @@ export function auditorSettled(context: ApplyContext, offer: Auditor): void {
   for (const capability of capabilities) joinRoster(context, rosterOf(operator, capability), agent);
 }
 
-/** Called when an agent rises to Tier 2 or falls from it. Gives it its places on the rosters, or takes them away. */
+/** Called when an agent rises to Tier 2 or falls from it. Gives the agent its places on rosters, or takes them away. */
 export function auditorTiered(context: ApplyContext, agent: string, isTier2: boolean): void {
   for (const operator of itemsOf(context.store, operatorsOf(agent))) {
     const auditor = auditorRow(context, operator, agent);

@@ -5,7 +5,7 @@ import { areSameFamily, isBehindBuyer } from "../families/kinship.ts";
 import type { Row } from "../tables.ts";
 import { findAuditor } from "./auditors.ts";
 
-/** The reason why an auditor on a roster (so in Tier 2) may not judge a hire. Null if it may. */
+/** The reason why an auditor on a roster may not judge a hire. Null if it may. Auditors on rosters are in Tier 2. */
 export function barOf(
   context: ApplyContext,
   { seller, buyer, round, capability }: Row<"audit">,
@@ -51,7 +51,10 @@ function areTogether(context: ApplyContext, a: string, b: string): boolean {
   return sharedClusterSize(context, a, b) > 1 || buyerGroupOf(context, a) === buyerGroupOf(context, b);
 }
 
-/** Whether a second auditor belongs to the first: by cluster, by family, by claimed handle, or by the host of its endpoint. */
+/**
+ * Whether an auditor may have the same owner as the auditor of an earlier assignment: by cluster, by family, by claimed
+ * handle, or by the host of its endpoint.
+ */
 function haveRelatedOwner(context: ApplyContext, before: Row<"auditAssignment">, auditor: string): boolean {
   if (haveOneOwner(context, before.auditor, auditor)) return true;
   const handle = handleOf(context, auditor);

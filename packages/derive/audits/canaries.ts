@@ -16,7 +16,8 @@ import { countFor } from "./operators.ts";
 import type { Reading } from "./reading.ts";
 
 /**
- * The most sellers that are searched for the purchases of one wallet. Some of them may be sellers of its buyer group.
+ * The most sellers that are searched for the purchases of one wallet. The searched list also has sellers from which
+ * only other wallets of its buyer group bought.
  */
 const MAX_SELLERS = 256;
 
@@ -69,8 +70,9 @@ function revealed(
 }
 
 /**
- * Reads one revealed canary. Returns whether its hire leaves the figures. The hire stays in them if the canary
- * measures nothing. So an operator's list cannot remove a hire that was not arranged.
+ * Stores one revealed canary, and counts the auditors' errors on it. Returns whether the canary's hire is removed from
+ * the figures. A hire that cannot be a canary stays in them. So an operator cannot remove a hire that it did not
+ * arrange.
  */
 function revealOne(context: ApplyContext, list: Row<"canaryList">, canary: Canary): boolean {
   const { buyer, truth } = canary;

@@ -12,7 +12,7 @@ import type { Row } from "../tables.ts";
  */
 const NOBODY = "-";
 
-/** A list with fewer items keeps all of them in its own row. */
+/** A list with fewer items than this keeps all of them in its own row. */
 const FEW = 16;
 
 /**
@@ -61,7 +61,7 @@ function consentAt(store: Store, listing: string, time: number): string | null {
   const list = consentsOf(listing);
   const row = store.get("list", list);
   if (row === null) return null;
-  // Most listings change this at most once. Then the list's own row has all items, and no other row is read.
+  // Most listings change their operator at most once. Then the list's own row has all items, and no other row is read.
   if (row.length < FEW) return operatorIn(tailItems(row).findLast((it) => parse(it)[0] <= time));
   let [low, high] = [0, row.length];
   while (low < high) {

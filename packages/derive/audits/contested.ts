@@ -44,15 +44,18 @@ export function contestedPpm(
 }
 
 /**
- * Called when an audit found good work although the buyer had taken its money back. The hire then no longer
- * counts for or against the seller, and counts against the buyer.
+ * Called when an audit passed a hire. If the buyer had taken its money back after delivery, the hire no longer counts
+ * for or against the seller. The refund counts as false, unless the buyer had reported that nothing arrived.
  */
 export function passedContested(context: ApplyContext, audit: Row<"audit">): void {
   const escrow = context.store.get("escrow", audit.hire);
   if (escrow !== null && isContested(escrow)) falsify(context, audit);
 }
 
-/** The seller also signed something else, so the refund does not count as false. */
+/**
+ * Called when the seller has signed two receipts with different hashes for a hire. If the buyer took its money back
+ * after delivery, the refund is not false, and the hire is a failure.
+ */
 export function refundVindicated(context: ApplyContext, audit: Row<"audit">): void {
   const escrow = context.store.get("escrow", audit.hire);
   if (escrow === null || !isContested(escrow)) return;
@@ -92,6 +95,7 @@ function changeFalseRefunds(context: ApplyContext, buyer: string, by: 1 | -1): v
   updateAgent(context, buyer, { falseRefunds: falseRefunds + by });
 }
 
+/** Whether a contested hire is always drawn. If it is, notes the time, so that the pair's next such hire is not. */
 function isDrawnAlways(
   context: ApplyContext,
   { buyer, seller, amount }: Pick<Row<"audit">, "buyer" | "seller" | "amount">,

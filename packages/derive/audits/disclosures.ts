@@ -42,7 +42,7 @@ export function noteAudited(context: ApplyContext, receipt: Row<"receipt">, hire
   return known?.isEquivocal ?? false;
 }
 
-/** The list of further hires that are audited under one key. More than one is rare. */
+/** The list of the hires that are audited under one key, after the first. A key rarely has more than one hire. */
 function auditedBy(key: string): string {
   return `audited/${key}`;
 }

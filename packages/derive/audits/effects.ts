@@ -90,7 +90,7 @@ export function uncountAudit(context: ApplyContext, audit: Row<"audit">): Row<"a
   return changeAudit(context, audit, { counted: null });
 }
 
-/** An audit leaves the window. */
+/** Called when an audit leaves the window. */
 export function leaveAudits(context: ApplyContext, hire: string, counted: string): void {
   const audit = context.store.get("audit", hire);
   if (audit !== null && audit.counted === counted) uncountAudit(context, audit);

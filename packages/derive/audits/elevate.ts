@@ -4,8 +4,8 @@ import { clusterOf } from "../clusters.ts";
 import { elevatedUntil, raiseElevation } from "./elevations.ts";
 
 /**
- * A hire was rolled back. So for a time audits draw more hires of its seller, and of the seller's clusters, that have this
- * verification version.
+ * Called when a hire of a seller was rolled back. For a time audits then draw more hires of the seller, and of its
+ * clusters, that have this verification version.
  */
 export function elevate(context: ApplyContext, seller: string, version: string): void {
   const until = context.at.time + context.params.audit.elevatedSeconds;

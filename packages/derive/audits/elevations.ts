@@ -4,10 +4,9 @@ import { append, itemsOf } from "../lists.ts";
 import { forEachRow } from "../loadedRows.ts";
 
 /**
- * Until when hires are drawn more often (SHP §8.3.1). After a rollback this is stored for the seller of the hire and
- * for each cluster of the seller, both together with the verification version of the hire. A cluster's time is the
- * latest of its members' times. When clusters merge, the merged cluster takes the latest time. When a cluster splits,
- * its time is computed again.
+ * Stores until when hires of an agent or a cluster are drawn more often (SHP §8.3.1), if this time is later than the
+ * stored one. Each verification version has its own time. A cluster's time is the latest of its members' times. When
+ * clusters merge, the merged cluster takes the latest time. When a cluster splits, its time is computed again.
  */
 export function raiseElevation(context: ApplyContext, who: string, version: string, until: number): void {
   const id = idOf(who, version);

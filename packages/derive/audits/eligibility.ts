@@ -52,8 +52,8 @@ export function depositReceipted(context: ApplyContext, hire: PaidHire, receipt:
 }
 
 /**
- * A hire was counted. If no receipt with both hashes comes within the waiting time, the hire becomes eligible
- * for an audit because of this silence.
+ * Called when a hire was counted. If no receipt with both hashes comes within the waiting time, the hire becomes
+ * eligible for an audit because of this silence.
  */
 export function awaitDisclosure(
   context: ApplyContext,
@@ -65,7 +65,7 @@ export function awaitDisclosure(
   schedule(context, due, "disclosure", id);
 }
 
-/** The waiting time is over. */
+/** Called when the waiting time of {@link awaitDisclosure} is over. */
 export function disclosureWaited(context: ApplyContext, id: string): void {
   if (!hasAudits(context) || context.store.get("audit", id) !== null) return;
   const hire = context.store.get("hire", id);
@@ -84,6 +84,7 @@ export function disclosureWaited(context: ApplyContext, id: string): void {
   becomeEligible(context, paid, { ...consent, receipt, isListed: false });
 }
 
+/** Whether a receipt has the hashes of params and result. */
 function isSaid({ paramsHash, resultHash }: Row<"receipt">): boolean {
   return paramsHash !== null && resultHash !== null;
 }

@@ -5,11 +5,11 @@ const HALVINGS = 40;
 const DECIMALS = 1_000_000;
 
 /**
- * The exact 95 % interval of a share, `successes` of `trials` (Clopper and Pearson, Biometrika 26, 1934). A share is
- * in it if it passes two tests. At this share, a count this low or lower has a chance of at least one in forty, and
- * so has a count this high or higher. The ends are rounded outwards at six decimals. Without trials it is `[0, 1]`.
- * The computation uses only the four operations that every machine computes alike. The interval is only shown. It
- * decides nothing.
+ * The exact 95 % interval of a share, `successes` of `trials` (Clopper and Pearson, Biometrika 26, 1934). A share p is
+ * in the interval if, with the chance p for each trial, two events have a chance of at least 2.5 %: at most this number
+ * of successes, and at least this number. The ends are rounded outwards at six decimals. Without trials the interval is
+ * `[0, 1]`. The computation uses only +, −, × and ÷, which every machine computes alike. The interval is only shown,
+ * and decides nothing.
  *
  * @param successes a whole number from 0 to `trials`
  */

@@ -38,8 +38,8 @@ export function verdictEarned(
 }
 
 /**
- * Called when two auditors found the hire bad. The first drawn auditor among them earns its fee several
- * times.
+ * Called when two auditors found the hire bad. The first drawn auditor among them earns `bountyMultiplier` times its
+ * fee in all.
  */
 export function failConfirmed(context: ApplyContext, audit: Row<"audit">): void {
   const all = assignmentsOf(context, audit.hire);
@@ -89,7 +89,7 @@ function changeAccount(
   const after = { accrued: accrued + by.accrued, paid: paid + by.paid };
   context.store.update("auditor", id, after);
   const total = operatorRow(context, operator);
-  // What one auditor gets above its debt does not pay another auditor.
+  // If the pool pays an auditor more than the auditor is owed, the rest does not reduce what others are owed.
   const owed = total.owed + owedOf(after) - owedOf({ accrued, paid });
   context.store.update("auditOperator", operator, {
     accrued: total.accrued + by.accrued,

@@ -15,7 +15,7 @@ import { auditorAt, rosterOf, rosterSize } from "./rosters.ts";
  */
 export type AuditMode = "bootstrap" | "mature";
 
-/** The audits of a capability, as far as its mode depends on them. */
+/** The audits of one capability by one operator. They have one mode. */
 type Pool = { operator: string; capability: string };
 
 export function modeOf(context: ApplyContext, operator: string, capability: string | null): AuditMode {
@@ -27,7 +27,7 @@ export function findMode(context: ApplyContext, pool: Pool): Row<"auditMode"> | 
   return context.store.get("auditMode", rosterOf(pool.operator, pool.capability));
 }
 
-/** An auditor was assigned. A capability's age counts from the first assignment. */
+/** Called when an auditor was assigned. A capability's age counts from the first assignment. */
 export function noteAssigned(context: ApplyContext, pool: Pool): void {
   const row = modeRow(context, pool);
   if (row.firstAssigned === null)
@@ -74,7 +74,7 @@ export function backToBootstrap(
   context.store.update("auditMode", row.id, { firstAssigned: null });
 }
 
-/** Whether this record took a capability back before: an old record has no effect a second time. */
+/** Whether this text justified an earlier change to bootstrap. A copy of an old record must have no effect. */
 export function wasJustifiedBy(
   context: ApplyContext,
   { id, changes }: Row<"auditMode">,

@@ -5,7 +5,7 @@ import type { Row } from "../tables.ts";
 /** The counters among an operator's figures. */
 type Figure = Exclude<keyof Row<"auditOperator">, "id" | "accrued" | "paid" | "owed">;
 
-/** An operator's figures now; null before the first. */
+/** The row of an operator's figures. It is inserted when it is first needed. */
 export function operatorRow(context: ApplyContext, operator: string): Row<"auditOperator"> {
   const known = context.store.get("auditOperator", operator);
   if (known !== null) return known;

@@ -93,9 +93,10 @@ function end(
   status: AuditEnd,
   reason: string | null = null,
 ): void {
-  // A passed hire fails later if its seller turns out to have signed two different things.
+  // An audit that passed ends again, as failed, if its seller turns out to have signed two different receipts. Then its
+  // first result must not count.
   const open = uncountAudit(context, audit);
-  // A contested refund already counts as a failure, so nothing changes.
+  // The hire of a contested refund already counts as a failure, so a failed audit changes nothing.
   const isContested = audit.cause === "contested";
   const isFailed = status === "failed" && !isHistory(audit) && !isContested;
   const mode = isFailed ? modeOf(context, audit.operator, audit.capability) : null;
@@ -105,7 +106,7 @@ function end(
     historyEnded(context, ended, status);
     return;
   }
-  // The audit may have ended before, and now its seller turns out to have signed two different things.
+  // If the audit ended before, its earlier result no longer counts in the operator's figures.
   if (audit.status === "passed" || audit.status === "inconclusive")
     countFor(context, audit.operator, audit.status, -1);
   if (audit.status === "passed") refundVindicated(context, ended);

@@ -61,7 +61,8 @@ function drawQueue(
   context.store.update("auditQueue", id, { start: end });
   const number = drawNumber(context.sha256Hex, [`tallystick/audit/${kind}/v1`, hash, operator, ppm]);
   const drawn = drawnPlaces(end - start, Number(ppm), number);
-  // Of a sample, only the drawn hires matter. Of the passed audits, those that are not drawn have to be closed.
+  // Of a sample, only the drawn hires matter. Of the passed audits, those that are not drawn must be handled too: they
+  // end.
   if (kind === "sample") {
     forEachRow(drawn, (place) => take(kind, hireAt(context, queue, start + place), true));
     return;
@@ -82,7 +83,7 @@ function touch(context: ApplyContext, { id, touched }: Row<"auditQueue">, tick: 
   append(context.store, queuesAt(tick), id);
 }
 
-/** All hires that ever waited for a draw at a rate, in order. To verify a draw, count the places. */
+/** All hires that ever waited for a draw at a rate, in order. A draw is verified by their places in this order. */
 export function* queuedHires(
   store: Store,
   kind: QueueKind,

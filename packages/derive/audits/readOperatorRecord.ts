@@ -14,7 +14,7 @@ import { backToBootstrap, findMode, modeOf, wasJustifiedBy } from "./modes.ts";
 import { countFor } from "./operators.ts";
 import type { Reading } from "./reading.ts";
 
-/** Applies an operator's decision about a challenged hire. */
+/** Reads an operator's decision about a challenged hire. */
 export function readActuation(context: ApplyContext, event: RecordEvent): Reading {
   const { hire, decision } = parseAuditActuation(event.body);
   const audit = context.store.get("audit", hire);
@@ -30,7 +30,7 @@ export function readActuation(context: ApplyContext, event: RecordEvent): Readin
   };
 }
 
-/** Applies an operator's record that takes one of its capabilities back to bootstrap (SHP §8.3.4.3). */
+/** Reads an operator's record that takes one of its capabilities back to bootstrap (SHP §8.3.4.3). */
 export function readMode(context: ApplyContext, event: RecordEvent): Reading {
   const { capability, justification } = parseAuditMode(event.body);
   if (!isOperator(context, event.signer)) return `signer ${event.signer} is no operator of audits`;
@@ -42,8 +42,8 @@ export function readMode(context: ApplyContext, event: RecordEvent): Reading {
 }
 
 /**
- * Applies an operator's own verdict. The operator may judge a round itself after a long time in which nobody could be
- * assigned (SHP §8.3.4.2).
+ * Reads an operator's record that assigns a round to the operator itself. It may do so after a long time in which
+ * nobody else could be assigned (SHP §8.3.4.2). The verdict comes in a record of its own.
  */
 export function readJudge(context: ApplyContext, event: RecordEvent): Reading {
   const { hire, round, models } = parseAuditJudge(event.body);
@@ -82,8 +82,8 @@ function judge(context: ApplyContext, audit: Row<"audit">, models: string[]): vo
 }
 
 /**
- * Applies an operator's request to judge a hire again. The operator had decided on this hire before the
- * capability was mature.
+ * Reads an operator's request to judge a hire again. The operator had decided on this hire before the capability was
+ * mature.
  */
 export function readHistory(context: ApplyContext, event: RecordEvent): Reading {
   const { hire } = parseAuditHistory(event.body);

@@ -39,7 +39,7 @@ export function auditorAt(context: ApplyContext, roster: string, place: number):
   return row.auditor;
 }
 
-/** `<operator>/<capability>`. */
+/** The id of a roster: `<operator>/<capability>`. */
 export function rosterOf(operator: string, capability: string): string {
   return `${operator}/${capability}`;
 }

@@ -41,7 +41,7 @@ export const auditTables = {
      */
     verdicts: "text",
     operatorFails: "number",
-    /** The tick since which nobody could be assigned; null if somebody was. */
+    /** The time of the tick since which nobody could be assigned; null if somebody was. */
     unassignedSince: "number?",
     eligibleBlock: "number",
     eligibleTime: "number",
@@ -82,7 +82,7 @@ export const auditTables = {
     /** Its last items, like in the row of a list. */
     tail: "text",
   },
-  /** Who was asked about a hire, `<hire>/<round>/<attempt>`, and what it found. */
+  /** An auditor that was asked about a hire, and what the auditor found: `<hire>/<round>/<attempt>`. */
   auditAssignment: {
     id: "text",
     hire: "text",
@@ -134,16 +134,16 @@ export const auditTables = {
     /** The number of assignments in a row that it did not answer. */
     unanswered: "number",
     /**
-     * Why it was removed: `unanswered`, `extortion` or `collusion`; null once it has offered itself again.
-     * And the time until which no offer of it counts.
+     * `removedFor`: why it was removed, `unanswered`, `extortion` or `collusion`; null once it has offered itself
+     * again. `barredUntil`: the time until which its offers do not count.
      */
     removedFor: "text?",
     barredUntil: "number?",
     /** How often it was removed for its verdicts. Earlier judgements no longer count. */
     epoch: "number",
     /**
-     * `judged`: its verdicts on audits that ended in the window with at least two verdicts. Then, how many of its
-     * fails and how many of its passes the audit overruled.
+     * `judged`: its verdicts on audits that ended in the window with at least two verdicts. `wrongFails` and
+     * `wrongPasses`: how many of its fails, and of its passes, were overruled.
      */
     judged: "number",
     wrongFails: "number",
@@ -168,12 +168,15 @@ export const auditTables = {
     changes: "number",
     /** When an auditor was first assigned since the capability was last in bootstrap. */
     firstAssigned: "number?",
-    /** The verdicts of the last days, the number of their auditors, and the last tick that counted one. */
+    /**
+     * `verdicts`: how many verdicts were given within `matureShareSeconds`. `auditors`: how many auditors gave them.
+     * `touched`: the tick that checks the last of them.
+     */
     verdicts: "number",
     auditors: "number",
     touched: "number?",
   },
-  /** Every change of it, `<operator>/<capability>/<n>`. */
+  /** Every change of a capability's mode, `<operator>/<capability>/<n>`. */
   auditModeChange: {
     id: "text",
     operator: "text",
@@ -186,7 +189,7 @@ export const auditTables = {
     block: "number",
     time: "number",
   },
-  /** The number of these verdicts that one auditor gave, `<operator>/<capability>/<auditor>`. */
+  /** How many of the `verdicts` of `auditMode` one auditor gave, `<operator>/<capability>/<auditor>`. */
   auditShare: { id: "text", verdicts: "number" },
   /** Until when a seller, or a cluster, is drawn more often, `<seller or cluster>/<verification version>`. */
   elevation: { id: "text", until: "number" },
@@ -276,7 +279,8 @@ export const auditTables = {
     owed: "bigint",
   },
   /**
-   * What it accrued and paid in a period of 30 days, `<operator>/<n>`. The period begins at n × 2,592,000 seconds.
+   * The fees that an operator owed newly, and those that it paid, in a period of 30 days, `<operator>/<n>`. The period
+   * begins at n × 2,592,000 seconds.
    * `owed` is the debt after the last change in that period.
    */
   auditPeriod: {

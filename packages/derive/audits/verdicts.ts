@@ -55,8 +55,8 @@ export function verdictSettled(
 }
 
 /**
- * Called when the time for a verdict is over. Another auditor is looked for. The verdict still counts until
- * another one is assigned.
+ * Called when the time for a verdict is over. If the verdict is missing, another auditor is looked for. A late verdict
+ * still counts until another auditor is assigned.
  */
 export function verdictDue(context: ApplyContext, id: string): void {
   const assignment = context.store.get("auditAssignment", id) as Row<"auditAssignment">;

@@ -10,8 +10,8 @@ import { findWallet, walletToChange } from "../wallets.ts";
 const MAX_PAYMENTS = 16;
 
 /**
- * Stands in place of a block or a sum. It means that too many transfers have reached the wallet. Its money is
- * not examined.
+ * This value in place of a block or a sum means that too many transfers have reached the wallet. Then the wallet's
+ * money is not examined.
  */
 const FULL = -1;
 const FULL_SUM = BigInt(FULL);
@@ -23,7 +23,8 @@ const FULL_SUM = BigInt(FULL);
 export type Paid = Place & { arrived?: bigint | null };
 
 /**
- * Adds a transfer to what reached a wallet in this block. Its size and its sender do not matter.
+ * Adds a transfer to what reached a wallet in this block, even if it is too small to fund anybody or comes from a hub.
+ * A transfer from the wallet itself adds nothing.
  *
  * @param isFull whether `hubTransfers` transfers have reached the wallet, with this one
  */
@@ -57,7 +58,7 @@ export function arrivedNow(context: ApplyContext, wallet: string, block: number)
 /**
  * What had reached a wallet in the block of a place, before that place; null if it had got too many transfers.
  *
- * @param wallet in a relevant log, one whose transfers are all given up to this place
+ * @param wallet in a relevant log, a wallet whose transfers up to this place are all in the log
  */
 export function arrivedBefore(context: ApplyContext, wallet: string, place: Place): bigint | null {
   if (!isRelevant(context)) return arrivedNow(context, wallet, place.block);
@@ -70,8 +71,8 @@ export function arrivedBefore(context: ApplyContext, wallet: string, place: Plac
 /**
  * How much of the price of a hire the buyer had before the block in which it paid. The buyer pays the rest with money
  * that reached it in that block before the payment. A loan can be taken and given back within one block, so such
- * money shows nothing. No unit pays twice. If a buyer has got `hubTransfers` transfers, its earlier money is unknown
- * and counts as zero.
+ * money shows nothing. Money that an earlier hire of the block used does not count again. If a buyer has got
+ * `hubTransfers` transfers, its earlier money is unknown and counts as zero.
  */
 export function hadBefore(
   context: ApplyContext,

@@ -49,14 +49,14 @@ function take(
   return taken;
 }
 
-/** Most hires find nothing new, so nothing is written. */
+/** Whether a row did not change. Most hires find nothing new, and then no row is written. */
 function isSame(a: Row<"brought">, b: Row<"brought">): boolean {
   return a.seen === b.seen && a.left === b.left && a.lender === b.lender && a.rest === b.rest;
 }
 
 /**
- * Takes money from the wallet that passed money on, but not more than it passed on. False if too few transfers may
- * still be examined to know how much that wallet has.
+ * Takes money from the wallet that passed money on, but not more than it passed on. Returns false if the limit of
+ * examined transfers is reached before it is known how much that wallet has.
  */
 function borrow(
   context: ApplyContext,

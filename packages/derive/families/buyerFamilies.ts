@@ -69,7 +69,7 @@ function mayStay({
   return account !== null && account !== buyerFamily;
 }
 
-/** A hire enters the window (`by` 1) or leaves it (−1). */
+/** Counts a hire that enters the window (`by` 1) or leaves it (−1). */
 export function changeBuyerFamily(context: ApplyContext, hire: Hire, by: 1 | -1): void {
   const { buyerFamily: family } = hire;
   const seller = registeredSeller(context, hire.seller);
@@ -120,7 +120,7 @@ function settled(
   return changeSeller(context, row, after);
 }
 
-/** The money that came back from an account changed, so the sellers of that account are computed again. */
+/** Called when the money changed that came back from an account. Computes the sellers of that account again. */
 export function flowChanged(context: ApplyContext, account: string, family: string): void {
   forEachRow(itemsOf(context.store, soldFrom(flowId(account, family))), (seller) =>
     settleBuyerFamily(context, seller, family),
@@ -128,8 +128,7 @@ export function flowChanged(context: ApplyContext, account: string, family: stri
 }
 
 /**
- * A family became established, or lost this state, so all sellers that it ever bought from are computed
- * again.
+ * Called when a family became established, or lost this state. Computes all sellers again from which it ever bought.
  */
 export function establishedChanged(context: ApplyContext, family: string): void {
   forEachRow(itemsOf(context.store, boughtBy(family)), (seller) =>

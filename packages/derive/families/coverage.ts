@@ -17,7 +17,7 @@ export function awaitReceipt(context: ApplyContext, { tx, log, block, time, from
   schedule(context, due, "unreceipted", `${directHireId(tx, log)} ${to} ${from} ${value} ${block} ${time}`);
 }
 
-/** The waiting time is over. A payment without a hire counts as unreceipted while it is in the window. */
+/** Called when the waiting time is over. A payment without a hire counts as unreceipted while it is in the window. */
 export function receiptIsDue(context: ApplyContext, id: string, words: readonly string[]): void {
   const [seller = "", buyer = "", value = "0", block, time] = words;
   const leaves = Number(time) + context.params.windowSeconds;

@@ -27,7 +27,7 @@ export function familyRow(context: ApplyContext, id: string): Row<"family"> {
   return row;
 }
 
-/** A purchase by a family enters the window, or leaves it. */
+/** Counts a purchase by a family from a family of sellers. It enters the window (`by` 1), or leaves it (−1). */
 export function countPurchasesOfFamily(
   context: ApplyContext,
   family: string,

@@ -39,7 +39,7 @@ export function traceBuyer(context: ApplyContext, buyer: Row<"familyMember">): v
   }
 }
 
-/** A transfer leaves the window. */
+/** Called when a transfer leaves the window. */
 export function leaveFlow(context: ApplyContext, id: string, value: bigint): void {
   changeFlow(context, id, -value);
 }
@@ -99,7 +99,7 @@ function addFlow(context: ApplyContext, wallet: string, inflow: Inflow): void {
 function changeFlow(context: ApplyContext, id: string, by: bigint): void {
   const { ticks } = context.state;
   const row = context.store.get("flow", id);
-  // Most flows concern no seller. If one sells later, its figures are computed then, from the whole flow.
+  // Most flows concern no seller. If a flow concerns a seller later, that seller's figures use the whole flow.
   const isNoted = row?.touched === ticks;
   const concerns = isNoted || listLength(context.store, soldFrom(id)) > 0;
   const change = { value: (row?.value ?? 0n) + by, touched: concerns ? ticks : (row?.touched ?? null) };

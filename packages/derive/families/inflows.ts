@@ -20,8 +20,8 @@ import { payerOf } from "./payouts.ts";
 type Sent = Place & { time: number; from: string; to: string; value: bigint };
 
 /**
- * How a transfer counts as an inflow of its receiver. Null if it does not count: it is empty, comes from the
- * wallet itself, or comes from an escrow contract but is not a payout.
+ * How a transfer counts as an inflow of its receiver. Null if it does not count: it moves nothing, or comes from the
+ * wallet itself. From an escrow contract only payouts count, and not what an escrow gives back to its buyer.
  *
  * @param kind the kind of the sender at the time of the transfer
  */
@@ -47,15 +47,15 @@ export function noteInflow(context: ApplyContext, wallet: string, inflow: Inflow
   if (after !== origin) walletToChange(context, wallet).origin = after;
 }
 
-/** In a log of all transfers: a wallet spends. Only the first time matters. */
+/** In a log of all transfers: notes that a wallet spends. Only the first time matters. */
 export function noteSpent(context: ApplyContext, wallet: string, act: Act): void {
   const origin = findWallet(context, wallet)?.origin ?? "";
   if (!hasSpent(origin)) walletToChange(context, wallet).origin = withSpent(origin, act);
 }
 
 /**
- * An address is registered, or agrees to be paid. Only the first time matters. In a log of all transfers its largest
- * inflow up to here is kept, because later ones may be larger.
+ * Notes that an address is registered, or agrees to be paid. Only the first time matters. In a log of all transfers the
+ * address's largest inflow up to here is kept, because later inflows may be larger.
  */
 export function noteDeclaration(context: ApplyContext, address: string): void {
   if (context.store.get("declaration", address) !== null) return;

@@ -25,7 +25,8 @@ export function memberAsSeller(
   const member = context.store.get("familyMember", wallet);
   if (member !== null && (declared === null || !isBefore(declared, spentAt(member)))) return member;
   if (member === null) {
-    // A payment registers its sender, so money that was spent at the same place was spent first.
+    // A payment can itself register its sender. So money that was spent at the place of the declaration was spent
+    // before it.
     const spent = spentBefore(
       context,
       wallet,

@@ -65,7 +65,7 @@ function findNear(context: ApplyContext, tokens: string[]): Row<"fingerprint">[]
   return found;
 }
 
-/** The smallest and the largest size of a set that can be similar to one of `n` tokens. */
+/** The smallest and the largest size of a set that can be similar to a set of `n` tokens. */
 function sizesInRange(
   n: number,
   similarity: { numerator: number; denominator: number },

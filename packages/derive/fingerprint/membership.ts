@@ -43,8 +43,8 @@ function enterClass(context: ApplyContext, address: string, id: string): void {
 }
 
 /**
- * The class and the classes near it, after a member joined or left. `wasCore` tells whether the class was a core
- * before.
+ * Counts a member that joined a class (`by` 1) or left it (−1). Returns the class and the classes near it. `wasCore`
+ * says whether a class was a core before.
  */
 function changeAround(
   context: ApplyContext,

@@ -5,8 +5,8 @@ import type { Store } from "../store.ts";
 export type Funded = { agent: string; time: number; block: number };
 
 /**
- * Agents in order of a number, from `at` to `until`, both included. Agents with the same number are in the order in
- * which they came.
+ * Agents in order of a number (a time, or a block), from `at` to `until`, both included. Agents with the same number
+ * are in the order in which they came.
  */
 export type Order = {
   down: (at: number, until: number) => Iterable<Entry>;
@@ -22,9 +22,9 @@ const FEW = 24;
 /**
  * Notes that `funder` funded an agent.
  *
- * @returns all agents that it funded, in order of the funding's time and in order of the block of registration. An
- * order is null if it already had this agent with the same number. `others`: the most other agents that can be among
- * them
+ * @returns all agents that it funded: `byTime` by the time of the funding, `byBlock` by the block of registration. An
+ * order is null if it already had this agent with the same number. `others` is an upper limit of the number of other
+ * agents in them
  */
 export function addFunded(
   store: Store,

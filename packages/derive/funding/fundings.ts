@@ -50,7 +50,7 @@ export function presumptionEnds(context: ApplyContext, wallet: string, line: str
   addFundingTransfer(context, wallet, leg, false);
 }
 
-/** A receipt shows that a transfer paid for a hire. The transfer no longer counts as funding from here on. */
+/** Called when a receipt shows that a transfer paid for a hire. From here on the transfer is no funding. */
 export function paidForHire(context: ApplyContext, payment: Leg & { to: string }): void {
   const { to } = payment;
   if (changeLine(context, to, formatLeg(payment, "presumed"), null)) return;

@@ -1,4 +1,4 @@
-/** One leg of a funding path: a funding transfer into some wallet. */
+/** One step of a funding path: a funding transfer. Its receiver is the wallet that has the leg in its row. */
 export type Leg = { from: string; block: number; time: number; log: number };
 
 /**

@@ -46,8 +46,8 @@ export function recordFunding(
 }
 
 /**
- * Whether a span around an entry may hold agents that were not joined, because they came before the
- * parameters were widened.
+ * Whether a span around an entry may contain agents that were not joined, because they came before the parameters were
+ * widened.
  */
 function reachesBack(
   order: Order,
@@ -80,14 +80,14 @@ function lastWidening(context: ApplyContext): { time: number; block: number } | 
   return time === undefined || block === undefined ? undefined : { time, block };
 }
 
-/** The times at which the parameters were widened. */
+/** The list of the places at which the parameters were widened: `<time> <block>`. */
 const WIDENED = "widened";
 
 /**
  * The other members of each span around an entry that trips the signal now. It is enough to look at the nearest few
  * on either side. A span with more agents tripped the signal before, so its agents are in one cluster already. Whole
- * spans are looked at in two cases. The signals of this funder were dropped because it was published as a hub, or the
- * span began under narrower parameters.
+ * spans are looked at (`whole`) in two cases: the signals of this funder were dropped because it was published as a
+ * hub, or the span began under narrower parameters.
  */
 function trippedSpans(
   context: ApplyContext,
@@ -119,8 +119,8 @@ function trippedSpans(
 }
 
 /**
- * The union of the members of all spans that trip the signal. Each span holds the entry itself. Every entry
- * enters and leaves once.
+ * The other members of all spans that trip the signal, as one set. Each span contains the entry itself. The loop moves
+ * a span from the top down, so it adds and removes every entry only once.
  */
 function wholeSpans(
   below: Entry[],
@@ -190,8 +190,8 @@ function rememberTrip(context: ApplyContext, funder: string, members: string[]):
 }
 
 /**
- * Called when tripped signals moved to other clusters. One member now may stand for fewer agents, so the
- * funders remember all members again.
+ * Called when tripped signals moved to other clusters. The one member that was remembered for a cluster may now lead to
+ * fewer agents, so a member of each signal is remembered again.
  */
 export function rememberTrips(context: ApplyContext, trips: Trip[]): void {
   for (const { signal, funder, members } of trips) {
@@ -218,6 +218,7 @@ export function forgetTrips(context: ApplyContext, funder: string): void {
   append(context.store, tripsOf(funder), FORGOTTEN);
 }
 
+/** Called when a funder becomes an agent. Joins it to the agents of the signals that it tripped. */
 export function joinAsFunder(context: ApplyContext, funder: string): void {
   let members: string[] = [];
   for (const member of itemsOf(context.store, tripsOf(funder))) {
@@ -228,7 +229,7 @@ export function joinAsFunder(context: ApplyContext, funder: string): void {
   joinCluster(context, { members: [...members, funder], signal: "funding_origin", funder });
 }
 
-/** A mark in the list below: everything before it is void. */
+/** An item of the list {@link tripsOf}: everything before it is void. */
 const FORGOTTEN = "";
 
 function tripsOf(funder: string): string {

@@ -12,8 +12,8 @@ import { belongsTo } from "./self.ts";
 export const MAX_WAITING = 100;
 
 /**
- * Called when a hire was counted. The hire backs the oldest waiting feedback of its buyer on its seller that
- * is not older than the payment. Without one it backs the next such feedback.
+ * Called when a hire was counted. The hire backs the oldest waiting feedback of its buyer on its seller that is not
+ * older than the payment. If there is none, the hire backs the next such feedback.
  */
 export function hireMayBack(
   context: ApplyContext,
@@ -34,8 +34,8 @@ export function hireBacksNoMore(context: ApplyContext, id: string): void {
 }
 
 /**
- * Gives the first free hire of its pair to a feedback that is not the agent's own, or lets the feedback wait for a
- * hire. The first free hire can be too late for a feedback whose earlier hire was withdrawn.
+ * Gives the first free hire of a feedback's pair (agent and client) to the feedback, or lets the feedback wait for a
+ * hire. The first free hire can be too late: a feedback whose hire was withdrawn is older than later hires.
  */
 export function findBacking(context: ApplyContext, feedback: Row<"feedback">): void {
   if (feedback.agent === null) return;
@@ -69,7 +69,10 @@ export function leaveBacking(context: ApplyContext, feedback: Row<"feedback">): 
   offerHire(context, hire);
 }
 
-/** Gives a hire to the oldest feedback that waits for it, or keeps the hire for the next feedback. */
+/**
+ * Gives a hire to the oldest feedback that waits for it, or keeps the hire for the next feedback. If the buyer now
+ * belongs to the seller, the waiting feedback becomes the agent's own.
+ */
 function offerHire(context: ApplyContext, hire: Pick<Row<"hire">, "id" | "seller" | "buyer" | "time">): void {
   const id = pairId(hire.seller, hire.buyer);
   const pair = context.store.get("feedbackPair", id);

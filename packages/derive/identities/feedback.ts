@@ -8,8 +8,8 @@ import { selfReason } from "./self.ts";
 import { isRead } from "./source.ts";
 
 /**
- * Somebody gives feedback on an identity. It is about the agent that is the identity's wallet at this place,
- * if there is one.
+ * Stores feedback that somebody gives on an identity. It is about the agent that is the identity's wallet at this
+ * place, if there is one.
  */
 export function feedbackGiven(context: ApplyContext, event: FeedbackGiven): void {
   if (!isRead(context, event.registry, "reputation")) return;
@@ -43,7 +43,7 @@ export function feedbackGiven(context: ApplyContext, event: FeedbackGiven): void
   if (reason === null) findBacking(context, row);
 }
 
-/** The client that gave a feedback revokes it. */
+/** Called when the client that gave a feedback revokes it. */
 export function feedbackRevoked(context: ApplyContext, event: FeedbackRevoked): void {
   if (!isRead(context, event.registry, "reputation")) return;
   const row = context.store.get("feedback", feedbackId(event));
@@ -61,7 +61,7 @@ export function feedbackRevoked(context: ApplyContext, event: FeedbackRevoked): 
   if (!isSelf) leaveBacking(context, row);
 }
 
-/** Somebody answers a feedback. Anybody may do so, any number of times. */
+/** Stores somebody's answer to a feedback. Anybody may answer, any number of times. */
 export function feedbackResponded(context: ApplyContext, event: FeedbackResponded): void {
   if (!isRead(context, event.registry, "reputation")) return;
   const row = context.store.get("feedback", feedbackId(event));

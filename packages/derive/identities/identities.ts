@@ -16,7 +16,7 @@ import { isRead } from "./source.ts";
  */
 const AGENT_WALLET = "agentWallet";
 
-/** An identity is minted, or goes to another owner. Then it has no wallet until a wallet agrees again. */
+/** Called when an identity is minted, or goes to another owner. It then has no wallet until a wallet agrees. */
 export function identityTransferred(context: ApplyContext, event: IdentityTransferred): void {
   if (!isRead(context, event.registry, "identity")) return;
   const { identity: id, from, to, tx } = event;
@@ -48,7 +48,7 @@ export function identityUriUpdated(context: ApplyContext, event: IdentityUriUpda
   changeUri(context, event);
 }
 
-/** Of all metadata only the wallet counts here. The wallet has no event of its own. */
+/** Applies a change of metadata. Only the wallet counts here: the registry has no other event for it. */
 export function identityMetadataSet(context: ApplyContext, event: IdentityMetadataSet): void {
   if (event.key !== AGENT_WALLET || !isRead(context, event.registry, "identity")) return;
   const known = context.store.get("identity", event.identity);

@@ -10,9 +10,9 @@ import { wasParty } from "./identities.ts";
 export type SelfReason = "agent" | "owner" | "former" | "cluster" | "buyers" | "family";
 
 /**
- * The reason why a client's feedback is feedback on itself, or null. The client is or was the identity's
- * wallet or owner, or it belongs to the agent. Former owners count too: an owner may move the token to a
- * second wallet, and then praise it from the first wallet.
+ * The reason why a client's feedback is an identity's feedback on itself, or null. The client is or was the identity's
+ * wallet or owner, or it belongs to the agent. Former owners count too: an owner may move the token to a second wallet,
+ * and then praise it from the first wallet.
  */
 export function selfReason(
   context: ApplyContext,
@@ -36,8 +36,8 @@ export function belongsTo(context: ApplyContext, agent: string, client: string):
 
 /**
  * Whether a client is of the agent's own family, or pays with money of that family, or with money that came through
- * the agent. This only looks families up. Asking for a family fixes it, and feedback on identities must not change
- * other rows.
+ * the agent. It only reads the families that are stored. To compute a family would also store it, and feedback on
+ * identities must not change other rows.
  */
 function shareFamily(context: ApplyContext, agent: string, client: string): boolean {
   const family = knownMember(context, agent)?.family;

@@ -25,9 +25,9 @@ export function openRegistries({ store }: ApplyContext, registries: LogRegistrie
 }
 
 /**
- * The proxy of a registry has a new implementation. Reading begins with the first listed implementation. If a later
- * implementation is not listed, the reading of both registries ends permanently: nobody knows what its events mean,
- * or what it changes without an event.
+ * Called when the proxy of a registry has a new implementation. Reading begins with the first listed implementation. If
+ * a later implementation is not listed, the reading of both registries ends permanently: nobody knows what its events
+ * mean, or what it changes without an event.
  */
 export function registryUpgraded(context: ApplyContext, event: RegistryUpgraded): void {
   const role = roleOf(context, event.registry);

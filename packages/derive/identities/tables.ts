@@ -67,7 +67,7 @@ export const identityTables = {
   },
   /** An address that ever owned an identity or was its wallet, `<identity>/<address>`. */
   identityParty: { id: "text" },
-  /** `<identity>/<client>/<index>`. */
+  /** A feedback: `<identity>/<client>/<index>`. */
   feedback: {
     id: "text",
     identity: "text",
@@ -98,7 +98,7 @@ export const identityTables = {
     isRevoked: "boolean",
     responses: "number",
   },
-  /** `<feedback>/<n>`. */
+  /** A response to a feedback: `<feedback>/<n>`. */
   feedbackResponse: {
     id: "text",
     feedback: "text",
@@ -113,8 +113,9 @@ export const identityTables = {
     tx: "text",
   },
   /**
-   * A pair `<agent>/<client>` (see `backing.ts`). It has the feedback that waits for a hire, one line `<time>
-   * <feedback>` each, the oldest first. It also has the number of the pair's free hires that were taken.
+   * A pair `<agent>/<client>` (see `backing.ts`). `waiting`: the feedback that waits for a hire, each on a line
+   * `<block> <log> <time> <feedback>`, the oldest first. `taken`: how many items of the pair's list of free hires were
+   * used.
    */
   feedbackPair: { id: "text", waiting: "text", taken: "number" },
   /** The feedback that a hire backs, by hire; null if it no longer backs any. */

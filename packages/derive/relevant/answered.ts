@@ -2,9 +2,9 @@ import { paymentKey } from "../payments.ts";
 import { isBefore, type Place } from "../place.ts";
 import type { Read } from "./reads.ts";
 
-/** The answers to the reads of one event. */
+/** Knows which reads of one event were answered already. */
 export class Answered {
-  /** How far the transfers on one side of a wallet were read. */
+  /** Up to which place the transfers on one side of a wallet (in or out) were read. */
   readonly #until = new Map<string, Place>();
   readonly #others = new Set<string>();
 

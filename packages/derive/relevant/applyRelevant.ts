@@ -32,7 +32,7 @@ const MAX_ROUNDS = 100;
  * The event is tried without writing. The transfers that it asked for are read and added to the log, and it
  * is tried again until nothing is missing. Only then is anything written to `store`.
  *
- * @param event of the whole chain, later than any before it
+ * @param event the next event of the chain. Every event of the chain must be given, in order
  * @param run runs work for a store that does not have all rows in memory
  * @returns the lines that the log gets, in order; none for a transfer that concerns nobody
  */
@@ -74,7 +74,7 @@ export async function applyRelevant(
       answered.add(it);
     }
   }
-  throw new Error(`What the event of block ${event.block} needs of the past has no end.`);
+  throw new Error(`The event of block ${event.block} asks for earlier transfers without end.`);
 }
 
 function applied(rows: Store, event: DeriveEvent, options: ApplyOptions): Transaction {

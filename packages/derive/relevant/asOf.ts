@@ -12,8 +12,8 @@ export function paramsAt(context: ApplyContext, place: Place): Params {
 }
 
 /**
- * The highest `hubTransfers` so far. A transfer that has at least so many before it funds nobody, under any
- * parameters.
+ * The highest `hubTransfers` of all parameters until now. After this many transfers of its sender, or to its receiver,
+ * a transfer funds nobody under any of these parameters.
  */
 export function mostHubTransfers(context: ApplyContext): number {
   let most = context.params.hubTransfers;

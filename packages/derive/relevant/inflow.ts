@@ -97,7 +97,7 @@ export function inflowTold(context: ApplyContext, event: HistoryEvent): void {
   else context.store.update("inflow", to, change);
 }
 
-/** The first inflow of a family and money that came back are judged by the state of that time, too. */
+/** Notes an earlier transfer for the rules of families, by the parameters, hubs and escrows of its time. */
 function familyInflowTold(context: ApplyContext, event: HistoryEvent, params: Params): void {
   const sent = { ...event, value: BigInt(event.value) };
   // This does not check whether the sender had sent too many transfers. That is checked only when it matters.

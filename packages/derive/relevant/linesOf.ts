@@ -14,8 +14,7 @@ import {
 /**
  * The lines of a relevant log for the transfers that were read.
  *
- * @param transfers in the order of the chain. It has at least those that were asked for; all others are left
- * out
+ * @param transfers at least the transfers that were asked for, in the order of the chain. Other transfers are left out
  */
 export function linesOf(read: Read, transfers: readonly TransferEvent[]): PastEvent[] {
   switch (read.kind) {

@@ -1,7 +1,7 @@
 import type { DeriveEvent, TransferEvent } from "../events.ts";
 import type { ReadPast } from "./applyRelevant.ts";
 
-/** The past of a log that has all transfers. */
+/** Answers reads from a log that has all transfers. */
 export function pastOf(log: readonly DeriveEvent[]): ReadPast {
   const [first] = log;
   const token = first?.kind === "params" ? first.token?.address : undefined;

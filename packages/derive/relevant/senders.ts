@@ -13,9 +13,9 @@ export function countTold(context: ApplyContext, event: CountEvent): void {
 }
 
 /**
- * Whether `hubTransfers` transfers had left the sender of a leg before it, so it funds nobody. While a
- * relevant log is made, a sender with a count that is not known yet is treated as such a sender. So nothing
- * behind an exchange is searched.
+ * Whether `hubTransfers` transfers had left the sender of a leg before the leg. Then the leg funds nobody. While a
+ * relevant log is made, the number of a sender's transfers may not be known yet. Then the answer is true until it is
+ * read. So the transfers to an exchange are not searched.
  */
 export function hasSentTooMany(context: ApplyContext, leg: Place & { from: string }): boolean {
   const { hubTransfers } = paramsAt(context, leg);

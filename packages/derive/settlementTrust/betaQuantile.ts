@@ -64,7 +64,7 @@ function decide(alpha: number, beta: number, x: bigint, bits: bigint): boolean |
   return undefined;
 }
 
-/** A sum of terms that rise at most once and then fall, between two whole numbers. */
+/** A sum of terms, between a lower and an upper bound in whole numbers. The terms may rise at first, and then fall. */
 class Terms {
   /** The sum so far, once rounded down and once rounded up. */
   low = 0n;

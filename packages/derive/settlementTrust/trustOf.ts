@@ -8,7 +8,7 @@ export const settlementLevels = ["untrusted", "provisional", "trusted", "senior"
 
 export type SettlementLevel = (typeof settlementLevels)[number];
 
-/** What each level requires: this many settled proposals, and a trust of this much in units of 10⁻⁹. */
+/** What each level requires: at least this many settled proposals, and at least this trust in units of 10⁻⁹. */
 const BARS = [
   { settled: 0, trust: 0 },
   { settled: 5, trust: 600_000_000 },

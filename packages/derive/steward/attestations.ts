@@ -3,7 +3,7 @@ import type { ApplyContext } from "../applyContext.ts";
 import type { RecordEvent } from "../events.ts";
 import { ensureSteward } from "./stewardRow.ts";
 
-/** Stores an agent's latest attestation in place of the previous one. */
+/** Stores an agent's new attestation. The agent's score uses it in place of the previous one. */
 export function attestationSettled(context: ApplyContext, event: RecordEvent, body: Attestation): void {
   const row = ensureSteward(context, body.agent_id);
   if (row === null) return;
@@ -32,9 +32,9 @@ export function attestationSettled(context: ApplyContext, event: RecordEvent, bo
 }
 
 /**
- * The run with the smallest share of passing tests. It is 0 of 0 if the tests ran only once. Two runs count if they
- * have two seeds, or if they have no seeds and the same result for each test (T011). It is also 0 of 0 if a run has
- * no tests.
+ * The run with the smallest share of passing tests. It is 0 of 0 if a run has no tests, or if the tests were not
+ * repeated. Tests were repeated if two runs have different seeds, or if two runs without seeds had the same result for
+ * each test (T011).
  */
 export function worstRun(runs: readonly TestRun[]): { passing: number; total: number } {
   const none = { passing: 0, total: 0 };

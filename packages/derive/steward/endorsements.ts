@@ -9,7 +9,7 @@ import { DAY, HOUR } from "./days.ts";
 import type { CountedEndorsement } from "./score.ts";
 import { ensureSteward } from "./stewardRow.ts";
 
-/** The most endorsements of one agent, and the most by one endorser. Only the newest ones hold. */
+/** The most endorsements of one agent, and the most of them by one endorser. Older ones are dropped. */
 const MAX_ENDORSEMENTS = 64;
 const MAX_PER_ENDORSER = 3;
 

@@ -8,7 +8,7 @@ export function nanoOf(n: bigint, d: bigint): number {
 }
 
 /**
- * Such a figure as a JSON number. One division of two exact numbers gives the same result as reading its
+ * A figure in units of 10⁻⁹ as a JSON number. One division of two exact numbers gives the same result as reading the
  * decimal digits.
  */
 export function nanoToNumber(nano: number): number {

@@ -62,8 +62,8 @@ export function noteWithdrawn(context: ApplyContext, before: Row<"hire">): void 
 }
 
 /**
- * The buyer of a hire declares that its own request caused the failure. Such a failure does not count (T007).
- * A failure that an audit found counts in any case.
+ * Called when the buyer of a hire declares that its own request caused the failure. Such a failure does not count
+ * (T007), unless an audit found it.
  */
 export function noteClientError(context: ApplyContext, hireId: string): void {
   if (context.store.get("clientError", hireId) !== null) return;

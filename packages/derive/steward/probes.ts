@@ -70,6 +70,7 @@ export function noteSellerHost(context: ApplyContext, prober: string, host: stri
   else if (row.sellers !== sellers) context.store.update("probedHost", host, { sellers });
 }
 
+/** Whether a host counts as a seller's host at an hour, because the prober found this in the last days. */
 function standsForSeller(row: Row<"probedHost"> | null, prober: string, hour: number): boolean {
   const last = lastFound(row, prober);
   return last !== null && hour < last + SELLER_HOURS;

@@ -85,8 +85,8 @@ function averageOf(names: readonly FactorName[], factors: Factors, weights: Weig
 }
 
 /**
- * The cost of one denied slot, and the highest cost of all. In a denied slot the agent says that it was up,
- * and the probers found it down (T013).
+ * The cost of one denied slot, and the highest cost of all denied slots, in units of 10⁻⁹. In a denied slot the agent
+ * says that it was up, and the probers found it down (T013).
  */
 const DENIAL = 50_000_000;
 const MAX_DENIALS = 200_000_000;

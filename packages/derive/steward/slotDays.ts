@@ -5,8 +5,8 @@ export const KEPT_DAYS = 91;
 export const SLOTS_PER_DAY = 288;
 
 /**
- * The slots of one UTC day: how many have data, how many count as downtime, and in how many the agent was found down.
- * The last count has those of the slots found down in which the agent claims that it was up.
+ * The slots of one UTC day. `data`: how many have data. `down`: how many count as downtime. `raw`: in how many the
+ * agent was found down. `denied`: in how many of these the agent claims that it was up.
  */
 export type SlotDay = { day: number; data: number; down: number; raw: number; denied: number };
 

@@ -6,9 +6,7 @@ export type StewardTier = "UNVERIFIED" | "VERIFIED" | "TRUSTED" | "HIGHLY_TRUSTE
 /** Slots of a window: those with data, and those that count as downtime. */
 export type Uptime = { data: number; down: number };
 
-/**
- * The exact figures for the requirements of tiers. Weights of successes are in units of 10⁻⁹, rounded down.
- */
+/** The exact figures for the requirements of tiers. `score` is in units of 10⁻⁹. */
 export type TierFigures = {
   score: number;
   uptime: { [days in 7 | 30 | 90]: Uptime };
@@ -51,7 +49,7 @@ export const STEWARD_TIERS: readonly Tier[] = [
   },
 ];
 
-/** The advised limit of delegations per day to an agent without a tier. */
+/** The advised limit of delegations per day to an agent in the tier `UNVERIFIED`. */
 export const UNVERIFIED_DELEGATIONS_PER_DAY = 10;
 
 /**

@@ -15,8 +15,8 @@ export function lastClosedHour(time: number): number {
 export type ProbeCache = Map<string, number>;
 
 /**
- * Processes the slots of all hours that closed since the last time, for the hosts that served the agent then.
- * In each slot the worst of its hosts counts.
+ * Processes the slots of all hours that closed since the agent's last computation, for the hosts that served it in
+ * those hours. In each slot the worst of these hosts counts.
  *
  * @returns the changes of the row, and its new days
  */

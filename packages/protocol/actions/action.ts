@@ -9,7 +9,7 @@ import { canonicalBody, type RecordBody } from "../json/recordBody.ts";
 import { pathComplaint } from "./canonicalPath.ts";
 import { textComplaint } from "./plainText.ts";
 
-/** The most arguments of a program, and the longest of them in characters. */
+/** The largest number of arguments of a program, and the largest length of one argument, in characters. */
 const [MAX_ARGUMENTS, MAX_LENGTH] = [128, 4096];
 
 const path = z.string().superRefine((value, context) => {
@@ -83,7 +83,7 @@ export type ActionType = Action["type"];
  */
 export function readAction(value: unknown): Action {
   const env = (value as { env?: object } | null | undefined)?.env;
-  // Objects can lose this key when they are copied. Then the program that runs would not be the one that was judged.
+  // A copy of an object can lose this key. Then the program would run with other variables than those that were judged.
   if (env !== null && typeof env === "object" && Object.hasOwn(env, "__proto__")) {
     const issues = [{ field: "action.env", message: "must not have __proto__" }];
     throw new InvalidInputError({ code: "invalid_action", issues });

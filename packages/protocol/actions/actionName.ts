@@ -4,7 +4,7 @@ import { skeleton } from "./plainText.ts";
 export const DEFAULT_ACTION = "*";
 
 /**
- * The form in which rules and actions are compared. Spellings that look like the same name have the same
+ * The form of an action's name in which rules and actions are compared. Names that look the same have the same
  * form.
  */
 export function actionName(name: string): string {

@@ -33,7 +33,7 @@ const argument = z.union([
 const common = {
   /** The rule's name in answers and tokens. */
   id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, "must be lower-case letters, digits and dashes"),
-  /** False forbids what it matches, even if other rules allow it. */
+  /** True: the rule allows the actions that it matches. False: it forbids them, even if another rule allows them. */
   allow: z.boolean(),
   reason: z.string().max(300).optional(),
 };
@@ -50,8 +50,8 @@ export const RUNNERS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Each rule is about one kind of action. A rule that allows matches exactly what it says. A rule that forbids
- * also matches what only looks different (case, accents, look-alike letters, the program's path).
+ * Each rule is about one kind of action. A rule that allows matches only exact spellings. A rule that forbids
+ * also matches other spellings: other case, accents, look-alike letters, another path to the program.
  */
 export const actionRuleSchema = z.discriminatedUnion("type", [
   z.strictObject({
@@ -63,10 +63,11 @@ export const actionRuleSchema = z.discriminatedUnion("type", [
      * arguments.
      */
     args: z.array(argument).optional(),
-    /** The form of further arguments, and how many there may be. */
+    /** The form of each argument after `args`, and how many such arguments there may be. */
     rest: z.strictObject({ each: argument, max: z.int().min(1).max(128) }).optional(),
     /**
-     * The folder it may run in: exactly this one, or any folder within it. Programs read their scripts from where they run.
+     * The folder in which the program may run: exactly this folder, or any folder within it. It matters because
+     * many programs read scripts from the folder in which they run.
      */
     cwd: z.union([path, z.strictObject({ within: path })]).optional(),
     /** Variables that may be set, with their values. */
@@ -107,7 +108,7 @@ export const actionRuleSchema = z.discriminatedUnion("type", [
 export type ActionRule = z.output<typeof actionRuleSchema>;
 export type ArgumentRule = z.output<typeof argument>;
 
-/** All rules. What no rule allows is denied. */
+/** All rules. An action that no rule allows is denied. */
 export type ActionRules = { version: number; rules: ActionRule[] };
 
 const rulesSchema = z
@@ -123,7 +124,7 @@ const rulesSchema = z
     }
   });
 
-/** Why a rule is refused because it allows too much. */
+/** Why a rule allows too much; undefined when it does not. */
 function looseness(rule: ActionRule): string | undefined {
   if (!rule.allow) return undefined;
   if (rule.type === "terminal") {

@@ -1,6 +1,6 @@
 import { textComplaint } from "./plainText.ts";
 
-/** Trees in which a path can lead to any other file: processes' roots and folders, descriptors, devices. */
+/** Folders in which a path can lead to any other file, through processes, file descriptors or devices. */
 const ALIASES = ["/proc", "/dev", "/sys", "/run"];
 
 /**

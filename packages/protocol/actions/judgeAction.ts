@@ -69,8 +69,8 @@ function allowsFolder(rule: string | { within: string }, folder: string): boolea
 function allowsArgument(rule: ArgumentRule, value: string): boolean {
   if (typeof rule === "string") return value === rule;
   if ("one_of" in rule) return rule.one_of.includes(value);
-  // An argument that the rule does not write out must not be an option, and must not contain what a shell
-  // reads.
+  // An argument that the rule does not write out must not be an option, and must not have a sign that a shell
+  // interprets.
   if (value.startsWith("-") && !("integer" in rule)) return false;
   if (SHELL_SIGNS.test(value)) return false;
   if ("within" in rule) return pathComplaint(value) === undefined && isWithin(value, rule.within);

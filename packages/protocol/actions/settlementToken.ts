@@ -20,9 +20,9 @@ const claimsSchema = z.strictObject({
   version: z.literal(1),
   /** The ledger that has the permission. */
   origin: z.string().min(1).max(256),
-  /** What it allows; see `actionHash`. */
+  /** The hash of the action that the token allows; see `actionHash`. */
   action_hash: hash,
-  /** SHA-256 of the context that was given. */
+  /** SHA-256 of the context that the agent gave with its request. */
   context_hash: hash,
   /** The ledger entry that records the permission, and its parent. One entry is one permission. */
   entry_hash: hash,
@@ -48,16 +48,16 @@ export function issueSettlementToken(
 export type VerifySettlementTokenParameters = {
   token: string;
   /**
-   * The action that is about to run, with its paths resolved. Do not pass the action for which permission was
-   * asked.
+   * The action that is about to run, with its paths resolved. Make it from what will really run: do not pass on
+   * the action for which the permission was asked.
    */
   action: unknown;
   /**
-   * The service's Ed25519 key, 32 bytes, from `GET /v1/ledger/key` (`parseVerifierKeys`). While this list has two
-   * keys, a token of either key is valid.
+   * The service's Ed25519 key, 32 bytes, from `GET /v1/ledger/key` (`parseVerifierKeys`). When that list has two
+   * keys, try both: a token that either key signed is valid.
    */
   publicKey: Uint8Array;
-  /** The ledger's origin, so that another service's token is not taken. */
+  /** The ledger's origin, so that a token of another service is not accepted. */
   origin: string;
   /** Unix seconds. */
   now: number;
@@ -108,7 +108,7 @@ function readToken(token: unknown): ReadToken | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(fromBase64(standard(match[1] as string)));
     const claims = claimsSchema.parse(JSON.parse(text));
-    // Only one spelling is accepted, so the signed bytes are the bytes that are read.
+    // Only the canonical spelling is accepted. So one set of claims has only one text.
     if (canonicalBody(claims) !== text) return undefined;
     return { claims, text, signature: fromBase64(standard(match[2] as string)) };
   } catch {

@@ -19,7 +19,7 @@ export type Disclosure = z.infer<typeof disclosureSchema>;
 /** The most bytes of a disclosure that an auditor reads. */
 export const MAX_DISCLOSURE_BYTES = 32 * 1024 * 1024;
 
-/** What the chain and the ledger say of the hire: its two sides, and the hashes in its receipt. */
+/** What the chain and the ledger say of the hire: its buyer and seller, and the hashes in its receipt. */
 export type DisclosedHire = {
   seller: Address;
   buyer: Address;
@@ -29,7 +29,7 @@ export type DisclosedHire = {
   resultHash: Hex;
 };
 
-/** The work of a hire, proved to be what its buyer asked for and what its seller signed. */
+/** The work of a hire. It is proved that the buyer asked for it, and that the seller signed its result. */
 export type DisclosedWork = { request: HireRequest; params: { [key: string]: unknown }; result: unknown };
 
 /** Writes a disclosure. */
@@ -38,9 +38,9 @@ export function writeDisclosure({ request, result }: { request: unknown; result:
 }
 
 /**
- * Checks what was shown against what is known of the hire: the buyer's signature, seller, capability, params,
- * hire id and both hashes. Work that passes is what was asked for and delivered. It does not matter who
- * showed it (SHP §8.3.1).
+ * Checks a disclosure against what is known of the hire: the buyer's signature, both parties, the capability, the
+ * hire id, and the hashes of params and result. Work that passes is what was asked for and delivered. It does not
+ * matter who showed it (SHP §8.3.1).
  *
  * @throws InvalidInputError naming the field; TallystickError `unsupported_protocol`, `signature_required`
  */
@@ -49,7 +49,7 @@ export function readDisclosure(value: unknown, hire: DisclosedHire): DisclosedWo
   if (!read.success) throw invalidInputFromZod(read.error);
   const { request, signed } = readHireRequest(readForeignJson(read.data.request), hire.seller);
   const result = readForeignJson(read.data.result);
-  if (!signed || request.nonce === undefined) throw differs("request.signature", "its buyer's");
+  if (!signed || request.nonce === undefined) throw differs("request.signature", "a signature of its buyer");
   const facts: [field: string, actual: unknown, wanted: string][] = [
     ["request.seller_id", request.seller_id, hire.seller],
     ["request.buyer_id", request.buyer_id, hire.buyer],
@@ -63,5 +63,5 @@ export function readDisclosure(value: unknown, hire: DisclosedHire): DisclosedWo
 }
 
 function differs(field: string, wanted: string): InvalidInputError {
-  return new InvalidInputError({ issues: [{ field, message: `is not that of the hire, ${wanted}` }] });
+  return new InvalidInputError({ issues: [{ field, message: `must fit the hire: ${wanted}` }] });
 }

@@ -35,7 +35,7 @@ const requestSchema = z.strictObject({
   time: z.int().nonnegative(),
 });
 
-/** `assignment` is `<hire>/<round>/<attempt>`, as nodes name it; `time` unix seconds. */
+/** `assignment` is `<hire>/<round>/<attempt>`, as nodes name it. `time` is in unix seconds. */
 export type DisclosureRequest = z.infer<typeof requestSchema>;
 
 const headerSchema = requestSchema.extend({ signature: signatureSchema });
@@ -54,8 +54,8 @@ export function assignmentName({
 }
 
 /**
- * The value of {@link DISCLOSURE_HEADER}. An auditor with an assignment asks the hire's seller, or its buyer, for the
- * work. The auditor signs it as EIP-191, like a record (SHP §8.3.1).
+ * Makes the value of {@link DISCLOSURE_HEADER}, with which an assigned auditor asks the hire's seller or buyer for the
+ * work. The auditor signs the request as EIP-191, like a record (SHP §8.3.1).
  *
  * @throws InvalidInputError
  */
@@ -69,15 +69,16 @@ export async function signDisclosureRequest(request: DisclosureRequest, by: Reco
 /** A request as it came, before its signature was checked. */
 export type ReadDisclosureRequest = {
   request: DisclosureRequest;
-  /** Who signed it. It recovers a key, which is slow: do cheaper checks first. @throws InvalidInputError */
+  /** Recovers who signed the request. This is slow, so do cheaper checks first. @throws InvalidInputError */
   signer: () => Address;
 };
 
 /**
- * Reads the header.
+ * Reads the header. It does not check the signature: call `signer` for this.
  *
- * @param expected `hire`: the one in the path; `now`: unix seconds on the clock of the agent that is asked
- * @throws InvalidInputError naming the field; `stale_request` when it was signed at another time
+ * @param expected `hire`: the hire in the path of the request; `now`: unix seconds by the clock of the agent that is
+ * asked
+ * @throws InvalidInputError naming the field; `stale_request` when `time` differs too much from `now`
  */
 export function readDisclosureRequest(
   header: string,

@@ -48,10 +48,10 @@ export type QuoteOffer = z.output<typeof option>;
 
 /**
  * Reads a seller's answer, and checks every offer in it against its token. This seller must have signed the token,
- * for this buyer, these params, this price and this time.
+ * for this buyer and these params, with the price, latency and expiry of the offer.
  *
  * @param now unix seconds
- * @throws InvalidInputError naming the field, for more than three options too; TallystickError `bad_quote`
+ * @throws InvalidInputError naming every wrong field; TallystickError `bad_quote`
  */
 export function readClarifyAnswer(
   value: unknown,

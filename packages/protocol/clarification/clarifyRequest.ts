@@ -38,8 +38,8 @@ export type ClarifyRequest = z.output<typeof clarifyRequestSchema>;
 export type ClarifyTerms = Omit<z.input<typeof clarifyRequestSchema>, "protocol" | "signature">;
 
 /**
- * What the signature covers. Hashes replace `brief` and `params`, because they may contain values that a record must
- * not contain.
+ * What the signature covers. Hashes replace `brief` and `params`. The signature is made like that of a record, and
+ * both may contain values that a record must not contain.
  */
 function signedPart(request: { [key: string]: unknown }): RecordBody {
   const { params, brief: text, signature: _, ...rest } = request;
@@ -66,8 +66,9 @@ export async function signClarifyRequest(terms: ClarifyTerms, by: RecordSigner):
 /**
  * Reads a request. `signed` says whether the buyer signed it. An unsigned request may come from anybody.
  *
- * @throws InvalidInputError naming every wrong field; TallystickError `unsupported_protocol`,
- * `clarification_not_supported` for standard capabilities, whose schemas leave nothing to clarify
+ * @throws InvalidInputError naming every wrong field, or `invalid_signature` when the signature is not the buyer's;
+ * TallystickError `unsupported_protocol`, or `clarification_not_supported` for a standard capability, because its
+ * schema leaves nothing to clarify
  */
 export function readClarifyRequest(value: unknown): { request: ClarifyRequest; signed: boolean } {
   if (value === null || typeof value !== "object" || Array.isArray(value)) {

@@ -21,7 +21,7 @@ export type QuoteTerms = {
   round: Hex;
 };
 
-/** The fields that a token contains. Its signature also covers the other fields, which it does not contain. */
+/** The fields that a token contains. The token does not contain the other terms, but its signature covers them too. */
 export type QuoteToken = Pick<QuoteTerms, "price" | "estimatedLatencyMs" | "expiresAt" | "round"> & {
   signature: Hex;
 };
@@ -50,8 +50,8 @@ function quoteBody(terms: QuoteTerms): RecordBody {
 const [LATENCY_AT, EXPIRY_AT, ROUND_AT, SIGNATURE_AT, LENGTH] = [8, 14, 20, 28, 93];
 
 /**
- * Signs a quote with the seller's wallet: `qt_` and some 120 characters. The seller needs to store nothing to keep
- * its promise. The buyer can show anyone what was promised.
+ * Signs a quote with the seller's wallet, and returns the token: `qt_` and 124 characters. The seller needs to store
+ * nothing to keep its promise. The buyer can show anyone what was promised.
  */
 export async function signQuote(terms: QuoteTerms, by: RecordSigner): Promise<string> {
   const bytes = new Uint8Array(LENGTH);
@@ -61,7 +61,7 @@ export async function signQuote(terms: QuoteTerms, by: RecordSigner): Promise<st
   setUint48(view, EXPIRY_AT, terms.expiresAt);
   bytes.set(fromHex(terms.round, 8, "round"), ROUND_AT);
   bytes.set(fromHex(await signBody(quoteBody(terms), by), 65), SIGNATURE_AT);
-  // Some wallets write 0 and 1 for 27 and 28.
+  // Some wallets end a signature with 0 or 1 instead of 27 or 28.
   if ((bytes[LENGTH - 1] as number) < 2) bytes[LENGTH - 1] = (bytes[LENGTH - 1] as number) + 27;
   return `qt_${toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_")}`;
 }
@@ -99,7 +99,7 @@ export function checkQuote(
   const quote = readQuoteToken(token);
   if (!quote) return { problem: "unknown_quote" };
   const terms: QuoteTerms = { ...about, ...quote };
-  // The signature comes first: an expiry that nobody signed says nothing.
+  // The signature is checked first, because an expiry that nobody signed proves nothing.
   if (!isSignedBy(quoteBody(terms), quote.signature, about.seller)) return { problem: "tampered_quote" };
   return now < quote.expiresAt ? { quote } : { problem: "expired_quote" };
 }

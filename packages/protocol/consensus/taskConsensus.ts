@@ -30,14 +30,14 @@ export type ConsensusRefusal =
  * How a swarm agrees on one of its solutions for a task (swarm.at §11).
  *
  * The first stake of a proposal names its staker. A task can have several proposals. Every other signer has one vote on
- * each proposal, `verify` or `contest`. The first proposal with verifies ≥ contests + 2 is final for ever, and later votes
- * on the task do not count. A pure function of the ledger: the same steps in the same order give the same state.
+ * each proposal, `verify` or `contest`. The first proposal with verifies ≥ contests + 2 is final for ever. Later stakes
+ * and votes of the task change nothing. The same steps in the same order always give the same state.
  */
 export class TaskConsensus {
   readonly #proposals = new Map<string, StakedProposal>();
   #final: { proposal: string; index: number } | undefined;
 
-  /** The final proposal and the position of the vote that made it so; undefined while there is none. */
+  /** The final proposal, and the position of the vote that made it final; undefined while no proposal is final. */
   get final(): { proposal: string; index: number } | undefined {
     return this.#final;
   }

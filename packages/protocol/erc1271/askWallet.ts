@@ -5,8 +5,8 @@ import { isHex } from "../hex.ts";
 import { MAX_SIGNATURE_BYTES, PROBE_GAS, VERDICTS, walletProbe } from "./walletProbe.ts";
 
 /**
- * Calls contracts of a chain. A viem client has this interface, and so has Ponder's `context.client`, at the
- * block of its event.
+ * Calls contracts of a chain. A viem client has this interface. Ponder's `context.client` has it too, and reads the
+ * state at the block of its event.
  */
 export type CallReader = {
   call: (parameters: { data: Hex; gas: bigint }) => Promise<{ data?: Hex | undefined }>;
@@ -24,8 +24,8 @@ export type WalletAnswer = "yes" | "no" | "no_contract";
  * Asks a contract wallet about a signature (ERC-1271). Every result of the wallet except the magic value means
  * no. An error of the provider or of the network is not an answer.
  *
- * @param witness a contract that exists at the block; if its code is missing, the provider does not have the
- * state of the block
+ * @param witness a contract that exists at the block. If the provider finds no code there, it does not have the
+ * state of the block, and its answer is not used
  * @throws TallystickError `chain_unavailable` when the chain cannot be asked: try again
  */
 export async function askWallet(
@@ -33,7 +33,7 @@ export async function askWallet(
   question: WalletQuestion,
   witness?: Address,
 ): Promise<WalletAnswer> {
-  // No contract could get such a long signature, so everybody gets this same answer.
+  // The probe cannot contain such a long signature. Every node gives this same answer.
   if (size(question.signature) > MAX_SIGNATURE_BYTES) return "no";
   let data: Hex | undefined;
   try {
@@ -57,7 +57,7 @@ export async function askWallet(
   }
 }
 
-/** The reason in a form for strangers, without the RPC's URL and without the request. */
+/** The reason of an error, in a form that strangers may see: without the RPC's URL and without the request. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof BaseError)) return "the RPC cannot be reached";
   const said = error.walk((cause) => cause instanceof RpcRequestError);

@@ -8,8 +8,8 @@ import { askWallet, type CallReader } from "./askWallet.ts";
  *
  * @param recover recovers the key of a signature
  * @param witness a contract that exists at that block
- * @returns undefined when a key signed it, or when the signer is not a contract; then the signature alone
- * decides
+ * @returns undefined when the signer's own key signed the record, or when the signer is not a contract; then the
+ * signature alone decides
  * @throws TallystickError `chain_unavailable` when the chain cannot be asked
  */
 export async function contractVerdict(

@@ -27,8 +27,8 @@ const erc1271Abi = parseAbi([
 ]);
 
 /**
- * With less gas the wallet would not get all of its part, because a 64th is held back and the call itself
- * costs gas.
+ * The gas that must be left when the probe calls the wallet. It is more than {@link WALLET_GAS}, because the EVM
+ * holds back a 64th and the call itself costs gas.
  */
 const GAS_NEEDED = Math.ceil((WALLET_GAS * 64) / 63) + 10_000;
 
@@ -50,7 +50,7 @@ const [LT, EQ, ISZERO, AND, SHL, MLOAD, MSTORE] = [
 ] as Hex[];
 const [JUMPI, GAS, JUMPDEST, RETURN, STATICCALL] = ["0x57", "0x5a", "0x5b", "0xf3", "0xfa"] as Hex[];
 
-/** Returns the word on the stack. */
+/** Ends the program. Its result is the word on top of the stack. */
 const giveBack: Hex[] = [push(0, 1), MSTORE as Hex, push(32, 1), push(0, 1), RETURN as Hex];
 
 /** The target of a jump that returns a verdict. */
@@ -66,8 +66,8 @@ const landing = (verdict: bigint): Hex[] => [JUMPDEST as Hex, push(Number(verdic
  * interpreted. Some clients report a pruned state as a revert, and an invalid opcode as if the client itself had
  * failed.
  *
- * @param witness a contract that is known to exist; if it has no code, the provider has no state, and some
- * providers then answer as if every account were empty
+ * @param witness a contract that is known to exist. A provider that finds no code there has no state of the block.
+ * Some such providers answer as if every account were empty
  */
 export function walletProbe(
   { signer, hash, signature }: { signer: Address; hash: Hex; signature: Hex },

@@ -11,7 +11,7 @@ export function formatAccountId({ chainId, address }: AccountId): string {
   return `eip155:${chainId}:${address}`;
 }
 
-/** Reads an {@link AccountId}, its address in any case. */
+/** Reads an {@link AccountId}. The address may have upper and lower case, and becomes lower case. */
 export const accountIdSchema = z.string().transform((text, context): AccountId => {
   const [, chain, address] = PATTERN.exec(text) ?? [];
   const chainId = Number(chain);

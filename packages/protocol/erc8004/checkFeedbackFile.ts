@@ -20,9 +20,9 @@ export type CheckedFeedbackFile = {
   findings: Finding[];
   /** Absent when the form of the file is unknown. */
   file?: FeedbackFile;
-  /** The verified proof of the receipt, to be confirmed by the chain. Absent when it does not hold. */
+  /** The verified proof of the receipt. The chain must still confirm it. Absent when the proof is wrong. */
   proof?: VerifiedProof;
-  /** For a response file: its proofs that hold, by their field. */
+  /** Only for a response file: its verified proofs, each with the name of its field. */
   responseProofs?: [field: string, proof: VerifiedProof][];
 };
 
@@ -36,14 +36,14 @@ export type CheckFeedbackParameters = {
 };
 
 /**
- * Checks everything of a feedback file that needs no network. The file's bytes must have the hash. Receipt and rating
+ * Makes all checks of a feedback file that need no network. The file's bytes must have the hash. Receipt and rating
  * must be signed, and stand in the tree of one signed checkpoint. Every other field must agree with the receipt and
  * the rating.
  *
- * A response file is checked by `checkResponseFile`.
+ * A text that is a response file goes to `checkResponseFile`.
  *
- * It reports each wrong field and never throws for one. Without `keys` and `writer` it shows only that the
- * file agrees with itself: anybody can make a ledger.
+ * Each wrong field becomes a finding, and no wrong field makes the function throw. Without `keys` and `writer` the
+ * findings show only that the file agrees with itself, because anybody can make a ledger.
  */
 export function checkFeedbackFile(
   text: string,
@@ -146,7 +146,7 @@ function fieldsOf(body: RecordBody, prefix = ""): [string, RecordJson][] {
   });
 }
 
-/** Addresses may be written in either case. */
+/** Whether two values are the same. The addresses in account ids may differ in upper and lower case. */
 function isSame(a: RecordJson | undefined, b: RecordJson): boolean {
   if (a === b) return true;
   const [first, second] = [accountIdSchema.safeParse(a), accountIdSchema.safeParse(b)];

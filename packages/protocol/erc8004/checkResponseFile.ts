@@ -12,15 +12,15 @@ import { type Finding, finding, notChecked, problemsOf } from "./finding.ts";
 import { parseResponseFile } from "./responseFile.ts";
 import { signatureFinding } from "./signatureFinding.ts";
 
-/** The result of checking a response file without the network, and its proofs that hold, by their field. */
+/** The result of checking a response file without the network, and its verified proofs, each with its field. */
 export type CheckedResponseFile = { findings: Finding[]; proofs: [field: string, proof: VerifiedProof][] };
 
 /**
- * Checks everything of a response file that needs no network. A verdict and the receipt of the judged hire must be
+ * Makes all checks of a response file that need no network. A verdict and the receipt of the judged hire must be
  * signed, and stand in the trees of signed checkpoints. Both must be about the same hire, and its buyer must be the
- * feedback's client. A note that a feedback is spam proves nothing: it is the word of whoever posted it.
+ * feedback's client. A note that a feedback is spam proves nothing: it is only the word of its author.
  *
- * It reports each wrong field and never throws for one.
+ * Each wrong field becomes a finding, and no wrong field makes the function throw.
  */
 export function checkResponseFile(
   content: RecordBody,

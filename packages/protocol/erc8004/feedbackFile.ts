@@ -22,7 +22,7 @@ export const STARRED = "starred";
 /** The value of one star in ERC-8004's `starred`. Five stars are 100. */
 const PER_STAR = 20;
 
-/** A second entry in the tree of the same checkpoint. */
+/** An entry with its proof. The checkpoint of the tree is in the file's other proof. */
 const provenEntrySchema = z.strictObject({
   entry: z.string(),
   index: z.int().min(0),
@@ -81,7 +81,7 @@ export type FeedbackSources = {
  * Makes the content of a feedback file. The same sources always give the same file. It checks the form of
  * both entries and that they belong together; `checkFeedbackFile` checks signatures and proofs.
  *
- * @throws InvalidInputError naming what does not fit
+ * @throws InvalidInputError naming the field that is wrong
  */
 export function feedbackContent(sources: FeedbackSources): RecordBody {
   const { agentRegistry, agentId, receiptProof, ratingProof } = sources;
@@ -118,7 +118,7 @@ export function feedbackContent(sources: FeedbackSources): RecordBody {
   };
 }
 
-/** The receipt and the rating that two proven entries hold. */
+/** Reads the receipt and the rating from two entries. @throws InvalidInputError when they do not belong together */
 export function readHire({
   receiptProof,
   ratingProof,

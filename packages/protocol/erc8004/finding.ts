@@ -1,8 +1,8 @@
 import { InvalidInputError, TallystickError } from "../errors.ts";
 
 /**
- * The result of one check. `holds` is null when it was not made, and `detail` then says why. `field` is the
- * place in the file, or what was compared with it on the chain.
+ * The result of one check. `holds` is null when the check was not made; then `detail` says why. `field` is the checked
+ * field of the file, or the fact on the chain that was compared with the file.
  */
 export type Finding = { field: string; holds: boolean | null; detail: string };
 

@@ -5,7 +5,10 @@ import { type Hex, toHex } from "../hex.ts";
 import { readForeignJson } from "../json/foreignJson.ts";
 import { canonicalBody, type RecordBody } from "../json/recordBody.ts";
 
-/** The largest file of ERC-8004 that is written, kept or read here, in bytes. One with two inclusion proofs has about 8,000. */
+/**
+ * The largest file of ERC-8004 that is written, kept or read here, in bytes. A file with two inclusion proofs has
+ * about 8,000 bytes.
+ */
 export const MAX_FILE_BYTES = 32 * 1024;
 
 /**
@@ -29,8 +32,8 @@ export function fileHash(text: string): Hex {
 /**
  * Writes a file: canonical JSON, so that the same content has the same hash everywhere.
  *
- * @throws InvalidInputError naming a value that JSON without floats cannot have, or when the file is larger
- * than {@link MAX_FILE_BYTES}
+ * @throws InvalidInputError when a value is not allowed in canonical JSON (such as a float), or when the file is
+ * larger than {@link MAX_FILE_BYTES}
  */
 export function writeJsonFile(content: RecordBody): JsonFile {
   const text = canonicalBody(content);

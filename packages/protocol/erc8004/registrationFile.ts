@@ -40,7 +40,7 @@ export type RegistrationSources = {
   name: string;
   description: string;
   image?: string | undefined;
-  /** Endpoints by which the agent is hired, with what each sells (SHP §5). */
+  /** The endpoints at which buyers hire the agent, and the capabilities that each endpoint sells (SHP §5). */
   hire: readonly { endpoint: string; capabilities: readonly string[] }[];
   /** The address of its MCP server, and other services. */
   services?: readonly Service[];
@@ -49,9 +49,9 @@ export type RegistrationSources = {
 };
 
 /**
- * The content of an agent's registration file. Hires are paid by x402, so each endpoint stands there as `SHP`
- * and as `x402`. `supportedTrust` is only `reputation`, because the agent's work has no stake and no TEE
- * behind it.
+ * The content of an agent's registration file. Hires are paid by x402, so the file lists each endpoint twice: as a
+ * service `SHP` and as a service `x402`. `supportedTrust` is only `reputation`, because neither a stake nor a TEE
+ * secures the agent's work.
  */
 export function registrationContent(sources: RegistrationSources): RecordBody {
   const { name, description, image, hire, services = [], registrations } = sources;

@@ -45,8 +45,8 @@ const lowerAddress = z
 const PAIR = /^(0x[0-9a-fA-F]{40})=(0x[0-9a-fA-F]{40})$/;
 
 /**
- * The setting `ERC8004_REGISTRIES`: the name of a public chain, or `IDENTITY=REPUTATION`, two addresses. A
- * field that the published name does not give is null.
+ * The setting `ERC8004_REGISTRIES`: the name of a public chain, or `IDENTITY=REPUTATION` with two addresses. For two
+ * addresses, `chainId` and `firstBlock` are null.
  */
 export const registriesSetting = z
   .string()

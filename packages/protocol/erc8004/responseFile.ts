@@ -20,8 +20,8 @@ const spamSchema = z.strictObject({
 });
 
 /**
- * A response to a feedback. It has one of two forms. It may prove an audit's verdict on the hire, and has the proof
- * of the hire's receipt too. Or it is a note why the feedback is spam.
+ * A response to a feedback, in one of two forms. The first form proves an audit's verdict on the hire, and the hire's
+ * receipt. The second form is a note that says why the feedback is spam.
  */
 export const responseFileSchema = z
   .strictObject({
@@ -46,7 +46,7 @@ export const responseFileSchema = z
 
 export type ResponseFile = z.output<typeof responseFileSchema>;
 
-/** The feedback that is meant. Index n is the client's n-th feedback for the agent. */
+/** Names one feedback. `index` counts the client's feedback for the agent, from 1. */
 export type FeedbackPlace = {
   agentRegistry: AccountId;
   agentId: number;
@@ -81,7 +81,7 @@ export function responseContent(place: FeedbackPlace, said: ResponseContent): Re
 }
 
 /**
- * Reads the content of a response file. Its proofs are checked by `verifyProofBundle`.
+ * Reads the content of a response file. It does not check the proofs: `verifyProofBundle` does.
  *
  * @throws InvalidInputError naming every wrong field
  */

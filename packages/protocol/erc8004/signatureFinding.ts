@@ -1,7 +1,7 @@
 import { isSignedBy, type SignedRecord } from "../records/record.ts";
 import { type Finding, finding, notChecked } from "./finding.ts";
 
-/** Checks the signature of a key. Only the chain can check the signature of a contract wallet. */
+/** Checks a record's signature if a key made it. Only the chain can check the signature of a contract wallet. */
 export function signatureFinding(entry: string, { body, signature, signer }: SignedRecord): Finding {
   const field = `${entry}.signature`;
   if (isSignedBy(body, signature, signer)) return finding(field, true, `signed by ${signer}`, "");

@@ -8,8 +8,8 @@ import type { Hex } from "../hex.ts";
 export type TokenDomain = { name: string; version: string; chainId: number; token: Address };
 
 /**
- * An EIP-3009 authorization. `value` is in atomic units, and `nonce` has 32 bytes. The two bounds are unix seconds,
- * and neither belongs to the valid time.
+ * An EIP-3009 authorization. `value` is in atomic units, and `nonce` has 32 bytes. The authorization is valid after
+ * the second `validAfter` and before the second `validBefore`, both in unix time.
  */
 export type Authorization = {
   from: Address;

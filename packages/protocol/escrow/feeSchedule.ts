@@ -2,8 +2,8 @@ import * as z from "zod";
 import { atomicSchema } from "../amount.ts";
 
 /**
- * One band of an escrow's fee schedule: from an amount on, up to where the next begins. The fee is `rateMillionths` of
- * the amount, rounded down, and at least `minAtomic`.
+ * One band of an escrow's fee schedule. It begins at the amount `fromAtomic` and ends where the next band begins. The
+ * fee is `rateMillionths` of the amount, rounded down, and at least `minAtomic`.
  */
 export const feeBandSchema = z.strictObject({
   fromAtomic: atomicSchema,
@@ -13,7 +13,7 @@ export const feeBandSchema = z.strictObject({
 
 export type FeeBand = z.output<typeof feeBandSchema>;
 
-/** A schedule: its bands begin at zero and rise. */
+/** A schedule. The first band begins at 0, and each next band begins at a higher amount. */
 export const feeScheduleSchema = z
   .array(feeBandSchema)
   .min(1)
@@ -27,9 +27,8 @@ export const feeScheduleSchema = z
   );
 
 /**
- * The published schedule of platform escrows. Below 0.10 USDC the fee is 0.001. From 0.10 on it is 0.5 %,
- * from 1.00 on 0.4 %, in both bands at least 0.005. From 10.00 on it is 0.3 %. An amount on an edge belongs
- * to the band above it.
+ * The published schedule of platform escrows, in USDC. Below 0.10 the fee is 0.001. From 0.10 it is 0.5 %, and at
+ * least 0.005. From 1.00 it is 0.4 %, and at least 0.005. From 10.00 it is 0.3 %.
  */
 export const PUBLISHED_FEES: readonly FeeBand[] = [
   { fromAtomic: "0", rateMillionths: 0, minAtomic: "1000" },
@@ -41,7 +40,7 @@ export const PUBLISHED_FEES: readonly FeeBand[] = [
 /**
  * The fee of an escrow, in atomic units like `amount`; never more than the amount itself.
  *
- * @example escrowFee(500_000n) // 5000n: 0.5 % of 0.50 would be 0.0025, the least is 0.005
+ * @example escrowFee(500_000n) // 5000n: 0.5 % of 0.50 USDC would be 0.0025 USDC, but the lowest fee is 0.005 USDC
  */
 export function escrowFee(amount: bigint, schedule: readonly FeeBand[] = PUBLISHED_FEES): bigint {
   const band = schedule.findLast(({ fromAtomic }) => amount >= BigInt(fromAtomic));

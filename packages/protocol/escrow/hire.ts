@@ -4,8 +4,8 @@ import { typedDataHash } from "../signatures/typedDataHash.ts";
 
 /**
  * The terms of one escrowed hire, as HireEscrow takes them in calldata. `amount` and `fee` are atomic units of the
- * token (fee is part of amount), `deadline` unix seconds; a zero `payee` means the seller, and a zero `arbiter` means
- * nobody.
+ * token, and the amount includes the fee. `deadline` is in unix seconds. A zero `payee` means the seller. A zero
+ * `arbiter` means that there is no arbiter.
  */
 export type Hire = {
   hireId: Hex;
@@ -90,7 +90,7 @@ export function splitTypedData(id: Hex, toSeller: bigint, deployment: EscrowDepl
   } as const;
 }
 
-/** What buyer, seller or the named arbiter (`signer`) signs to send the money back. */
+/** What the `signer` (the buyer, the seller or the named arbiter) signs to send the money back to the buyer. */
 export function refundTypedData(id: Hex, signer: Address, deployment: EscrowDeployment) {
   return {
     domain: escrowDomain(deployment),

@@ -35,7 +35,8 @@ export type BudgetTerms = {
 };
 
 /**
- * Reads a token and finds out who signed it. The caller knows whether that operator may sign.
+ * Reads a token and finds out who signed it. The caller must check that this operator may sign, and then call
+ * {@link requireBudgetToken}.
  *
  * @throws InvalidInputError naming the field
  */
@@ -54,7 +55,7 @@ export function readBudgetToken(value: unknown): BudgetTerms {
 }
 
 /**
- * Makes a token: what an operator gives its agent.
+ * Makes the token that an operator gives to its agent.
  *
  * @example await signBudgetToken({ agent_id, max_amount_usdc: "5.00", max_duration_seconds: 3600, issued_at }, { account })
  */
@@ -67,7 +68,7 @@ export async function signBudgetToken(
 }
 
 /**
- * Whether a token is valid for this wallet now.
+ * Requires that a token is for this wallet and valid now.
  *
  * @param now unix seconds
  * @throws TallystickError `budget_token_refused` saying why

@@ -48,7 +48,7 @@ export type HireAnswer = z.output<typeof hireAnswerSchema>;
 export type ReceiptSummary = z.output<typeof receiptSummarySchema>;
 export type WireVerification = z.output<typeof verificationSchema>;
 
-/** The answer while the seller still works (SHP §7.2). An answer of {@link hireAnswerSchema} follows. */
+/** The answer while the seller still works (SHP §7.2). The buyer gets {@link hireAnswerSchema} later, by the job id. */
 export const acceptedSchema = z.looseObject({
   job_id: z.string().min(1).max(128),
   estimated_completion_ms: z.int().nonnegative().optional(),

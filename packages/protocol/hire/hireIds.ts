@@ -15,8 +15,8 @@ export function hireId(buyer: Address, nonce: string): Hex {
 }
 
 /**
- * The id under which buyer and seller look the hire up (`GET /jobs/{job_id}`). It needs the nonce, and cannot be computed
- * from the public hire id. So only the buyer gets a result.
+ * The id under which buyer and seller look the hire up (`GET /jobs/{job_id}`). It is made of the secret nonce, and
+ * cannot be computed from the public hire id. So nobody else can fetch the result.
  */
 export function jobId(buyer: Address, nonce: string): string {
   return `job_${base32(sha256(utf8ToBytes(`job|${buyer}|${nonce}`))).slice(0, 26)}`;

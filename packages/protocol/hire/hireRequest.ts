@@ -11,7 +11,7 @@ import { type RecordSigner, signBody } from "../records/record.ts";
 import { paramsHash } from "./paramsHash.ts";
 import { isSignedVersion, requireHireProtocol } from "./protocolVersion.ts";
 
-/** The longest address a callback may have, in characters. */
+/** The longest callback URL, in characters. */
 const MAX_URL_LENGTH = 2048;
 
 /**
@@ -24,7 +24,7 @@ const NONCE = /^(?:0x[0-9a-f]{32,64}|[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab]
 /**
  * The body of `POST {endpoint}/hire` (SHP §7.1). Prices are decimal USDC, latencies milliseconds. `seller_id` binds the
  * request to one seller, `nonce` to one hire, and `issued_at` (unix seconds) to a time. Keys that are not in this schema are
- * kept and signed. Addresses are read in upper and lower case; a signature covers them as they were sent.
+ * kept and signed. Addresses may have upper and lower case. The signature covers the addresses as they were sent.
  */
 export const hireRequestSchema = z.looseObject({
   protocol: z.string(),
@@ -71,7 +71,7 @@ export async function signHireRequest(terms: HireTerms, by: RecordSigner): Promi
   return hireRequestSchema.parse({ ...read, signature: await signBody(signedPart(read), by) });
 }
 
-/** A request, and whether its buyer signed it. Only its payment shows the buyer of an unsigned request. */
+/** A request, and whether its buyer signed it. Only the payment shows who the buyer of an unsigned request is. */
 export type ReadHireRequest = { request: HireRequest; signed: boolean };
 
 /**
@@ -80,8 +80,8 @@ export type ReadHireRequest = { request: HireRequest; signed: boolean };
  *
  * @param seller the owner of the endpoint that received the request. A request that is bound to another seller is
  * refused
- * @throws InvalidInputError naming every wrong field
- * @throws TallystickError `unsupported_protocol`
+ * @throws InvalidInputError naming every wrong field, or `invalid_signature`
+ * @throws TallystickError `unsupported_protocol`, or `signature_required` when the version needs signature and nonce
  */
 export function readHireRequest(value: unknown, seller: Address): ReadHireRequest {
   if (value === null || typeof value !== "object" || Array.isArray(value)) {

@@ -3,7 +3,7 @@ import { TallystickError } from "../errors.ts";
 /** The version that this implementation names in every message (SHP §2). */
 export const PROTOCOL = "swarmwage/v0.3";
 
-/** The versions whose hires are understood: one wire format (SHP §2). */
+/** The versions of hires that are understood. All have the same wire format (SHP §2). */
 const HIRE_VERSIONS = ["swarmwage/v0.1", "swarmwage/v0.2", "swarmwage/v0.3"];
 
 /** The first version whose hires carry a nonce and the buyer's signature. */
@@ -20,7 +20,7 @@ export function requireHireProtocol(protocol: unknown): void {
   });
 }
 
-/** Whether a hire of this version has to be signed. Only the payment shows the buyer of an older hire. */
+/** Whether a hire of this version has to be signed. Only the payment shows who the buyer of an older hire is. */
 export function isSignedVersion(protocol: string): boolean {
   return protocol === SIGNED_SINCE;
 }

@@ -28,9 +28,10 @@ const SURE_DIGITS = 15;
  * Scans the text of one JSON value, and builds no value. It succeeds when the text is as Python's `json.dumps(value,
  * sort_keys=True)` prints it. Then reading and printing the value would give the same bytes.
  *
- * @param bytes the text. The scan reads past the end of a value if more bytes follow
+ * @param bytes a buffer with the text. If the buffer is longer than the text, the caller must check that the result is
+ * not behind the end of the text
  * @param at where the value begins
- * @returns the offset after it; -1 when Python prints it differently, or when the scan cannot decide (keys
+ * @returns the offset after the value; -1 when Python prints it differently, or when the scan cannot decide (keys
  * with escapes)
  */
 export function scanCanonical(bytes: Uint8Array, at: number, depth = 0): number {
@@ -77,7 +78,7 @@ function scanObject(bytes: Uint8Array, start: number, depth: number): number {
     const key = at + 1;
     at = key;
     while (PLAIN[bytes[at] as number] === 1) at++;
-    // A key with escapes is not in the order of its text.
+    // The next check compares keys as they are written. Escapes would falsify their order, so the scan gives up.
     if (bytes[at] !== QUOTE || bytes[at + 1] !== COLON || bytes[at + 2] !== SPACE) return UNSURE;
     if (before !== -1 && !isKeyBelow(bytes, before, key)) return UNSURE;
     before = key;
@@ -129,7 +130,10 @@ export function scanCanonicalString(bytes: Uint8Array, start: number): number {
 
 const SHORT_ESCAPES = asciiBytes('"\\nrtbf');
 
-/** The last byte of an escape that Python writes, from the byte after its backslash. */
+/**
+ * Scans an escape from the byte after its backslash. Returns the offset of its last byte; -1 when Python does not write
+ * the character in this way.
+ */
 function scanEscape(bytes: Uint8Array, at: number): number {
   const c = bytes[at] as number;
   if (c !== 0x75) return SHORT_ESCAPES.includes(c) ? at : UNSURE;
@@ -139,7 +143,7 @@ function scanEscape(bytes: Uint8Array, at: number): number {
     if (digit === -1) return UNSURE;
     unit = 16 * unit + digit;
   }
-  // Printable ASCII is never escaped, and these five have short escapes.
+  // Python never writes \u for printable ASCII, nor for these five characters, which have short escapes.
   const isEscaped = unit >= 0x7f || (unit < 0x20 && ![8, 9, 10, 12, 13].includes(unit));
   return isEscaped ? at + 4 : UNSURE;
 }

@@ -39,7 +39,7 @@ export function readForeignJson(text: string, limits: JsonLimits = {}): unknown 
     throw new ForeignJsonError("json_too_large", `is longer than ${maxLength} characters`);
   }
   let depth = 0;
-  // One value, and one more for each comma and each array or object, empty ones included.
+  // One value, and one more for each comma and for each array or object. An empty array or object counts as two.
   let values = 1;
   for (let at = 0; at < text.length; at++) {
     const c = text.charCodeAt(at);

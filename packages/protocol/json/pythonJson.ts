@@ -27,7 +27,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 export type ParseOptions = {
-  /** Deepest nesting taken; {@link MAX_JSON_DEPTH} unless given. */
+  /** The deepest nesting that is accepted. Default: {@link MAX_JSON_DEPTH}. */
   maxDepth?: number;
   /**
    * `last` (default): the last of duplicate keys wins, as in Python. `refuse`: such text is an error, because
@@ -36,7 +36,7 @@ export type ParseOptions = {
   duplicateKeys?: "last" | "refuse";
 };
 
-/** A recursive-descent reader over one text; `at` is the next unread UTF-16 unit. */
+/** A recursive-descent reader over one text; `at` is the offset of the next unread UTF-16 unit. */
 class Reader {
   private readonly text: string;
   private readonly maxDepth: number;
@@ -113,7 +113,8 @@ class Reader {
       if (text.charCodeAt(this.at) !== QUOTE) this.fail("expected a key in double quotes");
       const keyAt = this.at;
       const key = this.string();
-      if (this.refusesDuplicates && Object.hasOwn(object, key)) this.fail("a key that stood before", keyAt);
+      if (this.refusesDuplicates && Object.hasOwn(object, key))
+        this.fail("a key that the object has already", keyAt);
       this.space();
       if (text.charCodeAt(this.at) !== 0x3a) this.fail("expected ':'");
       this.at++;
@@ -269,7 +270,7 @@ class Reader {
 
 /**
  * Reads strict JSON (RFC 8259) as Python's `json.loads` does. An int has at most {@link MAX_INT_DIGITS} digits. The
- * text decides what is a float (`1.0` and `1e0` are). The last of duplicate keys wins, unless they are refused. A
+ * spelling decides what is a float (`1.0` and `1e0` are). The last of duplicate keys wins, unless they are refused. A
  * lone `\ud800` is kept. Unlike Python it refuses `NaN`, `Infinity`, floats that overflow, and nesting beyond
  * `maxDepth`.
  *

@@ -40,7 +40,7 @@ function fromPyJson(value: PyJson, path: string): RecordJson {
   if (typeof value === "bigint") {
     const number = Number(value);
     if (!Number.isSafeInteger(number))
-      fail(path, "must be an integer within ±(2^53 - 1); write larger ones as strings");
+      fail(path, "must be an integer within ±(2^53 - 1); write a larger integer as a string");
     return number;
   }
   if (typeof value === "number") fail(path, "must not be a float; use an integer or a decimal string");
@@ -57,7 +57,8 @@ function fromPyJson(value: PyJson, path: string): RecordJson {
  * Reads a record's body out of parsed JSON.
  *
  * @param path prefix of the field names in errors, e.g. `body`
- * @throws InvalidInputError for anything but an object, floats (`1.0` is one), integers beyond ±(2^53 - 1) and lone surrogates
+ * @throws InvalidInputError when it is not an object, or has a float (`1.0` is a float), an integer beyond ±(2^53 - 1),
+ * a lone surrogate or U+0000
  */
 export function recordBodyFromPyJson(value: PyJson, path = ""): RecordBody {
   if (value === null || typeof value !== "object" || Array.isArray(value)) {
@@ -75,7 +76,7 @@ function toPyJson(value: RecordJson): PyJson {
   return object;
 }
 
-/** The body as the ledger stores it: the same value with its integers as Python ints. */
+/** The body as the ledger stores it: the same value, with bigints (Python ints) for its numbers. */
 export function recordBodyToPyJson(body: RecordBody): { [key: string]: PyJson } {
   return toPyJson(body) as { [key: string]: PyJson };
 }
@@ -119,13 +120,13 @@ function write(value: unknown, path: string): string {
  * JSON.stringify writes them. This is what existing Swarmwage SDKs sign, and RFC 8785 restricted to integers.
  *
  * @example canonicalBody({ b: 1, a: "x" }) // '{"a":"x","b":1}'
- * @throws InvalidInputError naming the field that cannot be signed (floats, undefined, lone surrogates)
+ * @throws InvalidInputError naming the field that cannot be signed (a float, undefined, a lone surrogate, U+0000)
  */
 export function canonicalBody(body: RecordBody): string {
   return write(body, "");
 }
 
-/** The body without one of its keys. A countersignature inside the body covers this. */
+/** The body without one of its keys. A signature inside the body covers the body without the signature's own key. */
 export function bodyWithout(body: RecordBody, key: string): RecordBody {
   const rest = { ...body };
   delete rest[key];

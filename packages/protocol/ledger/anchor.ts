@@ -23,7 +23,8 @@ export function ledgerId(
     abiWord("uint256", chainId, "chainId"),
     ...Object.entries({ contract, writer, guardian }).map(([field, it]) => abiWord("address", it, field)),
   ];
-  // The text comes after the fixed words. They contain its offset and its length. The text fills whole words.
+  // The ABI writes a text after the fixed words. The last fixed word is its offset. Then come the text's length and
+  // its bytes, with zeros up to the end of a word.
   const text = utf8ToBytes(origin);
   const place = abiWord("uint256", 32 * (words.length + 1), "origin");
   const length = abiWord("uint256", text.length, "origin");
@@ -52,8 +53,8 @@ export const anchorTypes = {
 } as const;
 
 /**
- * What the writer signs so that anyone may relay one anchor. `seq` is the number this anchor gets, so it cannot be
- * replayed.
+ * What the writer signs so that anyone may relay one anchor. `seq` is the number that this anchor gets, so the
+ * signature works only once.
  */
 export function anchorTypedData(
   message: { ledgerId: Hex; seq: bigint; newSize: bigint; newRoot: Hex },
@@ -68,8 +69,8 @@ export function anchorTypedData(
 }
 
 /**
- * What the writer signs under a checkpoint. The contract has this size and root, or had them earlier. It is
- * evidence for `proveFork`.
+ * What the writer signs under a checkpoint. An honest writer signs only a size and a root that the contract has or had.
+ * A signature over anything else is evidence for `proveFork`.
  */
 export function headTypedData(
   message: { ledgerId: Hex; size: bigint; root: Hex },

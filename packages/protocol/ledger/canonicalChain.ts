@@ -49,7 +49,7 @@ export class CanonicalChain {
     this.head = head;
   }
 
-  /** Hash of the last entry, which the next one has as its parent. */
+  /** The hash of the last entry. The next entry must name it as its parent. */
   get head(): string {
     return String.fromCharCode(...this.#head);
   }
@@ -62,8 +62,8 @@ export class CanonicalChain {
    * Checks the next line: it is canonical, names the head as its parent, and hashes to the hash that it
    * states.
    *
-   * @returns its Merkle leaf; undefined when the line is bad or doubtful. The slow way then decides, and says
-   * why
+   * @returns the line's Merkle leaf; undefined when the line is wrong, or when this check cannot decide. The caller
+   * then reads the line the slow way, which decides and finds the reason
    */
   next(line: Uint8Array | string): Uint8Array | undefined {
     const length = this.#load(line);
@@ -84,7 +84,7 @@ export class CanonicalChain {
     return leaf;
   }
 
-  /** Puts a line into the buffer. Its length in bytes, -1 when it is not ASCII. */
+  /** Puts a line into the buffer. Returns its length in bytes; -1 when it is a text that is not ASCII. */
   #load(line: Uint8Array | string): number {
     const { length } = line;
     if (length >= this.#buffer.length) this.#buffer = new Uint8Array(2 * length);

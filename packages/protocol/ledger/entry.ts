@@ -34,7 +34,7 @@ export function isLedgerHash(value: unknown): value is string {
 }
 
 function canonicalLine(entry: UnsealedEntry, currentHash: string): string {
-  // The five keys in code point order. They can be written out, since only the payload varies.
+  // The five keys are written here in code point order. Only the payload has other keys to sort.
   return `{"current_hash": "${currentHash}", "parent_hash": "${entry.parentHash}", "payload": ${dumpsPythonJson(
     entry.payload,
   )}, "task_id": ${dumpsPythonJson(entry.taskId)}, "timestamp": ${dumpsPythonJson(entry.timestamp)}}`;
@@ -43,7 +43,7 @@ function canonicalLine(entry: UnsealedEntry, currentHash: string): string {
 /**
  * SHA-256 of Python's `json.dumps(entry, sort_keys=True)` with `current_hash` set to "" (swarm.at §5.3).
  *
- * @returns 64 lower-case hex digits; does not look at `currentHash`
+ * @returns 64 lower-case hex digits. If the entry has a `currentHash`, it is not read
  */
 export function entryHash(entry: UnsealedEntry): string {
   return toBareHex(sha256ByNoble(canonicalLine(entry, "")));
@@ -137,10 +137,10 @@ export function entryFromPyJson(value: PyJson): LedgerEntry {
 }
 
 /**
- * Checks an entry against its predecessor: it names that parent, and its own hash is right.
+ * Checks that an entry names the entry before it as its parent, and that its own hash is right.
  *
- * @param parentHash the hash of the entry before it, {@link GENESIS_HASH} for the first
- * @throws LedgerCorruptError naming each of the two that is wrong
+ * @param parentHash the hash of the entry before it; {@link GENESIS_HASH} for the first entry
+ * @throws LedgerCorruptError naming each wrong hash
  */
 export function checkEntry(entry: LedgerEntry, parentHash: string): void {
   checkHashes(entry, parentHash, entryHash(entry));

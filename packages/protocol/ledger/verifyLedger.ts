@@ -42,27 +42,27 @@ export class LedgerLayoutError extends LedgerLineError {
   }
 }
 
-/** The result for a good ledger: entries, hash of the last one, RFC 6962 root over the canonical lines. */
+/** A verified ledger: its number of entries, the hash of the last entry, the RFC 6962 root over the canonical lines. */
 export type VerifiedLedger = { size: number; head: string; root: Uint8Array };
 
-/** A line without its newline: as text, or as bytes with the text for a caller that asks for it. */
+/** A line without its newline: a text, or the bytes with their text. `text` may be a getter that decodes the bytes. */
 export type LedgerLine = string | { readonly bytes: Uint8Array; readonly text: string };
 
 /** An entry that was checked, its canonical line (even if it was read in another layout) and its Merkle leaf. */
 export type CheckedEntry = { entry: LedgerEntry; line: string; leafHash: Uint8Array };
 
-/** Lines in another layout than the canonical one: how many, and the first of them; 0 when there is none. */
+/** Lines in a layout that is not canonical. `firstLine` is the number of the first, from 1; 0 when there is none. */
 export type OtherLayouts = { count: number; firstLine: number };
 
 export type LedgerChainOptions = {
   /** Hash of the entry before the first line; 64 zeros, the default, when the lines begin the ledger. */
   parentHash?: string;
-  /** Index of the first line's entry in the ledger, from 0: a segment's errors then count the ledger's own lines. */
+  /** Index of the first line's entry in the ledger, from 0. Line numbers in errors count all lines of the ledger. */
   firstIndex?: number;
   /**
    * Which lines pass. `canonical` (default, for segments and all that we write): only Python's `json.dumps(entry,
-   * sort_keys=True)`, byte for byte. `any`: every line whose content verifies, in any layout. Hash and leaf are those of
-   * the canonical line.
+   * sort_keys=True)`, byte for byte. `any`: every line whose content verifies, in any layout. Then hash and leaf are
+   * made of the canonical line with the same content.
    */
   layout?: "canonical" | "any";
   /** How lines are hashed; in plain JavaScript unless the caller has something faster. */
@@ -90,7 +90,7 @@ export class LedgerChain {
     return this.#canonical.head;
   }
 
-  /** The lines so far that were in other layouts than the canonical one. */
+  /** The lines until now whose layout was not canonical. */
   get otherLayouts(): OtherLayouts {
     return this.#otherLayouts;
   }
@@ -98,7 +98,7 @@ export class LedgerChain {
   /**
    * Checks the next line. It reads the line into an entry only when the faster check cannot decide.
    *
-   * @returns its Merkle leaf
+   * @returns the line's Merkle leaf
    * @throws LedgerLineError
    */
   next(line: LedgerLine): Uint8Array {
@@ -123,7 +123,7 @@ export class LedgerChain {
     return { entry, line: text, leafHash };
   }
 
-  /** Reads the line, prints its content and hashes that. Errors in the content come before errors in the layout. */
+  /** Reads the line, prints it again and hashes the result. It reports a wrong content before a wrong layout. */
   #slowly(input: LedgerLine): CheckedEntry {
     try {
       const text = typeof input === "string" ? input : utf8(input.bytes);
@@ -141,8 +141,8 @@ export class LedgerChain {
   }
 
   /**
-   * Editors and shells of Windows put a byte order mark before a file. It belongs to the layout, not to the
-   * content.
+   * Whether a text is the file's first line, and begins with a byte order mark. Editors and shells of Windows write
+   * such a mark. It belongs to the layout, not to the content.
    */
   #isMarkOfFile(text: string): boolean {
     return this.#takesAnyLayout && this.#lines === 0 && text.startsWith("\ufeff");
@@ -203,7 +203,7 @@ function columnOfChange(line: string, text: string): number {
  * hashes, and the Merkle root. It needs O(log n) memory.
  *
  * @param lines without their newlines
- * @param options.onEntry called for every entry after it was checked
+ * @param options.onEntry called with every entry after the entry was checked
  * @throws LedgerLineError for the first bad line
  */
 export async function verifyLedgerLines(

@@ -33,7 +33,7 @@ export function headWord(word: Pick<Word, "signer" | "size" | "root" | "signatur
   return { ...word, kind: wordKind.head, seq: 0n };
 }
 
-/** An anchor that a writer signed, so that somebody else sends it. */
+/** An anchor that a writer signed, so that somebody else can send it. */
 export function anchorWord(word: Omit<Word, "kind">): Word {
   return { ...word, kind: wordKind.anchor };
 }

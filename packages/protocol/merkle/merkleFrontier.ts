@@ -3,7 +3,7 @@ import { type Sha256, sha256ByNoble } from "../sha256.ts";
 import { EMPTY_ROOT, nodeHash } from "./hash.ts";
 
 /**
- * The right edge of an RFC 6962 tree: appends and gives the root in O(log n) memory, without proofs.
+ * The right edge of an RFC 6962 tree. It appends leaves and computes the root in O(log n) memory, but makes no proofs.
  * Hashes are 32 bytes.
  */
 export class MerkleFrontier {
@@ -22,7 +22,7 @@ export class MerkleFrontier {
    *
    * @param roots the {@link roots} at that size: one hash for each 1 bit of `size`
    * @param sha256 how nodes are hashed; in plain JavaScript unless the caller has something faster
-   * @throws TallystickError `not_a_frontier` when there are more or fewer
+   * @throws TallystickError `not_a_frontier` when `roots` has another number of hashes
    */
   static restore(size: number, roots: readonly Uint8Array[], sha256?: Sha256): MerkleFrontier {
     if (roots.length !== [...size.toString(2)].filter((bit) => bit === "1").length) {

@@ -62,7 +62,7 @@ export class MerkleRange implements RangeOfLeaves {
   /**
    * The root of the tree of these leaves.
    *
-   * @throws TallystickError `not_a_range` when the first leaf is not the tree's first
+   * @throws TallystickError `not_a_range` when the range does not begin with the tree's first leaf
    */
   root(): Uint8Array {
     if (this.from !== 0)
@@ -81,7 +81,7 @@ export class MerkleRange implements RangeOfLeaves {
   #push(subtree: Subtree): void {
     let { height, index, hash } = subtree;
     for (let left = this.#subtrees.at(-1); index % 2 === 1; left = this.#subtrees.at(-1)) {
-      // Its left sibling is known, or comes before the range.
+      // If the left sibling is not the last known subtree, it comes before the range, and its hash is unknown.
       if (left?.height !== height) break;
       this.#subtrees.pop();
       hash = nodeHash(left.hash, hash, this.#sha256);

@@ -2,16 +2,16 @@ import { InvalidInputError, TallystickError } from "../errors.ts";
 import { type Sha256, sha256ByNoble } from "../sha256.ts";
 import { EMPTY_ROOT, nodeHash } from "./hash.ts";
 
-/** Hashes in a piece of a {@link HashList}. */
+/** The number of hashes in one chunk of a {@link HashList}. */
 const CHUNK = 256;
 
-/** A list of 32-byte hashes that only grows. It copies what is pushed and what is read. */
+/** A list of 32-byte hashes that only grows. `push` and `at` copy the hash. */
 export type HashStore = { push: (hash: Uint8Array) => void; at: (index: number) => Uint8Array };
 
 /** Where a {@link MerkleTree} keeps its hashes, and how many leaves it has already. */
 export type KeptHashes = { size: number; level: (level: number) => HashStore };
 
-/** A list of 32-byte hashes in pieces that stay where they are: nothing is copied when it grows. */
+/** A list of 32-byte hashes in chunks of fixed size. When the list grows, no earlier chunk is copied. */
 class HashList implements HashStore {
   readonly #chunks: Uint8Array[] = [];
   #length = 0;
@@ -29,8 +29,8 @@ class HashList implements HashStore {
 }
 
 /**
- * The lowest level that is kept in addition to the leaves. The levels between them would take nearly as much memory
- * as the leaves. A node on such a level is computed again from its leaves, which are at most eight.
+ * The lowest level that is kept in addition to the leaves. Levels 1 to 3 would take nearly as much memory as the
+ * leaves. A node on one of these levels is computed again from its leaves, which are at most eight.
  */
 const KEPT_FROM = 4;
 
@@ -61,7 +61,7 @@ export class MerkleTree {
 
   /**
    * @param sha256 how nodes are hashed; in plain JavaScript unless the caller has something faster
-   * @param kept where its hashes are: level 0 has the leaves, higher levels have the roots of subtrees.
+   * @param kept where the tree keeps its hashes: level 0 has the leaves, higher levels have the roots of subtrees.
    * Default: in memory
    */
   constructor(sha256: Sha256 = sha256ByNoble, kept: KeptHashes = { size: 0, level: () => new HashList() }) {

@@ -1,7 +1,7 @@
 /** Hashes in a full tile, and entries in a full bundle (C2SP tlog-tiles). */
 export const TILE_WIDTH = 256;
 
-/** One tile of hashes at a level, or one bundle of entries. `width` is below 256 for a partial one. */
+/** One tile of hashes at a level, or one bundle of entries. If the tile or bundle is partial, `width` is below 256. */
 export type Tile = { level: number | "entries"; index: number; width: number };
 
 /**

@@ -50,7 +50,7 @@ export function parseCosignerKey(text: string, field = "key"): NoteVerifierKey {
  * A witness's signature over the text of a checkpoint (C2SP tlog-cosignature, Ed25519).
  *
  * @param text the checkpoint's text, without its signatures
- * @param seed 32 bytes. Use it for cosignatures only: they do not name their signer
+ * @param seed the Ed25519 seed, 32 bytes. Use it for cosignatures only: the signed text does not name the signer
  * @param time unix seconds, whole and above 0
  */
 export function cosign(text: string, name: string, seed: Uint8Array, time: number): NoteSignature {
@@ -61,8 +61,8 @@ export function cosign(text: string, name: string, seed: Uint8Array, time: numbe
 }
 
 /**
- * When a witness cosigned a checkpoint, in unix seconds; undefined without a valid signature of its key. If
- * there are several, the newest counts. A time above the safe integers is invalid.
+ * When a witness cosigned a checkpoint, in unix seconds; undefined when no signature of its key is valid. If several
+ * are valid, the newest counts. A time above the safe integers is invalid.
  */
 export function cosignedAt(note: SignedNote, key: NoteVerifierKey): number | undefined {
   let newest: number | undefined;

@@ -16,13 +16,14 @@ export type HeadSigner = "key" | "contract";
  */
 export type HeadSignature = { by: HeadSigner; signature: Hex };
 
-/** The longest signature of a contract, in bytes. No contract is asked about a longer one. */
+/** The longest signature of a contract, in bytes. No contract is asked about a longer signature. */
 export const MAX_CONTRACT_SIGNATURE_BYTES = 40_000;
 
 /**
  * A checkpoint carries its writer's EIP-712 `Head` signature as a note signature of our own type: 0xff and a name
- * (C2SP signed-note). Other readers ignore this type. Its key is the writer's address. A contract's signature has
- * another type, because only the contract understands its bytes. So nobody takes it for a key's signature.
+ * (C2SP signed-note). Other readers ignore this type. In place of a public key it has the writer's address. A
+ * contract's signature has another type, because only the contract can check it. So nobody takes it for a key's
+ * signature.
  */
 const TYPES: { readonly [signer in HeadSigner]: Uint8Array } = {
   key: Uint8Array.of(0xff, ...utf8ToBytes("tallystick/eip712-head")),
@@ -34,7 +35,8 @@ function headKeyId(by: HeadSigner, name: string, writer: Address): Uint8Array {
 }
 
 /**
- * The note signature that carries a `Head` signature: 65 bytes (r ‖ s ‖ v) of a key, 1 to 40,000 of a contract.
+ * The note signature that carries a `Head` signature. A key's signature has 65 bytes (r ‖ s ‖ v), a contract's has 1 to
+ * 40,000 bytes.
  *
  * @throws InvalidInputError naming `signature` for another length
  */
@@ -49,9 +51,9 @@ export function headNoteSignature(
 }
 
 /**
- * The `Head` signature that a checkpoint carries for this writer; undefined without one. It is not checked here.
+ * The `Head` signature of this writer in a checkpoint; undefined when there is none. The signature is not checked here.
  *
- * @throws InvalidInputError naming `field` when it carries two, or one of an impossible length
+ * @throws InvalidInputError naming `field` when the checkpoint has two, or when the length is impossible
  */
 export function headSignatureOf(
   note: SignedNote,
@@ -66,7 +68,7 @@ export function headSignatureOf(
       .map(({ signature }) => ({ by, signature }));
   });
   if (found.length > 1) {
-    const message = "carries two words of one writer, where one is enough";
+    const message = "has two signatures of one writer; one is enough";
     throw new InvalidInputError({ issues: [{ field, message }] });
   }
   const [one] = found;
@@ -78,7 +80,7 @@ export function headSignatureOf(
 function requireLength(by: HeadSigner, { length }: Uint8Array, field: string): void {
   if (by === "key" ? length === 65 : length > 0 && length <= MAX_CONTRACT_SIGNATURE_BYTES) return;
   const wanted = by === "key" ? "65 bytes" : `1 to ${MAX_CONTRACT_SIGNATURE_BYTES} bytes`;
-  const message = `has a writer's word of ${length} bytes, where a ${by}'s has ${wanted}`;
+  const message = `has a writer's signature of ${length} bytes; a ${by}'s signature has ${wanted}`;
   throw new InvalidInputError({ issues: [{ field, message }] });
 }
 
@@ -90,7 +92,7 @@ export function headDigest(
   return typedDataHash(headTypedData(head, deployment));
 }
 
-/** Whether `signature` is the writer's over `Head(ledgerId, size, root)` for this contract. Wallet keys only. */
+/** Whether the writer's wallet key made this signature over `Head(ledgerId, size, root)` for this contract. */
 export function isHeadSignedBy(
   writer: Address,
   head: { ledgerId: Hex; size: bigint; root: Hex },

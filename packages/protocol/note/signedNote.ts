@@ -88,7 +88,7 @@ export function formatSignedNote({ text, signatures }: SignedNote): string {
   return `${text}\n${formatSignatureLines(signatures)}`;
 }
 
-/** Signatures as lines. Appended to a note, they sign it too. */
+/** Writes signatures as lines. Such lines can be appended to a note that has signatures already. */
 export function formatSignatureLines(signatures: readonly NoteSignature[]): string {
   const lines = signatures.map(
     ({ name, keyId, signature }) => `${EM_DASH} ${name} ${toBase64(concatBytes(keyId, signature))}\n`,

@@ -3,7 +3,7 @@ import { InvalidInputError } from "../errors.ts";
 import { cosignedAt, parseCosignerKey } from "./cosignature.ts";
 import { isNoteSignedBy, type NoteVerifierKey, parseVerifierKey, type SignedNote } from "./signedNote.ts";
 
-/** A witness of a policy: its name there, its key and its address. */
+/** A witness of a policy: its name in the policy, its key and its address. */
 export type PolicyWitness = { name: string; key: NoteVerifierKey; url?: string };
 
 /** A group of a policy. It counts as a witness when at least `least` of its members have cosigned. */
@@ -18,15 +18,16 @@ export type TrustPolicy = {
   quorum: string;
 };
 
-/** The longest policy, in UTF-16 units. And the largest number of its logs, of its witnesses and of its groups. */
+/** The longest policy, in UTF-16 units. */
 const MAX_POLICY_LENGTH = 200_000;
+/** The most logs of a policy, also the most witnesses, and the most groups. */
 const MAX_OF_KIND = 64;
 
 /** The quorum that needs no cosignature. */
 const NONE = "none";
 
 /**
- * Reads a policy: lines of `log`, `witness`, `group` and one of `quorum`.
+ * Reads a policy: lines that begin with `log`, `witness` or `group`, and one line that begins with `quorum`.
  *
  * @throws InvalidInputError naming `field` and the line
  */
@@ -40,7 +41,7 @@ export function parseTrustPolicy(text: string, field = "policy"): TrustPolicy {
   let quorum: string | undefined;
   for (const [index, line] of text.split("\n").entries()) {
     const at = `${field}, line ${index + 1}`;
-    // The tab is the only control character in a policy. Others could hide a part of a line from a reader.
+    // The tab is the only control character that is allowed. Others could hide a part of a line from a reader.
     if ([...line].some((character) => /\p{Cc}/u.test(character) && character !== "\t"))
       refuse(at, "has a control character");
     const [kind, ...words] = line.split(/[ \t]/).filter((word) => word !== "");
@@ -101,7 +102,7 @@ export function parseTrustPolicy(text: string, field = "policy"): TrustPolicy {
   }
 }
 
-/** Whether these witnesses, by their names in the policy, are enough for it. */
+/** Whether these witnesses are enough for the policy's quorum. `witnessed` has their names in the policy. */
 export function isQuorum(policy: TrustPolicy, witnessed: ReadonlySet<string>): boolean {
   if (policy.quorum === NONE) return true;
   // A group names only earlier lines, and a member belongs to one group only. So this loop ends, and visits

@@ -34,10 +34,10 @@ export function parseVerifierKeys(text: string, field = "key"): DatedVerifierKey
   };
   if (text.length > MAX_KEYS * (MAX_LINE_LENGTH + 1)) refuse(`must be at most ${MAX_KEYS} verifier keys`);
   const lines = text.trimEnd().split("\n");
-  if (lines.length > MAX_KEYS) refuse(`must be at most ${MAX_KEYS} verifier keys, one a line`);
+  if (lines.length > MAX_KEYS) refuse(`must be at most ${MAX_KEYS} verifier keys, each on its own line`);
   const keys = lines.map((line): DatedVerifierKey => {
     const match = /^(\S+)(?: from=(\S+))?(?: until=(\S+))?$/.exec(line);
-    if (!match) return refuse("must be a verifier key a line, with from= and until= behind it");
+    if (!match) return refuse("must have one verifier key on each line, and after it only from= and until=");
     const [, key = "", from, until] = match;
     return {
       ...parseVerifierKey(key, field),

@@ -13,7 +13,7 @@ export const MAX_WITNESS_REQUEST_LENGTH = 128_000;
 export type WitnessRequest = {
   /** The size that the witness cosigned last, 0 for none. */
   oldSize: number;
-  /** The consistency proof from that size to the checkpoint (RFC 6962 §2.1.2), 32 bytes each. */
+  /** The consistency proof from that size to the checkpoint (RFC 6962 §2.1.2): hashes of 32 bytes. */
   proof: Uint8Array[];
   /** The checkpoint, a signed note. */
   checkpoint: string;
@@ -40,7 +40,8 @@ export function parseWitnessRequest(body: string): WitnessRequest {
   if (!Number.isSafeInteger(oldSize)) refuse("old", "must be `old` and a size, without leading zeroes");
   if (lines.length > MAX_PROOF_LINES) refuse("proof", `must have at most ${MAX_PROOF_LINES} lines`);
   const proof = lines.map((line) => fromBase64(line, "proof"));
-  if (proof.some(({ length }) => length !== 32)) refuse("proof", "must be hashes of 32 bytes, one a line");
+  if (proof.some(({ length }) => length !== 32))
+    refuse("proof", "must be hashes of 32 bytes, each on its own line");
   return { oldSize, proof, checkpoint };
 }
 

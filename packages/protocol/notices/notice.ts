@@ -6,7 +6,7 @@ import { boundForm } from "../records/boundForm.ts";
 import { breachIdSchema } from "../records/breachId.ts";
 import { type Sha256, sha256ByNoble } from "../sha256.ts";
 
-/** The type that the sender of notices signs. No ledger takes it. */
+/** The `type` in the signed body of a notice. No ledger accepts it. */
 export const NOTICE_TYPE = "notice";
 
 /** What can happen to a breach. */
@@ -28,7 +28,7 @@ const read = boundForm({
   agent: addressSchema,
   breach: breachIdSchema,
   step: z.enum(breachSteps),
-  /** Hash of the entry that caused it: a dispute, a ruling or a payment; null when only time passed. */
+  /** Hash of the entry that caused the step: a dispute, a ruling or a payment; null when only time passed. */
   record: z.string().nullable(),
   time: z.int(),
   metric: z.string(),
@@ -38,7 +38,7 @@ const read = boundForm({
   breach_threshold: z.string(),
   value: z.string(),
   penalty: z.looseObject({ type: z.string() }),
-  /** When the agent takes no new hires, unix seconds; null without a suspension. */
+  /** The time in which the agent takes no new hires, in unix seconds; null when there is no suspension. */
   suspension: z.object({ from: z.int(), until: z.int() }).nullable(),
 });
 
@@ -55,9 +55,9 @@ export function parseNotice(body: RecordBody): Notice {
 }
 
 /**
- * The id of a notice. The same event, sent to the same subscription, always has the same id on every node. The time is
- * not needed: a breach can have several payments and rulings, but each has its own `record`. It has every other step
- * only once.
+ * The id of a notice. A notice about the same step to the same subscription has the same id on every node. The id needs
+ * no time. A breach can have several payments and rulings, but each has its own `record`. Every other step happens only
+ * once to a breach.
  */
 export function noticeId(
   { subscription, breach, step, record }: Pick<Notice, "subscription" | "breach" | "step" | "record">,

@@ -5,7 +5,7 @@ import type { RecordBody } from "../json/recordBody.ts";
 import { boundForm } from "../records/boundForm.ts";
 import { type Sha256, sha256ByNoble } from "../sha256.ts";
 
-/** The type that a buyer signs. No ledger takes it: it stays between the buyer and the node. */
+/** The `type` in the body that a buyer signs. No ledger accepts it: a subscription stays between buyer and node. */
 export const SUBSCRIPTION_TYPE = "notice_subscription";
 
 /** The most agents of one subscription. */
@@ -25,7 +25,7 @@ const read = boundForm(noticeSubscriptionFields);
 
 /**
  * A buyer asks a node to send notices about the SLAs of these agents to an address (STEWARD). The newest subscription
- * of a buyer and an address replaces the earlier subscription. A subscription without agents cancels it.
+ * of a buyer for an address replaces the earlier one. A subscription without agents ends the notices to the address.
  */
 export type NoticeSubscription = ReturnType<typeof read>;
 

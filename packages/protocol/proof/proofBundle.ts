@@ -28,7 +28,7 @@ const MAX_BUNDLE_LENGTH = 2 ** 27;
 /**
  * A `.proof` file (JSON): one entry of a ledger, and everything that proves that the ledger has it.
  *
- * `entry` is the canonical line as text, and `index` is its position from 0. `inclusion_proof` is its path in the
+ * `entry` is the canonical line as text. `index` is the entry's position from 0, and `inclusion_proof` its path in the
  * tree of `checkpoint`. `checkpoint` is a C2SP signed note, and `verifier_key` is the `vkey` that signed it. `anchor`
  * says where the chain has the same size and root; null if the ledger is not anchored yet. The ledger's id follows
  * from its first writer and its guardian; `writer` is who signed the checkpoint's head.
@@ -68,7 +68,7 @@ export type VerifiedProof = {
    * what the contract has.
    */
   ledger: VerifiedLedger | null;
-  /** The transaction that anchored it, by the bundle's own statement. Check it on chain. */
+  /** The transaction that anchored the ledger, as the bundle states it. The caller must check it on the chain. */
   transaction: Hex | null;
 };
 
@@ -94,7 +94,7 @@ export type VerifiedLedger = {
 };
 
 export type VerifyProofParameters = {
-  /** The verifier keys to trust, any of them. Default: the bundle's own. */
+  /** The verifier keys to trust. One of them must have signed the checkpoint. Default: the bundle's own key. */
   keys?: readonly NoteVerifierKey[] | undefined;
   /** The writer of the ledger, from a source other than the bundle. */
   writer?: Address | undefined;
@@ -137,17 +137,19 @@ export function parseProofBundle(text: string): ProofBundle {
 }
 
 /**
- * Checks everything about a proof that needs no network. The entry must hash to what it says, and stand in the tree
- * of the checkpoint. The checkpoint must be signed. The ledger's id must belong to the writer that signed the head.
+ * Makes all checks of a proof that need no network. The entry must have the hash that it states, and be in the tree of
+ * the checkpoint. The checkpoint must be signed. The ledger's id must belong to the writer that signed the head.
  *
  * The id names the ledger's first writer. Only the chain shows that another writer followed, or that a contract
  * signed. Such a proof passes only if the caller knows the writer (`writer`), or asks the chain afterwards
  * (`leaveWriterToChain`). For a contract the caller needs `keys` together with `writer`, because then only the
  * checkpoint's key vouches for the root.
  *
- * Without `keys` and `writer` it shows only that the bundle agrees with itself and with the first writer's wallet.
+ * Without `keys` and `writer` the result shows only that the bundle agrees with itself and with the first writer's
+ * wallet.
  *
- * @throws ProofError for the first part that does not hold; InvalidInputError for one that cannot be read
+ * @throws ProofError for the first part that is wrong; InvalidInputError for a part that cannot be read;
+ * UnconfirmedWriterError when the writer is unknown and `leaveWriterToChain` is not set
  */
 export function verifyProofBundle(
   bundle: ProofBundle,

@@ -1,7 +1,7 @@
 import { InvalidInputError, TallystickError } from "../errors.ts";
 import { entryHash, entryLine, type LedgerEntry, parseEntryLine } from "../ledger/entry.ts";
 
-/** The proof does not hold. `message` says which part. */
+/** A proof is wrong. `message` says which part. */
 export class ProofError extends TallystickError {
   constructor(message: string) {
     super({ code: "proof_invalid", message, hint: "The file was changed, or it proves something else." });

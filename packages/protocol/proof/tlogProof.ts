@@ -24,7 +24,7 @@ export type TlogProof = {
   extra?: Uint8Array;
   /** Position of the entry, from 0. */
   index: number;
-  /** Its path in the tree of the checkpoint (RFC 6962 §2.1.1), 32 bytes each. */
+  /** The entry's path in the tree of the checkpoint (RFC 6962 §2.1.1): hashes of 32 bytes. */
   proof: Uint8Array[];
   /** A signed note with all its signatures. */
   checkpoint: string;
@@ -39,7 +39,7 @@ export function formatTlogProof({ extra, index, proof, checkpoint }: TlogProof):
 }
 
 /**
- * Reads a `.tlog-proof` file. Checks its form, no signature.
+ * Reads a `.tlog-proof` file. It checks the form, but no signature.
  *
  * @throws InvalidInputError naming `header`, `extra`, `index`, `proof` or `checkpoint`
  */
@@ -56,7 +56,8 @@ export function parseTlogProof(text: string): TlogProof {
   if (!Number.isSafeInteger(index)) refuse("index", "must be `index` and a position, without leading zeroes");
   if (lines.length > MAX_PROOF_NODES) refuse("proof", `must have at most ${MAX_PROOF_NODES} lines`);
   const proof = lines.map((line) => fromBase64(line, "proof"));
-  if (proof.some(({ length }) => length !== 32)) refuse("proof", "must be hashes of 32 bytes, one a line");
+  if (proof.some(({ length }) => length !== 32))
+    refuse("proof", "must be hashes of 32 bytes, each on its own line");
   return { ...(extra && { extra }), index, proof, checkpoint: text.slice(end + 2) };
 }
 
@@ -74,7 +75,7 @@ export type VerifiedTlogProof = {
  * checkpoint's tree. A log of the policy must have signed the checkpoint, and the policy's quorum must have cosigned
  * it.
  *
- * @throws ProofError for the first part that does not hold; InvalidInputError for one that cannot be read
+ * @throws ProofError for the first part that is wrong; InvalidInputError for a part that cannot be read
  */
 export function verifyTlogProof(
   { extra, index, proof, checkpoint: text }: TlogProof,

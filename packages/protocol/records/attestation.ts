@@ -5,8 +5,9 @@ import type { RecordBody } from "../json/recordBody.ts";
 import { boundForm } from "./boundForm.ts";
 import { endpointSchema } from "./listing.ts";
 
-/** The most runs of one attestation, and the most tests of a run. */
+/** The most runs of one attestation. */
 export const MAX_TEST_RUNS = 16;
+/** The most tests of one run. */
 const MAX_TESTS = 10_000_000;
 
 const count = z.int().min(0, "must not be negative").max(MAX_TESTS, `must be at most ${MAX_TESTS}`);
@@ -14,8 +15,8 @@ const count = z.int().min(0, "must not be negative").max(MAX_TESTS, `must be at 
 /**
  * One run of an agent's tests. `passing` counts the tests that passed and are not flaky. A test that is known to have
  * no assertion does not count. `total` counts all tests, also the skipped ones. `report_hash` is the SHA-256 of the
- * report as the runner wrote it. `outcomes_hash` is the SHA-256 of each test's result: two runs that agree test by
- * test have the same.
+ * report as the runner wrote it. `outcomes_hash` is the SHA-256 over the results of all tests: two runs have the same
+ * hash if each test had the same result in both.
  */
 const testRunSchema = z
   .strictObject({

@@ -5,8 +5,8 @@ import { auditReasonsSchema } from "./auditReasons.ts";
 import { boundForm } from "./boundForm.ts";
 
 /**
- * The body of an `audit_actuation`: in bootstrap the operator decides whether a challenged hire is rolled back, and says why
- * (SHP §8.3.4.2).
+ * The body of an `audit_actuation`. In bootstrap mode the operator decides whether a challenged hire is rolled back,
+ * and says why (SHP §8.3.4.2).
  */
 const auditActuationFields = {
   hire: auditedHireSchema,

@@ -23,7 +23,8 @@ export type Canary = z.infer<typeof canarySchema>;
 
 /**
  * The body of an `audit_canary`. A first record has only the commitment, before the hires happen. A later record has
- * the same commitment and its content. So nobody could choose the true verdicts after seeing the auditors' verdicts.
+ * the same commitment and its content. So the operator cannot choose the true verdicts after it sees the auditors'
+ * verdicts.
  */
 const auditCanaryFields = {
   commitment: hash32Schema,

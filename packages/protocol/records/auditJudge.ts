@@ -9,8 +9,8 @@ export const MAX_AUDIT_MODELS = 8;
 
 /**
  * The body of an `audit_judge`: the operator itself judges a round of a hire's audit, with the models that it names.
- * It may do so while the capability is in bootstrap and nobody can be assigned (SHP §8.3.4.2). Shown as
- * `auditor_type: "operator-issued"`.
+ * It may do so while the capability is in bootstrap mode and nobody can be assigned (SHP §8.3.4.2). Nodes show such a
+ * verdict with `auditor_type: "operator-issued"`.
  */
 const auditJudgeFields = {
   hire: auditedHireSchema,

@@ -4,8 +4,8 @@ import type { RecordBody } from "../json/recordBody.ts";
 import { boundForm } from "./boundForm.ts";
 
 /**
- * The body of an `audit_mode`: the operator takes a capability back to bootstrap, and says why in public (SHP §8.3.4.3).
- * The change to mature needs no record.
+ * The body of an `audit_mode`: the operator takes a capability back to bootstrap mode, and says why in public
+ * (SHP §8.3.4.3). A capability becomes mature without a record.
  */
 const auditModeFields = {
   capability: capabilitySchema,

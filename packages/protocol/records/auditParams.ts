@@ -3,8 +3,9 @@ import { addressSchema } from "../address.ts";
 import { atomicSchema } from "../amount.ts";
 import { capabilitySchema } from "../capabilitySchema.ts";
 
-/** The most operators of audits that one node follows, and the most capabilities with a rate of their own. */
+/** The most operators of audits that one node follows. */
 export const MAX_AUDIT_OPERATORS = 16;
+/** The most capabilities that have a rate of their own. */
 const MAX_AUDIT_RATES = 512;
 
 const positive = z.int().positive();
@@ -14,7 +15,7 @@ const share = z
   .refine((it) => it.numerator <= it.denominator, { error: "must not be more than 1", path: ["numerator"] });
 const hasAtMost = (most: number) => (record: object) => Object.keys(record).length <= most;
 
-/** A text that is not an amount is refused by its own schema. */
+/** Compares two amounts that are decimal strings without leading zeros. Other texts are refused by `atomicSchema`. */
 const isAbove = (a: string, b: string) => a.length > b.length || (a.length === b.length && a > b);
 
 /**
@@ -38,8 +39,8 @@ export const auditParamsSchema = z.strictObject({
     .refine(hasAtMost(MAX_AUDIT_RATES), `must have at most ${MAX_AUDIT_RATES} rates`)
     .default({}),
   /**
-   * The share of a seller's hires that is drawn after a rollback of a hire of the seller or of its cluster. And how
-   * long this share applies.
+   * The share of a seller's hires that is drawn after a hire of the seller, or of its cluster, was rolled back.
+   * `elevatedSeconds` is how long this share applies.
    */
   elevatedPpm: ppm.default(200_000),
   elevatedSeconds: positive.default(604_800),
@@ -48,21 +49,22 @@ export const auditParamsSchema = z.strictObject({
 
   /** The time after which a change of a listing's consent takes effect. */
   consentSeconds: positive.default(86_400),
-  /** The time that an auditor has for its verdict, and the number of auditors that are asked in a round. */
+  /** The time that an auditor has for its verdict, and how many auditors are asked at most in a round. */
   verdictSeconds: positive.default(86_400),
   maxAttempts: z.int().min(1).max(16).default(3),
   /** No auditor sees the same buyer and seller twice within this time. */
   pairSeconds: positive.default(604_800),
   /** An auditor leaves the roster after this many assignments in a row without an answer. */
   maxUnanswered: positive.default(3),
-  /** How long a roster must be empty before its operator may judge itself. */
+  /** How long no auditor could be assigned to an audit before its operator may judge the hire itself. */
   judgeAfterSeconds: positive.default(86_400),
   /** How long a seller keeps what an auditor may ask for. */
   disclosureSeconds: positive.default(1_209_600),
 
   /**
-   * Hires that are refunded after delivery are drawn, from this amount on. In this time only the first such hire of a
-   * buyer and seller is drawn.
+   * A hire whose buyer takes the money back after delivery is always drawn, if its amount is at least
+   * `contestedMinAtomic`. Within `contestedSeconds` this rule draws only the first such hire between a buyer and a
+   * seller.
    */
   contestedMinAtomic: atomicSchema.default("100000"),
   contestedSeconds: positive.default(604_800),
@@ -75,16 +77,16 @@ export const auditParamsSchema = z.strictObject({
   matureShareSeconds: positive.default(604_800),
 
   /**
-   * An auditor leaves the roster when it has at least this many verdicts and more than this share of them is
-   * overruled. The last setting is the time for which it leaves.
+   * An auditor with at least `minAgreement` judged verdicts leaves the roster when more than the share
+   * `maxDisagreement` of them was overruled. It may offer itself again after `removedSeconds`.
    */
   minAgreement: positive.default(10),
   maxDisagreement: share.default({ numerator: 3, denominator: 10 }),
   removedSeconds: positive.default(2_592_000),
 
   /**
-   * The fee of an audit, by the price of the hire. Each band begins at `fromAtomic`. And the factor by which the fee
-   * of the first auditor of a confirmed fail is multiplied (SHP §8.3.2).
+   * The fee of an audit, by the price of the hire. Each band begins at `fromAtomic`. If a fail is confirmed, the first
+   * auditor gets `bountyMultiplier` times the fee (SHP §8.3.2).
    */
   fees: z
     .array(z.strictObject({ fromAtomic: atomicSchema, feeAtomic: atomicSchema }))

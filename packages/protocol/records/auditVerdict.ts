@@ -5,7 +5,7 @@ import { auditedHireSchema } from "./auditedHireSchema.ts";
 import { auditReasonsSchema } from "./auditReasons.ts";
 import { boundForm } from "./boundForm.ts";
 
-/** The most rounds of an audit, and attempts of a round, that a record may name. The parameters allow fewer. */
+/** The most rounds of an audit, and the most attempts of a round, that a record may name. The rules may allow fewer. */
 export const MAX_AUDIT_ROUNDS = 16;
 export const MAX_AUDIT_ATTEMPTS = 16;
 

@@ -1,8 +1,8 @@
 import * as z from "zod";
 
 /**
- * How audits name a hire: `<tx>-<log>` of its payment, or its escrowId. The chain makes both, so nobody can choose an
- * id that audits draw.
+ * How audits name a hire: `<tx>-<log>` of its payment, or its escrowId. Both come from the chain, so nobody can choose
+ * an id to influence the draw.
  */
 export const auditedHireSchema = z
   .string()

@@ -34,7 +34,7 @@ export function bindBody(fields: RecordBody, { type, ledger }: Binding): RecordB
  * Refuses a record whose signed body does not name the record's type and this ledger. Otherwise a signature could be
  * replayed as another record, or in another ledger. Listings and receipts pass.
  *
- * @param ledger where the record is, or is to be
+ * @param ledger the ledger in which the record is, or will be
  * @throws InvalidInputError `unbound` for the older form, `other_type`, `other_ledger`; naming `body.type` and
  * `body.ledger`
  */

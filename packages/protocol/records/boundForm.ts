@@ -4,11 +4,12 @@ import type { RecordBody } from "../json/recordBody.ts";
 import { ledgerNameSchema } from "./ledgerName.ts";
 
 /**
- * Makes the reader of a type's bodies that always had the bound form: `type`, `ledger` and the fields, and no other key.
- * `checkBinding` checks whether `type` and `ledger` are the right ones.
+ * Makes a function that reads the bodies of a type of record. The type has only the bound form: a body has `type`,
+ * `ledger` and the fields, and no other key. `checkBinding` checks the values of `type` and `ledger`.
  *
- * @param fields the type's own
- * @returns a function that gives the fields without `type` and `ledger`, and throws InvalidInputError naming every wrong field, prefixed with `body.`
+ * @param fields the type's own fields
+ * @returns a function that gives the fields without `type` and `ledger`. It throws InvalidInputError naming every wrong
+ * field, prefixed with `body.`
  */
 export function boundForm<Fields extends z.ZodRawShape>(
   fields: Fields,

@@ -5,14 +5,14 @@ import { isUnbound } from "./binding.ts";
 import { ledgerNameSchema } from "./ledgerName.ts";
 
 /**
- * Makes the reader of a type's bodies, in both forms. With `type` and `ledger`, only the fields are allowed besides
- * these two keys. In the older form, which old ledgers have, unknown keys are kept. `checkBinding` checks which form
- * counts where, and whether `type` and `ledger` are the right ones.
+ * Makes a function that reads the bodies of a type of record, in two forms. The bound form has `type`, `ledger` and
+ * the fields, and no other key. The older form is in old ledgers: it has neither `type` nor `ledger`, and unknown keys
+ * are kept. `checkBinding` refuses the older form where it is not allowed, and checks the values of `type` and `ledger`.
  *
- * @param fields the type's own
- * @param before the fields of the older form, if they differ
- * @returns a function that gives the fields without `type` and `ledger`, and throws InvalidInputError naming
- * every wrong field, prefixed with `body.`
+ * @param fields the type's own fields
+ * @param before the schema of the older form, if its fields differ
+ * @returns a function that gives the fields without `type` and `ledger`. It throws InvalidInputError naming every wrong
+ * field, prefixed with `body.`
  */
 export function boundForms<Fields extends z.ZodRawShape>(
   fields: Fields,

@@ -11,13 +11,13 @@ export const decimalSchema = z.string().regex(DECIMAL, {
   abort: true,
 });
 
-/** A figure in units of 10⁻⁹: `"0.99"` → `990000000n`. Throws if it is not a decimal string. */
+/** A figure in units of 10⁻⁹: `"0.99"` → `990000000n`. The text must match {@link decimalSchema}: it is not checked. */
 export function parseDecimal(text: string): bigint {
   const [whole = "0", fraction = ""] = text.split(".");
   return BigInt(whole) * 1_000_000_000n + BigInt(fraction.padEnd(9, "0"));
 }
 
-/** Writes such a figure in its shortest form: `990000000n` → `"0.99"`. */
+/** Writes a figure in units of 10⁻⁹ in its shortest decimal form: `990000000n` → `"0.99"`. */
 export function formatDecimal(nano: bigint): string {
   const digits = nano.toString().padStart(10, "0");
   const fraction = digits.slice(-9).replace(/0+$/, "");

@@ -10,7 +10,8 @@ import { checkNestedSignature, signatureSchema } from "./nestedSignature.ts";
  * The body of an `endorsement`: one agent vouches for another, for one capability or as a whole (STEWARD). For one
  * endorser, agent and capability the highest `issued_at` (unix seconds) wins; `revoked` withdraws it.
  * `agent_signature` is the endorsed agent's consent: an EIP-191 signature over the body without this field. The body
- * names the endorser. So nobody can lower an agent's average by endorsing it. A withdrawal needs no consent.
+ * names the endorser, so the agent chooses its endorsers. Otherwise a stranger could lower an agent's average by
+ * endorsing it. A withdrawal needs no consent.
  */
 const endorsementFields = {
   endorser: addressSchema,

@@ -13,7 +13,7 @@ import type { SignedRecord } from "./record.ts";
 /** The longest endpoint address that a listing may carry, in characters. */
 export const MAX_ENDPOINT_LENGTH = 2048;
 
-/** The longest name that DNS has (RFC 1035 §2.3.4). URLs may be written with far longer ones. */
+/** The longest name that DNS has (RFC 1035 §2.3.4). The text of a URL could have a far longer name. */
 const MAX_HOST_LENGTH = 253;
 
 /** Where an agent is reached: http or https, without user or password. */
@@ -66,7 +66,10 @@ function isHttpUrl(text: string): boolean {
   return url !== undefined && url.username === "" && url.password === "" && url.hostname !== "";
 }
 
-/** A host of other scripts is longer than it looks: it is stored in the form of DNS, `xn--…`, and is part of database keys. */
+/**
+ * Whether the host is short enough in the form of DNS. This form (`xn--…`) is longer than a host in a script other
+ * than Latin looks. Hosts are part of database keys.
+ */
 function hasShortHost(text: string): boolean {
   return (parseUrl(text)?.hostname.length ?? 0) <= MAX_HOST_LENGTH;
 }
@@ -105,8 +108,8 @@ export function listingPayee(listing: Listing): Address {
 }
 
 /**
- * Whether the payee consented: `payee_signature` is the payee's own over the body without it. Also true when no payee other
- * than the agent is named, since then no consent is needed.
+ * Whether the payee consented: `payee_signature` must be the payee's signature over the body without this field. Also
+ * true when no payee other than the agent is named, because then no consent is needed.
  */
 export function checkPayeeSignature(body: RecordBody, recover?: RecoverPublicKey): boolean {
   const { payee } = body;

@@ -6,8 +6,9 @@ import { decimalSchema } from "./decimalSchema.ts";
 import { endpointSchema } from "./listing.ts";
 import { slaMetrics, slaWindows } from "./sla.ts";
 
-/** The most agents of one record, and the most parts of a day's report. */
+/** The most agents of one record. */
 export const MAX_MONITORED_AGENTS = 100;
+/** The most records of one day's report. */
 const MAX_PARTS = 1_024;
 
 /** A figure of a guarantee: a share, or milliseconds; null for none. */
@@ -40,9 +41,10 @@ const agentSchema = z.strictObject({
 });
 
 /**
- * The body of a `monitoring`: the differences that a prober of `params.steward.probers` found. It asks the endpoints
- * at which agents report how they keep their SLAs (STEWARD T026). It lists the agents whose report differs from the
- * measured values. `day` is unix seconds / 86400. Agents that do not fit into one record are in further parts.
+ * The body of a `monitoring`: the differences that a prober of `params.steward.probers` found. The prober asks the
+ * endpoints at which agents report how they keep their SLAs (STEWARD T026). The record has the agents whose report
+ * differs from the measured values. `day` is unix seconds / 86400. Agents that do not fit into one record are in
+ * further parts.
  */
 const monitoringFields = {
   day: z.int().min(0).max(1_000_000, "must be the number of a day: unix seconds / 86400"),

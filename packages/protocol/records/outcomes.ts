@@ -3,11 +3,12 @@ import { addressSchema } from "../address.ts";
 import type { RecordBody } from "../json/recordBody.ts";
 import { boundForm } from "./boundForm.ts";
 
-/** The most agents of one record, and the most parts of an hour's report. */
+/** The most agents of one record. */
 export const MAX_OUTCOME_AGENTS = 256;
+/** The most records of one hour's report. */
 const MAX_PARTS = 1_024;
 
-/** The most tasks of one kind that count for an agent in an hour. More are left out. */
+/** The most settled and the most rejected proposals that count for an agent in an hour. Others are left out. */
 export const MAX_OUTCOMES = 10_000;
 
 /** Complexity is counted in thousandths, divergence in millionths. */
@@ -18,7 +19,7 @@ const upTo = (most: number) => z.int().min(0, "must not be negative").max(most, 
 
 const outcomeSchema = z
   .strictObject({
-    /** The number of its proposals that were settled, and the number that were rejected for their content. */
+    /** How many of the agent's proposals were settled, and how many were rejected for their content. */
     ok: upTo(MAX_OUTCOMES),
     fail: upTo(MAX_OUTCOMES),
     /** The complexity of these tasks, summed, in thousandths. */
@@ -50,8 +51,8 @@ export type Outcome = z.infer<typeof outcomeSchema>;
 
 /**
  * The body of an `outcomes`: the results of agents' proposals in an hour, as the ledger's operator has them (swarm.at
- * §13). Rejected work has no entry of its own. `hour` is unix seconds / 3600. Agents that do not fit into one record
- * are in further parts.
+ * §13). The ledger shows rejected work only here, because a rejected proposal has no entry. `hour` is unix seconds /
+ * 3600. Agents that do not fit into one record are in further parts.
  */
 const outcomesFields = {
   hour: z.int().min(0).max(10_000_000, "must be the number of an hour: unix seconds / 3600"),

@@ -26,23 +26,26 @@ export const paramsSchema = z.strictObject({
   volumeWindowSeconds: positive.default(86_400),
   /** How long a receipt waits for its payment, and a payment for its receipt. */
   reconcileSeconds: positive.default(86_400),
-  /** Below this a hire is free: shown, never counted. */
+  /** A hire below this amount is free: it is shown, and never counted. */
   minHireAtomic: atomicSchema.default("1000"),
 
-  /** Funding origin (SHP §4.5.1): how many other agents, within which span, through how many wallets. */
+  /**
+   * Funding origin (SHP §4.5.1). An agent and at least `clusterOthers` others are a cluster if one wallet funded them
+   * within `fundingSpanSeconds`. The money may pass through at most `maxIntermediaries` wallets.
+   */
   clusterOthers: positive.default(3),
   fundingSpanSeconds: positive.default(86_400),
   maxIntermediaries: z.int().nonnegative().max(4).default(2),
   minFundingAtomic: atomicSchema.default("100000"),
   fundingShare: share.default({ numerator: 1, denominator: 4 }),
   /**
-   * A transfer funds nobody if its sender had sent, or its receiver had received, so many transfers before
-   * it. So exchanges, bridges and pools need no list.
+   * A transfer funds nobody if its sender had sent this many transfers before, or if its receiver had received this
+   * many. So exchanges, bridges and pools need no list.
    */
   hubTransfers: positive.default(10_000),
   /** Deploy batch (SHP §4.5.1): registrations within this many consecutive blocks. */
   deployBatchBlocks: positive.default(256),
-  /** Listing fingerprint (SHP §4.5.1): cosine similarity of token sets, at least this. */
+  /** Listing fingerprint (SHP §4.5.1): from this cosine similarity of their token sets, two listings are alike. */
   fingerprintSimilarity: share
     .refine((it) => it.numerator > 0, { error: "must be above 0", path: ["numerator"] })
     .default({ numerator: 23, denominator: 25 }),

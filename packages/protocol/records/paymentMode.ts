@@ -1,10 +1,9 @@
 import * as z from "zod";
 
 /**
- * How a hire is settled (SHP §7.3.1): `direct`, `platform_escrow:<provider id>` (at most 31 bytes, as the escrow
- * contract stores it) or `custom_escrow:<https url>`. The mode is part of database keys, which have at most some
- * 2,700 bytes. So the URL has only ASCII characters, like URLs on the wire. Other characters take up to three bytes
- * each.
+ * How a hire is settled (SHP §7.3.1): `direct`, `platform_escrow:<provider id>` or `custom_escrow:<url>`. A provider id
+ * has at most 31 bytes, because the escrow contract stores it in one word. The mode is part of database keys, which
+ * have at most some 2,700 bytes. So a URL must have only ASCII characters: other characters take more bytes.
  */
 export const paymentModeSchema = z
   .string()

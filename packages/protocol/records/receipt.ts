@@ -28,12 +28,12 @@ const checkListSchema = z
   .max(MAX_CHECKS);
 
 /**
- * The result of each check by name. Existing SDKs send a list instead. A name that occurs twice in it passes
- * if both pass.
+ * The result of each check by name. Existing SDKs send a list instead. If a name occurs in the list several times, it
+ * passes only if all of them pass.
  */
 const checksSchema = z.preprocess(
   (value) => {
-    // To ask the list's schema about an object would make an error, which takes long.
+    // For an object the list's schema would make an error, and that is slow.
     if (!Array.isArray(value)) return value;
     const list = checkListSchema.safeParse(value);
     if (!list.success) return value;
@@ -104,12 +104,12 @@ export function completedAtSeconds(receipt: Receipt): number {
   return seconds;
 }
 
-/** Whether this receipt claims no payment at all: a call given away for free (SHP §11). */
+/** Whether this receipt claims no payment: the seller worked for free (SHP §11). */
 export function isFreeReceipt(receipt: Receipt): boolean {
   return receipt.amount_usdc_atomic === "0";
 }
 
-/** Whether the buyer confirmed the receipt: `buyer_signature` is the buyer's over the same body without it. */
+/** Whether the buyer confirmed the receipt: `buyer_signature` is its signature over the body without this field. */
 export function checkBuyerSignature(body: RecordBody, recover?: RecoverPublicKey): boolean {
   const { buyer } = body;
   return isHex(buyer, 20) && checkNestedSignature(body, "buyer_signature", buyer, recover);

@@ -48,7 +48,7 @@ export type Statement =
   | { type: string; ledger: LedgerName; body: RecordBody };
 
 /**
- * Makes a signed record; `type` and `ledger` go into the signed body.
+ * Makes a signed record. `type` and `ledger` go into the signed body, except for a listing or a receipt.
  *
  * @example await signRecord({ type: "rating", ledger: "0x…", body: { receipt, side: "buyer", stars: 5 }, privateKey })
  * @throws InvalidInputError when the body has something that cannot be signed, or names another type or ledger

@@ -24,7 +24,7 @@ export const recordTypes = {
   listing: { route: { path: "/v1/listings", what: "a listing" } },
   receipt: {
     route: { path: "/v1/receipts", what: "a receipt" },
-    // One hire, one receipt.
+    // A hire has only one receipt.
     once: ({ body }) => `receipt ${body.agent_id} ${body.hire_id}`,
   },
   rating: {
@@ -67,7 +67,8 @@ export const recordTypes = {
   // further parts.
   monitoring: { once: ({ signer, body }) => `monitoring ${signer} ${body.day} ${body.part}` },
   sla: {},
-  // The derivation knows whose the breach is. Without the signer, a stranger's record would take the place of the agent's.
+  // Only the derivation knows which agent's breach it is. If the identity had no signer, a stranger's dispute would
+  // keep out the agent's own.
   sla_dispute: { once: ({ signer, body }) => `sla_dispute ${signer} ${body.breach}` },
   sla_ruling: {},
   sla_payment: { once: ({ signer, body }) => `sla_payment ${signer} ${body.tx_hash} ${body.log_index}` },
@@ -77,7 +78,7 @@ export const recordTypes = {
 
 export type RecordType = keyof typeof recordTypes;
 
-/** Their names, as records write them. */
+/** The names of the types, as records write them. */
 export const recordTypeNames = Object.keys(recordTypes) as RecordType[];
 
 /** The routes that settle records of one type each. */
@@ -87,7 +88,7 @@ export const recordTypeRoutes: readonly { type: RecordType; path: string; what: 
     return route === undefined ? [] : [{ type, ...route }];
   });
 
-/** The record type with this name; undefined if there is none. */
+/** The data about the type with this name; undefined if there is none. */
 export function recordTypeNamed(name: unknown): TypeOfRecord | undefined {
   const type = recordTypeNames.find((it) => it === name);
   return type === undefined ? undefined : recordTypes[type];

@@ -5,7 +5,7 @@ import { entryHashSchema } from "./entryHashSchema.ts";
 
 /**
  * The body of a `review`: the operator's decision on a proposal that was held for high divergence (swarm.at §5.1).
- * `proposal` is the id it was held under. A released proposal is settled after its review.
+ * `proposal` is the id of the held proposal. A released proposal is settled after its review.
  */
 const reviewFields = {
   proposal: entryHashSchema,

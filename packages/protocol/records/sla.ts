@@ -103,11 +103,12 @@ export function guaranteeName({
   return `${metric}/${windowDays(measurement_window)}`;
 }
 
+/** The number of days of a window: `"30 days"` → `30`. */
 export function windowDays(window: SlaWindow): number {
   return Number(window.slice(0, -" days".length));
 }
 
-/** The days of a suspension; null for another cost. */
+/** The number of days in a suspension's `duration`: `"7 days"` → `7`. Null when the text has not this form. */
 export function daysOf(duration: string): number | null {
   const [, digits] = /^([1-9][0-9]?) days$/.exec(duration) ?? [];
   const days = Number(digits);

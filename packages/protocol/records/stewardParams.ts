@@ -3,7 +3,7 @@ import { addressSchema } from "../address.ts";
 import { capabilitySchema } from "../capabilitySchema.ts";
 import { decimalSchema, parseDecimal } from "./decimalSchema.ts";
 
-/** The most roots of each kind. A slot of a host costs one read per prober. */
+/** The largest number of trusted accounts of each kind. Each prober adds one read for each host and slot. */
 const MAX_ROOTS = 32;
 
 const roots = z
@@ -13,8 +13,9 @@ const roots = z
   .default([]);
 const seconds = z.int().positive().max(31_536_000, "must be at most a year");
 
-/** The most capabilities whose difficulty is published, and the most that one hire can weigh. */
+/** The most capabilities whose difficulty is published. */
 const MAX_DIFFICULTIES = 256;
+/** The highest difficulty, in units of 10⁻⁹. */
 const MAX_DIFFICULTY = 100_000_000_000n;
 
 const difficultySchema = decimalSchema.refine((text) => {
@@ -40,7 +41,7 @@ export const stewardParamsSchema = z.strictObject({
   suspensionNoticeSeconds: seconds.default(86_400),
   /** How long a guarantee still binds after its agent weakened or dropped it. */
   replacedSeconds: seconds.default(2_592_000),
-  /** How much a hire of a capability weighs in `difficultySuccess`, as a decimal; 1 for those that are not named. */
+  /** How much a hire of a capability weighs in `difficultySuccess`, as a decimal; 1 if the capability is not named. */
   difficulty: z
     .record(capabilitySchema, difficultySchema)
     .refine(

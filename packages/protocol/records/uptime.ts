@@ -3,9 +3,11 @@ import { addressSchema } from "../address.ts";
 import type { RecordBody } from "../json/recordBody.ts";
 import { boundForm } from "./boundForm.ts";
 
-/** The most hosts, and most agents, of one record; most hosts that serve an agent; most parts of an hour's report. */
+/** The most hosts of one record, and also the most agents. */
 export const MAX_PROBED_HOSTS = 1_000;
+/** The most hosts that serve one agent. */
 export const MAX_HOSTS_OF_AGENT = 16;
+/** The most records of one hour's report. */
 const MAX_PARTS = 1_024;
 
 /** Slots of five minutes in an hour. */
@@ -31,8 +33,8 @@ const hasAtMost = (most: number) => (record: object) => Object.keys(record).leng
 
 /**
  * The body of an `uptime`: what a prober of `params.steward.probers` saw in one hour (STEWARD). `hour` is unix
- * seconds / 3600; hosts that do not fit into one record are in further parts. For one prober, hour and host the first
- * record counts.
+ * seconds / 3600. Hosts that do not fit into one record are in further parts. If one prober reports a host twice for
+ * one hour, the first record counts.
  */
 const uptimeFields = {
   hour: z.int().min(0).max(10_000_000, "must be the number of an hour: unix seconds / 3600"),

@@ -11,11 +11,11 @@ export type RecoverPublicKey = {
    * @throws when no key made this signature
    */
   (hash: Uint8Array, signature: Uint8Array, recovery: 0 | 1): Uint8Array;
-  /** A shortcut for callers that ask about the same signature in two places. */
+  /** The signers that were recovered before, for callers that ask about the same signature twice. */
   readonly known?: KnownSigners;
 };
 
-/** In plain JavaScript: runs everywhere, some milliseconds a call. A server injects a faster one. */
+/** Recovery in plain JavaScript. It runs everywhere, and takes some milliseconds. Servers inject a faster function. */
 export const recoverByNoble: RecoverPublicKey = (hash, signature, recovery) =>
   secp256k1.Signature.fromBytes(signature, "compact")
     .addRecoveryBit(recovery)

@@ -29,7 +29,7 @@ export function signerOfText(
   return signerOfDigest(textDigest(text), signature, recover);
 }
 
-/** The same for a caller that has the digest already. */
+/** Like {@link signerOfText}, for a caller that has the text's digest already. */
 export function signerOfDigest(
   digest: Uint8Array,
   signature: string,

@@ -17,6 +17,6 @@ export type TrustReportVerification = {
   signed_by: string;
   /** 64 hex digits. */
   public_key: string;
-  /** Where the node names its key: the address at which it was asked, which is not signed. */
+  /** The URL at which the node names its key. The signature does not cover it. */
   verification_url: string;
 };

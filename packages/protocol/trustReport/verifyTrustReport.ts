@@ -30,14 +30,14 @@ const schema = z.strictObject({
 
 /** The result of checking a trust report. */
 export type TrustReportVerdict = {
-  /** Whether the key that the report names signed it, and is the expected key if one was given. */
+  /** True if the key in the report signed it, is the expected key (if one was given), and the report is not too old. */
   isValid: boolean;
-  /** Why not. */
+  /** Why the report is not valid. */
   reason?: "signed_by" | "other_key" | "signature" | "too_old" | "not_dated";
   agent: string;
   /**
-   * When the score was computed, UTC, as the signature covers it; null in a report without a date. A report stays signed for
-   * ever: an agent that has become worse can still show an old one.
+   * When the score was computed, in UTC; null in a report without a date. The signature covers it. A signature never
+   * expires, so an agent that has become worse can still show an old report.
    */
   reportDate: string | null;
   /**
@@ -55,8 +55,8 @@ export type TrustReportExpectation = {
 };
 
 /**
- * Checks a trust report, offline. Without an expected key anybody may have signed it: then the result says that the report
- * is whole, and which key signed it.
+ * Checks a trust report, offline. Without an expected key anybody may have signed it: then the result shows only that
+ * nobody changed the report after it was signed, and which key signed it.
  *
  * @throws InvalidInputError naming every wrong field
  */
@@ -66,7 +66,7 @@ export function verifyTrustReport(
 ): TrustReportVerdict {
   const read = schema.safeParse(document);
   if (!read.success) throw invalidInputFromZod(read.error);
-  // Checked as it came: a schema that drops or changes a key would change the signed bytes.
+  // The original report is checked, because a schema may drop or change keys, and so change the signed bytes.
   const report = (document as TrustReport).trust_report;
   const { agent_id: agent, verification, report_date: reportDate = null } = read.data.trust_report;
   const { public_key: named, signed_by, signature } = verification;

@@ -138,8 +138,9 @@ describe("the layout of a ledger's lines", () => {
 
   it("is refused if two readers could read it differently, or if it is not JSON", () => {
     const reasons = {
-      [canonical.replace('"task_id"', '"task_id": "x", "task_id"')]: /a key that stood before at offset/,
-      [canonical.replace('"b": ', '"b": 1, "\\u0062": ')]: /a key that stood before at offset/,
+      [canonical.replace('"task_id"', '"task_id": "x", "task_id"')]:
+        /a key that the object has already at offset/,
+      [canonical.replace('"b": ', '"b": 1, "\\u0062": ')]: /a key that the object has already at offset/,
       [canonical.replace('"payload": {', '"payload": {"n": NaN, ')]: /expected a value/,
       [canonical.replace("1e+16", "Infinity")]: /expected a value/,
       [canonical.replace("1e+16", "1e400")]: /beyond the range of a double/,

@@ -34,10 +34,10 @@ describe("the text of a checkpoint", () => {
       expect(() => parseCheckpoint(bad, "head"))
         .to.throw(
           InvalidInputError,
-          "must be origin, size and base 64 root, one a line (C2SP tlog-checkpoint)",
+          "must be three lines: origin, size and base 64 root (C2SP tlog-checkpoint)",
         )
         .with.property("field", "head");
-      expect(() => parseCheckpoint(bad)).to.throw(/^checkpoint: must be origin/);
+      expect(() => parseCheckpoint(bad)).to.throw(/^checkpoint: must be three lines: origin/);
     });
   }
 

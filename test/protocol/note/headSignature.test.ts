@@ -45,14 +45,14 @@ describe("the writer's signature", () => {
 
   it("is not written with an impossible length", () => {
     for (const [word, words] of [
-      [{ by: "key", signature: ofLength(64) }, "of 64 bytes, where a key's has 65 bytes"],
-      [{ by: "contract", signature: "0x" }, "of 0 bytes, where a contract's has 1 to 40000 bytes"],
+      [{ by: "key", signature: ofLength(64) }, "of 64 bytes; a key's signature has 65 bytes"],
+      [{ by: "contract", signature: "0x" }, "of 0 bytes; a contract's signature has 1 to 40000 bytes"],
       [
         { by: "contract", signature: ofLength(MAX_CONTRACT_SIGNATURE_BYTES + 1) },
-        "of 40001 bytes, where a contract's has 1 to 40000 bytes",
+        "of 40001 bytes; a contract's signature has 1 to 40000 bytes",
       ],
     ] as const)
-      expect(() => line(word)).to.throw(`signature: has a writer's word ${words}`);
+      expect(() => line(word)).to.throw(`signature: has a writer's signature ${words}`);
     expect(line({ by: "contract", signature: "0x07" }).signature).to.deep.equal(Uint8Array.of(7));
   });
 
@@ -63,16 +63,16 @@ describe("the writer's signature", () => {
       expect(isHeadSignedBy(WRITER, head, deployment, signature), signature).to.equal(false);
   });
 
-  const TWO = "carries two words of one writer, where one is enough";
+  const TWO = "has two signatures of one writer; one is enough";
   for (const [what, lines, words] of [
     ["twice of one kind", [line(key), line(key)], TWO],
     ["twice, the first of them wrong", [withBytes(key, 65), line(key)], TWO],
     ["as a key's and as a contract's", [line(key), line(contract)], TWO],
-    ["in a length that no key's has", [withBytes(key, 66)], "a writer's word of 66 bytes"],
+    ["in a length that no key's has", [withBytes(key, 66)], "a writer's signature of 66 bytes"],
     [
       "longer than a contract is asked about",
       [withBytes(contract, MAX_CONTRACT_SIGNATURE_BYTES + 1)],
-      "a writer's word of 40001 bytes",
+      "a writer's signature of 40001 bytes",
     ],
   ] as const) {
     it(`is refused in this place: ${what}`, () => {

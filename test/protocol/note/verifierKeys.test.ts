@@ -29,11 +29,15 @@ describe("a ledger's verifier keys", () => {
     expect(parseVerifierKeys(text)).to.deep.equal(keys);
   });
 
-  const ONE_A_LINE = "must be a verifier key a line, with from= and until= behind it";
+  const ONE_A_LINE = "must have one verifier key on each line, and after it only from= and until=";
   const TIMES = "must have its times as 2026-01-31T00:00:00Z";
   for (const [what, text, words] of [
     ["nothing", "", ONE_A_LINE],
-    ["three keys", formatVerifierKeys([old, next, keyOf(3)]), "must be at most 2 verifier keys, one a line"],
+    [
+      "three keys",
+      formatVerifierKeys([old, next, keyOf(3)]),
+      "must be at most 2 verifier keys, each on its own line",
+    ],
     [
       "keys of two names",
       formatVerifierKeys([old, keyOf(2, "tallystick.test/other")]),

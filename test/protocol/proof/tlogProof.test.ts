@@ -106,7 +106,7 @@ describe("a proof in C2SP's form", () => {
         "index: must be `index` and a position, without leading zeroes",
       );
     expect(said(`${TLOG_PROOF_HEADER}\nindex 0\nAAAA\n${HASH}\n\n${NOTE}`)).to.equal(
-      "proof: must be hashes of 32 bytes, one a line",
+      "proof: must be hashes of 32 bytes, each on its own line",
     );
   });
 });

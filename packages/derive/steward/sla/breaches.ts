@@ -48,12 +48,12 @@ export function openBreach(
   return breach;
 }
 
-/** One second more, because the last second still belongs to the period. */
+/** Schedules the end of the time for a dispute or a ruling. One second is added: the last second is still in time. */
 function awaitDecision(context: ApplyContext, { id, decidedBy }: Row<"breach">): void {
   schedule(context, Math.max(decidedBy, context.state.time) + 1, "breach", id);
 }
 
-/** The time for a dispute, or for its ruling, is over, so the breach is confirmed. */
+/** Called when the time for a dispute, or for its ruling, is over. Confirms the breach if it is still open. */
 export function breachDue(context: ApplyContext, id: string): void {
   const breach = breachRow(context, id);
   const isOpen = breach.status === "detected" || breach.status === "disputed";
@@ -130,6 +130,7 @@ export function closeBreach(context: ApplyContext, breach: Row<"breach">, day: n
   release(context, breach, Math.max(day + 1, ...ends.map((until) => (until === 0 ? 0 : dayOf(until) + 1))));
 }
 
+/** Ends a guarantee's open breach, if it is this one. Only data from `fromDay` on can make the next breach. */
 function release(context: ApplyContext, breach: Row<"breach">, fromDay: number): void {
   const guarantee = context.store.get("guarantee", breach.guarantee);
   if (guarantee?.openBreach !== breach.id) return;

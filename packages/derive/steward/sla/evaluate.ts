@@ -115,7 +115,7 @@ function recover(context: ApplyContext, sla: Row<"sla">, figures: SlaFigures, cl
   }
 }
 
-/** Evaluates one guarantee: its present figure, and whether that is a breach. */
+/** Evaluates one guarantee: stores the figures of closed days and the present figure, and opens a breach if needed. */
 function look(
   context: ApplyContext,
   before: Row<"guarantee">,

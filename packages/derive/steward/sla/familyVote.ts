@@ -15,8 +15,8 @@ type Seen = { good: number; bad: number };
  * threshold. So an attacker who wants to breach a guarantee of 90 % needs more than one family for every nine that
  * buy there. `deep` has no vote.
  *
- * Most checks end at the families that the days name. Only a figure that is bad for three families reads all
- * families.
+ * The rows of the days name up to three families with bad figures. Only if they name three in all, the rows of all
+ * families are read.
  */
 export function familiesFindBroken(
   store: Store,

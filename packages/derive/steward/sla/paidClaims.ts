@@ -2,8 +2,8 @@ import type { ApplyContext } from "../../applyContext.ts";
 import { breachRow } from "./breaches.ts";
 
 /**
- * A transfer had paid a claim, and now a receipt shows that it paid for a hire. From now on it pays only for the
- * hire, so the claim is open again.
+ * Called when a hire was counted. If its transfer had paid a claim, the transfer now pays only for the hire, and the
+ * claim is open again.
  */
 export function takePaymentBack(context: ApplyContext, hire: string): void {
   const payment = context.store.get("slaPayment", hire);

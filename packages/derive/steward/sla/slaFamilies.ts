@@ -4,7 +4,7 @@ import type { Store } from "../../store.ts";
 import type { Row } from "../../tables.ts";
 import { isBeyond, isLatency } from "./terms.ts";
 
-/** A breach needs bad figures from at least so many families of buyers. */
+/** A breach needs bad figures from at least this many families of buyers. */
 export const MIN_FAMILIES = 3;
 
 /** What one hire adds to its day. */

@@ -29,7 +29,7 @@ export function paymentProblem(
     if (payment === null) return `no such transfer of ${claim.owed} from the agent to the buyer is known`;
     if (payment.log !== body.log_index || payment.from !== breach.agent || payment.to !== body.buyer)
       continue;
-    // The buyer got this money before anything was owed to it.
+    // A transfer before the confirmation of the breach cannot pay for it, because nothing was owed yet.
     return payment.time < (breach.confirmedTime ?? 0) ? "this transfer is older than the debt" : null;
   }
 }

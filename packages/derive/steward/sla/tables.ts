@@ -64,7 +64,7 @@ export const slaTables = {
     /** The number of families of buyers with a failure, and with a latency. */
     failingFamilies: "number",
     slowFamilies: "number",
-    /** Three of the families with a failure, or all. */
+    /** Three of the families with a failure, or all if there are fewer. */
     failing: "text",
     /** The three families with the highest latencies, `family:ms` each. */
     slowest: "text",
@@ -132,5 +132,6 @@ export const slaTables = {
   },
   /** A buyer's claim for a breach, `<breach>/<buyer>`, and the transfer that paid it, `<tx>-<log>`. */
   slaClaim: { id: "text", breach: "text", buyer: "text", owed: "bigint", payment: "text?" },
+  /** A transfer that paid a claim: `<tx>-<log>`. */
   slaPayment: { id: "text", claim: "text" },
 } as const satisfies Record<string, Record<string, ColumnKind>>;
