@@ -21,7 +21,8 @@ const MAX_DEPTH = 32;
  * ends quickly.
  *
  * @param value the parsed answer, `{input, output}` (`input_schema` and `output_schema` are understood too)
- * @throws TallystickError `unknown_capability` for a standard-looking id; InvalidInputError `invalid_schema` naming the field
+ * @throws TallystickError `unknown_capability` for a standard-looking id; InvalidInputError `invalid_schema` naming the
+ * field
  */
 export function readCustomSchemas(capabilityId: string, value: unknown): CustomSchemas {
   if (!isCustomCapability(capabilityId)) {

@@ -44,8 +44,8 @@ import { transferred } from "./transfers.ts";
 import { saveWallets } from "./wallets.ts";
 
 /**
- * Applies one event to the rows in `store`. The whole derivation is this function folded over the event log. It reads only
- * the event and the rows, so the same log gives the same rows anywhere.
+ * Applies one event to the rows in `store`. The whole derivation is this function folded over the event log. It reads
+ * only the event and the rows, so the same log gives the same rows anywhere.
  *
  * @param notes the notes of the previous event, for a caller that applies many events to one store (see `openNotes`)
  */

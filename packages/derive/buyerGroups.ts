@@ -5,8 +5,8 @@ import { forEachRow } from "./loadedRows.ts";
 import type { Row } from "./tables.ts";
 
 /**
- * The buyer group of an address: the addresses that were ever in one cluster with it. They count as one buyer. The group has
- * the name of one of them.
+ * The buyer group of an address: the addresses that were ever in one cluster with it. They count as one buyer. The
+ * group has the name of one of them.
  *
  * A group has a row `<group>/<seller>` for each seller, with its hires in the window. It also has a list of these
  * sellers, so two groups can be merged. The smaller group is merged into the larger, which keeps merging cheap. The
@@ -61,8 +61,8 @@ export function joinBuyerGroups(context: ApplyContext, a: string, b: string): vo
 }
 
 /**
- * Builds the groups of these addresses again: each address starts alone, and joins the addresses with which it still shares
- * one of `groupsOf`.
+ * Builds the groups of these addresses again: each address starts alone, and joins the addresses with which it still
+ * shares one of `groupsOf`.
  */
 export function splitBuyerGroups(
   context: ApplyContext,

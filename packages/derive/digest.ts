@@ -131,8 +131,8 @@ const STEWARD_TREE = "s";
 const IDENTITY_TREE = "i";
 
 /**
- * Puts leaves below the node at `prefix` of a tree, writes each node once, and returns that node's new hash. A child of a
- * node is `""` for none, `L<key hash><hash>` for a single leaf below it, `N<hash>` for an inner node.
+ * Puts leaves below the node at `prefix` of a tree, writes each node once, and returns that node's new hash. A child of
+ * a node is `""` for none, `L<key hash><hash>` for a single leaf below it, `N<hash>` for an inner node.
  */
 function putLeaves(context: ApplyContext, tree: string, prefix: string, leaves: Leaf[]): string {
   const id = tree + (prefix === "" ? "root" : prefix);

@@ -35,8 +35,8 @@ export type DerivedLog = {
 const OTHER_TOKENS = 10;
 
 /**
- * Folds a whole event log, one JSON line for each event, into rows in memory. Lines are read in small parts, so memory grows
- * with the state and not with the log.
+ * Folds a whole event log, one JSON line for each event, into rows in memory. Lines are read in small parts, so memory
+ * grows with the state and not with the log.
  *
  * @param texts the log, each text one or more whole lines
  * @throws TallystickError naming the line that cannot be read, is out of order, or has a transfer of an unknown token

@@ -193,7 +193,9 @@ function parseCounts(text: string): [digit: string, count: number][] {
   return text.split(",").map((pair) => [pair.slice(0, 2), Number(pair.slice(3))]);
 }
 
-/** The text with another count for one digit. A node may have 256 digits, so the text of all others is copied as it is. */
+/**
+ * The text with another count for one digit. A node may have 256 digits, so the text of all others is copied as it is.
+ */
 function withCount(text: string, digit: string, by: number): string {
   const start = text.startsWith(digit) ? 0 : text.indexOf(`,${digit}:`) + 1;
   if (start === 0 && !text.startsWith(digit)) return withDigit(text, digit, by);

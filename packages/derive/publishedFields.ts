@@ -20,9 +20,9 @@ const window = "windowSeconds";
 const timed: Counted = { window, hires: "timed" };
 
 /**
- * Every published field of an agent, in the order of its answers. A field is about the agent as a seller, over the hires in
- * the window and as of the last tick, unless it says otherwise. The derivation, GraphQL, REST, the SDK's types and the
- * documents all use this one table.
+ * Every published field of an agent, in the order of its answers. A field is about the agent as a seller, over the
+ * hires in the window and as of the last tick, unless it says otherwise. The derivation, GraphQL, REST, the SDK's types
+ * and the documents all use this one table.
  */
 export const publishedFields = {
   registered_block: field({

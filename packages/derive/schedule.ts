@@ -21,7 +21,9 @@ export type ScheduleKind =
   /** The time for a seller's disclosure (`disclosure`) or for an auditor's verdict (`verdict`) is over. */
   | "disclosure"
   | "verdict"
-  /** A verdict is too old to count in its auditor's share of all verdicts, or in that auditor's agreement with others. */
+  /**
+   * A verdict is too old to count in its auditor's share of all verdicts, or in that auditor's agreement with others.
+   */
   | "share"
   | "agreement"
   /** A false refund leaves the window. */

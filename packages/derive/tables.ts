@@ -57,11 +57,17 @@ export const tables = {
      * `families/origin.ts`).
      */
     origin: "text",
-    /** Its largest inflow before it first declared itself. Empty if nothing had reached it by then, or if it had spent before. */
+    /**
+     * Its largest inflow before it first declared itself. Empty if nothing had reached it by then, or if it had spent
+     * before.
+     */
     begun: "text",
     /** Whether transfers to it are searched for money that comes back to a buyer. */
     traced: "boolean",
-    /** The end of the list of large transfers that reached it (see `families/keptFlows.ts`): each transfer reads this row anyway. */
+    /**
+     * The end of the list of large transfers that reached it (see `families/keptFlows.ts`): each transfer reads this
+     * row anyway.
+     */
     reached: "number",
     reachedTail: "text",
     /**
@@ -281,8 +287,8 @@ export const tables = {
     medianPrice: "bigint?",
   },
   /**
-   * A class of agents whose live listings have the same set of tokens, by the hash of the set. `around` counts its members
-   * and those of all classes near it.
+   * A class of agents whose live listings have the same set of tokens, by the hash of the set. `around` counts its
+   * members and those of all classes near it.
    */
   fingerprint: { id: "text", tokens: "text", members: "number", around: "number", core: "boolean" },
   /** The members of a class now, `<class>/<place>`. */

@@ -3,7 +3,9 @@ import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { Address } from "./address.ts";
 import { fromHex, type Hex, toHex } from "./hex.ts";
 
-/** CreateX (createx.rocks), at this address on most chains: it deploys to addresses that are hashes of what is deployed. */
+/**
+ * CreateX (createx.rocks), at this address on most chains: it deploys to addresses that are hashes of what is deployed.
+ */
 export const CREATEX: Address = "0xba5ed099633d3b313e4d5f7bdc1305d3c28ba5ed";
 
 /**

@@ -8,9 +8,9 @@ export type TransactionFees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigi
 const MOST_TIMES_THE_PRICE = 10n;
 
 /**
- * The price of a transaction that replaces another one with the same nonce. Nodes accept it only if both of its fees are
- * at least a tenth higher (some want an eighth); a quarter is safe. Without a limit, a chain that stands still for hours
- * would get the account's whole balance once it continues.
+ * The price of a transaction that replaces another one with the same nonce. Nodes accept it only if both of its fees
+ * are at least a tenth higher (some want an eighth); a quarter is safe. Without a limit, a chain that stands still for
+ * hours would get the account's whole balance once it continues.
  *
  * @param now the present price
  * @param before the price of the transaction to be replaced

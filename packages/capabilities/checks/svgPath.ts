@@ -17,7 +17,9 @@ const NUMBER = /[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?/iy;
 const FLAG = /[01]/y;
 const COMMAND = /[a-z]/iy;
 
-/** Whether a text is path data by the grammar of SVG 2 §9.3.9: it begins with a move, and every command has its numbers. */
+/**
+ * Whether a text is path data by the grammar of SVG 2 §9.3.9: it begins with a move, and every command has its numbers.
+ */
 export function isPathData(data: string): boolean {
   return walkPath(data, () => undefined);
 }

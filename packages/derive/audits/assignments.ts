@@ -31,8 +31,8 @@ export function awaitAuditor(
 }
 
 /**
- * At a tick, assigns an auditor to each audit that waits for one (SHP §8.3.1). The block's hash picks the auditor: nobody
- * chooses, and every node picks the same one.
+ * At a tick, assigns an auditor to each audit that waits for one (SHP §8.3.1). The block's hash picks the auditor:
+ * nobody chooses, and every node picks the same one.
  */
 export function assignAuditors(
   context: ApplyContext,

@@ -3,8 +3,9 @@ import type { Row } from "../tables.ts";
 import { countFor } from "./operators.ts";
 
 /**
- * The status of an audit. `eligible`: it may be drawn; `assigning`: a tick has to find an auditor; `assigned`: an auditor
- * was asked; `rechecking`: it passed, and a tick decides whether it is judged again. The other statuses are final.
+ * The status of an audit. `eligible`: it may be drawn; `assigning`: a tick has to find an auditor; `assigned`: an
+ * auditor was asked; `rechecking`: it passed, and a tick decides whether it is judged again. The other statuses are
+ * final.
  */
 export type AuditStatus = "eligible" | "assigning" | "assigned" | "rechecking" | AuditEnd;
 

@@ -3,8 +3,8 @@ import type { Sha256Hex } from "../sha256Hex.ts";
 const MILLION = 1_000_000n;
 
 /**
- * The first 64 bits of the SHA-256 of words joined by spaces. One of the words is a block's hash, so nobody can know the
- * number before the block.
+ * The first 64 bits of the SHA-256 of words joined by spaces. One of the words is a block's hash, so nobody can know
+ * the number before the block.
  */
 export function drawNumber(sha256Hex: Sha256Hex, words: readonly (string | number)[]): bigint {
   return BigInt(`0x${sha256Hex(words.join(" "), "utf8").slice(0, 16)}`);

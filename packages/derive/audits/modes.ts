@@ -63,7 +63,8 @@ export function settleModes(context: ApplyContext): void {
 }
 
 /**
- * Takes a capability back to bootstrap, which its operator has to justify (SHP §8.3.4.3). Its age starts again from zero.
+ * Takes a capability back to bootstrap, which its operator has to justify (SHP §8.3.4.3). Its age starts again from
+ * zero.
  */
 export function backToBootstrap(
   context: ApplyContext,

@@ -56,7 +56,9 @@ export const auditTables = {
      */
     decision: "text?",
     decisionRecord: "text?",
-    /** What auditors of a mature capability found later, once known: `passed`, `failed`, `inconclusive` or `abandoned`. */
+    /**
+     * What auditors of a mature capability found later, once known: `passed`, `failed`, `inconclusive` or `abandoned`.
+     */
     history: "text?",
     /**
      * Whether it counts in its buyer's `false_refunds`: the work was good, but the buyer took its money back.
@@ -216,7 +218,10 @@ export const auditTables = {
     list: "text",
     hire: "text?",
     truth: "text",
-    /** `counted`, or why it measures nothing: `unknown`, `unsigned`, `late`, `foreign`, `busy`, `undrawn` or `contradicted`. */
+    /**
+     * `counted`, or why it measures nothing: `unknown`, `unsigned`, `late`, `foreign`, `busy`, `undrawn` or
+     * `contradicted`.
+     */
     status: "text",
     time: "number",
   },
@@ -252,7 +257,8 @@ export const auditTables = {
     /** Assignments without a verdict in time. */
     unanswered: "number",
     /**
-     * Open audits that ended because the operator left the parameters: unassigned, assigned, or waiting to be judged again.
+     * Open audits that ended because the operator left the parameters: unassigned, assigned, or waiting to be judged
+     * again.
      */
     abandonedUnassigned: "number",
     abandonedAssigned: "number",

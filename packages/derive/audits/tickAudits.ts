@@ -8,8 +8,8 @@ import { auditAbandoned, auditPassed, failUndisclosed } from "./outcomes.ts";
 import { drawQueues, type QueueKind } from "./queues.ts";
 
 /**
- * What a tick does for audits: draws hires, and auditors for the audits that wait for one, by the hash of its block (SHP
- * §8.3.1).
+ * What a tick does for audits: draws hires, and auditors for the audits that wait for one, by the hash of its block
+ * (SHP §8.3.1).
  */
 export function tickAudits(context: ApplyContext, hash: string | undefined): void {
   settleModes(context);

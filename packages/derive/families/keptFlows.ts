@@ -23,8 +23,8 @@ export function isOfSomebody({ how }: Inflow): boolean {
 }
 
 /**
- * The end of the list of the transfers that are kept for a wallet, in the order in which they reached it. The wallet's own
- * row holds it.
+ * The end of the list of the transfers that are kept for a wallet, in the order in which they reached it. The wallet's
+ * own row holds it.
  */
 export function reached(context: ApplyContext, wallet: string): ListEnd {
   const row = findWallet(context, wallet);

@@ -91,7 +91,9 @@ function joinAlike(
   joinCluster(context, { members: [...members], signal: "listing_fingerprint", funder: null });
 }
 
-/** All members of a class and of the classes near it. One member stands for a near class that is in one cluster already. */
+/**
+ * All members of a class and of the classes near it. One member stands for a near class that is in one cluster already.
+ */
 function membersAround(context: ApplyContext, own: Row<"fingerprint">): string[] {
   const found: string[] = [];
   forEachRow([own, ...nearClasses(context, own.id)], (it) => {

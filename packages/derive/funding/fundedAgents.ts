@@ -14,8 +14,8 @@ export type Order = {
 };
 
 /**
- * Most funders funded few agents. Up to `FEW` fundings are one row of `orderIndex`, in the order in which they came. After
- * that the row is empty and two indexes replace it.
+ * Most funders funded few agents. Up to `FEW` fundings are one row of `orderIndex`, in the order in which they came.
+ * After that the row is empty and two indexes replace it.
  */
 const FEW = 24;
 

@@ -40,9 +40,9 @@ function isBeyond(alpha: number, beta: number, x: bigint): boolean {
 }
 
 /**
- * In n = alpha + beta − 1 trials that succeed with chance x, the share below x is the chance of fewer than beta failures.
- * With the term of beta − 1 failures as the unit, `few` is the sum downwards from there and `many` the sum upwards. The
- * share is few / (few + many).
+ * In n = alpha + beta − 1 trials that succeed with chance x, the share below x is the chance of fewer than beta
+ * failures. With the term of beta − 1 failures as the unit, `few` is the sum downwards from there and `many` the sum
+ * upwards. The share is few / (few + many).
  *
  * @returns undefined when this many bits do not decide
  */

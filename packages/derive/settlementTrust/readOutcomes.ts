@@ -8,7 +8,8 @@ import { trustOf } from "./trustOf.ts";
 const HOUR = 3_600;
 
 /**
- * Reads the results of proposals in an hour, as the operator states them: one record for each part of an hour of a ledger.
+ * Reads the results of proposals in an hour, as the operator states them: one record for each part of an hour of a
+ * ledger.
  */
 export function readOutcomes(context: ApplyContext, event: RecordEvent): Reading {
   const body = parseOutcomes(event.body);

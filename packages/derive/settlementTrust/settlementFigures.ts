@@ -4,8 +4,8 @@ import type { Row } from "../tables.ts";
 import { penaltyOf, type SettlementLevel, settlementLevels } from "./trustOf.ts";
 
 /**
- * The published figures of settlement's trust in an agent: advice, on the operator's word. Shares are numbers from 0 to 1,
- * rounded at nine decimals.
+ * The published figures of settlement's trust in an agent: advice, on the operator's word. Shares are numbers from 0 to
+ * 1, rounded at nine decimals.
  */
 export type SettlementFigures = {
   trust: number;

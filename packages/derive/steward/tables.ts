@@ -42,7 +42,9 @@ export const stewardTables = {
      */
     endorsedBy: "text",
 
-    /** This column, the following ones and `slots` are as of the last computation. Before the first one this is null. */
+    /**
+     * This column, the following ones and `slots` are as of the last computation. Before the first one this is null.
+     */
     computedBlock: "number?",
     computedTime: "number?",
     /** The attestation that the score used. */

@@ -13,8 +13,8 @@ type Of<Type extends ActionRule["type"]> = {
 };
 
 /**
- * Judges an action by the rules (swarm.at §8.2). It is denied when a rule forbids it, allowed when a rule allows it, and
- * denied when no rule matches.
+ * Judges an action by the rules (swarm.at §8.2). It is denied when a rule forbids it, allowed when a rule allows it,
+ * and denied when no rule matches.
  */
 export function judgeAction({ rules, version }: ActionRules, action: Action): Judgement {
   const by = (rule: ActionRule): string => `(rule ${rule.id}, version ${version})`;

@@ -1,8 +1,8 @@
 import { parseAbi } from "viem";
 
 /**
- * ERC-8004's identity registry, version 2.0.0 (erc-8004-contracts at b9e466c): an ERC-721 token for each identity, and a wallet that
- * agreed to stand for it.
+ * ERC-8004's identity registry, version 2.0.0 (erc-8004-contracts at b9e466c): an ERC-721 token for each identity, and
+ * a wallet that agreed to stand for it.
  */
 export const identityRegistryAbi = parseAbi([
   "struct MetadataEntry { string metadataKey; bytes metadataValue; }",

@@ -1,6 +1,9 @@
 import { parseAbi } from "viem";
 
-/** ERC-8004's reputation registry, version 2.0.0 (erc-8004-contracts at b9e466c): anybody's feedback on identities, and anybody's responses. */
+/**
+ * ERC-8004's reputation registry, version 2.0.0 (erc-8004-contracts at b9e466c): anybody's feedback on identities, and
+ * anybody's responses.
+ */
 export const reputationRegistryAbi = parseAbi([
   "event FeedbackRevoked(uint256 indexed agentId, address indexed clientAddress, uint64 indexed feedbackIndex)",
   "event NewFeedback(uint256 indexed agentId, address indexed clientAddress, uint64 feedbackIndex, int128 value, uint8 valueDecimals, string indexed indexedTag1, string tag1, string tag2, string endpoint, string feedbackURI, bytes32 feedbackHash)",

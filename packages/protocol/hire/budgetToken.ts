@@ -9,8 +9,8 @@ import { type RecordSigner, recoverBodySigner, signBody } from "../records/recor
 
 /**
  * An operator's permission to spend (SHP §4.4): `agent_id` may spend up to `max_amount_usdc` ("5.00") within
- * `max_duration_seconds` from `issued_at` (unix seconds). The operator signs it like a record: EIP-191 over the keccak256
- * of the canonical body without `signature`. Unknown keys are signed with the rest.
+ * `max_duration_seconds` from `issued_at` (unix seconds). The operator signs it like a record: EIP-191 over the
+ * keccak256 of the canonical body without `signature`. Unknown keys are signed with the rest.
  */
 export const budgetTokenSchema = z.looseObject({
   agent_id: anyCaseAddressSchema,

@@ -23,8 +23,9 @@ const NONCE = /^(?:0x[0-9a-f]{32,64}|[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab]
 
 /**
  * The body of `POST {endpoint}/hire` (SHP §7.1). Prices are decimal USDC, latencies milliseconds. `seller_id` binds the
- * request to one seller, `nonce` to one hire, and `issued_at` (unix seconds) to a time. Keys that are not in this schema are
- * kept and signed. Addresses may have upper and lower case. The signature covers the addresses as they were sent.
+ * request to one seller, `nonce` to one hire, and `issued_at` (unix seconds) to a time. Keys that are not in this
+ * schema are kept and signed. Addresses may have upper and lower case. The signature covers the addresses as they were
+ * sent.
  */
 export const hireRequestSchema = z.looseObject({
   protocol: z.string(),
@@ -75,8 +76,8 @@ export async function signHireRequest(terms: HireTerms, by: RecordSigner): Promi
 export type ReadHireRequest = { request: HireRequest; signed: boolean };
 
 /**
- * Reads the body of a hire: shape, version, and the signature when there is one. From v0.3 on a hire needs a signature and
- * a nonce (SHP §12).
+ * Reads the body of a hire: shape, version, and the signature when there is one. From v0.3 on a hire needs a signature
+ * and a nonce (SHP §12).
  *
  * @param seller the owner of the endpoint that received the request. A request that is bound to another seller is
  * refused

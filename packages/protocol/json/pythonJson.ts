@@ -2,8 +2,8 @@ import { TallystickError } from "../errors.ts";
 import { JsonValueError, pythonFloat } from "./pythonFloat.ts";
 
 /**
- * JSON as Python sees it: **bigint is a Python int, number is a Python float** (`1n` prints `1`, `1` prints `1.0`). So a
- * value keeps its hash when it is read and printed again.
+ * JSON as Python sees it: **bigint is a Python int, number is a Python float** (`1n` prints `1`, `1` prints `1.0`). So
+ * a value keeps its hash when it is read and printed again.
  */
 export type PyJson = null | boolean | string | bigint | number | PyJson[] | { [key: string]: PyJson };
 

@@ -10,8 +10,8 @@ export type Subtree = { height: number; index: number; hash: Uint8Array };
 export type RangeOfLeaves = { from: number; to: number; subtrees: readonly Subtree[] };
 
 /**
- * The leaves [from, to) of an RFC 6962 tree, in O(log n) memory. Ranges that follow each other can be joined, so parts of
- * a tree can be hashed at the same time. Hashes are 32 bytes.
+ * The leaves [from, to) of an RFC 6962 tree, in O(log n) memory. Ranges that follow each other can be joined, so parts
+ * of a tree can be hashed at the same time. Hashes are 32 bytes.
  */
 export class MerkleRange implements RangeOfLeaves {
   readonly from: number;

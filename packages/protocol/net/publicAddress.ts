@@ -54,8 +54,9 @@ export function isPublicHost(host: string): boolean {
 }
 
 /**
- * Why an address from a stranger must not be called; undefined when it may be. Settlement, buyers, sellers and callbacks
- * share this policy. It looks at the text only. The caller must also check the addresses to which a name resolves.
+ * Why an address from a stranger must not be called; undefined when it may be. Settlement, buyers, sellers and
+ * callbacks share this policy. It looks at the text only. The caller must also check the addresses to which a name
+ * resolves.
  */
 export function addressProblem(text: string): string | undefined {
   const url = URL.parse(text);

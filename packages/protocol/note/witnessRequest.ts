@@ -5,7 +5,8 @@ import { InvalidInputError } from "../errors.ts";
 export const MAX_PROOF_LINES = 63;
 
 /**
- * The longest request that a witness reads, in UTF-16 units: a proof, a checkpoint, and a contract's signature for the writer.
+ * The longest request that a witness reads, in UTF-16 units: a proof, a checkpoint, and a contract's signature for the
+ * writer.
  */
 export const MAX_WITNESS_REQUEST_LENGTH = 128_000;
 

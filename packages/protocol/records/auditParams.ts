@@ -19,8 +19,8 @@ const hasAtMost = (most: number) => (record: object) => Object.keys(record).leng
 const isAbove = (a: string, b: string) => a.length > b.length || (a.length === b.length && a > b);
 
 /**
- * How hires are audited (SHP §8.3): by whom, how many, and when a verdict counts. Without operators there are no audits.
- * Times are seconds, amounts decimal strings of atomic units, rates parts per million.
+ * How hires are audited (SHP §8.3): by whom, how many, and when a verdict counts. Without operators there are no
+ * audits. Times are seconds, amounts decimal strings of atomic units, rates parts per million.
  */
 export const auditParamsSchema = z.strictObject({
   /** Operator → the pool that pays its auditors, which is a hub. */

@@ -12,8 +12,8 @@ export const MAX_AUDIT_ATTEMPTS = 16;
 export const auditRoundSchema = z.int().min(1, "must be 1 or more").max(MAX_AUDIT_ROUNDS);
 
 /**
- * The body of an `audit_verdict`: what an assigned auditor found (SHP §8.3.1). `params_hash` and `result_hash` say which
- * bytes it judged: those of the receipt.
+ * The body of an `audit_verdict`: what an assigned auditor found (SHP §8.3.1). `params_hash` and `result_hash` say
+ * which bytes it judged: those of the receipt.
  */
 const auditVerdictFields = {
   hire: auditedHireSchema,

@@ -9,9 +9,9 @@ import { endpointSchema } from "./listing.ts";
 export const MAX_AUDITED_CAPABILITIES = 32;
 
 /**
- * The body of an `auditor`: an agent offers to judge hires of these capabilities for an operator of audits, or withdraws
- * (SHP §8.3.1). For one agent and operator the highest `issued_at` (unix seconds) wins. The operator hires it at
- * `endpoint`.
+ * The body of an `auditor`: an agent offers to judge hires of these capabilities for an operator of audits, or
+ * withdraws (SHP §8.3.1). For one agent and operator the highest `issued_at` (unix seconds) wins. The operator hires it
+ * at `endpoint`.
  */
 const auditorFields = {
   agent_id: addressSchema,

@@ -5,7 +5,9 @@ import type { LedgerName } from "./ledgerName.ts";
 /** What a bound body contains in addition to its fields. */
 export type Binding = { type: string; ledger: LedgerName };
 
-/** The signed form of these types cannot change, because existing SDKs sign it. Their fields show which type they are. */
+/**
+ * The signed form of these types cannot change, because existing SDKs sign it. Their fields show which type they are.
+ */
 const FREE_TYPES: readonly string[] = ["listing", "receipt"];
 
 /** Whether records of a type sign their type and their ledger inside the body: all but listings and receipts. */

@@ -7,7 +7,8 @@ import { ledgerNameSchema } from "./ledgerName.ts";
 /**
  * Makes a function that reads the bodies of a type of record, in two forms. The bound form has `type`, `ledger` and
  * the fields, and no other key. The older form is in old ledgers: it has neither `type` nor `ledger`, and unknown keys
- * are kept. `checkBinding` refuses the older form where it is not allowed, and checks the values of `type` and `ledger`.
+ * are kept. `checkBinding` refuses the older form where it is not allowed, and checks the values of `type` and
+ * `ledger`.
  *
  * @param fields the type's own fields
  * @param before the schema of the older form, if its fields differ

@@ -3,8 +3,8 @@ import * as z from "zod";
 const DECIMAL = /^(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,9})?$/;
 
 /**
- * Signed bodies have no floats. A figure is a decimal string with at most 9 digits after the point, like "0.99" or "5000".
- * Other text ends the check. Otherwise later checks, also those of the object around it, would compute with it.
+ * Signed bodies have no floats. A figure is a decimal string with at most 9 digits after the point, like "0.99" or
+ * "5000". Other text ends the check. Otherwise later checks, also those of the object around it, would compute with it.
  */
 export const decimalSchema = z.string().regex(DECIMAL, {
   error: 'must be a decimal string with at most 9 digits after the point, like "0.99"',

@@ -27,8 +27,8 @@ export const endpointSchema = z
  * The body of a `listing`: a seller's signed advertisement of one capability (SHP §3, §6.2, §7.3.1).
  *
  * Unknown keys are kept: the body is stored as it was signed. `payment_mode` is `direct` and the flags are false when
- * absent. Among several listings of one agent, capability and mode the highest `issued_at` (unix seconds) wins. `retired:
- * true` takes the offer down.
+ * absent. Among several listings of one agent, capability and mode the highest `issued_at` (unix seconds) wins.
+ * `retired: true` takes the offer down.
  */
 export const listingSchema = z.looseObject({
   agent_id: addressSchema,

@@ -14,9 +14,9 @@ const share = z
 const ledgerIdSchema = z.string().regex(/^0x[0-9a-f]{64}$/, "must be 0x and 64 lower-case hex digits");
 
 /**
- * The published parameters and trust roots: every threshold of the derivation, and whom it trusts. Thresholds default to
- * the values the protocol publishes (SHP §4.3, §4.5.1, §9.2); roots default to nobody. Times are seconds, amounts decimal
- * strings of atomic units, shares exact fractions.
+ * The published parameters and trust roots: every threshold of the derivation, and whom it trusts. Thresholds default
+ * to the values the protocol publishes (SHP §4.3, §4.5.1, §9.2); roots default to nobody. Times are seconds, amounts
+ * decimal strings of atomic units, shares exact fractions.
  */
 export const paramsSchema = z.strictObject({
   version: z.int().nonnegative().default(1),

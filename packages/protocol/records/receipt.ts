@@ -47,12 +47,12 @@ const checksSchema = z.preprocess(
 );
 
 /**
- * The body of a `receipt`: the seller's signed statement that a hire was completed and which transaction paid it (SHP §7.1,
- * §9.1). Unknown keys are kept: the body is stored as it was signed.
+ * The body of a `receipt`: the seller's signed statement that a hire was completed and which transaction paid it (SHP
+ * §7.1, §9.1). Unknown keys are kept: the body is stored as it was signed.
  *
- * `amount_usdc_atomic` is a decimal string of 10^-6 USDC, `latency_ms` milliseconds, `completed_at` unix seconds or ISO.
- * `params_hash` and `result_hash` are the `jsonHash` of what was asked for and what was delivered: audits check against
- * them (SHP §8.3).
+ * `amount_usdc_atomic` is a decimal string of 10^-6 USDC, `latency_ms` milliseconds, `completed_at` unix seconds or
+ * ISO. `params_hash` and `result_hash` are the `jsonHash` of what was asked for and what was delivered: audits check
+ * against them (SHP §8.3).
  */
 export const receiptSchema = z.looseObject({
   agent_id: addressSchema,
@@ -116,8 +116,8 @@ export function checkBuyerSignature(body: RecordBody, recover?: RecoverPublicKey
 }
 
 /**
- * The rules of a receipt that need neither a clock nor a chain: the seller signs, nobody hires itself, a free receipt has
- * the zero tx_hash (SHP §11). Returns the faults; empty when there are none.
+ * The rules of a receipt that need neither a clock nor a chain: the seller signs, nobody hires itself, a free receipt
+ * has the zero tx_hash (SHP §11). Returns the faults; empty when there are none.
  */
 export function receiptIssues(record: SignedRecord, receipt: Receipt): InputIssue[] {
   const issues: InputIssue[] = [];

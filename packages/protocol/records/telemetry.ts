@@ -12,8 +12,8 @@ export const failureSchema = z.enum(["client_error", "timeout", "internal_error"
 });
 
 /**
- * The body of a `telemetry`: what the buyer measured and verified of a hire (SHP §8.1, §9.2). `receipt` is the entry hash
- * of the receipt, whose buyer has to sign; `latency_ms` is from request to response.
+ * The body of a `telemetry`: what the buyer measured and verified of a hire (SHP §8.1, §9.2). `receipt` is the entry
+ * hash of the receipt, whose buyer has to sign; `latency_ms` is from request to response.
  */
 const telemetryFields = {
   receipt: entryHashSchema,

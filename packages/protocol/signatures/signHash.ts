@@ -4,8 +4,8 @@ import type { Address } from "../address.ts";
 import { fromHex, type Hex, toHex } from "../hex.ts";
 
 /**
- * Signs 32 bytes with a wallet's private key: 65 bytes r ‖ s ‖ v with low s and v = 27 or 28. The same hash and key always
- * give the same signature (RFC 6979).
+ * Signs 32 bytes with a wallet's private key: 65 bytes r ‖ s ‖ v with low s and v = 27 or 28. The same hash and key
+ * always give the same signature (RFC 6979).
  *
  * @throws InvalidInputError naming `privateKey` when it is not 0x and 32 bytes
  */

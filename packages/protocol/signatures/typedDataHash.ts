@@ -47,8 +47,8 @@ function structHash(
 }
 
 /**
- * One value as the ABI encodes it: 32 bytes. Takes `bytes32` and `address` as hex, `uint8` to `uint256` as a bigint or a
- * safe integer.
+ * One value as the ABI encodes it: 32 bytes. Takes `bytes32` and `address` as hex, `uint8` to `uint256` as a bigint or
+ * a safe integer.
  *
  * @throws InvalidInputError naming `field`
  */

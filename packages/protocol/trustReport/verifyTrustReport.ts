@@ -41,7 +41,8 @@ export type TrustReportVerdict = {
    */
   reportDate: string | null;
   /**
-   * The key that the report names, 64 hex digits. Compare it with the node's agent card, unless you gave the expected key.
+   * The key that the report names, 64 hex digits. Compare it with the node's agent card, unless you gave the expected
+   * key.
    */
   publicKey: string;
 };

@@ -69,7 +69,10 @@ export const slaTables = {
     /** The three families with the highest latencies, `family:ms` each. */
     slowest: "text",
   },
-  /** One family of buyers on one day, `<agent>/<day>/<family>`: its successes and failures, its known latencies and the highest. */
+  /**
+   * One family of buyers on one day, `<agent>/<day>/<family>`: its successes and failures, its known latencies and the
+   * highest.
+   */
   slaFamily: { id: "text", ok: "number", failed: "number", latencies: "number", slowest: "number?" },
   /** A breach of a guarantee, with the terms that it had. */
   breach: {
@@ -106,7 +109,10 @@ export const slaTables = {
     paid: "bigint",
     steps: "number",
   },
-  /** Every step of a breach, `<breach>/<n>`: detected, disputed, upheld, overturned, confirmed, closed, reinstated, paid. */
+  /**
+   * Every step of a breach, `<breach>/<n>`: detected, disputed, upheld, overturned, confirmed, closed, reinstated,
+   * paid.
+   */
   breachStep: {
     id: "text",
     breach: "text",
