@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Builds the portal into files that any HTTP host serves, under any path. `node portal/build.mjs [FOLDER]`;
-// the default is portal/dist, from where the node serves them. It is plain JavaScript, so every Node that
-// Vite supports can run it directly.
+// Builds the portal into files that any HTTP host can serve, under any path: `node portal/build.mjs [FOLDER]`.
+// Without FOLDER, the files go into portal/dist, from where a node serves them. This file is plain JavaScript, so
+// every Node that Vite supports can run it directly.
 
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -17,7 +17,8 @@ const MARK = 'name="portal-build" content="development"';
  * Builds the portal. The same sources and packages give the same bytes.
  *
  * @param {string} outDir
- * @returns {Promise<string>} the SHA-256 of all files, as `sha256:…`; index.html names it
+ * @returns {Promise<string>} the SHA-256 of all files, as `sha256:…`. It is computed before this hash and the
+ *  content policy are written into index.html
  */
 export async function buildPortal(outDir) {
   await build({

@@ -9,7 +9,7 @@ export default {
   root: fileURLToPath(new URL(".", import.meta.url)),
   // Relative paths, so that the files work at any address.
   base: "./",
-  // The packages of this repository are not bundled in advance.
+  // There is no folder of files that the build copies as they are.
   publicDir: false,
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {

@@ -121,7 +121,7 @@ export function HiresCard({ agent: { hires } }: { agent: Agent }) {
     <section class="card" aria-labelledby="hires">
       <div class="head">
         <h2 id="hires">Hires sold</h2>
-        <span class="soft">the latest first; who says how it went</span>
+        <span class="soft">the latest first; “By” names whose word decides the outcome</span>
       </div>
       <DataTable
         caption="Hires sold"

@@ -46,7 +46,7 @@ function FigureDetails({ agent, figure }: { agent: Agent; figure: Figure }) {
   );
 }
 
-/** The most characters of an exact number. A sum over many hires can have hundreds. */
+/** The most characters of an exact number that are shown. A sum over many hires can have hundreds of digits. */
 const MAX_DIGITS = 800;
 
 function Why(props: { agent: Agent; figure: Figure; explained: Explained }) {

@@ -6,8 +6,7 @@ const [PATIENCE_MS, MAX_BYTES] = [15_000, 1_000_000];
 /**
  * Sends one request to the JSON-RPC server that the reader of the page chose. The server gets no cookies and no
  * referrer.
- *
- * @throws an Error with a message that can be shown to the reader
+ * @throws an Error with a message that can be shown to the reader; the reason of `signal` when `signal` is aborted
  */
 export async function askRpc(
   url: string,

@@ -4,12 +4,11 @@ import { releaseAddressOfHash } from "tallystick-protocol/releaseAddress";
 import { domainImmutables } from "./domainImmutables.ts";
 import anchoredLedger1 from "./releases/anchoredLedger1.json" with { type: "json" };
 
-/**
- * What a contract's code is.
+/* * How a contract's code compares with the released code.
  *
- * - "released": a released AnchoredLedger, at the address that its release has on every chain. Only its own rules
- *   ever wrote its storage.
- * - "copied": the same code at another address. Another constructor may have written a head there first.
+ * - "released": a released AnchoredLedger, at the address that its release has on every chain. So nothing but the
+ *   released code ever wrote its storage.
+ * - "copied": the same code at another address. A different constructor may have written a head before it ran.
  * - "unknown": other code. It may answer anything.
  */
 export type LedgerCode = "released" | "copied" | "unknown";

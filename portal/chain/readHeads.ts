@@ -17,7 +17,7 @@ export type ChainHead = {
   /** Number of anchors; 0 for a ledger that nobody opened or anchored. */
   anchors: number;
   isForked: boolean;
-  /** What the contract's code is, compared with the released one. */
+  /** How the contract's code compares with the released code. */
   code: LedgerCode;
 };
 
@@ -25,11 +25,11 @@ export type ChainHead = {
 export type Reading = { source: string } & ({ head: ChainHead } | { problem: string });
 
 export type Readings = {
-  /** The block that all sources were asked about. */
+  /** The block that the sources were asked about. */
   block: number;
-  /** Whether `block` is the wanted block. */
+  /** Whether `block` is the wanted block. True too if no particular block was wanted. */
   isWanted: boolean;
-  /** The newest block that all sources have. */
+  /** The newest block that all sources have, without the sources that do not answer. 0 if none answers. */
   tip: number;
   /** The number of blocks from `tip` to the newest block that any source has. */
   spread: number;
@@ -41,9 +41,8 @@ export type LedgerPlace = { chainId: number; contract: string; ledger: string };
 
 type Tip = { url: string; tip: number } | { url: string; problem: string };
 
-/**
- * Reads a ledger's head from each source, all at the same block. This is the wanted block if every source has
- * it, otherwise the newest block that all have.
+/* * Reads a ledger's head from each source, all at the same block. This is the wanted block if every source can read
+ * the head there. Otherwise it is the newest block that all answering sources have.
  *
  * @param urls JSON-RPC addresses, as {@link sourceUrlOf} gives them
  */
@@ -127,7 +126,8 @@ async function headAt(
   ]);
   const { hash, timestamp } = Object(found) as { hash?: unknown; timestamp?: unknown };
   const block = { blockHash: word(hash), blockTime: count(timestamp) };
-  // Without a contract there is no head. That is an answer: another source may say otherwise.
+  // An address without code has no head. This is an answer and not a problem, so that the reader sees when the
+  // sources differ.
   if (code === "0x") return { ...block, ...NO_CONTRACT };
   const [root = "", size = "", time = "", anchors = ""] = words(head, 4);
   const [isForked = ""] = words(forked, 1);

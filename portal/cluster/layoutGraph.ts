@@ -13,6 +13,7 @@ const MAX_PER_CELL = 24;
 /** Cosine and sine of the golden angle as constants, because engines compute the last digit differently. */
 const [COS, SIN] = [-0.73736887807832, 0.675490294261524];
 
+/** The side of a cell, and three strengths: the push between two nodes, the pull of a link, the pull to the centre. */
 const [CELL, PUSH, PULL, CENTRE] = [2, 1.2, 0.12, 0.012];
 
 /**

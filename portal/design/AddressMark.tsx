@@ -3,7 +3,7 @@ const NOTCHES = 8;
 
 /**
  * Draws an address as a notched stick. It has eight notches, whose heights are digits of the address, and one
- * of twelve wood colours. The same address looks the same everywhere. It helps the eye but proves nothing,
+ * of twelve colours. The same address looks the same everywhere. It helps the eye but proves nothing,
  * because two addresses may look alike.
  */
 export function AddressMark({ address, size = 22 }: { address: string; size?: number }) {

@@ -17,7 +17,7 @@ export type Column<Row> = {
 /** The most rows that are shown. The CSV file has all rows. */
 const MAX_SHOWN = 200;
 
-/** A longer table shows its first rows until the reader asks for the rest. */
+/** A table of at least `MIN_FOLDED` rows shows only the first `FOLDED` rows until the reader asks for all. */
 const [FOLDED, MIN_FOLDED] = [8, 14];
 
 type Order = { column: number; isDown: boolean } | null;
@@ -109,7 +109,7 @@ export function DataTable<Row>(props: {
   );
 }
 
-/** A cell without a value is left out of a card. */
+/** The CSS classes of a cell. The class `none` hides a cell without a value on a card. */
 function classOf<Row>(column: Column<Row>, row: Row): string | undefined {
   const { isNumber = false, isWords = false, value } = column;
   const isNone = (value(row) ?? "") === "";

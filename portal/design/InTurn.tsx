@@ -7,7 +7,7 @@ const WITHOUT_FRAMES_MS = 250;
 /**
  * Draws its children one after the other, each in its own frame. So the page can react between two children, and its
  * top appears first. A drawn child stays. Until the last child is drawn, the end of the page is out of sight. So
- * nothing moves that the reader sees.
+ * nothing that the reader sees moves.
  */
 export function InTurn({ children }: { children: ComponentChildren }) {
   const parts = toChildArray(children);
@@ -22,10 +22,9 @@ export function InTurn({ children }: { children: ComponentChildren }) {
   );
 }
 
-/**
- * Calls a function once the present frame is drawn.
+/* * Calls a function once the next frame is drawn, or after {@link WITHOUT_FRAMES_MS} if the browser draws no frame.
  *
- * @returns a function that stops it
+ * @returns a function that cancels the call
  */
 function afterFrame(call: () => void): () => void {
   let frame = 0;

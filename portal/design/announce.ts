@@ -15,7 +15,7 @@ export function announce(text: string): void {
   }, WAIT_MS);
 }
 
-/** Names the function that shows announced texts to screen readers. */
+/** Sets the function that shows announced texts to screen readers. */
 export function onAnnounced(shower: (text: string) => void): void {
   show = shower;
 }

@@ -1,7 +1,7 @@
-/** From here on a number is written with an exponent. */
+/** A number of this size or larger is written with an exponent. */
 const MAX_WRITTEN = 1e15;
 
-/** A count with its noun: `1 hire`, `2,000 hires`. `many` is the plural if it is not the noun and an `s`. */
+/** A count with its noun: `1 hire`, `2,000 hires`. `many` is the plural; by default it is the noun with an `s`. */
 export function countOf(count: number, one: string, many = `${one}s`): string {
   const number =
     Math.abs(count) < MAX_WRITTEN

@@ -19,7 +19,7 @@ function later<Format>(make: () => Format): () => Format {
   };
 }
 
-/** Makes the formats now, each kind in a task of its own. */
+/** Makes the formats of numbers and of local times now, each in a task of its own. */
 export function prepareFormats(): void {
   setTimeout(() => plain().format(0));
   setTimeout(() => local().format(0));
@@ -27,7 +27,7 @@ export function prepareFormats(): void {
 
 const signs = /^-?\d+(?:\.\d+)?$/;
 
-/** From here on a number is written with an exponent. */
+/** A number of this size or larger is written with an exponent. */
 const MAX_WRITTEN = 1e15;
 
 /** The most characters of an amount. */
@@ -73,7 +73,7 @@ export function formatLatency(ms: number | null | undefined): string {
   return ms < 60_000 ? `${plain().format(ms / 1_000)} s` : `${plain().format(ms / 60_000)} min`;
 }
 
-/** `0x1234…abcd`; short texts as they are. */
+/** Shortens a hash to the form `0x123456…abcd`. A text of at most 16 characters stays as it is. */
 export function shortHash(hash: string): string {
   const text = plainText(hash, 200);
   return text.length > 16 ? `${text.slice(0, text.startsWith("0x") ? 8 : 6)}…${text.slice(-4)}` : text;
@@ -91,7 +91,10 @@ export function formatTime(at: number): string {
   return Number.isNaN(date.getTime()) ? NOTHING : local().format(date);
 }
 
-/** Says how long ago a time was, or how long it is until that time, in one unit. Both parameters are in seconds. */
+/**
+ * Says how long ago a time was, or how long it is until that time, in one unit. Both parameters are in unix
+ * seconds.
+ */
 export function formatAge(time: number, now: number): string {
   const seconds = Math.abs(Math.round(now - time));
   if (seconds < 5) return "now";
@@ -106,9 +109,8 @@ export function formatAge(time: number, now: number): string {
   return time > now ? `in ${text}` : `${text} ago`;
 }
 
-/**
- * A JSON value as text. Every character that is invisible, or that changes the direction of the text around it, is
- * written as `\uXXXX`.
+/* * A JSON value as text. Every character that is invisible, or that changes the direction of the text around it, is
+ * written as `\uXXXX`. Only the line breaks of the layout stay.
  */
 export function visibleJson(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, null, indent) ?? "";
@@ -125,7 +127,7 @@ function escaped(sign: string): string {
 /**
  * A stranger's text as one safe line. It has no control characters, and no characters that change the direction of the
  * text around it. A letter has at most four marks, so that no mark covers other lines. If nothing of a text is visible,
- * words that say so replace it, because the text may be a link.
+ * words that say so replace it, because the text may be a link. A text of more than `most` characters is cut off.
  */
 export function plainText(text: string, most = 300): string {
   const line = text.replace(HIDDEN, " ").replace(/(\p{M}{4})\p{M}+/gu, "$1");

@@ -4,8 +4,8 @@ import { remainingText } from "./remainingText.ts";
 
 /**
  * Counts down to a deadline. Times are unix seconds.
- *
- * @param ahead how far the chain's clock is ahead of the reader's; the contract uses the chain's clock
+ * @param props.from the time of the deposit, for the progress bar; null if it is unknown, and then there is no bar
+ * @param props.ahead how many seconds the chain's clock is ahead of the reader's; the contract uses the chain's clock
  */
 export function DeadlineClock(props: {
   deadline: number;
@@ -49,7 +49,7 @@ export function DeadlineClock(props: {
   );
 }
 
-/** The reader's time in unix seconds, every second while it runs. */
+/** The reader's time in unix seconds. While `isRunning`, it is read again every second. */
 export function useSeconds(isRunning: boolean): number {
   const [now, setNow] = useState(() => Date.now() / 1_000);
   useEffect(() => {

@@ -4,8 +4,7 @@ import { payeeOf } from "./termsOf.ts";
 /** The actions of a person on an escrow. */
 export type ActName = "markDelivered" | "release" | "split" | "refund" | "timeoutRefund" | "withdraw";
 
-/**
- * The state of an escrow on the chain. The contract owes `credit` to `creditOf`. `time` is the chain's time,
+/* * The state of an escrow on the chain. `credits` is what the contract owes to accounts. `time` is the chain's time,
  * in unix seconds.
  */
 export type EscrowState = {
@@ -124,9 +123,8 @@ export function actsOf(hire: Hire, standing: EscrowState, account: string | null
 
 /**
  * Closes all actions while a transaction for the escrow is pending. A second transaction would spend gas on
- * money that the first one may have moved.
- *
- * @param what the title of that transaction
+ * money that the first transaction may have moved.
+ * @param what the title of the pending transaction
  */
 export function closedBy(what: string, acts: readonly Act[]): Act[] {
   const why = `Not open: your transaction “${what}” is pending. This opens again once it is done, replaced or failed.`;
@@ -145,9 +143,8 @@ export function roleOf(
   return account === payeeOf(hire) ? "payee" : "other";
 }
 
-/**
- * The parts of a split, computed like in the contract: the seller's part minus its share of the fee, rounded
- * down.
+/* * The parts of a split, computed as in the contract. `toSeller` bears its share of the fee, rounded down. The payee
+ * gets the rest of `toSeller`.
  */
 export function partsOf(
   { amount, fee }: Hire,

@@ -1,8 +1,7 @@
 const KEY = "tallystick-wallet";
 
-/**
- * The maker of the wallet that the reader connected last, so that the page can connect it again; null if
- * there is none.
+/* * The `rdns` of the wallet that the reader connected last, which names its maker. So the page can connect the wallet
+ * again. Null if there is none.
  */
 export function rememberedWallet(): string | null {
   try {
@@ -12,7 +11,7 @@ export function rememberedWallet(): string | null {
   }
 }
 
-/** @param rdns null forgets it */
+/** @param rdns with null, the stored wallet is forgotten */
 export function rememberWallet(rdns: string | null): void {
   try {
     if (rdns === null) localStorage.removeItem(KEY);

@@ -11,8 +11,7 @@ const NOBODY: Hex = `0x${"0".repeat(40)}`;
 /**
  * Finds the terms of an escrow's id. The id is the EIP-712 digest of all terms, of the chain and of the
  * contract. So it does not matter who names the terms: wrong terms give another id and are refused.
- *
- * @returns null when the node's terms give another id
+ * @returns null when the node's terms are not valid or give another id
  */
 export function termsOf(told: NodeEscrow, chainId: number, id: Hex): EscrowTerms | null {
   const deployment: EscrowDeployment = { chainId, escrow: told.contract as Hex };

@@ -1,4 +1,4 @@
-/** Amounts of a token with six decimals, and their text form. */
+/** An amount of a token with six decimals, as text: at most 31 digits before the point and at most six after it. */
 
 const PRICE = /^(0|[1-9]\d{0,30})(?:\.(\d{1,6}))?$/;
 

@@ -59,7 +59,7 @@ export function momentsOf(hire: Hire): Moment[] {
   return moments.sort((a, b) => a.time - b.time);
 }
 
-/** What is known of the delivery. The node does not tell when it was marked. */
+/** Says whether the seller marked its delivery. The page's query does not ask when that was. */
 function deliveryOf({ delivered, settledTime }: NonNullable<Hire["escrow"]>): string {
   if (settledTime === null)
     return delivered

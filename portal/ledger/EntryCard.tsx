@@ -18,8 +18,8 @@ type Props = { ledger: string; wanted: string | null; told: LedgerEntry | null |
 
 /**
  * Finds one entry of a ledger by its number or its hash, and shows it with its proof.
- *
- * @param told the wanted entry, when the page's own answer had it
+ * @param told the wanted entry from the page's own answer; null if the node has no such entry; undefined if this card
+ * has to ask for it
  */
 export function EntryCard(props: Props) {
   const { wanted } = props;

@@ -26,7 +26,8 @@ const NOBODY = `0x${"0".repeat(40)}`;
 export function LedgerPage({ id, search }: { id: string; search: URLSearchParams }) {
   useTitle(`Ledger ${shortHash(id)}`);
   const entry = search.get("entry");
-  // The entry that opened the page comes in the same answer. For another entry the page asks alone, and the rest stays.
+  // The entry that opened the page comes in the same answer. For another entry the page
+  // sends a query of its own, and the rest of the page stays.
   const [first] = useState(entry);
   const question = questionOf(id, search, first);
   const asked = useAnswer<LedgerAnswer>(
@@ -98,7 +99,7 @@ function Head({ id, answer }: { id: string; answer: LedgerAnswer }) {
       </div>
       {ledger === null ? (
         <Notice kind="info" title="This node does not follow it">
-          It shows the heads that were anchored, and knows nothing of its entries.
+          The node shows the anchored heads, and knows nothing of the ledger's entries.
         </Notice>
       ) : (
         <Facts ledger={ledger} anchors={checkpoints.totalCount} />

@@ -10,7 +10,8 @@ const HEIGHT = 8;
 
 /**
  * Computes the root of the tree of `size` entries from the tiles of a log. The log must have at least this many
- * entries. For a million entries at most eight tiles are read.
+ * entries. Up to 16 million entries, `read` is called for at most three
+ * different tiles, but for the same tile several times.
  *
  * @throws RangeError when a tile has the wrong length
  */

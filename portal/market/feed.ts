@@ -23,7 +23,7 @@ export type ToldItem = { position: string; item: FeedItem };
 /** The most lines that the page shows. */
 const MAX_SHOWN = 9;
 
-/** Sorts lines by time, the latest first, and keeps each line once. */
+/** Sorts lines by time, the latest first. Keeps each line once, and only as many lines as the page shows. */
 export function mergeFeed(items: readonly FeedItem[]): FeedItem[] {
   const byKey = new Map(items.map((item) => [item.key, item]));
   return [...byKey.values()].sort((a, b) => b.time - a.time).slice(0, MAX_SHOWN);
@@ -57,8 +57,8 @@ export function feedOf(hires: readonly MarketHire[], changes: readonly MarketTie
   ]);
 }
 
-/**
- * What the stream has told after one more event: the latest lines, without those that a reorganisation took back.
+/* * Adds an event of the stream to the lines that the stream told before. A reorganisation takes back the lines after its
+ * position.
  *
  * @param item the line of the event, if it has one
  */

@@ -59,7 +59,7 @@ export async function searchOffers(search: URLSearchParams, signal: AbortSignal)
   return { data: { agents, next_cursor }, asOf: asOfHeader(headers.get("tallystick-as-of")), at: Date.now() };
 }
 
-/** Prices are decimal strings with a point. */
+/** The node takes prices with a decimal point. A reader may write a comma. */
 function decimal(text: string): string {
   return text.replace(",", ".");
 }

@@ -17,18 +17,19 @@ const MEANINGS: { [path: string]: string } = {
   windowSeconds: "Rates, counts and tiers cover this many seconds",
   volumeWindowSeconds: "Volume covers this many seconds",
   reconcileSeconds: "How long a receipt waits for its payment",
-  minHireAtomic: "Below this a hire is free, and counts nowhere",
+  minHireAtomic: "A hire below this price is free, and counts nowhere",
   clusterOthers: "This many other agents of one funder make a cluster",
   fundingSpanSeconds: "The agents of a cluster were funded within this many seconds",
   maxIntermediaries: "Money for an agent passes through at most this many wallets",
-  minFundingAtomic: "A smaller transfer funds nobody",
-  fundingShare: "A transfer funds nobody if it is a smaller share of all that its receiver ever received",
+  minFundingAtomic: "A transfer below this amount funds nobody",
+  fundingShare:
+    "A transfer funds nobody if it is less than this share of all that its receiver ever received",
   hubTransfers: "A wallet with this many transfers is a hub: it funds nobody",
-  deployBatchBlocks: "Agents are registered together if it is within this many blocks",
+  deployBatchBlocks: "Agents that register within this many blocks are registered together",
   fingerprintSimilarity: "Listings are alike if they are at least this similar",
   maxListings: "The most listings that an agent may have",
   tier2MinSuccesses: "Tier 2 needs this many successes",
-  tier2MinSuccessRate: "Tier 2 needs at least this rate, and is lost below it",
+  tier2MinSuccessRate: "Tier 2 needs at least this success rate. An agent that falls below it loses the tier",
   tier2MinCapabilities: "Tier 2 needs this many capabilities",
   tier2MinBuyers: "Tier 2 needs this many buyers",
   tier2RequiresClaim: "Tier 2 needs a human's claim",
@@ -36,7 +37,7 @@ const MEANINGS: { [path: string]: string } = {
   tickBlocks: "Blocks between two ticks",
 };
 
-/** Parameters that name the accounts a node trusts. All other parameters are thresholds. */
+/** Parameters that name the accounts that a node trusts. All other parameters are thresholds. */
 const ROOTS =
   /^(operator|claimAttestors|auditArbiters|hubs|feeRecipients|escrows|ledgers|boundLedgers|audit\.operators|steward\.[a-zA-Z]*(?:attest|prob|rul|arbiter|endors)[a-zA-Z]*)(?:\.|$)/i;
 
@@ -198,7 +199,7 @@ function Known({ network }: { network: Network }) {
           columns={CHANGES}
           rows={paramChanges(history)}
           keyOf={(it) => it.id}
-          empty="No record has set the parameters yet. They are those that this node was started with."
+          empty="No record has set the parameters yet. This node uses the parameters that it was started with."
         />
       </section>
     </>
@@ -237,9 +238,8 @@ function meaningOf({ path }: ParamRow): string {
   return Object.hasOwn(MEANINGS, path) ? (MEANINGS[path] ?? "") : "";
 }
 
-/**
- * Formats a number with grouped digits. Seconds are also shown as days, hours or minutes, and millionths as
- * USDC.
+/* * Formats a number with grouped digits. Seconds are also shown as days, hours or minutes. Millionths of a USDC are
+ * shown as USDC, and shares in millionths as percentages. A value that is not a number stays as it is.
  */
 export function readable({ path, value }: ParamRow): string {
   if (!/^\d+$/.test(value) || !Number.isSafeInteger(Number(value))) return value;

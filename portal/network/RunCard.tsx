@@ -25,7 +25,7 @@ export function RunCard() {
   return (
     <section class="card" aria-labelledby="run">
       <div class="head">
-        <h2 id="run">Run one yourself</h2>
+        <h2 id="run">Run a node yourself</h2>
         <a href={`${nodeUrl}/docs/operators`}>The operator's manual</a>
       </div>
       <div class="groups">

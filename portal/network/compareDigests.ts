@@ -20,7 +20,7 @@ export function compareDigests(own: readonly Digest[], other: readonly Digest[],
       ? holds(`The nodes agree at ${common.length} ticks`, `${host}, ${blocks}`)
       : fails(
           `The nodes differ from block ${first.block} on`,
-          `This node says ${first.digest}, ${host} says ${byBlock.get(first.block)}. tallystick compare names the first line of their logs that differs.`,
+          `This node says ${first.digest}, ${host} says ${byBlock.get(first.block)}. The command “tallystick compare” names the first line of their logs that differs.`,
         );
   return { title, checks: [check] };
 }

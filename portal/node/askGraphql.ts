@@ -10,8 +10,7 @@ export type Answer<Data> = { data: Data; asOf: AsOf | null; at: number };
 
 /**
  * Sends a GraphQL query in one request.
- *
- * @throws NodeError
+ * @throws NodeError; the reason of `signal` when `signal` is aborted
  */
 export async function askGraphql<Data>(
   { query, variables }: Question,

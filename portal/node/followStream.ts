@@ -15,14 +15,14 @@ const [MIN_WAIT_MS, MAX_WAIT_MS] = [1_000, 60_000];
 /** The most characters of a position, which becomes a part of an address. */
 const MAX_POSITION = 200;
 
-/** The most characters of a message. Longer ones are ignored. */
+/** The most characters of a message. A longer message is ignored. */
 const MAX_CHARACTERS = 64_000;
 
 /**
  * Follows the events of the node. After a disconnect it connects again and continues from the last position.
- * It does not connect while the page is hidden.
+ * While the page is hidden, there is no connection.
  *
- * @returns a function that stops it
+ * @returns a function that stops the following
  */
 export function followStream(
   topics: string,

@@ -6,7 +6,7 @@ export const META = `meta { chainId indexedBlock
     ledgers { id origin size time }
     blockedAtSegment { ledger from to reason since } blockedAtTransfers { reason since } }`;
 
-/** Its answer. */
+/** The answer to {@link META}. */
 export type Meta = {
   chainId: number;
   indexedBlock: number;
@@ -17,15 +17,14 @@ export type Meta = {
 
 export type NodeState = { meta: Meta | null; asOf: AsOf | null; at: number };
 
-/**
- * A node whose last tick is older than this is behind. On Base this is the time of six ticks, and on the slowest chain
- * that of three.
+/* * A node whose last tick is older than this is behind. On Base this is the time of six ticks, and on the slowest chain
+ * the time of three ticks.
  */
 export const BEHIND_SECONDS = 1_800;
 
-/** The message about a node that is stuck; null if it is not. `now` is in seconds. */
+/** The message about a node that is stuck or behind; null if it is neither. `now` is in unix seconds. */
 export function faultOf({ meta, asOf }: NodeState, now: number): { title: string; text: string } | null {
-  const stopped = "Nothing after that is derived until it is available.";
+  const stopped = "Nothing later is derived until they are available.";
   if (meta?.blockedAtSegment) {
     const [from, to, reason] = ["from", "to", "reason"].map((name) => told(meta.blockedAtSegment, name));
     return {

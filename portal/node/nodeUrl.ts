@@ -3,7 +3,7 @@ const MAX_LENGTH = 2_000;
 
 /**
  * The URL of the node that the page asks, without a slash at the end. It is the node that served the page, or
- * the one that `?node=` names. A page that is served below a path asks below the same path.
+ * the node that `?node=` names by HTTPS or on this machine. A page that is served below a path asks below the same path.
  *
  * @param address the address of the page itself
  */

@@ -6,14 +6,14 @@ import { readText } from "./readBytes.ts";
 /** The time limit of a request. */
 const PATIENCE_MS = 15_000;
 
-/** The most bytes of an answer. Nodes themselves stop at four million. */
+/** The most bytes of an answer. Nodes themselves stop at four million bytes. */
 const MAX_BYTES = 8_000_000;
 
 /**
  * Sends a request to the node only. Redirects are errors, and no cookies or referrer are sent.
  *
  * @param path with a slash first
- * @throws NodeError
+ * @throws NodeError; the reason of `signal` when `signal` is aborted
  */
 export async function request(
   path: string,
@@ -81,7 +81,7 @@ function notJson(status: number): NodeError {
 function tooMuch(): NodeError {
   return new NodeError({
     code: "bad_answer",
-    message: "The node answers with longer lists, or deeper ones, than a page can show.",
+    message: "The node's answer has longer lists, or more levels, than a page can show.",
     hint: `Something other than a node may answer at ${nodeUrl}.`,
   });
 }

@@ -4,7 +4,10 @@ import { NodeError } from "./nodeError.ts";
 import type { Meta } from "./nodeState.ts";
 import { noteNodeState } from "./nodeStateStore.ts";
 
-/** The state of a page's query. `last` is the previous answer, which the reader can still read. */
+/**
+ * The state of a page's query. `last` is the latest answer. The reader can still read it while the page asks again, and
+ * after a failure.
+ */
 export type Asked<Data> =
   | { state: "loading"; last: null }
   | { state: "ready"; last: Answer<Data>; isAsking: boolean }

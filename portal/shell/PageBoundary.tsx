@@ -5,7 +5,7 @@ import { Notice } from "../design/Notice.tsx";
 
 /**
  * Keeps the portal in place when a page cannot be drawn. A page does not check the form of an answer first. So it fails
- * if the answer has not the form of the node's API.
+ * if the answer does not have the form of the node's API.
  */
 export function PageBoundary({ children }: { children: ComponentChildren }) {
   const [error, tryAgain] = useErrorBoundary() as [unknown, () => void];
@@ -13,7 +13,7 @@ export function PageBoundary({ children }: { children: ComponentChildren }) {
   return (
     <div class="stack">
       <h1>This page cannot be shown</h1>
-      <Notice kind="bad" title="The node answers in another form than its API has" isLive>
+      <Notice kind="bad" title="The node's answer does not have the form of its API" isLive>
         <div class="stack">
           <p>
             It may have another version than this page, or somebody may answer in its place. Nothing here was

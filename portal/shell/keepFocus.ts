@@ -1,4 +1,4 @@
-/** Keeps the focus of the keyboard on the page, for one part of the page. */
+/** Keeps the focus of the keyboard inside one part of the page. */
 export type FocusKeeper = {
   /** Moves the focus to the heading of the page, now or as soon as there is one. */
   toHeading: () => void;
@@ -11,8 +11,7 @@ const PARTS = "dialog, section, main";
 /**
  * Watches a part of the page. When the element with the focus is removed, the browser gives the focus to nothing, and a
  * reader with a keyboard or a screen reader is lost. So the heading of the nearest remaining part gets the focus.
- *
- * @param main what contains every page, with a tabindex
+ * @param main the element that contains every page; it has a tabindex
  */
 export function keepFocus(main: HTMLElement): FocusKeeper {
   /** The element with the focus, and everything around it. */

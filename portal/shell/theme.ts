@@ -23,7 +23,7 @@ export function nextTheme(theme: Theme): Theme {
   try {
     localStorage.setItem(KEY, next);
   } catch {
-    // Without storage the theme holds until the page is closed.
+    // Without storage the theme lasts until the page is closed.
   }
   show(next);
   return next;

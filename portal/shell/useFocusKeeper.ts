@@ -4,8 +4,7 @@ import { type FocusKeeper, keepFocus } from "./keepFocus.ts";
 
 /**
  * Keeps the focus of the keyboard in `main` while the page changes.
- *
- * @returns a function that moves it to the heading of the page
+ * @returns a function that moves the focus to the heading of the page
  */
 export function useFocusKeeper(main: RefObject<HTMLElement | null>): () => void {
   const keeper = useRef<FocusKeeper | null>(null);

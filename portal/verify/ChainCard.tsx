@@ -15,9 +15,9 @@ let written: [string, string] = ["", ""];
 /**
  * Compares the heads of ledgers with the chain, through the reader's own sources. Nothing is asked before the
  * button is pressed.
- *
- * @param ledger the only ledger to compare, and who named it. Without it, the reader of a file can give an id
- * @param tree the tree to compare with the chain, in place of the node's head
+ * @param props.ledger the only ledger to compare. Without it, the reader of a file can give the id of a ledger
+ * @param props.namedBy who named `ledger`
+ * @param props.tree the tree to compare with the chain, in place of the node's head
  */
 export function ChainCard(props: {
   ledger?: string;
@@ -62,8 +62,8 @@ export function ChainCard(props: {
       </div>
       {children ?? (
         <p>
-          The head that this node tells is compared with the one that the ledger's contract holds at the same
-          block. You choose who tells you what the chain says. With two sources a false head needs both to
+          The head that this node tells is compared with the head in the ledger's contract at the same block.
+          You choose who tells you what the chain says. With two sources, a false head passes only if both
           lie.
         </p>
       )}
@@ -123,7 +123,7 @@ export function ChainCard(props: {
           <ActionButton kind="main" isOff={verification.state === "running"}>
             <Icon name="shield" /> Ask the chain
           </ActionButton>
-          <span class="soft small">Public ones of</span>
+          <span class="soft small">Public sources of</span>
           {PUBLIC_SOURCES.map((it) => (
             <button key={it.chain} type="button" class="button small" onClick={() => write([...it.urls])}>
               {it.chain}

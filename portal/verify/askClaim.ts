@@ -11,7 +11,7 @@ import type { Claim } from "./verifyNode.ts";
 /** How long to wait until a tick is final, and the interval for asking the node, in milliseconds. */
 const [PATIENCE_MS, EVERY_MS] = [600_000, 3_000];
 
-/** How often answers as of different ticks are asked for again. */
+/** The most attempts to get all answers as of the same tick. */
 const ATTEMPTS = 5;
 
 /** Asks the node for an agent's figures and cluster, and for what the agent's page shows, all as of the same tick. */
@@ -64,7 +64,11 @@ async function askShown(
   }
 }
 
-/** Waits until the node's final log covers a block. Before that nothing of it can be verified. */
+/**
+ * Waits until the node's final log covers a block. Before that, nothing of this block can be verified.
+ *
+ * @throws NodeError `not_final` after ten minutes
+ */
 export async function untilFinal(block: number, signal: AbortSignal): Promise<void> {
   const end = Date.now() + PATIENCE_MS;
   for (;;) {

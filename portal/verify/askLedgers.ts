@@ -34,7 +34,7 @@ const MAX_LEDGERS = 8;
 
 /**
  * Reads the ledgers that the node follows, or only one of them, with their present heads. Gives an empty list if the
- * node does not follow that one.
+ * node does not follow that ledger, or names no contract of ledgers.
  */
 export async function askLedgers(
   only: string | undefined,

@@ -1,6 +1,7 @@
 /** How many bytes of a file are searched for a record. The first records of a ledger are its operator's parameters. */
 const BEGIN = 1 << 20;
 
+/** Records of these types are not bound to a ledger. So a `ledger` in their body is not the ledger of the file. */
 const UNBOUND = ["listing", "receipt"];
 
 /**

@@ -1,7 +1,7 @@
 import { plainText } from "../design/format.ts";
 import { type Finding, isBroken } from "./check.ts";
 
-/** What a verification comes to, in a title and a sentence. */
+/** Sums up a verification in a title and a sentence. */
 export function verdictOf(finding: Finding): { kind: "good" | "bad" | "info"; title: string; text: string } {
   const { title, checks } = finding;
   if (isBroken(finding)) {

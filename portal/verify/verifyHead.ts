@@ -23,9 +23,8 @@ export type ToldLedger = {
 /** Fetches a proof that the smaller tree is the beginning of the larger one; null if nobody has a proof. */
 export type Prove = (from: number, to: number) => Promise<Uint8Array[] | null>;
 
-/**
- * Checks that the ledger's id is computed from the contract that is read. So a node cannot name its own
- * contract.
+/* * Checks that the ledger's id is computed from the contract that is read. So a node cannot name another contract for an
+ * id that the reader knows.
  */
 export function idCheck({ place, named }: ToldLedger): Check {
   const { chainId, contract, ledger } = place;
@@ -104,11 +103,14 @@ export function ledgerCheck({ place, named }: ToldLedger, by: NamedBy): Check {
 /** This many blocks are not just a short delay. On Base they take half an hour. */
 export const MANY_BLOCKS = 900;
 
-/** A chain whose newest block is older than this has no new blocks, or its source does not tell them. In seconds. */
+/**
+ * The age, in seconds, at which a chain's newest block is old. Then the chain has no new blocks, or the source does not
+ * tell them.
+ */
 const OLD_SECONDS = 3_600;
 
-/**
- * Says that the newest block of the sources is an old one: what was anchored since is not seen. A test chain may stand still.
+/* * Fails if the newest block of the sources is an old one, because what was anchored since is not seen. There is no such
+ * check on a test chain, which may stand still.
  *
  * @param now the reader's clock, unix seconds
  */
@@ -136,8 +138,8 @@ export function sourceChecks({ block, spread, readings }: Readings): {
     const detail = `Only ${one.source} says so, ${at}. Name a second source: then both would have to lie.`;
     return { checks: [...problems, isOpen("One source", detail)], head: one.head };
   }
-  // Both sources are asked about the same block. If one names a very old block as its newest, the honest one tells an
-  // old head.
+  // Both sources are asked about the same block. If one source names a very old block as its newest block, the
+  // honest source is asked about the old block too, and tells an old head.
   if (spread > MANY_BLOCKS) {
     const detail = `${one.source} and ${other.source} are ${count(spread)} blocks apart. One is behind, or lies: ask a third.`;
     return {
@@ -179,8 +181,8 @@ export function recentCheck({ indexedBlock }: Pick<ToldLedger, "indexedBlock">, 
 /**
  * Compares a node's head with the chain's head, at the block up to which the node says it has read.
  *
- * @param isSameBlock whether the chain was read at exactly that block; otherwise the two may differ for a
- * good reason
+ * @param isSameBlock whether the chain was read at exactly that block; otherwise the two heads may differ
+ * for a good reason
  */
 export async function nodeHeadChecks(
   told: Tree,
@@ -267,12 +269,12 @@ async function beginningChecks(what: string, tree: Tree, head: ChainHead, prove:
       ? holds(`${what} is the beginning of what the chain has`, "The consistency proof was checked here.")
       : fails(
           `${what} is not the beginning of what the chain has`,
-          "No consistency proof leads from the one to the other: it is of another ledger, or it was changed.",
+          "No consistency proof leads from one root to the other. So the tree is of another ledger, or it was changed.",
         ),
   ];
 }
 
-/** Whether a proof holds; null if there is no proof. */
+/** Whether a consistency proof shows that `from` is the beginning of `to`; null if there is no proof. */
 export async function proves(from: Tree, to: Tree, prove: Prove): Promise<boolean | null> {
   const proof = from.size === to.size ? [] : await prove(from.size, to.size);
   if (proof === null) return null;

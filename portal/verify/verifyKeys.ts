@@ -72,7 +72,7 @@ export function signatureChecks(note: SignedNote, origin: string, { logs, policy
     : [fails("None of the keys that you gave signed it", `It says that it is of ${origin}.`)];
 }
 
-/** The finding for an unreadable file. Other errors are thrown again. */
+/** The finding for a file that cannot be read. An error that is not a TallystickError is thrown again. */
 export function unreadable(title: string, text: string, error: unknown): { title: string; checks: Check[] } {
   if (!(error instanceof TallystickError)) throw error;
   return { title, checks: [fails(text, error.message)] };

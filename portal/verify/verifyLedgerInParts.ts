@@ -7,7 +7,7 @@ import { sha256ByWasm } from "./sha256ByWasm.ts";
 /** Bytes of a part. */
 const PART_BYTES = 4 << 20;
 
-/** The parts that a worker has at a time. The browser reads the next ones while the worker verifies one. */
+/** The parts that a worker has at a time. While the worker verifies one part, the browser reads the next parts. */
 const AT_ONCE = 3;
 
 /** How many bytes after the planned end of a part are searched for the end of a line. */
@@ -22,15 +22,14 @@ const MIN_BYTES = 2 * PART_BYTES;
 const MAX_WORKERS = 8;
 const NEWLINE = 0x0a;
 
-/** Thrown when a line is bad or not canonical. Reading line by line then finds it. */
+/** Thrown when a line is bad or not canonical, or a worker fails. Then the file is read line by line. */
 class DoubtfulLedger extends Error {}
 
 /**
  * Verifies the file of a ledger on all cores: every line, the chain of hashes and the Merkle root. Memory
  * does not grow with the file.
- *
- * @returns null when the file is too small, or a line is bad or not canonical. Then the caller reads it line
- * by line
+ * @returns null when the file is too small, a line is bad or not canonical, or there are no workers for it. Then the
+ * caller reads the file line by line
  */
 export async function verifyLedgerInParts(
   file: Blob,
@@ -126,7 +125,7 @@ function askerOf(worker: Worker): Ask {
     waiting.get(data.number)?.resolve(data.part);
     waiting.delete(data.number);
   };
-  // The program of further workers may no longer be available. Then the caller's thread continues alone.
+  // The program of a worker may not be available. Then the caller's thread reads the file alone.
   worker.onerror = () => {
     isBroken = true;
     for (const { reject } of waiting.values()) reject(new DoubtfulLedger());

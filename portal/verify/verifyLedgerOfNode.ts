@@ -7,7 +7,7 @@ import { allVerify, beforeVerifies, type Check, type Finding, fails, holds, isOp
 import { sha256ByWasm } from "./sha256ByWasm.ts";
 import type { Tree } from "./verifyHead.ts";
 
-/** The limits of a tab: the wait for one answer, the characters of an answer, and the number of entries. */
+/** The limits of a tab: the wait for one answer in milliseconds, the bytes of an answer, and the number of entries. */
 const [PATIENCE_MS, MAX_BYTES, MAX_ENTRIES] = [30_000, 32 << 20, 2_000_000];
 
 /**
@@ -76,8 +76,8 @@ export async function verifyLedgerOfNode(
         ? [
             frontier.size >= MAX_ENTRIES
               ? isOpen(
-                  `A tab reads ${MAX_ENTRIES.toLocaleString("en")} entries`,
-                  "tallystick verify-ledger reads all.",
+                  `A tab reads only the first ${MAX_ENTRIES.toLocaleString("en")} entries`,
+                  "The command “tallystick verify-ledger” reads all entries.",
                 )
               : fails("The ledger is cut off", `The node tells ${entriesOf(last)}, and gives ${all}.`),
           ]

@@ -58,7 +58,7 @@ export async function verifyNode(
         ...ofClaim,
         isOpen(
           "This node alone cannot show whether its log lacks something",
-          "Another node, or the chain, can: tallystick compare names the first line at which two nodes differ.",
+          "Another node, or the chain, can. The command “tallystick compare” names the first line at which two nodes differ.",
         ),
       ],
     };

@@ -21,7 +21,7 @@ type Parameters = {
   urls: readonly string[];
   /** Only this ledger; otherwise all that the node follows. */
   ledger: string | undefined;
-  /** Who named it. */
+  /** Who named the ledger. */
   namedBy: NamedBy;
   /** The tree to compare with the chain, in place of the node's head: from a file or a proof. */
   tree: OwnTree | undefined;
@@ -41,7 +41,9 @@ export async function verifyOnChain(parameters: Parameters): Promise<Finding> {
 
 async function verifyOnce({ urls, ledger, namedBy, tree, signal }: Parameters): Promise<Finding> {
   const title =
-    namedBy === "node" ? "What the chain says of what the node names" : "What the chain says of this ledger";
+    namedBy === "node"
+      ? "What the chain says of the ledgers that the node names"
+      : "What the chain says of this ledger";
   const told = await askLedgers(ledger, signal);
   if (told.length === 0)
     return {
@@ -65,7 +67,7 @@ async function verifyLedger(
 ): Promise<{ checks: Check[]; fits: boolean }> {
   const { place, indexedBlock } = it;
   const id = idCheck(it);
-  // The id names the contract. Without this, a node could name a contract of its own, with any head.
+  // The id names the contract. Without this check, a node could name a contract of its own, with any head.
   if (id.state !== "yes") return { checks: [id], fits: false };
   const wanted = tree === undefined ? indexedBlock : null;
   const readings = await readHeads(urls, place, wanted, signal);

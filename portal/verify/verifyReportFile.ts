@@ -10,7 +10,10 @@ const REASONS = {
   not_dated: "It has no date",
 } as const;
 
-/** Verifies a signed trust report (STEWARD): it must be complete, and the signing key is checked. */
+/**
+ * Verifies the signature of a trust report (STEWARD). The key must be the first report key that the reader gave; without
+ * it, the key that the report names.
+ */
 export function verifyReportFile(text: string, { reports }: BelievedKeys): Finding {
   const title = "A trust report";
   try {

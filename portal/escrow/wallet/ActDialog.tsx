@@ -33,7 +33,7 @@ type Props = {
   onClose: () => void;
   /** Called with the action's title when the wallet is asked, and with null after its answer. */
   onAsking: (title: string | null) => void;
-  /** Called when the wallet was asked and gave no usable answer: it may have sent the transaction. */
+  /** Called after each failed sending. The wallet may have sent the transaction all the same. */
   onUnsure: () => void;
   onSent: (pending: Pending) => void;
 };

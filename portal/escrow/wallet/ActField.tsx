@@ -12,7 +12,7 @@ export function beginningOf(name: ActName, { amount }: Hire): string {
   return name === "split" ? decimalOf(amount / 2n) : "";
 }
 
-/** Reads the field of an action; null when the text is not valid. Actions without a field give undefined. */
+/** Reads the field of an action; null when the text is not valid. An action without a field gives an empty object. */
 export function readField(name: ActName, text: string, { amount }: Hire): Written | null {
   if (name === "split") {
     const toSeller = atomicOf(text);

@@ -17,9 +17,9 @@ type Props = DepositParameters & { onClose: () => void };
 const WORDS: { [step in Exclude<DepositStep["step"], "failed" | "ready">]: string } = {
   reading: "Reading the contract and your balance through the wallet…",
   signing:
-    "First of two: sign the payment in the wallet. It is good for this escrow alone, and for an hour at most.",
-  trying: "Trying it on the chain, without sending anything…",
-  sending: "Second of two: send it. The wallet shows a call of the escrow contract.",
+    "Step 1 of 2: sign the payment in the wallet. It is good for this escrow alone, and for an hour at most.",
+  trying: "Trying the deposit on the chain, without sending anything…",
+  sending: "Step 2 of 2: send the deposit. The wallet shows a call of the escrow contract.",
   allowing: "Read what the wallet shows: an approval for the escrow contract. Decide there.",
   waiting: "Sent. Once this transaction counts as done, the deposit follows here.",
 };

@@ -55,7 +55,7 @@ function Acts(
     /** The title of a transaction for this escrow that has not ended; null if there is none. */
     pending: string | null;
     onSent: (pending: Pending) => void;
-    /** Called when the wallet may have sent a transaction, and did not say so. */
+    /** Called after each failed sending. The wallet may have sent the transaction all the same. */
     onUnsure: () => void;
   },
 ) {
@@ -105,7 +105,7 @@ function Acts(
     );
   }
   const acts = actsOf(terms.hire, standing, account);
-  // A transaction has just ended, and the state that was read before does not show what it did.
+  // A transaction has just ended, or the wallet has changed. The state that was read before does not show this.
   const isOld = readAt !== changes;
   const waitsFor = pending ?? (chosen === null ? asked : null);
   return (

@@ -101,7 +101,7 @@ function GroundGate(props: {
   const { chainId, contract, token } = ground;
   const [now, set] = useState<GroundState>({ state: "reading" });
   const [round, setRound] = useState(0);
-  // Each change in the wallet, and each press of the button, reads it again.
+  // The contract is read again after each change in the wallet and each press of the button.
   useEffect(() => {
     let isOver = false;
     set({ state: "reading" });

@@ -14,8 +14,7 @@ type Ask = {
 
 /**
  * Sends one request to a wallet, and waits at most `withinMs`.
- *
- * @throws WalletError
+ * @throws WalletError; the reason of `signal` when `signal` is aborted
  */
 export async function askWallet(
   provider: Provider,

@@ -4,7 +4,7 @@ import { formatAmount, formatTime, plainText, shortHash } from "../../design/for
 import { decimalOf } from "../usdc.ts";
 import { isHexText } from "./createChain.ts";
 
-/** Errors of tokens: those of OpenZeppelin, and of test tokens that replace Circle's. */
+/** Errors of OpenZeppelin's tokens, and of the test tokens that replace Circle's USDC. */
 const tokenErrors = parseAbi([
   "error Error(string message)",
   "error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)",
@@ -37,7 +37,7 @@ const WORDS: { [name: string]: (args: Arguments) => string } = {
   AlreadyDelivered: () => "Delivery was marked before.",
   AmountIsZero: () => "A hire of nothing needs no escrow.",
   AmountMoved: () => "The token moved another amount than it was told to.",
-  BuyerPaysItself: () => "The buyer can be neither the seller nor who is paid.",
+  BuyerPaysItself: () => "The buyer can be neither the seller nor the account that is paid.",
   DeadlineNotReached: ([, deadline]) => `The deadline has not passed: it is ${when(deadline)}.`,
   DeadlinePassed: ([, deadline]) => `The deadline has passed: it was ${when(deadline)}.`,
   DepositsPaused: ([, until]) => `The guardian has paused deposits until ${when(until)}.`,
@@ -106,7 +106,7 @@ const DEEPEST = 6;
 
 const NO_REASON: Refusal = { name: "none", words: "The contract refuses, and gives no reason." };
 
-/** What nodes say when a contract refuses and gives no bytes. Old tokens, such as Tether's, give none. */
+/** The message of a node when a contract refuses and returns no bytes. Old tokens, such as Tether's, return none. */
 const REVERTED = /\b(?:execution|transaction) reverted\b(?:: (?<reason>.+))?/i;
 
 /** Reads a refusal from an error that has only words. Gives null if the words tell of no refusal. */

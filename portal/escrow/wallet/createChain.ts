@@ -29,7 +29,7 @@ export type SentTransaction = {
 
 export type Chain = ReturnType<typeof createChain>;
 
-/** The longest possible answer, in hex digits. No contract has more code (EIP-170). */
+/** The longest accepted answer, in characters: `0x` and 65,536 bytes. No contract has so much code (EIP-170). */
 const MAX_HEX_LENGTH = 2 + 2 * 65_536;
 
 /**

@@ -2,8 +2,8 @@ import type { Hex } from "tallystick-protocol/hex";
 import type { Chain, SentTransaction } from "./createChain.ts";
 import { keepPending, type Pending } from "./pendingStore.ts";
 
-/**
- * The state of a transaction. `unseen`: the chain does not know it yet. `elsewhere`: the wallet is on another chain
+/* * The state of a transaction. `asked`: the wallet was asked for it and returned no hash. `unseen`: the chain does not
+ * know it yet. `waiting`: it waits for a block. `unsure`: the chain could not be read. `elsewhere`: the wallet is on another chain
  * now, so its state is unknown. `replaced`: another transaction of the account has its nonce. `same`: the other
  * transaction makes the same call at another price. `cancelled`: the other transaction does nothing.
  */
@@ -37,7 +37,8 @@ export type Follow = {
 
 /**
  * Follows a transaction until it is done, failed or replaced. If a reorganisation drops it, it is waiting
- * again. Errors of the chain are reported and do not end this.
+ * again. Errors of the chain are reported as `unsure`, and the
+ * transaction is still followed.
  */
 export async function followTransaction({
   chain,
@@ -67,7 +68,7 @@ export async function followTransaction({
 async function look(chain: Chain, pending: Pending, confirmations: number): Promise<[Progress, Pending]> {
   const { hash, from, chainId } = pending;
   if (hash === null) return [{ state: "asked" }, pending];
-  // The wallet is on another chain, where this transaction and the account's count mean nothing.
+  // The wallet is on another chain, where this transaction and the account's nonce mean nothing.
   if ((await chain.chainId()) !== chainId) return [{ state: "elsewhere" }, pending];
   const mined = await minedProgress(chain, hash, confirmations);
   if (mined !== null) return [mined, pending];
@@ -101,9 +102,8 @@ function kindOf(other: SentTransaction, { from, to, data }: Pending): "same" | "
   return other.to === from && other.data === "0x" ? "cancelled" : "other";
 }
 
-/**
- * Finds the transaction that used the nonce. It is in the first block after which the account had sent more
- * transactions.
+/* * Finds the transaction that used the nonce. It is in the first block after which the account's next nonce is higher.
+ * Null if it is not found, or if the node has no old states.
  */
 async function findReplacement(
   chain: Chain,

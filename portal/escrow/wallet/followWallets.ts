@@ -4,7 +4,7 @@ import { isProvider, type Provider } from "./provider.ts";
 /** A wallet in the reader's browser. `rdns` names its maker, and the page remembers the choice by it. */
 export type FoundWallet = { id: string; name: string; rdns: string; provider: Provider };
 
-/** The most wallets. Further ones are ignored. */
+/** The most wallets. A wallet that is found after these is ignored. */
 const MAX_WALLETS = 20;
 
 /** How long to wait for wallets of EIP-6963 before looking for an old one, in milliseconds. */
@@ -12,10 +12,10 @@ const OLD_KIND_MS = 250;
 
 /**
  * Asks for the wallets in the browser (EIP-6963), and keeps listening. A wallet that only sets
- * `window.ethereum` is used if no other one answers. Any extension may use any name, so names are not
+ * `window.ethereum` is used if no other wallet answers. Any extension may use any name, so names are not
  * trusted.
  *
- * @returns a function that stops it
+ * @returns a function that stops the listening
  */
 export function followWallets(onFound: (wallets: readonly FoundWallet[]) => void): () => void {
   let found: readonly FoundWallet[] = [];
@@ -46,7 +46,7 @@ export function followWallets(onFound: (wallets: readonly FoundWallet[]) => void
   };
 }
 
-/** The wallets that give the same maker as another one: at most one of them is right. */
+/** The wallets that name the same maker as another wallet. At most one wallet of each maker is genuine. */
 export function pretenders(wallets: readonly FoundWallet[]): FoundWallet[] {
   return wallets.filter(
     ({ id, rdns }) => rdns !== "" && wallets.some((other) => other.rdns === rdns && other.id !== id),

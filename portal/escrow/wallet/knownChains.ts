@@ -1,6 +1,6 @@
 import type { Hex } from "tallystick-protocol/hex";
 
-/** A chain that a wallet can add, and Circle's USDC on it. */
+/** A chain that a wallet can add, and Circle's USDC on it; null if Circle has none there. */
 export type KnownChain = { chainId: number; name: string; rpcUrl: string; coin: string; usdc: Hex | null };
 
 const CHAINS: readonly KnownChain[] = [

@@ -3,8 +3,7 @@ import type { Provider } from "./provider.ts";
 /**
  * Listens to an event of a wallet. Not every wallet has events, and some throw an error when a page asks for an event.
  * The page does not depend on events, because it reads the wallet again before each step.
- *
- * @returns a function that stops it
+ * @returns a function that stops the listening
  */
 export function listenTo(
   provider: Provider,

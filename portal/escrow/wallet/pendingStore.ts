@@ -25,7 +25,7 @@ export type Pending = {
 const KEY = "tallystick-escrow-pending";
 const MAX_KEPT = 20;
 
-/** In milliseconds. If the chain does not show a transaction for this long, it is forgotten. */
+/** A stored transaction is forgotten this long after the wallet was asked for it, in milliseconds. */
 const FORGOTTEN_MS = 7 * 86_400_000;
 
 /** The stored transactions, the oldest first. */
@@ -52,7 +52,7 @@ function write(pending: readonly Pending[]): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(pending.slice(-MAX_KEPT)));
   } catch {
-    // Without storage it is followed until the page is closed.
+    // Without storage the transaction is followed until the page is closed.
   }
 }
 

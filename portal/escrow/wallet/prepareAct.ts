@@ -19,7 +19,7 @@ export type Wish = { name: ActName; toSeller?: bigint; account?: Hex; resultHash
 /** A transaction whose simulation succeeded, its highest cost (wei), and notes for the reader. */
 export type Prepared = { call: Call; fee: bigint; notes: string[] };
 
-/** An empty signature: the contract accepts the sender itself. */
+/** An empty signature. With it, the contract takes the sender as the one who agrees. */
 const BY_SENDER: Hex = "0x";
 
 /**
@@ -94,8 +94,8 @@ export async function barredNotes(chain: Chain, token: Hex, accounts: readonly H
 
 /**
  * Simulates a call on the chain, and computes its highest cost.
- *
- * @throws WalletError `refused` with the contract's error in words; `no_gas`
+ * @throws WalletError `refused` with the contract's error in words; `no_gas`; or the error with which the wallet
+ * failed
  */
 export async function tryCall(
   chain: Chain,
@@ -121,7 +121,7 @@ export async function tryCall(
   }
 }
 
-/** Formats wei for people, rounded up at six decimals. */
+/** Formats wei as ETH for people, rounded up to six decimals. */
 export function formatWei(wei: bigint): string {
   const millionths = (wei + 999_999_999_999n) / 1_000_000_000_000n;
   const digits = millionths.toString().padStart(7, "0");

@@ -14,8 +14,8 @@ import { WalletError } from "./walletError.ts";
 export type AllowanceStep = { next: "clear" | "allow" | "deposit"; call: Call; fee: bigint };
 
 /**
- * Finds the next transaction of a deposit by allowance. The allowance is exactly the amount, so the contract
- * cannot take more.
+ * Finds the next transaction of a deposit by allowance. The page asks for an allowance of exactly the
+ * amount, so the contract can take no more.
  *
  * @throws WalletError `refused`, `no_gas`
  */

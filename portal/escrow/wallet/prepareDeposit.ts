@@ -53,7 +53,7 @@ const MAX_SIGNATURE_LENGTH = 20_000;
 
 /**
  * Checks everything for a deposit through the wallet. Nothing is signed.
- *
+ * @param told the name and version of the token's EIP-712 domain, according to the node
  * @param isByAllowance pay by allowance, even if the token takes payments by signature
  * @throws WalletError that says why not
  */
@@ -134,7 +134,12 @@ export async function prepareDeposit(
   return { code, notes, way: { by: "signature", authorization, domain } };
 }
 
-/** @throws WalletError */
+/**
+ * Asks the wallet to sign the payment of a deposit.
+ *
+ * @returns the signature; of a contract wallet it may be longer than 65 bytes
+ * @throws WalletError
+ */
 export async function signDeposit(
   provider: Provider,
   { authorization, domain }: SignedPayment,

@@ -57,7 +57,7 @@ export async function requireChain(chain: Chain, chainId: number): Promise<void>
 
 const STATUSES = ["none", "held", "released", "split", "refunded", "timedOut"] as const;
 
-/** Reads the state of an escrow on the chain, and the amounts that the contract owes its parties. */
+/** Reads the state of an escrow on the chain, and the amounts that the contract owes to its parties and `account`. */
 export async function readStanding(
   chain: Chain,
   { contract, id, hire, account }: { contract: Hex; id: Hex; hire: Hire; account: Hex | null },

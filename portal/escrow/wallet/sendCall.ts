@@ -30,12 +30,11 @@ export async function readAccounts(
   return answer.slice(0, 100).map((it) => it.toLowerCase() as Hex);
 }
 
-/**
- * Asks the wallet to send a transaction that was simulated before. It is stored before the wallet is asked,
- * so that the page knows it after a reload.
+/* * Asks the wallet to send a transaction that was simulated before. The transaction is stored before the wallet is
+ * asked, so that the page knows it after a reload.
  *
- * @param signal ends it while the wallet has not been asked
- * @throws WalletError. Its text says so if the transaction may have been sent; otherwise nothing was sent
+ * @param signal cancels this until the wallet is asked for the transaction
+ * @throws WalletError. If the transaction may have been sent, the error's text says so
  */
 export async function sendCall(
   { provider, chain, signal }: { provider: Provider; chain: Chain; signal?: AbortSignal | undefined },
@@ -45,7 +44,7 @@ export async function sendCall(
   // The reader may have changed the account or the chain since the check.
   await requireAccount(provider, from, signal);
   await requireChain(chain, chainId);
-  // Past this line the wallet has been asked, and closing the dialogue changes nothing.
+  // After this line the wallet is asked in any case, and closing the dialogue changes nothing.
   signal?.throwIfAborted();
   const pending: Pending = {
     key: crypto.randomUUID(),

@@ -34,8 +34,9 @@ export async function tokenAnswer<Answer>(ask: () => Promise<Answer>): Promise<A
 }
 
 /**
- * Finds the EIP-712 domain of a token that takes payments by signature (EIP-3009). It tries the values of the
- * token and those of the node. The token's own DOMAIN_SEPARATOR shows which are right.
+ * Finds the EIP-712 domain of a token that takes payments by signature (EIP-3009). It tries the names and
+ * versions that the token and the node give, and the versions 2 and 1. The right domain has the hash that the token's
+ * DOMAIN_SEPARATOR returns.
  *
  * @returns null when the token takes no such payments, or no domain fits. Then the buyer pays by allowance
  */

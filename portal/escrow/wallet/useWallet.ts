@@ -42,7 +42,7 @@ export function useWallet(): WalletState {
       setWallets(found);
       const last = found.at(-1);
       if (last === undefined || last.rdns === "" || last.rdns !== rememberedWallet()) return;
-      // Any extension can give any maker's name. If two give the same one, the reader has to choose.
+      // Any extension can give any maker's name. If two wallets give the same name, the reader has to choose.
       if (pretenders(found).includes(last)) {
         isOver = true;
         setUsed((now) => (now?.isAgain === true ? null : now));
