@@ -8,7 +8,7 @@ import { settlementRoutes } from "./settlementRoutes.ts";
 
 /**
  * Settlement itself refuses bodies over 64 KiB. This limit only keeps this process from reading much larger
- * ones.
+ * bodies.
  */
 const MAX_BODY = 256 * 1024;
 const TIMEOUT_MS = 30_000;
@@ -85,8 +85,7 @@ async function forward({ req, env }: Context, settlementUrl: string | null): Pro
   }
 }
 
-/**
- * Adds the client's address after the earlier ones. Settlement trusts only the last address, and only if its operator
+/* * Adds the client's address after the earlier addresses. Settlement trusts only the last address, and only if its operator
  * says how many proxies are in front of it.
  */
 function forwardedFor(before: string | undefined, env: unknown): string {

@@ -23,7 +23,7 @@ const MAX_BYTES = 4 << 20;
  * `GET /v1/ledger/entries?ledger=&from=&to=`: the canonical lines of [from, to) of a followed ledger as
  * `application/jsonl`. It gives no lines after the last anchor, and fewer than asked for when there are many.
  * Defaults: `ledger` is the first followed ledger, `from` is 0, and `to` is the anchored size. An operator that lost
- * its copy of a ledger can restore all anchored entries from here.
+ * its copy of a ledger can restore all anchored entries from this route.
  */
 export function ledgerEntries(db: Database, { ids, lines }: FollowedLedgers): Hono {
   const app = new Hono();

@@ -11,7 +11,7 @@ const PATIENCE_MS = 1_000;
 /**
  * Adds to Ponder's `/metrics` how long the indexer has been waiting for a ledger segment, and for transfers; 0 while
  * it does not wait. It also adds the deadline for the next ruling on an SLA. The values are read at each scrape. So
- * an API replica, which indexes nothing itself, gives the same values.
+ * an API replica, which indexes nothing itself, gives the same values. A value that cannot be read is NaN.
  *
  * @param rulingDue unix seconds; null when nobody waits for a ruling
  */

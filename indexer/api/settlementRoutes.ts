@@ -146,8 +146,8 @@ const ENTRIES: SettlementRoute = {
   method: "get",
   path: "/v1/ledger/entries",
   summary:
-    "Canonical lines of a followed ledger, up to its last anchor, at most 1,024 at once. The header x-ledger-size has their whole number",
-  query: { ledger: "Id of a followed ledger. Default: the first one", ...positions },
+    "Canonical lines of a followed ledger, up to its last anchor, at most 1,024 at once. The header x-ledger-size gives the number of all anchored entries",
+  query: { ledger: "Id of a followed ledger. Default: the first followed ledger", ...positions },
   mediaType: "application/jsonl",
 };
 

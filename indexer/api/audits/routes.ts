@@ -25,7 +25,9 @@ const actuation = z
     reasons,
     signature: z.string(),
     block: z.int(),
-    time: seconds.openapi({ description: "The block time of the anchor; it counts from then on" }),
+    time: seconds.openapi({
+      description: "The block time of the anchor. The decision counts from this time on",
+    }),
   })
   .openapi("AuditActuation");
 

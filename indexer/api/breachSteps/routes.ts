@@ -24,10 +24,9 @@ const step = z
     breach_threshold: figure,
     value: figure.openapi({ description: "The figure that was measured" }),
     penalty: z.looseObject({ type: z.string() }),
-    suspension: z
-      .object({ from: z.int(), until: z.int() })
-      .nullable()
-      .openapi({ description: "The time in which the agent takes no new hires because of it, unix seconds" }),
+    suspension: z.object({ from: z.int(), until: z.int() }).nullable().openapi({
+      description: "The time in which the agent takes no new hires because of the breach, unix seconds",
+    }),
   })
   .openapi("BreachStep");
 

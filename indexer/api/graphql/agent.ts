@@ -13,8 +13,7 @@ export type Agent = { row: Row<"agent"> };
 
 export const toAgent = (row: Row<"agent">): Agent => ({ row });
 
-/**
- * The cluster that counts for an agent: the one of shared ownership, otherwise the one of similar listings.
+/* * The cluster that counts for an agent: its cluster of shared ownership, otherwise its cluster of similar listings.
  */
 export function clusterOf({ row }: Agent, { load }: QueryContext): Promise<Row<"cluster"> | null> {
   return clusterOfRow(row, load.cluster);
@@ -42,7 +41,7 @@ const GRAPHQL_TYPES = {
   texts: { type: ["String"], nullable: false },
   flag: { type: "Boolean", nullable: false },
   id: { type: "ID", nullable: true },
-  // This field is defined below.
+  // The only field of this type, `avgCostPerCapability`, is defined below.
   prices: { type: "JSON", nullable: false },
 } as const satisfies { [T in FieldType]: object };
 
@@ -55,15 +54,15 @@ const PLAIN_FIELDS = fieldNames.filter(
 export const AgentRef = builder.objectRef<Agent>("Agent").implement({
   interfaces: [NodeRef],
   description:
-    "A wallet that published a listing, took part in a counted hire or paid into an escrow. Rates and counts are those of " +
-    "the rolling 30-day window as of the last tick, weighted inside clusters, and as a seller unless said otherwise; a rate " +
-    "is null when there is nothing to divide by.",
+    "A wallet that published a listing, took part in a counted hire or paid into an escrow. Rates and counts cover the 30 " +
+    "days before the last tick, and a hire inside a cluster weighs less. They show the agent as a seller unless said " +
+    "otherwise. A rate is null when there is nothing to divide by.",
   fields: (t) => ({
     id: t.id({ description: "Its address.", resolve: ({ row }) => row.id }),
     address: t.field({ type: "Address", resolve: ({ row }) => row.id }),
     privateMetrics: t.boolean({
       description:
-        "Whether a listing of it asks for private metrics. Then every figure is given as its published bucket.",
+        "Whether one of its listings asks for private metrics. Then every figure is given as its published bucket.",
       resolve: ({ row }) => row.privateListings > 0,
     }),
     avgCostPerCapability: t.field({

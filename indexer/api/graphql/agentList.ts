@@ -13,7 +13,7 @@ const AgentOrder = builder.enumType("AgentOrder", {
     "Figures are the published ones, so agents with private metrics are ordered by their buckets. Agents without a figure come last.",
   values: {
     REGISTERED: { value: "registered", description: "The earliest registration first." },
-    NEWEST: { value: "newest", description: "The latest first." },
+    NEWEST: { value: "newest", description: "The latest registration first." },
     RANK: {
       value: "rank",
       description:
@@ -24,7 +24,7 @@ const AgentOrder = builder.enumType("AgentOrder", {
     VOLUME: { value: "volume", description: "The highest 24-hour volume first." },
     STARS: { value: "stars", description: "The highest average first." },
     INDEPENDENT_BUYERS: { value: "families", description: "The most families of buyers first." },
-    KEPT_USDC: { value: "kept", description: "The most that stayed first." },
+    KEPT_USDC: { value: "kept", description: "The highest sum that stayed with the seller first." },
     RECEIPT_COVERAGE: {
       value: "coverage",
       description: "The highest share of payments with a receipt first.",
@@ -66,7 +66,10 @@ const AgentFilter = builder.inputType("AgentFilter", {
   }),
 });
 
-/** A cluster with all clusters that were merged into it; undefined if the query names none. */
+/**
+ * A cluster with all clusters that were merged into it; undefined if the query names none, and "unknown" if no cluster
+ * has the id.
+ */
 async function wholeCluster(
   id: string | null | undefined,
   { load }: QueryContext,

@@ -30,7 +30,7 @@ export const AuditStatus = builder.enumType("AuditStatus", {
     FAILED: {
       value: "failed",
       description:
-        "It failed, and has no further effect: its buyer had its money back already, or it was judged again.",
+        "It failed, and the failure has no further effect: the buyer had its money back already, or the hire was judged again.",
     },
     CHALLENGED: { value: "challenged", description: "It failed, and waits for its operator's decision." },
     ROLLED_BACK: { value: "rollback", description: "It failed, and the hire counts as a failure." },
@@ -48,7 +48,7 @@ const AuditCause = builder.enumType("AuditCause", {
       value: "history",
       description: "It is judged again by auditors of a mature capability, after its operator's decision.",
     },
-    RULES: { value: "rules", description: "It failed by the rules, for what its own receipts show." },
+    RULES: { value: "rules", description: "It failed by the rules, because of the seller's own receipts." },
   } as const,
 });
 

@@ -77,7 +77,7 @@ export const AuditAssignmentRef = builder.objectRef<Assignment>("AuditAssignment
     }),
     feeUsdc: t.field({
       type: "Usdc",
-      description: "What its auditor earned with it, with a bounty if there was one.",
+      description: "The auditor's fee for it, including a bounty if there was one.",
       resolve: ({ fee }) => formatUsdc(fee),
     }),
     endpointHost: t.exposeString("host", { description: "The host of its endpoint at that time." }),
@@ -87,7 +87,7 @@ export const AuditAssignmentRef = builder.objectRef<Assignment>("AuditAssignment
       type: "SafeInt",
       nullable: true,
       description:
-        "The deadline for the verdict, by the present parameters. The first tick from then on looks for another auditor. Until one is found, this verdict still counts.",
+        "The deadline for the verdict, by the present parameters. The first tick after it looks for another auditor. Until one is found, a verdict of this auditor still counts.",
       resolve: async ({ time }, _, context) => {
         const params = await paramsInForce(context);
         return params && time + params.audit.verdictSeconds;

@@ -46,7 +46,7 @@ const AuditModeChangeRef = builder.objectRef<Row<"auditModeChange">>("AuditModeC
     }),
     record: t.exposeString("record", {
       nullable: true,
-      description: "Hash of the ledger entry that says so.",
+      description: "Hash of the ledger entry that set the mode.",
     }),
     block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
     time: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
@@ -79,7 +79,7 @@ const AuditPeriodConnection = builder.connectionObject(
 
 const CanaryListRef = builder.objectRef<Row<"canaryList">>("CanaryList").implement({
   description:
-    "Hires that an operator arranged to measure its auditors. First it commits to the list, and later it reveals it.",
+    "Hires that an operator arranged to measure its auditors. First the operator commits to the list, and later it reveals the list.",
   fields: (t) => ({
     commitment: t.exposeString("commitment"),
     record: t.exposeString("record", { description: "Hash of the ledger entry that commits to it." }),

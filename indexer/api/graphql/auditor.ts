@@ -73,7 +73,7 @@ const AuditorErrorConnection = builder.connectionObject(
 
 const AuditorRef = builder.objectRef<Auditor>("Auditor").implement({
   interfaces: [NodeRef],
-  description: "An agent that offers an operator to audit hires (SHP §8.3.1).",
+  description: "An agent that offers to audit hires for an operator (SHP §8.3.1).",
   fields: (t) => ({
     id: t.exposeID("id", { description: "`<operator>/<agent>`." }),
     operator: t.field({ type: "Address", resolve: ({ operator }) => operator }),
@@ -82,7 +82,7 @@ const AuditorRef = builder.objectRef<Auditor>("Auditor").implement({
     capabilities: t.stringList({ resolve: capabilitiesOf }),
     endpoint: t.exposeString("endpoint", { description: "The endpoint at which the operator hires it." }),
     active: t.exposeBoolean("isActive", {
-      description: "Whether its offer is active. It is on rosters only while it is in Tier 2.",
+      description: "Whether its offer is active. The auditor is on rosters only while it is in Tier 2.",
     }),
     removedFor: t.exposeString("removedFor", {
       nullable: true,

@@ -79,7 +79,7 @@ builder.queryFields((t) => ({
   }),
   clusters: t.connection(
     {
-      description: "Clusters that were not merged into another one. Default order: by their formation.",
+      description: "Clusters that were not merged into another cluster. Default order: by their formation.",
       type: ClusterRef,
       args: {
         orderDirection: t.arg({ type: OrderDirection }),

@@ -32,7 +32,7 @@ function oneByOne<Answer>(context: QueryContext, read: () => Promise<Answer>): P
 }
 
 const ClusterNodeRef = builder.objectRef<GraphNode>("ClusterGraphNode").implement({
-  description: "A member of a cluster, or a wallet whose money reached one.",
+  description: "A member of a cluster, or a wallet whose money reached a member.",
   fields: (t) => ({
     address: t.field({ type: "Address", resolve: ({ address }) => address }),
     isMember: t.boolean({ resolve: ({ depth }) => depth === 0 }),
@@ -61,7 +61,7 @@ const ClusterEdgeReason = builder.enumType("ClusterGraphTransfer", {
 });
 
 const ClusterEdgeRef = builder.objectRef<GraphEdge>("ClusterGraphEdge").implement({
-  description: "A transfer as large as a funding of its receiver (SHP §4.5.1).",
+  description: "A transfer that is large enough to fund its receiver (SHP §4.5.1).",
   fields: (t) => ({
     from: t.field({ type: "Address", resolve: (it) => it.from }),
     to: t.field({ type: "Address", resolve: (it) => it.to }),

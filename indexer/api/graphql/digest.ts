@@ -4,7 +4,8 @@ import { builder, OrderDirection } from "./builder.ts";
 import { listPage } from "./list.ts";
 
 const DigestRef = builder.objectRef<Row<"digest">>("Digest").implement({
-  description: "One hash over everything that was derived up to a tick. It is equal on every node.",
+  description:
+    "One hash over everything that was derived up to a tick. Nodes with the same parameters have the same digest.",
   fields: (t) => ({
     block: t.field({ type: "SafeInt", resolve: ({ block }) => block }),
     time: t.field({ type: "SafeInt", resolve: ({ time }) => time }),
@@ -34,7 +35,7 @@ builder.queryField("digests", (t) =>
   t.connection(
     {
       description:
-        "The digest of every tick, the latest first; `from` and `to` are blocks. A reorganization may still remove those above the final block.",
+        "The digest of every tick, the latest first; `from` and `to` are blocks. A reorganization may still remove digests above the final block.",
       type: DigestRef,
       args: {
         orderDirection: t.arg({ type: OrderDirection }),

@@ -47,7 +47,7 @@ const MemberReason = builder.enumType("FamilyReason", {
 
 const MemberRef = builder.objectRef<Member>("FamilyMember").implement({
   description:
-    "A wallet as a member of its family. The family is fixed by the wallet's first transfer of value to another. The own family of an agent that was registered before that is fixed by its registration.",
+    "A wallet as a member of its family. The wallet's first transfer of value to another wallet fixes the family. If an agent was registered before this transfer, its registration fixes its family as a seller.",
   fields: (t) => ({
     address: t.field({ type: "Address", resolve: ({ id }) => id }),
     agent: t.field(agentAt(({ id }) => id)),
@@ -62,7 +62,7 @@ const MemberRef = builder.objectRef<Member>("FamilyMember").implement({
       type: "Address",
       nullable: true,
       description:
-        "The wallet with whose money it began: the next one on the way to the founder. Null for a founder.",
+        "The wallet with whose money it began: the next wallet on the way to the founder. Null for a founder.",
       resolve: ({ parent }) => parent,
     }),
     sender: t.field({
@@ -140,7 +140,7 @@ FamilyRef.implement({
       {
         type: MemberRef,
         description:
-          "The members in the order in which they first spent. Only wallets that a figure needs are listed: buyers, sellers, payees, the senders of their money, and all wallets before those on the way to the founder.",
+          "The members in the order in which they first spent. Only wallets that a figure needs are listed: buyers, sellers, payees, the senders of their money, and all wallets between these and the founder.",
         args: { orderDirection: t.arg({ type: OrderDirection }) },
         resolve: ({ id }, args, context) => listPage(args, context, familyMembers(id)),
       },

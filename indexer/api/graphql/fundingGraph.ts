@@ -166,7 +166,7 @@ async function fundingGraph(context: QueryContext, agent: string, depth: number)
   return { nodes, edges };
 }
 
-/** The transfers into some wallets. Transfers above the request's limit are not shown. */
+/** The funding transfers into some wallets, in the order of the chain. At most {@link MAX_INBOUND} for each wallet. */
 async function inboundOf(
   { load, takeRows }: QueryContext,
   wallets: string[],

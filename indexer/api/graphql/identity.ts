@@ -17,7 +17,7 @@ type Identity = Row<"identity">;
 type Link = Row<"identityLink">;
 type Feedback = Row<"feedback">;
 
-/** A text. Up to 256 bytes of it are kept, with the length and the hash of the whole text. */
+/** Descriptions for a stranger's text. A node keeps up to 256 bytes, and the length and hash of the whole text. */
 const CUT = "At most 256 bytes. Control characters and bytes that are not UTF-8 are shown as U+FFFD.";
 const BYTES = "Its length in bytes.";
 const HASH = "The keccak-256 of its bytes, if not all of them are shown unchanged; else null.";
@@ -26,7 +26,8 @@ const Standing = builder.enumType("FeedbackStanding", {
   values: {
     BACKED: {
       value: "backed",
-      description: "Its client hired that agent, and the hire is counted. The hire backs no other feedback.",
+      description:
+        "Its client hired the agent that it is about, and the hire is counted. The hire backs no other feedback.",
     },
     SELF: { value: "self", description: "It comes from the identity's own side." },
     UNPROVEN: { value: "unproven", description: "Nothing shows that its client ever paid." },
@@ -41,7 +42,7 @@ const SelfReason = builder.enumType("FeedbackSelfReason", {
     OWNER: { value: "owner", description: "Its client owned the identity." },
     FORMER: { value: "former", description: "Its client had been the identity's wallet or owner before." },
     CLUSTER: { value: "cluster", description: "Its client was in one cluster with the agent." },
-    BUYERS: { value: "buyers", description: "Its client counted as one buyer together with the agent." },
+    BUYERS: { value: "buyers", description: "Its client and the agent counted as one buyer." },
     FAMILY: { value: "family", description: "Its client was in the agent's funding family." },
   } as const,
 });
@@ -53,7 +54,7 @@ const RegistryStatus = builder.enumType("RegistryStatus", {
     UNREAD: {
       value: "unread",
       description:
-        "It was upgraded to an unknown implementation. From there on neither registry is read, and all answers about identities are as of there.",
+        "It was upgraded to an unknown implementation. From this block on neither registry is read, and all answers about identities show the state before it.",
     },
   } as const,
 });
@@ -127,7 +128,7 @@ const BackingRef = builder.objectRef<Feedback>("FeedbackBacking").implement({
 export const IdentityRef = builder.objectRef<Identity>("Identity").implement({
   interfaces: [NodeRef],
   description:
-    "An identity of ERC-8004's registry: a token that can be sold. Its agent wallet, which agreed to this, stands for it until it is sold. Identities are advice: no figure, tier or score depends on them or on their feedback.",
+    "An identity of ERC-8004's registry: a token that can be sold. Its agent wallet agreed to represent it, and does so until the identity is sold. Identities are advice: no figure, tier or score depends on them or on their feedback.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The `agentId` in the registry, as a decimal number." }),
     owner: t.field({ type: "Address", resolve: ({ owner }) => owner }),

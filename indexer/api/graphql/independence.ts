@@ -95,7 +95,7 @@ const BuyerFamilyConnection = builder.connectionObject(
 
 const UnreceiptedRef = builder.objectRef<Unreceipted>("UnreceiptedPayment").implement({
   description:
-    "A payment by authorization to a seller with a live listing for which no receipt was published in time.",
+    "A payment by authorization to a seller with a live listing. No receipt for the payment was published in time.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "`<tx>-<log>`, the id that its hire would have." }),
     buyerAddress: t.field({ type: "Address", resolve: ({ buyer }) => buyer }),

@@ -22,7 +22,7 @@ import { listPage } from "./list.ts";
 
 const TierFiguresRef = builder.objectRef<TierFigures>("TierFigures").implement({
   description:
-    "Figures of the hires by buyers of one trust tier. The tiers are the buyers' present ones. Percentiles are nearest ranks.",
+    "Figures of the hires by buyers of one trust tier. The tiers are the present tiers of the buyers. Percentiles are nearest ranks.",
   fields: (t) => ({
     buyerTrustTier: t.exposeInt("buyer_trust_tier"),
     hires: t.exposeInt("hires"),
@@ -83,7 +83,7 @@ const TrendConnection = builder.connectionObject(
 );
 
 const InsightsRef = builder.objectRef<object>("Insights").implement({
-  description: "Summaries of hires (SHP §9.2). There are none of single agents with private metrics.",
+  description: "Summaries of hires (SHP §9.2). There are no summaries of single agents with private metrics.",
   fields: (t) => ({
     leaderboard: t.connection(
       {
@@ -156,7 +156,7 @@ builder.queryField("insights", (t) =>
   }),
 );
 
-/** Gives errors about hidden figures their own code. */
+/** Converts an error to one of GraphQL: `PRIVATE_METRICS` about hidden figures, otherwise `NOT_FOUND`. */
 async function told<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   try {
     return await ask();

@@ -20,7 +20,7 @@ type Proof = { entry: Entry; leafHash: Hex; hashes: Hex[]; head: Ledger };
 
 const EquivocationRef = builder.objectRef<RowOf<"equivocation">>("Equivocation").implement({
   description:
-    "The proof of a fork: its writers signed two heads that no single history can have. Nothing more of the ledger is loaded.",
+    "The proof of a fork: the ledger's writers signed two heads that no single history can have. Nothing more of the ledger is loaded.",
   fields: (t) => ({
     size: t.field({ type: "BigInt", resolve: ({ size }) => size }),
     root: t.exposeString("root", { description: "The root of the shorter history at that size." }),
@@ -53,7 +53,8 @@ export const LedgerRef = builder.objectRef<Ledger>("Ledger").implement({
     firstWriter: t.field({
       type: "Address",
       nullable: true,
-      description: "The first writer. The ledger's id is a hash of this, the guardian and the origin.",
+      description:
+        "The first writer. The ledger's id is a hash of the chain, the contract, the first writer, the guardian and the origin.",
       resolve: async ({ id }, _, { load }) => (await load.openedLedger.load(id))?.firstWriter ?? null,
     }),
     guardian: t.field({

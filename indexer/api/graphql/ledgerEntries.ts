@@ -60,7 +60,8 @@ builder.queryFields((t) => ({
   ledgerEntryByHash: t.field({
     type: EntryRef,
     nullable: true,
-    description: "The entry with this hash. If several ledgers have it, the one that was loaded first.",
+    description:
+      "The entry with this hash. If several ledgers have it, the entry of only one of them is given.",
     args: { hash: t.arg.string({ required: true }) },
     resolve: async (_, { hash }, context) => {
       const wanted = plainText(hash.toLowerCase(), "hash");

@@ -49,7 +49,7 @@ export async function listPage<Row, Node = Row>(
   };
 }
 
-/** Counts a short list, and estimates the length of a long one. Both take rows from the request's limit. */
+/** Counts a short list, and estimates the length of a long list. Both take rows from the request's limit. */
 async function lengthOf<Row>(context: QueryContext, list: RowList<Row>): Promise<ListCount> {
   context.takeRows(1);
   const count = await countRows(context, list);

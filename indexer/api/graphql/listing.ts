@@ -39,7 +39,7 @@ export const ListingRef = builder.objectRef<Row<"listing">>("Listing").implement
     live: t.exposeBoolean("live", { description: "False once the seller retired it." }),
     issuedAt: t.field({ type: "SafeInt", resolve: (it) => it.issuedAt }),
     payee: t.field({ type: "Address", nullable: true, resolve: (it) => it.payee }),
-    recordHash: t.exposeString("hash", { description: "Hash of the ledger entry that says so." }),
+    recordHash: t.exposeString("hash", { description: "Hash of the ledger entry with this listing." }),
     block: t.field({ type: "SafeInt", resolve: (it) => it.block }),
   }),
 });

@@ -73,7 +73,7 @@ export type Loaders = RowLoaders & {
   transfer: DataLoader<Place, TransferAt | null, string>;
   /** The cluster that an id stands for now, after all merges. */
   cluster: ClusterLoader;
-  /** Ids of a cluster and of all that were merged into it. */
+  /** The ids of a cluster and of all clusters that were merged into it. */
   clusterParts: DataLoader<string, string[]>;
   /** The assignments of an audit, in order. */
   assignments: DataLoader<string, Row<"auditAssignment">[]>;

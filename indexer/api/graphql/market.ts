@@ -91,7 +91,7 @@ const CapabilityRef = builder.objectRef<RowOf<"capabilityTotal">>("CapabilityMar
       type: "Usdc",
       nullable: true,
       description:
-        "The median price of the live listings (the mean of the middle two); null when there is none.",
+        "The median price of the live listings (of an even number, the mean of the middle two); null when there is none.",
       resolve: ({ medianPrice }) => (medianPrice === null ? null : formatUsdc(medianPrice)),
     }),
     window: t.field({

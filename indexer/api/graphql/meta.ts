@@ -62,7 +62,7 @@ const TokenRef = builder.objectRef<Token>("Token").implement({
       type: "SafeInt",
       nullable: true,
       description:
-        'The first block whose transfers are read; null before the first event. What a wallet "ever received" counts from here.',
+        'The first block whose transfers are read; null before the first event. What a wallet "ever received" counts from this block.',
       resolve: ({ firstBlock }) => firstBlock,
     }),
   }),
@@ -122,7 +122,7 @@ export const MetaRef = builder.objectRef<Meta>("Meta").implement({
     digest: t.string({
       nullable: true,
       description:
-        "One hash over everything that was derived up to the last tick. It is equal on every node.",
+        "One hash over everything that was derived up to the last tick. Nodes with the same parameters have the same digest.",
       resolve: ({ state }) => state?.digest ?? null,
     }),
     indexedBlock: t.field({

@@ -73,7 +73,7 @@ const AuditFeeRef = builder.objectRef<AuditFee>("AuditFee").implement({
   fields: (t) => ({
     fromUsdc: t.field({
       type: "Usdc",
-      description: "The price of a hire from which on this fee applies.",
+      description: "The lowest price of a hire to which this fee applies.",
       resolve: ({ fromAtomic }) => formatUsdc(BigInt(fromAtomic)),
     }),
     feeUsdc: t.field({ type: "Usdc", resolve: ({ feeAtomic }) => formatUsdc(BigInt(feeAtomic)) }),
@@ -114,7 +114,7 @@ const ParamsRef = builder.objectRef<Params>("Params").implement({
     version: t.field({ type: "SafeInt", resolve: (it) => it.version }),
     body: t.field({
       type: "JSON",
-      description: "All of them at once, in the form that a params record has and `/v1/params` gives.",
+      description: "All parameters at once, in the form that a params record has and `/v1/params` gives.",
       resolve: (it) => it,
     }),
     windowSeconds: t.field({ type: "SafeInt", resolve: (it) => it.windowSeconds }),

@@ -39,7 +39,7 @@ export const RatingConnection = builder.connectionObject(
 builder.objectField(AgentRef, "ratings", (t) =>
   t.connection(
     {
-      description: "Ratings it received, latest first.",
+      description: "The ratings that it received, the latest first.",
       type: RatingRef,
       args: { orderDirection: t.arg({ type: OrderDirection }) },
       resolve: ({ row }, args, context) =>

@@ -52,7 +52,7 @@ export function graphqlServer(options: GraphqlOptions) {
     fetchAPI: { Request, Response, ReadableStream },
     landingPage: false,
     batching: false,
-    // Ponder's server allows every origin on every route.
+    // The app itself allows every origin on every route.
     cors: false,
     graphiql: { title: "Tallystick", defaultTabs: tabs },
     // Our own page, which works without any other server.

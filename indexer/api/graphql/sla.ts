@@ -19,8 +19,8 @@ import { NodeRef, registerNode } from "./node.ts";
 import { finderOf, timeOf } from "./steward.ts";
 
 /**
- * The most steps that are shown of a breach. Only a breach with hundreds of claims has more; then the latest ones
- * are shown.
+ * The most steps that are shown of a breach. Only a breach with hundreds of claims has more; then the latest
+ * steps are shown.
  */
 const MAX_STEPS = 100;
 
@@ -83,7 +83,7 @@ export const BreachStepRef = builder.objectRef<Step>("BreachStep").implement({
 });
 
 const ClaimRef = builder.objectRef<Claim>("SlaClaim").implement({
-  description: "What a breach owes a buyer.",
+  description: "The money that an agent owes a buyer for a breach.",
   fields: (t) => ({
     buyer: t.field({ type: "Address", resolve: ({ buyer }) => buyer }),
     owedUsdc: t.field({ type: "Usdc", resolve: ({ owed }) => formatUsdc(owed) }),
@@ -172,7 +172,7 @@ const TierRequirementRef = builder.objectRef<TierRequirement>("SlaTierRequiremen
     tier: t.exposeString("tier"),
     metric: t.exposeString("metric"),
     bound: t.exposeFloat("bound", {
-      description: "The lowest promise that is enough; for a latency the highest.",
+      description: "The lowest promise that is enough; for a latency, the highest promise.",
     }),
     promised: t.exposeFloat("promised", {
       nullable: true,
@@ -253,7 +253,7 @@ const SlaRef = builder.objectRef<Sla>("Sla").implement({
     breaches: t.connection(
       {
         type: BreachRef,
-        description: "All of them, the latest first.",
+        description: "All breaches, the latest first.",
         args: { orderDirection: t.arg({ type: OrderDirection }) },
         resolve: ({ row }, args, context) => listPage(args, context, breachesOf(row.id)),
       },

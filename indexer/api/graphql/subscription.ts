@@ -15,8 +15,8 @@ import { TierChangeRef } from "./tierChange.ts";
 export type Happening = { position: string; subject: string | null };
 
 /**
- * The number of events that are read together for one subscriber. The next ones are read only after it has
- * taken these.
+ * The number of events that are read together for one subscriber. The next events are read only after
+ * the subscriber has taken these.
  */
 const BATCH = 100;
 
@@ -27,7 +27,7 @@ const BATCH = 100;
 const SUBSCRIPTION_POINTS = 5;
 
 const REORG =
-  "True after a reorganization of blocks: every message after `position` is void, and the valid ones follow.";
+  "True after a reorganization of blocks: every message after `position` is void, and the valid messages follow.";
 const POSITION = "Give it as `after` to continue from here, on this node or on a replica.";
 const AFTER =
   'The position after which to begin: the position of an earlier message, or "0" for the beginning. Default: only new events.';

@@ -37,7 +37,7 @@ export function figuresOf(tally: Tally): TallyFigures {
   };
 }
 
-/** Rounded at nine decimals, like every published rate. */
+/** `part` divided by `whole`, rounded to nine decimals like every published rate; null if `whole` is 0. */
 export function share(part: number, whole: number): number | null {
   return whole === 0 ? null : Math.round((part / whole) * 1e9) / 1e9;
 }

@@ -23,7 +23,7 @@ export const WINDOW_DAYS = 30;
 
 /**
  * The history of an agent's rates as a seller. Each day has the rates over the thirty days that end with it,
- * dampened like the published ones. It uses whole days and the outcomes that are known now, so a figure may
+ * dampened like the published rates. It uses whole days and the outcomes that are known now, so a figure may
  * differ from the one that was published on that day.
  *
  * @param days the number of days, at most a year; the last one is the day of the last tick

@@ -5,7 +5,7 @@ import { checkMetricsArePublic, share } from "./figures.ts";
 
 type Spread<T> = { p50: T; p95: T; p99: T };
 
-/** The figures for buyers of one trust tier. The tiers are the buyers' present ones. */
+/** The figures for buyers of one trust tier. The tiers are the present tiers of the buyers. */
 export type TierFigures = {
   buyer_trust_tier: number;
   hires: number;

@@ -28,11 +28,11 @@ const tallyFields = {
   weighted_hires: z.number().openapi({ description: "Inside a cluster a hire weighs 1/size" }),
   successes: z.int(),
   failures: z.int(),
-  success_rate: rate("Successes of successes and failures, not dampened"),
+  success_rate: rate("Successes divided by successes and failures, not dampened"),
   refunds: z.int(),
   disputes: z.int(),
   volume_usdc: z.string(),
-  avg_latency_ms: rate("Of the hires whose latency is known"),
+  avg_latency_ms: rate("The average of the hires whose latency is known"),
 };
 export const tally = z.object(tallyFields);
 
@@ -50,8 +50,8 @@ export const leaderboardResponse = z
       z.object({
         agent_id: z.string(),
         trust_tier: z.int(),
-        success_rate: rate("Of the agent, over all capabilities"),
-        avg_stars: rate("Of the agent, over all capabilities"),
+        success_rate: rate("The agent's success rate over all capabilities"),
+        avg_stars: rate("The agent's average over all capabilities"),
         cluster_id: z.string().nullable(),
         in_capability: tally,
       }),
@@ -78,7 +78,7 @@ const percentileFields = {
     z.object({
       buyer_trust_tier: z.int().openapi({ description: "The present tier of the buyers" }),
       hires: z.int(),
-      success_rate: rate("Not dampened"),
+      success_rate: rate("The success rate, not dampened"),
       latency_ms: spread(z.number()).nullable(),
       price_usdc: spread(z.string()),
     }),
@@ -104,7 +104,7 @@ export const agentHistoryResponse = z
         hires: z.int(),
         weighted_hires: z.number(),
         success_rate: rate("Dampened inside clusters, like the published rate"),
-        avg_latency_ms: rate("Of the hires whose latency is known"),
+        avg_latency_ms: rate("The average of the hires whose latency is known"),
         volume_usdc: z.string(),
       }),
     ),

@@ -49,10 +49,10 @@ export const graphRoute = createRoute({
   path: "/v1/clusters/{id}/graph",
   operationId: "getClusterGraph",
   tags: ["Clusters"],
-  summary: "A cluster with all that its signals rest on",
+  summary: "A cluster with the evidence for its signals",
   description:
     "Members, the wallets whose money reached them in at most three transfers, these transfers, and the signals (SHP §4.5.1). The id " +
-    "may be that of a cluster that was merged into another.",
+    "may name a cluster that was merged into another cluster.",
   request: { params: schemas.clusterParams, query: schemas.graphQuery },
   responses: {
     200: json("The graph", schemas.graphResponse),

@@ -10,7 +10,7 @@ const usdc = z.string().openapi({ description: "USDC, at most six decimals", exa
 const seconds = z.int().openapi({ description: "Unix seconds" });
 const tx = z.string().openapi({ description: "Hash of a transaction" });
 
-/** One of a few orders. Default: the first. */
+/** The query of a page in one of a few orders. Default: the first order. */
 const orderQuery = <Order extends string>(orders: readonly [Order, ...Order[]]) =>
   pageQuery.extend({
     order: z
@@ -28,7 +28,7 @@ export const marketResponse = z
       tier2_agents: z.int(),
       clustered_agents: z.int(),
       clusters: z.int(),
-      listings: z.int().openapi({ description: "Live ones" }),
+      listings: z.int().openapi({ description: "Live listings" }),
       capabilities: z.int().openapi({ description: "Capabilities with a live listing" }),
       ratings: z.int(),
       escrows_held: z.int(),
@@ -50,10 +50,12 @@ export const capabilitiesResponse = z
       z
         .object({
           capability: z.string(),
-          listings: z.int().openapi({ description: "Live ones" }),
-          sellers: z.int().openapi({ description: "The number of their sellers" }),
+          listings: z.int().openapi({ description: "Live listings" }),
+          sellers: z.int().openapi({ description: "Agents with such a listing" }),
           lowest_price_usdc: usdc.nullable(),
-          median_price_usdc: usdc.nullable().openapi({ description: "The mean of the middle two" }),
+          median_price_usdc: usdc
+            .nullable()
+            .openapi({ description: "Of an even number of prices, the mean of the middle two" }),
           window: tally.nullable().openapi({
             description: "Its hires of the window; null where the operator sells insights",
           }),

@@ -34,7 +34,7 @@ export function serveMarket(app: OpenAPIHono, db: Database, insightsAreFree: boo
   );
   app.openapi(routes.capabilitiesRoute, async (context) => {
     const { order, ...page } = context.req.valid("query");
-    // Its cursors would reveal figures that the operator sells.
+    // The cursors of this order would reveal figures that the operator sells.
     if (order === "hires" && !insightsAreFree)
       throw new InvalidInputError({
         issues: [{ field: "order", message: "must not be hires: this node sells insights" }],

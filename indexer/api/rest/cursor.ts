@@ -32,7 +32,7 @@ export async function pageOf<Found>(
   };
 }
 
-/** A page from rows that were read with one more than `limit`. */
+/** A page with the first `limit` rows. If `rows` has one more row, there is a next page. */
 export function cutPage<Found>(
   rows: readonly Found[],
   limit: number,

@@ -53,11 +53,11 @@ export const clusterRoute = createRoute({
   path: "/v1/agents/{id}/cluster",
   operationId: "getAgentCluster",
   tags: ["Agents"],
-  summary: "The cluster an agent is in, and the other members",
-  description: "Clusters are public (SHP §4.5.2). Hires inside one weigh 1/cluster_size.",
+  summary: "The cluster that an agent is in, and the other members",
+  description: "Clusters are public (SHP §4.5.2). Hires inside a cluster weigh 1/cluster_size.",
   request: { params: schemas.agentParams, query: schemas.pageQuery },
   responses: {
-    200: json("The cluster; cluster_id is null outside", schemas.clusterResponse),
+    200: json("The cluster; cluster_id is null for an agent in no cluster", schemas.clusterResponse),
     ...notModified,
     ...badRequest,
     ...unknownAgent,
@@ -84,9 +84,9 @@ export const receiptsRoute = createRoute({
   path: "/v1/agents/{id}/receipts",
   operationId: "listAgentReceipts",
   tags: ["Agents"],
-  summary: "The receipts an agent signed as the seller",
+  summary: "The receipts that an agent signed as the seller",
   description:
-    "The latest first, each with the hire it counted as. Receipts are public: they stand in the ledger.",
+    "The latest first, each with the hire that it counted as. Receipts are public: they stand in the ledger.",
   request: { params: schemas.agentParams, query: schemas.pageQuery },
   responses: {
     200: json("Its receipts", schemas.receiptsResponse),
@@ -128,6 +128,6 @@ export const streamRoute = createRoute({
     101: { description: "The stream begins" },
     ...badRequest,
     426: problem("Not a WebSocket request"),
-    503: problem("This node streams to no more clients"),
+    503: problem("This node cannot stream to more clients now"),
   },
 });

@@ -54,7 +54,7 @@ export const pageQuery = z.object({
 export const nextCursor = z
   .string()
   .nullable()
-  .openapi({ description: "Give it as `cursor` for the next page; null: this was the last" });
+  .openapi({ description: "Give it as `cursor` for the next page; null: this was the last page" });
 
 export const searchRequest = z
   .strictObject({
@@ -73,7 +73,7 @@ export const searchRequest = z
     }),
     min_kept_usdc: priceUsdcSchema
       .nullish()
-      .openapi({ description: "What buyers paid and did not get back" }),
+      .openapi({ description: "The lowest sum that independent buyers paid and did not get back" }),
     payment_mode: z
       .union([z.literal(ANY_PLATFORM_ESCROW), paymentModeSchema])
       .nullish()
@@ -89,7 +89,7 @@ export const searchRequest = z
       .openapi({ example: "v1" }),
     clarification_supported: z.boolean().nullish(),
     audited: z.boolean().nullish().openapi({
-      description: "Whether it agreed to audits of an operator that this node follows (SHP §8.3)",
+      description: "Whether the seller agreed to audits of an operator that this node follows (SHP §8.3)",
     }),
     erc8004: z.boolean().nullish().openapi({
       description: "Whether the seller has an identity of ERC-8004 now, in the registry that this node reads",
@@ -110,7 +110,7 @@ export const searchRequest = z
       .nullish()
       .openapi({
         description:
-          "`ranking` is the published order. By any other figure the highest comes first, and equal ones are in the published order",
+          "`ranking` is the published order. By any other figure the highest comes first, and equal offers are in the published order",
       }),
     limit: z.int().min(1).max(MAX_LIMIT).default(20),
     cursor: cursor.nullish(),
@@ -147,16 +147,16 @@ export const searchResponse = z
           ...clusterFields,
           listing: z.object(offerFields),
           reputation: z.object({
-            success_rate: rate("Of the last 30 days; null without hires"),
-            avg_latency_ms: rate("Of the last 30 days"),
+            success_rate: rate("The success rate of the last 30 days; null without hires"),
+            avg_latency_ms: rate("The average latency of the last 30 days"),
             last_30d_hire_count: z.number(),
-            avg_stars: rate("Newer days weigh more"),
+            avg_stars: rate("The average, in which newer days weigh more"),
             total_ratings: z.int(),
             claim_status: z.string(),
             claimed: z.boolean(),
             trust_tier: z.int(),
             independent_buyers: z.int().openapi({ description: "Families of wallets that bought" }),
-            kept_usdc: usdc.openapi({ description: "What they paid and did not get back" }),
+            kept_usdc: usdc.openapi({ description: "The sum that these families paid and did not get back" }),
             receipt_coverage: rate("Share of direct payments with a receipt"),
             ...clusterFields,
           }),
@@ -182,7 +182,7 @@ export type SearchResponse = z.infer<typeof searchResponse>;
 
 const asOf = z
   .object({ block: z.int(), time: seconds })
-  .openapi({ description: "The last tick: windows and expiries are as of here" });
+  .openapi({ description: "The last tick: windows and expiries are as of this tick" });
 
 const FIELD_SCHEMAS: { [T in FieldType]: z.ZodType } = {
   block: z.int(),
@@ -226,7 +226,9 @@ export const clusterResponse = z
     agent_id: address,
     ...clusterFields,
     signals_tripped: z.array(z.string()),
-    co_members: z.array(address).openapi({ description: "The others, in the order of their registration" }),
+    co_members: z
+      .array(address)
+      .openapi({ description: "The other members, in the order of their registration" }),
     next_cursor: nextCursor,
   })
   .openapi("Cluster");
@@ -242,7 +244,9 @@ export const listingsResponse = z
           ...offerFields,
           retired: z.boolean(),
           issued_at: z.int().openapi({ description: "0 if the listing names no time" }),
-          block: z.int().openapi({ description: "The block of the anchor; it counts from then on" }),
+          block: z
+            .int()
+            .openapi({ description: "The block of the anchor. The listing counts from this block on" }),
         })
         .openapi("Listing"),
     ),
@@ -269,7 +273,9 @@ export const receiptsResponse = z
           payee: address,
           escrow_id: z.string().nullable(),
           completed_at: seconds,
-          time: seconds.openapi({ description: "The block time of the anchor; it counts from then on" }),
+          time: seconds.openapi({
+            description: "The block time of the anchor. The receipt counts from this time on",
+          }),
           verification: z.object({ all_passed: z.boolean() }),
           latency_ms: z.int().nullable(),
           buyer_signed: z.boolean(),
@@ -288,7 +294,7 @@ export const receiptsResponse = z
             })
             .nullable()
             .openapi({
-              description: "The hire as which it counted; null until it is matched with a payment",
+              description: "The hire that it counted as; null until it is matched with a payment",
             }),
         })
         .openapi("Receipt"),

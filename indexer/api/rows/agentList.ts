@@ -32,7 +32,7 @@ export type AgentWhere = Partial<{
   paymentMode: string | null;
   /** True: agents in any cluster. False: agents in none. */
   clustered: boolean | null;
-  /** Agents in this cluster. No agent is in an unknown one. */
+  /** Agents in this cluster. No agent is in an unknown cluster. */
   cluster: WholeCluster | "unknown" | undefined;
 }>;
 
@@ -135,7 +135,7 @@ function agentConditions(
   };
 }
 
-/** The rank of an agent of that tier without a hire. */
+/** The rank of an agent without a hire in a tier: the worst rank of the tier. */
 function worstRankOf(trustTier: number): number {
   const none = {
     ratedWeight: "0",

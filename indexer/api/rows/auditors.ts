@@ -3,7 +3,7 @@ import type { Row } from "tallystick-derive/tables";
 import { auditor, auditorError } from "../../ponder.schema.ts";
 import { alongColumn, type RowList, wantedColumns } from "./list.ts";
 
-/** A filter for offers of auditors. `active`: on rosters now; `assigned`: an audit was ever assigned to it. */
+/** A filter for offers of auditors. `active`: the offer is active; `assigned`: an audit was ever assigned to it. */
 export type AuditorWhere = Partial<Record<"agent" | "operator" | "capability", string | null>> & {
   active?: boolean | null;
   assigned?: boolean | null;

@@ -30,7 +30,7 @@ export async function indexedBlock(db: Database): Promise<number> {
 /**
  * The last final block by Ponder's count, a column of `_ponder_checkpoint`. No reorganization removes rows up
  * to it. While Ponder reads the history, more events of that block may still be added, always after the
- * existing ones.
+ * existing events.
  */
 export const FINAL_BLOCK = sql`least(substr(finalized_checkpoint, 27, 16)::bigint, 999999999998)`;
 

@@ -17,8 +17,8 @@ export function clusterLoader(db: Database): ClusterLoader {
 }
 
 /**
- * Joins agents with the cluster that their row names. If that cluster was merged into another one, the loader
- * has to follow the merges.
+ * Joins agents with the cluster that their row names. If that cluster was merged into another cluster, the
+ * loader has to follow the merges.
  */
 export const clusterIsNamed = sql`${schema.cluster.id} = coalesce(${schema.agent.ownershipCluster}, ${schema.agent.fingerprintCluster})`;
 
@@ -104,7 +104,7 @@ export function memberList(cluster: WholeCluster): RowList<Row<"agent">> {
 /** In the order in which they formed, or the largest first. */
 export type ClusterOrder = "formed" | "size";
 
-/** Clusters that were not merged into another. */
+/** Clusters that were not merged into another cluster. */
 export function clusterList(
   { kind, minSize }: { kind?: string | null; minSize?: number | null },
   orderBy: ClusterOrder = "formed",

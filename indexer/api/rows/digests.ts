@@ -26,8 +26,8 @@ const PADDED = 12;
 const padded = (block: number) => String(Math.max(0, block)).padStart(PADDED, "0");
 
 /**
- * The digests of the ticks in blocks [from, to], the latest first. A reorganization may still remove those
- * above the final block.
+ * The digests of the ticks in blocks [from, to], the latest first. A reorganization may still remove
+ * digests above the final block.
  */
 export function digestList(from?: number | null, to?: number | null): RowList<Row<"digest">> {
   const { digest } = schema;

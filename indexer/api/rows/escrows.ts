@@ -26,7 +26,7 @@ export function escrowList(where: EscrowWhere): RowList<Row<"escrow">> {
   };
 }
 
-/** The steps in the order of the contract. An escrow ends with one of the last three. */
+/** The steps in the order of the contract. An escrow ends with one of the last three steps. */
 export const ESCROW_STEPS = ["deposited", "delivered", "released", "refunded", "timed_out"] as const;
 
 /** What happened to an escrow on the chain, in order. */

@@ -34,7 +34,7 @@ const paymentPosition = sql`lpad(block::text, 12, '0') || '/' || lpad((log + 1):
 /**
  * The final lines after line `after`, as `tallystick export` writes them. A page is the same at every time and
  * on every node. The search starts at the nearest line whose number is stored, so the last page costs as much
- * as the first. It is one SQL statement, so the page shows one moment.
+ * as the first. It is one SQL statement, so the page shows one state of the database.
  *
  * @param page.limit lines at most; fewer when they are long
  */

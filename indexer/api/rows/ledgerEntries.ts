@@ -51,7 +51,7 @@ export function genericIn(ledger: string, type: string): RowList<RowOf<"genericE
   };
 }
 
-/** The generic work with these entry hashes. If an entry is in several ledgers, the one that was loaded first. */
+/** The generic work with these entry hashes. If an entry is in several ledgers, the row with the lowest id is given. */
 export function genericByHash(
   db: Database,
   hashes: readonly string[],

@@ -75,7 +75,7 @@ export type ListCounter = ListReader & {
 /** How many rows are read for each row that a page may have. */
 const SCAN = 10;
 
-/** The longest list that is counted. Counting a longer one would read all of it. */
+/** The longest list that is counted. Counting a longer list would read all of it. */
 export const MAX_COUNT = 10_000;
 
 /** Rows that a count may look at for one row of the request's limit. They are not sent to anybody. */

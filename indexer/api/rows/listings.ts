@@ -204,7 +204,10 @@ export type SearchOrder = "ranking" | FigureOrder;
 
 type FigureOrder = "steward_score" | "independent_buyers" | "kept_usdc" | "receipt_coverage";
 
-/** The first `limit` live listings after a place, in the published order, that pass a filter: read from one index. */
+/**
+ * The first `limit` live listings after a place that pass a filter, in the order of `orderBy`. In the published order
+ * they are read from one index.
+ */
 export function listingsThatPass(
   db: Database,
   { mode, ...filter }: ListingFilter,
@@ -253,7 +256,7 @@ function prepare(db: Database, name: string, { limit, hasCursor, orderBy }: Want
     kept_usdc: publishedFigures.kept(agent),
     receipt_coverage: sql`${publishedFigures.coverage(agent)} * 1000000000`,
   };
-  // Numbers of JavaScript are exact up to here. Figures above it are equal in this order.
+  // Numbers of JavaScript are exact up to this number. Figures above it are equal in this order.
   const most = sql.raw(String(Number.MAX_SAFE_INTEGER));
   const figure = sql`least(trunc(${isFigured ? figures[orderBy] : sql`0`}), ${most})::bigint`;
   // Negative, so that the highest figure comes first while all columns are ordered in one direction.

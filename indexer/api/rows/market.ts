@@ -9,7 +9,7 @@ export async function marketCounts(db: Database): Promise<MarketCounts> {
   return row === undefined ? NO_COUNTS : addCounts(NO_COUNTS, row);
 }
 
-/** All hires, of the window and of all time. */
+/** The sums over all hires: of the window, and of all time. */
 export async function marketTotals(db: Database): Promise<{ window: Tally; all: Tally }> {
   const rows = await rowsById(db, "marketTotal", ["window", "all"]);
   const of = (id: string): Tally => rows.find((row) => row.id === id) ?? NO_HIRES;

@@ -137,7 +137,7 @@ const monitoring = z.object({
         claimed: figure.nullable(),
       }),
     )
-    .openapi({ description: "None: it differs no more" }),
+    .openapi({ description: "Empty: there are no differences any more" }),
   record: hash,
 });
 
@@ -150,7 +150,7 @@ const slaStatus = z
         version: z.string(),
         record: hash,
         guarantees: z.array(guarantee),
-        recent_breaches: z.array(breach).openapi({ description: "The latest 20, the latest first" }),
+        recent_breaches: z.array(breach).openapi({ description: "The latest 20 breaches, the latest first" }),
         penalties_applied: z.array(
           z.object({
             breach: z.string(),
@@ -296,5 +296,5 @@ export const reportKeyRoute = createRoute({
   operationId: "getReportKey",
   tags,
   summary: "The key that signs this node's trust reports",
-  responses: { 200: json("Its public half", key), 404: noKey },
+  responses: { 200: json("The public half of the key", key), 404: noKey },
 });

@@ -66,9 +66,8 @@ const SECONDS_TO_COME_AGAIN = 30;
 /** The price of starting a stream, because it reads the head of the timeline and the node's state. */
 const STREAM_POINTS = 5;
 
-/**
- * The live stream (SHP §10). It has hires, ratings, tier changes and anchors as JSON messages, in the order of the
- * log. It also has a heartbeat, and a message `reorg` when a reorganization took blocks back. Every message has the
+/* * The live stream (SHP §10). It has hires, ratings, tier changes, anchors, audits and steps of SLA breaches as JSON
+ * messages, in the order of the log. It also has a heartbeat, and a message `reorg` when a reorganization took blocks back. Every message has the
  * `position` from which a client can resume.
  */
 export function createStream(options: StreamOptions): Stream {
@@ -84,7 +83,7 @@ export function createStream(options: StreamOptions): Stream {
   function welcome(socket: WebSocket, { connection, query, budget, endTurn }: Newcomer): void {
     alive.add(socket);
     socket.on("pong", () => alive.add(socket));
-    // Small messages are ignored, and large ones close the connection.
+    // Small messages are ignored, and large messages close the connection.
     guardSocket(socket, connection, { maxBuffered, everyMs: heartbeatMs });
     const outlet = outletOf(socket);
     const begin = async () => {

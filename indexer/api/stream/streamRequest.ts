@@ -14,7 +14,7 @@ export const streamQuery = z.object({
     .openapi({
       param: { name: "topics", in: "query" },
       type: "string",
-      description: `Comma separated, of ${TOPICS.join(", ")}; all unless given`,
+      description: `Topics with commas between: ${TOPICS.join(", ")}. Default: all`,
     }),
   agent: z
     .string()
@@ -24,7 +24,7 @@ export const streamQuery = z.object({
     .openapi({
       param: { name: "agent", in: "query" },
       type: "string",
-      description: "Only what concerns this agent, on either side",
+      description: "Only events of this agent, on either side",
     }),
   from: z
     .string()

@@ -15,7 +15,7 @@ export type Outlet = {
 export type SubscriberOptions = {
   feed: TimelineFeed;
   outlet: Outlet;
-  /** The position up to which the client has heard everything. */
+  /** The position up to which the client has received everything. */
   from: string;
   wants: (message: StreamMessage) => boolean;
   /** The most bytes in the buffer. Above it nothing more is read for this client. */

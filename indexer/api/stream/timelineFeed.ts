@@ -16,8 +16,7 @@ export type TimelineFeed = {
   head: () => string;
   /** The events after a position, the oldest first. Recent ones come from memory. */
   after: (position: string, limit: number) => Promise<StreamMessage[]>;
-  /**
-   * The position from which a client continues that received everything up to `position`. This is a lower position if
+  /*   * The position from which a client can continue after it received everything up to `position`. It is lower if
    * a reorg removed that event while the client was away.
    */
   resumeFrom: (position: string) => Promise<string>;
@@ -50,7 +49,7 @@ const LINGER_MS = 10_000;
 export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: number }): TimelineFeed {
   const listeners = new Set<(reorg: Reorg | null) => void>();
   let recent: StreamMessage[] = [];
-  /** Everything after this is in `recent`. */
+  /** Every event after this position is in `recent`. */
   let floor: string | null = null;
   let timer: NodeJS.Timeout | undefined;
   let turn: Promise<void> | undefined;
