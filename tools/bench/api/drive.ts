@@ -69,7 +69,7 @@ export async function hammer(
   return summary(times, failures, performance.now() - began);
 }
 
-/** The median of some runs, one after another, milliseconds. */
+/** The median time of `runs` calls of `work`, one after another, in milliseconds. */
 export async function medianOf(runs: number, work: () => Promise<unknown>): Promise<number> {
   const times: number[] = [];
   for (let n = 0; n < runs; n++) {

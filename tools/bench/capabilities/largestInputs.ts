@@ -3,9 +3,8 @@ import { encodeRgb } from "../../samples/canvas.ts";
 import { enlarge } from "../../samples/enlarge.ts";
 import { renderScene } from "../../samples/scenes.ts";
 
-/**
- * How long a verifier takes for about the largest input that it accepts, in milliseconds: the best of three
- * runs.
+/* * How long verifiers take for about the largest inputs that they accept, in milliseconds. Each time is the best of
+ * three runs.
  */
 export async function measureLargest(): Promise<{ what: string; milliseconds: number }[]> {
   const [width, height] = [1920, 1080];

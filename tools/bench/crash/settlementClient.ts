@@ -12,7 +12,7 @@ import type { SettlementService } from "../../../services/settlement/service.ts"
 export const NOW = 1_767_225_600;
 export const API_KEY = "crash-key";
 
-/** A key that the operator gave an agent, by name. */
+/** A key that the operator gave to one agent. */
 export const AGENT_KEY = "crash-agent";
 export const agent = `0x${"a9".repeat(20)}` as const;
 const HOUR = 3_600;
@@ -28,13 +28,13 @@ const addressOf = (who: PrivateKeyAccount): string => who.address.toLowerCase();
 export type Confirmed = {
   /** Entries, each with its task or its record. */
   entries: { of: string; hash: string; index: number }[];
-  /** Proposals held. */
+  /** Proposals that were answered as held. */
   held: { task: string; id: string }[];
   /** Heads that it has signed. */
   heads: { size: number; root: Hex }[];
-  /** The keys that check them. */
+  /** The keys that verify the heads. */
   keys: string[];
-  /** Proposals that were rejected, and how often one was sent. */
+  /** Proposals that must be rejected, and how often each was sent. */
   rejected: { task: string; sent: number; isAnswered: boolean }[];
   /** The present time of service, chain and clients. */
   now: number;

@@ -9,7 +9,7 @@ export type SoakCrashParameters = {
   flows: number;
   /** The seed of the first random flow. Each later flow has the next number. */
   seed: number;
-  /** Asked before every flow. */
+  /** Asked before every flow. If it is true, no further flow is played. */
   isOver: () => boolean;
   onFlow: (sentence: string) => void;
 };

@@ -79,8 +79,7 @@ const BOOT_ID = "/proc/sys/kernel/random/boot_id";
  * Only one watch may run at a time.
  *
  * It does not see writes by native add-ons, other processes and threads.
- *
- * @returns a function that stops it
+ * @returns a function that stops the watch
  */
 export async function watchWrites(watch: DiskWatch): Promise<() => void> {
   const undo: (() => void)[] = [];

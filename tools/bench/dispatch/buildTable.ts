@@ -12,8 +12,7 @@ const PREMIUM = "gpt-4-1106-preview";
 /**
  * Makes the table's tasks from RouteLLM's files: `gsm8k_responses.csv`, and `mmlu/mmlu_<subject>.csv` for each
  * subject.
- *
- * @param folder where they are
+ * @param folder the folder with these files
  */
 export function buildTable(folder: string): Task[] {
   const gsm8k = parseCsv(readFileSync(path.join(folder, "gsm8k_responses.csv"), "utf8"));
@@ -98,9 +97,8 @@ export function lastNumber(text: string): string {
   return found.replaceAll(",", "").slice(0, 40);
 }
 
-/**
- * The highest overlap at which settlement's comparator calls two texts equal, in thousandths. It tries higher
- * and higher values.
+/* * The highest overlap at which settlement's comparator calls two texts equal, in thousandths; -1 if there is none. A
+ * binary search finds it.
  */
 function mostOverlap(a: string, b: string): number {
   if (!areEqualTexts(a, b, "overlap/1", 0)) return -1;

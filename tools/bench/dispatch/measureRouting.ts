@@ -123,8 +123,8 @@ function thresholdOf(points: readonly CurvePoint[]): number {
 }
 
 /**
- * Chooses a model for a task. `checked`: the thrifty one answers first, and the premium one if a check finds
- * the answer wrong.
+ * Chooses a model for a task. `checked`: the thrifty model answers first, and the premium model if a check
+ * finds the answer wrong.
  */
 type Decide = (task: Task) => "thrifty" | "premium" | "checked";
 

@@ -9,7 +9,7 @@ const MAX_DRIFT = 0.15;
 
 /** How well divergence separates wrong answers from right ones. Shares of 1; null where the divisor is zero. */
 export type ShadowFigures = {
-  /** The model that answered. The other one was the shadow. */
+  /** The model that answered. The other model was the shadow. */
   executor: "thrifty" | "premium";
   kind: string;
   /** `value`: the last number; else the whole text, by a comparator of settlement. */
@@ -71,9 +71,8 @@ function figuresOf(
   };
 }
 
-/**
- * The divergence of two answers, from 0 to 1. For `overlap/1` it is 1 minus the highest overlap at which the
- * texts are called equal.
+/* * The divergence of two answers, from 0 to 1. For `overlap/1` it is 1 minus the highest overlap at which the
+ * texts are called equal, or 2 if there is no such overlap.
  */
 function scoreOf({ thrifty, premium, overlap, normalised, exact }: Answers, compared: Compared): number {
   if (compared === "value") return divergence({ answer: numberOf(thrifty) }, { answer: numberOf(premium) });

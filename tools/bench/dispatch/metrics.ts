@@ -18,7 +18,7 @@ export function orderOf(items: readonly { score: number }[]): number[] {
  * together.
  *
  * @param weights how often each task counts; once unless given
- * @param order that of {@link orderOf}
+ * @param order the result of {@link orderOf} for these tasks
  */
 export function curveOf(
   tasks: readonly Scored[],
@@ -65,9 +65,8 @@ export function apgr(tasks: readonly Scored[], weights?: readonly number[], orde
 /** One answer: how far its shadow was from it, and whether it was wrong. */
 export type Flagged = { score: number; isWrong: boolean };
 
-/**
- * The chance that a wrong answer has a higher score than a right one (area under the ROC curve). Equal scores count half.
- * NaN without a wrong or without a right one.
+/* * The chance that a wrong answer has a higher score than a right answer (area under the ROC curve). Equal scores count
+ * half. NaN if no answer is wrong, or if none is right.
  */
 export function auroc(
   answers: readonly Flagged[],

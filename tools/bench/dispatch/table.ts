@@ -4,7 +4,7 @@ import { z } from "zod";
 /** The committed table. */
 export const TABLE = new URL("routellm.tsv", import.meta.url);
 
-/** The features of complexity/1 that the table's tasks have. They have no output schema, context or record. */
+/** The features of complexity/1 that the table's tasks have. These tasks have no output schema, context or record. */
 export const FEATURES = ["length", "steps", "reasoning", "code", "numbers"] as const;
 
 export type Feature = (typeof FEATURES)[number];
@@ -91,8 +91,7 @@ const word = z.string().regex(/^[a-z0-9_]{1,64}$/);
 const short = z.tuple([word, word, whole, whole, whole, whole, whole, whole, flag, flag]);
 const long = z.tuple([...short.def.items, number, number, whole, whole, whole, flag, flag]);
 
-/**
- * Reads such a table.
+/* * Reads a table in the form of {@link formatTable}.
  *
  * @throws Error naming the line at fault
  */

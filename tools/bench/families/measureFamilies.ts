@@ -15,7 +15,7 @@ const INTERVAL = 1_000;
 const TRANSFER = '"kind":"transfer"';
 const RECEIPT = '"type":"receipt"';
 
-/** The processor time that families take in a derivation, in microseconds. */
+/** The processor time that families take in a derivation. `per…` is in microseconds, and `…seconds` in seconds. */
 export type FamilyFigures = {
   events: number;
   transfers: number;
@@ -27,7 +27,7 @@ export type FamilyFigures = {
    * number of transfers. It includes the work for ticks.
    */
   perTransfer: number;
-  /** The time for counting hires there, divided by the number of receipts. */
+  /** The time for counting hires in `families/`, divided by the number of receipts. */
   perReceipt: number;
   /** The share of `families/` in the derivation. */
   ofDerivation: number;

@@ -4,7 +4,7 @@ import { BATCH, derivedFigures, type GasFigures } from "./measureEscrow.ts";
 import { anchorFigure, GROWTHS, OLD_SIZES } from "./measureLedger.ts";
 import { drift, measureFiatToken, measureGas, readSnapshot, writeSnapshot } from "./snapshot.ts";
 
-/** Measures and prints; the exit code is 0 when every goal is met. */
+/** Measures and prints. Returns the exit code, which is 0 when every goal is met. */
 export async function benchGas({ json, update }: { json: boolean; update: boolean }): Promise<number> {
   const own = await measureGas();
   if (update) await writeSnapshot(own);

@@ -31,7 +31,7 @@ export type DeployToken = (ethers: BenchEthers) => Promise<TestUSDC>;
 const plainToken: DeployToken = async (ethers) =>
   (await ethers.deployContract("TestUSDC")) as unknown as TestUSDC;
 
-/** A token of our own that costs what Circle's does: see contracts/test/tokens/LikeFiatToken.sol. */
+/** A token of our own that costs as much gas as Circle's token: see contracts/test/tokens/LikeFiatToken.sol. */
 export const likeFiatToken: DeployToken = async (ethers) => {
   const library = await ethers.deployContract("LinkedSignatures");
   const libraries = { LinkedSignatures: await library.getAddress() };

@@ -4,7 +4,7 @@ import { address, BIG_CLUSTER, capabilityOf, LARGEST, type MarketSize } from "..
 /** A request, in a form that makes it expensive. `name` begins with its route, or with its field of GraphQL's `Query`. */
 export type Ask = { name: string; path: string; body?: unknown };
 
-/** Lists that one query may count completely before it reaches its limit of rows. */
+/** The number of lists that one query can count completely before it reaches its limit of rows. */
 const ALIASES = 9;
 
 const aliases = (count: number, one: string) =>

@@ -61,7 +61,7 @@ export function perPoint({ points, nodeUs, postgresUs }: Cost): number {
   return (nodeUs + postgresUs) / points;
 }
 
-/** The answer may be that there is no such thing. */
+/** Sends one request and reads its answer. The status 404 is accepted, because some requests name no real thing. */
 async function answerOf(port: number, agent: Agent, { path, body }: Ask): Promise<void> {
   try {
     await ask(port, agent, { path, body });

@@ -35,7 +35,7 @@ function messageOf({ request, bodyBytes }: FloodKind): string | undefined {
   return `${method} ${path} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n${body}`;
 }
 
-/** Runs it at the permitted rate. */
+/** Calls `run` at the permitted rate: now, or when the next request or connection is due. */
 function paced(run: () => void): void {
   const now = performance.now();
   due = perSecond === 0 ? now : Math.max(due + 1_000 / perSecond, now - 100);

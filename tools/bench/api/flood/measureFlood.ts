@@ -125,7 +125,10 @@ function ratesOf(before: FloodCounts, after: FloodCounts, seconds: number): Floo
   };
 }
 
-/** What a control begins in a second: requests, or connections if the kind sends one request or none on each. */
+/**
+ * The rate of a control, in a second: of requests, or of connections if the kind writes only once or never on a
+ * connection.
+ */
 function rateOf({ request, pipelined }: FloodKind, { answered, refused, closed }: FloodCounts): number {
   const sendsOnce = request === undefined || request.method === "" || pipelined !== undefined;
   return Math.max(1, Math.round(sendsOnce ? closed : Math.max(answered + refused, closed)));

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { nodeProgram } from "../../../../scripts/processes/nodeProgram.ts";
 import type { FloodKind } from "./kinds.ts";
 
-/** The default limits of a node, no limits, and limits that count points and never end. */
+/** The default limits of a node, no limits, and limits that count points and are never reached. */
 const LIMITS = {
   default: { points: 6_000, streams: 32, sockets: 256 },
   none: { points: 0, streams: 0, sockets: 0 },
@@ -44,7 +44,7 @@ export async function startSink(kind: FloodKind) {
   return { port: Number(line), stop: () => end(sink) };
 }
 
-/** Starts a flooding client. It waits for `begin`. */
+/** Starts a flooding client. It sends nothing before the first call of `run`. */
 export async function startFlooder(port: number, kind: FloodKind, address: string, isProxied: boolean) {
   const args = [
     String(port),
