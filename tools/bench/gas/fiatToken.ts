@@ -70,8 +70,7 @@ export async function compileFiatToken(source: string): Promise<FiatTokenCode> {
   return { token: named(TOKEN), proxy: named(PROXY), library: named(LIBRARY) };
 }
 
-/**
- * Deploys it behind its proxy, and makes the deployer its minter. The proxy's admin is another account, because
+/* * Deploys the token behind its proxy, and makes the deployer its minter. The proxy's admin is another account, because
  * an admin cannot use the token.
  */
 export async function deployFiatToken(

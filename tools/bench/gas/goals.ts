@@ -14,7 +14,8 @@ export type Goal = { name: string; actual: number; limit: number };
  * The gas limits that the contracts must keep.
  *
  * AuthCaptureEscrow (base/commerce-payments) takes 178,656 gas for authorize and capture on that project's own mock
- * token. TestUSDC is compared with this figure. On Circle's FiatToken behind its proxy it takes 211,834 gas.
+ * token. TestUSDC is compared with this figure. With Circle's FiatToken behind its proxy, AuthCaptureEscrow takes 211,834
+ * gas.
  */
 export function goals(figures: GasFigures): Goal[] {
   const derived = derivedFigures(figures);

@@ -141,8 +141,7 @@ async function depositMany(bench: BenchChain, like: readonly Hire[]): Promise<nu
   return gasOfBatch(bench, bench.relayer, deposits);
 }
 
-/**
- * Measures one hire, and fifty in two batches, with a token that costs as much gas as the real USDC.
+/* * Measures one hire, and fifty hires in two batches, with the token of the chain.
  *
  * @param name the token's name in the figures
  */

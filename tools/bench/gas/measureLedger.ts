@@ -25,7 +25,7 @@ export async function measureLedger({
   const figures: GasFigures = {};
   let opened = 0;
 
-  /** A ledger that has been anchored twice, so that no slot is filled for the first time. */
+  /** Opens a ledger and anchors it once, so that the measured anchor fills no slot for the first time. */
   const ledgerOf = async (size: number): Promise<string> => {
     const origin = `bench.example/${String(opened++).padStart(4, "0")}`;
     const id = await ledger.open.staticCall(origin, writer, relayer);

@@ -94,7 +94,7 @@ export async function benchHires({ hires }: { hires: number }): Promise<HireTime
         const began = performance.now();
         const { money } = await buyer.hire({ ...order, listing, telemetry, idempotencyKey: "new" });
         if (money !== "paid" && money !== "released") throw new Error(`the money is ${money}`);
-        // The first ones warm up.
+        // The first hires only warm up.
         if (at >= 0) times.push(performance.now() - began - worked);
       }
       times.sort((a, b) => a - b);

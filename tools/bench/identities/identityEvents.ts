@@ -16,7 +16,7 @@ const CAPABILITY = "text.translate";
 
 /** The number of events before each tick. */
 const EVENTS_OF_TICK = 1_000;
-/** The number of agents that sell: the first ones. */
+/** The number of agents that sell. They own the first identities. */
 const SELLERS = 1_000;
 
 /**

@@ -45,7 +45,7 @@ export async function deriveAudited(
   return { seconds, tick, drawn };
 }
 
-/** How many rows the derivation of such a log reads and writes for each hire. The number is the same on every machine. */
+/** How often the derivation of an audited log reads or writes a row, for each hire. It is the same on every machine. */
 export async function operationsOfAudited(hires: number, ppm: number | null): Promise<number> {
   const rows = new MemoryStore();
   let count = 0;

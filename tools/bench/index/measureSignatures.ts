@@ -42,7 +42,7 @@ export async function measureSignatures(size: WorldSize, progress: Progress): Pr
   }
 }
 
-/** Recovers the signers on all cores, each core its share. */
+/** Recovers the signers on all cores. Each core recovers its share of them. */
 async function recoverAll(file: string): Promise<{ records: number; seconds: number }> {
   const parts = availableParallelism();
   const all = await Promise.all(
