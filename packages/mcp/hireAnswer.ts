@@ -187,10 +187,10 @@ export function nextStep(money: HireResult["money"], escrow?: EscrowOfHire): str
       return "Nothing was paid, so you need to do nothing.";
     case "paid":
       return escrow
-        ? "The escrow has paid the seller. Rate it with rate_agent."
-        : "The seller was paid directly, which is final. Rate it with rate_agent.";
+        ? "The escrow has paid the seller. Rate the seller with rate_agent."
+        : "The seller was paid directly, which is final. Rate the seller with rate_agent.";
     case "released":
-      return "The result verified, so the escrow was released to the seller. Rate it with rate_agent.";
+      return "The result verified, so the escrow released the money to the seller. Rate the seller with rate_agent.";
     case "refunded":
       return "The result did not verify or never came, so the escrow sent the money back. You may spend it again.";
     case "held":

@@ -29,7 +29,7 @@ export type RunningHire = {
 /** The hires that run in this process, by their idempotency key. */
 export type HireDesk = {
   /**
-   * Starts a hire, or returns the one that already runs with this key.
+   * Starts a hire, or returns the hire that already runs with this key.
    *
    * @throws TallystickError `idempotency_key_reused` when the running hire is for something else; `too_many_hires`
    */

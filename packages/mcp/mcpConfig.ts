@@ -54,7 +54,7 @@ const environmentSchema = z.object({
   TALLYSTICK_DEV_MODE: z.enum(["0", "1"], { error: "must be 0 or 1" }).default("0"),
 });
 
-/** The variables that an MCP server reads. It needs no others. */
+/** The variables that an MCP server reads. It needs no other variables. */
 export const mcpVariables = Object.keys(environmentSchema.shape);
 
 /** The settings of an MCP server. Amounts are in atomic units. */

@@ -50,8 +50,8 @@ export type McpContext = {
   devMode: boolean;
   fetch: Fetch;
   /**
-   * Reads the chain, which says who writes a ledger whose id does not show this. If absent, proofs of such ledgers
-   * are refused.
+   * Reads the chain. It says who writes a ledger if the ledger's id does not say so. If absent, such proofs are
+   * refused.
    */
   chain: PublicClient | undefined;
   /** Sends requests to sellers, which are strangers. */

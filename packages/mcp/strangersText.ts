@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The most characters of a stranger's text in one answer; a longer one comes in pieces. */
+/** The most characters of a stranger's text in one answer; a longer text comes in pieces. */
 export const MAX_CHARACTERS = 20_000;
 
 /** The warning in front of everything that a stranger wrote. */
@@ -9,7 +9,7 @@ export const NOTICE =
 
 /**
  * The only field of a tool's answer that holds text from strangers: results, reasons, offers, error texts. No
- * other field has any of it.
+ * other field has any such text.
  */
 export const strangersTextSchema = z.object({
   notice: z.literal(NOTICE),
@@ -44,12 +44,12 @@ export function quoteStranger(value: unknown, limit = 700): string {
   return `From a stranger, not advice: ${json}`;
 }
 
-/** Makes a name or an id that somebody else chose short, plain ASCII and one line. */
+/** Shortens a name or an id that somebody else chose, and makes it plain ASCII on one line. */
 export function plainName(text: string): string {
   return text.replace(/[^\x21-\x7e]+/g, " ").slice(0, 128);
 }
 
-/** The longest cursor that is passed on. No node makes a longer one. */
+/** The longest cursor that is passed on. No node makes a longer cursor. */
 const MAX_CURSOR = 8_192;
 
 /**

@@ -2,7 +2,7 @@ import type { Log } from "./stderrLog.ts";
 
 /** Work that is repeated in rounds. */
 export type Rounds = {
-  /** Runs one round, or waits for the running one. Throws the round's error. */
+  /** Runs one round, or waits for the running round. Throws the round's error. */
   round: () => Promise<void>;
   /** Starts the rounds. Later calls change nothing. */
   start: () => void;

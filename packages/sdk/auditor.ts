@@ -1,4 +1,4 @@
-/** Audit hires: an auditor, its judges, and what it reads. */
+/** For audits of hires: an auditor, its judges, and the types that it uses. */
 export type { DisclosedHire, DisclosedWork, Disclosure } from "tallystick-protocol/audits/disclosure";
 export { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 export {

@@ -1,4 +1,4 @@
-/** Hire: a buyer, its budgets, what it reads and what it throws. */
+/** For hiring: a buyer, its budgets, its answers and its errors. */
 export type {
   CapabilityInput,
   CapabilityOutput,

@@ -105,7 +105,7 @@ export type Buyer = {
   signedListing: (shown: Listing) => Promise<Listing>;
   /** Concludes the hires that were interrupted. Call it at the start, or at any time. See {@link resumeHires}. */
   resume: (verify?: Verify) => Promise<ResumedHire[]>;
-  /** The idempotency key that `hire` uses for a call without one. */
+  /** The idempotency key that `hire` uses for a call without a key. */
   keyOf: (parameters: HireParameters) => Promise<string>;
   /**
    * The state of the hire with an idempotency key; undefined if there was none in the last 30 days. Resumes the

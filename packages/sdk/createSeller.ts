@@ -117,6 +117,8 @@ export type Seller = {
  * takes x402 payments. Its receipts reach the ledger even after a crash (SHP §7, §11, §12). A listing with `audit:
  * {operator}` may be audited (SHP §8.3): then `GET /audits/{hire}` shows the work to its auditor, at the root of the
  * endpoint's origin.
+ * @throws InvalidInputError for a listing that is not valid; HireRefusedError `no_handler`, `unknown_capability`,
+ * `mode_not_configured`; TallystickError `store_of_before`
  *
  * @example const seller = await createSeller({ account, endpoint: "https://agent.example/v1", baseUrl,
  * network: base,
@@ -139,7 +141,7 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
   const offers = await signOffers(parameters.listings, { account, endpoint, issuedAt });
   const rules = capabilityRules(parameters.schemas ?? {});
   for (const { listing } of offers.live) requireHandler(listing, handlers, rules.isKnown);
-  // Verifiers are loaded in advance, so no buyer waits for one or is refused because it is missing.
+  // Verifiers are loaded in advance, so no buyer waits for a verifier, or is refused because a verifier is missing.
   await Promise.all(offers.live.map(({ listing }) => rules.schemaOf(listing.capability)));
 
   const disclosures = await openDisclosures(parameters, { seller: address, offers, store, now, log });

@@ -32,7 +32,7 @@ export function noRecovery(message: string): NoSellerError {
 }
 
 /**
- * The seller's terms differ from the agreed ones. Nothing was signed. The code says what differs: `overcharged`,
+ * The seller's terms differ from the agreed terms. Nothing was signed. The code says what differs: `overcharged`,
  * `fee_too_high`, `payee_changed`, `wrong_token`, `wrong_network`, `unsupported_scheme`, `malformed_terms`.
  */
 export class PaymentRefusedError extends TallystickError {

@@ -298,8 +298,8 @@ function asCandidate(
   if (wanted !== undefined && !isOfMode(mode, wanted)) {
     throw new NoSellerError({
       code: "no_seller",
-      message: `This offer is paid ${mode}, not ${wanted}.`,
-      hint: "Take another offer, or its own mode.",
+      message: `The payment mode of this offer is ${mode}, not ${wanted}.`,
+      hint: "Take another offer, or leave the mode out.",
     });
   }
   return { listing, price: parseUsdc(listing.price_usdc), reputation: {} };

@@ -1,4 +1,4 @@
-/** Be hired: a seller, how it is paid, and what its handlers take. */
+/** For being hired: a seller, its ways to be paid, and the types of its handlers. */
 export type {
   CapabilityInput,
   CapabilityOutput,

@@ -117,7 +117,7 @@ async function findListing(
 ): Promise<Listing> {
   const { agents } = await query.search({
     ...{ capability, clarification_supported: true, limit: 100 },
-    // Suspended sellers are included, so that the answer can explain why one of them is not asked.
+    // Suspended sellers are included, so that the answer can explain why a suspended seller is not asked.
     include_suspended: true,
   });
   const found = agents.find(({ agent_id: id }) => id === agentId);

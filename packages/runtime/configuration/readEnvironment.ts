@@ -2,7 +2,7 @@ import { InvalidInputError, invalidInputFromZod } from "tallystick-protocol/erro
 import { type KeyHolder, keysOfOthers } from "tallystick-protocol/keysOfOthers";
 import type { z } from "zod";
 
-/** Environment variables. An empty one counts as absent. */
+/** Environment variables. An empty variable counts as absent. */
 export type Environment = { [name: string]: string | undefined };
 
 /** The variables that are not empty. */

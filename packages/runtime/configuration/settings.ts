@@ -28,7 +28,7 @@ export const wholeNumberSetting = (digits: number) =>
 export const portSetting = wholeNumberSetting(9).refine((port) => port < 65_536, "must be below 65536");
 
 /**
- * `TRUST_PROXY`: the number of proxies in front of the server, one behind the other. `true` is one.
+ * `TRUST_PROXY`: the number of proxies in front of the server, one behind the other. `true` means 1.
  *
  * @param whom the name of the server, for the message
  */

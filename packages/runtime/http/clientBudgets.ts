@@ -72,7 +72,7 @@ const GENERATION = 50_000;
 /** The most delayed answers of one client. Further refusals are sent at once. */
 const MAX_HELD = 1_024;
 
-/** Requests without a price that a client may send in a second. A supervisor sends one or two. */
+/** Requests without a price that a client may send in a second. A supervisor sends one or two a second. */
 const FREE_PER_SECOND = 20;
 
 /**
@@ -103,8 +103,8 @@ type State = {
 /**
  * A budget for every client: points that come back with time, turns and streams. A client may owe points, up to one
  * burst. So nobody waits longer than the time in which a client earns two bursts. A client that spends more than it
- * earns has one turn at a time. The turn begins when nobody else is served, or after 100 ms. So other clients find at
- * most one of its requests in front of theirs.
+ * earns has one turn at a time. The turn begins when nobody else is served, or after 100 ms. So other clients wait
+ * for at most one request of such a client.
  *
  * @param now the time in seconds
  */

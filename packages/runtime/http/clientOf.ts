@@ -24,7 +24,7 @@ export function askerOf({
  * adds its peer at the end of the list. Addresses further left may be written by the client and do not count.
  *
  * @param trustedProxies the number of trusted proxies, one behind the other
- * @returns an IPv4 address, the first 64 bits of an IPv6 one, or `unknown`
+ * @returns an IPv4 address, the first 64 bits of an IPv6 address, or `unknown`
  */
 export function clientOf({ remoteAddress, forwardedFor }: Asker, trustedProxies: number): string {
   const forwarded = trustedProxies > 0 ? forwardedFor?.split(",").at(-trustedProxies)?.trim() : undefined;

@@ -14,9 +14,9 @@ const CONNECTION_OF: { [event: string]: (given: unknown[]) => Duplex } = {
 };
 
 /**
- * Keeps the listeners of a server from ending the process. If one throws, its connection gets a 400. If a promise
- * fails later, `surviveRequests` knows the request to which it belongs. An upgraded connection may break although
- * nobody listens for its errors.
+ * Keeps the listeners of a server from ending the process. If a listener throws, the connection gets a 400. If a
+ * promise fails later, `surviveRequests` knows the request to which it belongs. An upgraded connection may break
+ * although nobody listens for its errors.
  */
 export function guardServer(server: Server, onFault: OnFault): void {
   const emit = server.emit.bind(server) as (event: string, ...given: unknown[]) => boolean;
@@ -44,7 +44,7 @@ export function refuseConnection(socket: Duplex): void {
 }
 
 /**
- * Ends a connection when everything written has gone out, and after {@link LINGER_MS} at the latest. The other side
+ * Ends a connection when everything written has gone out, and after {@link LINGER_MS} at the latest. The client
  * cannot delay this.
  */
 export function closeAfterWriting(socket: Duplex): void {

@@ -6,8 +6,8 @@ const OTHERS_PER_SECOND = 64;
 
 /**
  * The delay of a client's next refusal. It grows with the number of the client's refusals that are delayed
- * already. So a client gets at most 64 delayed refusals a second, on any number of connections, and they do
- * not end in the same moment.
+ * already. So a client gets at most 64 delayed refusals a second, on any number of connections. These refusals
+ * do not end at the same time.
  */
 export function holdMs(others: number): number {
   return HOLD_MS * (1 + others / OTHERS_PER_SECOND);

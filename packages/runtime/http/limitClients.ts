@@ -53,8 +53,8 @@ const BYTES_IN_PER_POINT = 4 * 1024;
 const MAX_REST_BYTES = 1024 * 1024;
 
 /**
- * The price of a request that comes after the last one that may be answered. The requests behind it are not read, and
- * this price pays for them too.
+ * The price of the first request after the last answer of a connection. The requests behind it are not read, and this
+ * price pays for them too.
  */
 const IGNORED_POINTS = 16;
 

@@ -15,7 +15,7 @@ export type LimitsPerAddressParameters = {
   waiting?: number;
   /** As in {@link ClientLimits}. */
   priceOf?: ClientLimits["priceOf"];
-  /** Seconds of any clock. Default: one that never goes back. */
+  /** Seconds of any clock. Default: a clock that never goes back. */
   now?: () => number;
 };
 

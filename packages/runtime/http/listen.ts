@@ -21,7 +21,7 @@ export type ListenParameters = {
 export type Listening = {
   url: string;
   /**
-   * Accepts no more connections, and ends when the last one is closed.
+   * Accepts no more connections, and ends when the last connection is closed.
    *
    * @param graceMs the time that unfinished requests still get, in milliseconds. By default they are cut off at once
    */

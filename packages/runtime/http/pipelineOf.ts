@@ -17,6 +17,7 @@ export const MAX_PIPELINED = 64;
 
 const pipelines = new WeakMap<Socket, Pipeline>();
 
+/** The pipeline of a request's connection. All requests of one connection share it. */
 export function pipelineOf({ socket }: Pick<IncomingMessage, "socket">): Pipeline {
   const known = pipelines.get(socket);
   if (known !== undefined) return known;

@@ -38,7 +38,7 @@ export function refuseRequest(
 }
 
 /**
- * Answers a refusal. The first {@link PROMPT_REFUSALS} in a row are answered at once, the next ones after a
+ * Answers a refusal. The first {@link PROMPT_REFUSALS} in a row are answered at once, the next refusals after a
  * second or more (`holdMs`). Only a limited number of a client's refusals wait at the same time.
  *
  * @param connection when it closes, the answer is no longer needed

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 const scope = new AsyncLocalStorage<{ turns: Turns; onWork: () => void }>();
 
-/** Limits how many pieces of work run at the same time. The others wait in the order in which they came. */
+/** Limits how many pieces of work run at the same time. Other work waits in the order in which it came. */
 export class Turns {
   readonly #most: () => number;
   readonly #waiting: (() => void)[] = [];

@@ -22,7 +22,7 @@ type Thread = {
 };
 
 export type SignatureThreadsParameters = {
-  /** The most threads. There are never more than the cores besides the first one, and at least one. */
+  /** The most threads. At least one thread is used, and at most one less than the machine has cores. */
   most: number;
   /** Called with the reason why a thread ended, and whether threads are given up completely. */
   onEnd: (reason: string, isOver: boolean) => void;
@@ -115,8 +115,8 @@ export class SignatureThreads {
     });
     worker.on("error", (error) => this.#end(thread, reasonOf(error)));
     worker.on("exit", (code) => this.#end(thread, `exit code ${code}`));
-    // The process may end when it has nothing else to do. This comes after the listeners, because adding one
-    // would keep the process alive again.
+    // The process may end when it has nothing else to do. This comes after the listeners, because adding a
+    // listener would keep the process alive again.
     worker.unref();
     return thread;
   }

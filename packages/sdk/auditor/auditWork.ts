@@ -71,8 +71,8 @@ export function auditWorks(store: KeyValueStore) {
       for (const folder of ["verdict", "decision", "work"]) await store.delete(`${folder}/${token}`);
     },
     /**
-     * Stores the signed verdict and returns the stored one. The first verdict stays, even if the work is judged
-     * again.
+     * Stores the signed verdict, unless there is one already, and returns the stored verdict. The first verdict
+     * stays, even if the work is judged again.
      */
     fixVerdict: async (token: string, record: SignedRecord): Promise<SignedRecord> => {
       if (await store.putNew(`verdict/${token}`, record)) return record;

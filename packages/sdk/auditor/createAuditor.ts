@@ -36,7 +36,7 @@ export type CreateAuditorParameters = {
   everyMs?: number;
   /** The most audits that run at the same time. Default 4. */
   atOnce?: number;
-  /** The most audits that this auditor has open. Default 1,000. It leaves all others to other auditors. */
+  /** The most audits that this auditor has open. Default 1,000. It leaves further audits to other auditors. */
   maxOpen?: number;
   /** How long one holder of the work may take, in milliseconds. Default 60,000. */
   askMs?: number;

@@ -10,7 +10,7 @@ const MAX_NAMED = 8;
 /**
  * A judge that is a program: the capability's own verifier (SHP §8.1). By default it uses the newest version, which
  * may be stricter than the version in the seller's listing. It finds broken work. Work of the right form can still
- * be bad, so put this judge before another one (`everyJudge`).
+ * be bad, so put this judge before another judge (`everyJudge`).
  *
  * @param options.version `v0`, `v1`, …; default the capability's newest
  */

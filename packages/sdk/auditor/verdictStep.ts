@@ -15,8 +15,8 @@ export function verdictStep(parameters: AuditStepParameters, { forward, later }:
   const { account, baseUrl, fetch, ledger, works, log } = parameters;
 
   /**
-   * Signs and stores the verdict, or returns the stored one. The first stays, even if the work is judged again
-   * after a crash.
+   * Signs and stores the verdict, or returns the stored verdict. The first verdict stays, even if the work is
+   * judged again after a crash.
    */
   async function verdictOf({ token, assignment, judgement }: AuditWork): Promise<SignedRecord> {
     const known = await works.verdict(token);

@@ -43,7 +43,7 @@ export type AuditNode = {
    * `ASSIGNED`, and as many whose audit is `ASSIGNING`. @throws ServiceError
    */
   openOfSeller: (seller: Address, signal?: AbortSignal) => Promise<Assignment[]>;
-  /** The open assignment on one hire: at most one. @throws ServiceError */
+  /** The open assignment on one hire, in a list of at most one. @throws ServiceError */
   openOfHire: (hire: string, signal?: AbortSignal) => Promise<Assignment[]>;
   /** Whether an assignment is final: no reorganization can undo it. @throws when the chain cannot be asked */
   isFinal: (assignment: Assignment, signal?: AbortSignal) => Promise<boolean>;

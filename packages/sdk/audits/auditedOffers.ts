@@ -14,8 +14,8 @@ const TAIL_MS = 3 * 86_400_000;
 type Consent = { endedAt?: number };
 
 /**
- * Which of a seller's listings may be audited: those that consent now, and those that withdrew recently, which the
- * store remembers.
+ * Which of a seller's listings may be audited: those that consent now, and those that withdrew their consent
+ * recently. The store remembers when.
  *
  * @param now milliseconds since 1970
  * @returns a function that answers this for one of the listings

@@ -126,8 +126,8 @@ function rank(listing: { capability: string; retired: boolean }, capability: str
 }
 
 /**
- * The assignment that an audit waits for: that of its last round and attempt, if it has no verdict. A list of one or
- * none.
+ * The assignment that an audit waits for: that of its last round and attempt, if it has no verdict. Returns a list
+ * of at most one.
  */
 function openIn(audit: AuditWithRounds): Assignment[] {
   const attempts = audit.rounds.flatMap(({ attempts }) => attempts);

@@ -22,6 +22,7 @@ export type SellersDisclosures = {
   sweep: () => Promise<void>;
 };
 
+/** Prepares what a seller does for audits. The store says which listings consented to audits before. */
 export async function sellersDisclosures(parameters: {
   seller: Address;
   listings: readonly Listing[];

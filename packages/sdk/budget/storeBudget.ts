@@ -49,7 +49,8 @@ export function storeBudget({ store, name, limit }: StoreBudgetParameters): Budg
       const { number, book } = await read();
       const changed = next(book);
       if (!(await store.putNew(keyOf(number + 1), changed))) continue;
-      // The number may have been used and removed meanwhile. Then newer books exist, and this attempt does not count.
+      // Books with this number may have been written and removed meanwhile. Then newer books exist, and this
+      // attempt does not count.
       if ((await latest()) > number + 1) {
         await store.delete(keyOf(number + 1));
         continue;

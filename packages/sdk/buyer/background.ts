@@ -8,6 +8,7 @@ export type Background = {
   idle: () => Promise<void>;
 };
 
+/** Makes an empty {@link Background}. */
 export function createBackground(): Background {
   const underWay = new Set<Promise<unknown>>();
   return {

@@ -96,7 +96,7 @@ export type BuyerMode = {
     hireId: Hex,
     reserve: (amount: bigint) => Promise<void>,
   ) => Promise<SignedPayment>;
-  /** The escrow that a payment goes into; absent without one. */
+  /** The escrow that a payment goes into; absent for direct payment. */
   escrowOf?: (payment: SignedPayment) => EscrowOfHire;
   /** Where the money is once the payment was sent. */
   whenSent: MoneyState;

@@ -210,7 +210,7 @@ async function report(hiring: Hiring, { delivery, verification, latencyMs }: Jud
   const { context, candidate, order, jobId, sent, isResumed, key } = hiring;
   if (!delivery?.answer || delivery.receiptIssues.length > 0 || isResumed?.isReported) return;
   const { signed_receipt: signed } = delivery.answer;
-  // A free hire counts in no figure, so only its receipt is reported.
+  // A free hire counts in no figure of a reputation, so only its receipt is reported.
   const isFree = sent === undefined;
   // Without telemetry, the receipt's entry is needed only to look up the hire by its key.
   const isWanted = isFree ? delivery.otherBytes === undefined : order.telemetry || key !== undefined;

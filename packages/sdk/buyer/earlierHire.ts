@@ -40,7 +40,7 @@ export async function mayBeLost({ journalBegan, now }: BuyerContext, key: string
  * hire. A seller is believed only if it names the hire's id. Nobody can compute this id from the question.
  *
  * @param candidates the sellers that this call would ask, with listings that are proved
- * @returns undefined when no hire is found in time; a seller that does not answer may still know one
+ * @returns undefined when no hire is found in time; a seller that does not answer may still know a hire
  */
 export async function findEarlierHire(
   context: BuyerContext,

@@ -148,7 +148,9 @@ function noSeller(found: readonly Candidate[], wishes: Wishes): NoSellerError {
     .filter((it) => it !== "direct" && !wishes.allowsEscrow(it));
   if (mode !== "direct" && refusedEscrows.length > 0) {
     const providers = [...new Set(refusedEscrows.map((it) => escrowProviderOf(it) ?? it))].join(", ");
-    return noRecovery(`${capability} is only sold by escrows that are not on the list: ${providers}.`);
+    return noRecovery(
+      `${capability} is sold only through escrows that this buyer does not allow: ${providers}.`,
+    );
   }
   return new NoSellerError({
     code: "no_seller",

@@ -87,7 +87,7 @@ async function obtain(hiring: Hiring): Promise<SellerResponse> {
     const { hireId, jobId } = hiring;
     const isPaid = listing.payment_mode === "direct" && (await isShownPaid(hiring));
     // Any seller can say that it knows a nonce, even a new one. It is believed only if this process may have lost
-    // notes, or if the chain shows the payment.
+    // records, or if the chain shows the payment.
     if (isPaid || order.earlier) {
       const money = isPaid ? "paid" : "authorized";
       throw hiredBefore({ seller: listing.agent_id, hireId, jobId, money });

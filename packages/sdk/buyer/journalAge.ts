@@ -2,7 +2,10 @@ import type { KeyValueStore } from "../store/keyValueStore.ts";
 
 const BEGAN = "journal/began";
 
-/** Returns when a journal began, in milliseconds since 1970. The first process on it writes this down. */
+/**
+ * Returns when a journal began, in milliseconds since 1970. The first process that uses the journal stores this
+ * time.
+ */
 export function journalAge(store: KeyValueStore, now: () => number): () => Promise<number> {
   let began: number | undefined;
   return async () => {

@@ -19,7 +19,7 @@ export type Agreed = {
 const MAX_EXTRA_SECONDS = 300;
 
 /**
- * Returns the one option of a 402 that a buyer may sign. It has this scheme, the buyer's network and token,
+ * Returns the first option of a 402 that a buyer may sign. It has this scheme, the buyer's network and token,
  * and the expected payee, and costs at most the listing's price and the caller's maximum. Nothing else is
  * ever signed.
  * @param scheme `exact`, or {@link ESCROW_SCHEME}

@@ -267,7 +267,7 @@ function withReceipt<Hire extends Pick<HireResult, "receiptHash" | "ratingToken"
   return { ...hire, receiptHash, ratingToken: ratingToken(receiptHash, "buyer") };
 }
 
-/** Adds to a hire whose money was open where the money is in the end. */
+/** If the money of a hire was open, adds where the money is in the end. */
 function withEnd<Hire extends Pick<HireResult, "money" | "settlementTx">>(
   hire: Hire,
   end: SettledMoney | undefined,

@@ -25,10 +25,7 @@ export type Report = {
   since: number;
 };
 
-/**
- * Reports on their way to the ledger. They are written down, so that no hire waits for them and no crash loses
- * them.
- */
+/** Reports on their way to the ledger. They are stored, so that no hire waits for them and no crash loses them. */
 export type Reports = {
   add: (report: Report) => Promise<void>;
   /** Sends what is waiting, once. What fails waits for the next time. */

@@ -32,7 +32,7 @@ const AT_ONCE = 8;
 
 /**
  * Concludes the hires in the journal. Each is looked up at its seller, and judged by the check that it began with.
- * This is the caller's own check, the seller's schemas of that time, or the standard's check. Then its money is
+ * This check is the caller's own check, the seller's schemas of that time, or the standard's check. Then its money is
  * released or refunded, and it is reported to the ledger. If the seller does not finish a hire, the hire stays in
  * the journal until its payment can no longer be taken. Then the budget gets the amount back, because nothing was
  * paid. Hires that run in this process are left alone. A hire that cannot be resumed is returned with an error, and

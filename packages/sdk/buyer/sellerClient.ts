@@ -55,8 +55,8 @@ export function createSellerClient(
       outerSignal?.throwIfAborted();
       const late = signal.aborted;
       const reason = late ? `no answer within ${Math.ceil(timeoutMs)} ms` : messageOf(cause);
-      // A reader takes the message for our own words. So it names the host only: the seller may have put any text
-      // into the path.
+      // A reader takes the message for our own words. So the message names only the host: the seller may have put any
+      // text into the path.
       throw new UnreachableError(`${hostOf(new URL(base))}: ${reason}`, late, cause);
     } finally {
       limit.end();

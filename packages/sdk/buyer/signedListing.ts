@@ -16,7 +16,7 @@ type SignedForm = { body: RecordBody; signature: Hex };
 /** How long one source may take, in milliseconds. */
 const SOURCE_MS = 5_000;
 
-/** The longest listing that is looked at, in characters of JSON. No ledger takes a longer one. */
+/** The longest listing that is looked at, in characters of JSON. No ledger takes a longer listing. */
 const MAX_LISTING_LENGTH = 65_536;
 
 /** The longest signature, in characters. The signature of a contract wallet may be long. */
@@ -102,7 +102,7 @@ async function check(
   const read = listingSchema.safeParse(form.body);
   // A signed body with a `type` is another record. Only listings and receipts may be signed without it.
   const isListing = read.success && read.data.agent_id === agent && !Object.hasOwn(form.body, "type");
-  if (!isListing) return notSigned(agent, "What is shown as its signed form is no listing of this agent.");
+  if (!isListing) return notSigned(agent, "The signed form that came with it is no listing of this agent.");
   if (!isSignedBy(form.body, form.signature, agent)) {
     const answer = askWallet && (await askWallet({ signer: agent, ...hashOf(form) }));
     if (answer !== "yes") return notSigned(agent, WALLET_SAYS[answer ?? "unasked"]);
@@ -130,8 +130,8 @@ function hashOf({ body, signature }: SignedForm): { hash: Hex; signature: Hex } 
 }
 
 /**
- * The first term that differs between the shown listing and the signed one. Only the terms on which a buyer acts are
- * compared.
+ * The first term that differs between the shown listing and the signed listing. Only the terms on which a buyer
+ * acts are compared.
  */
 function differing(shown: Listing, signed: Listing, isQuoted: boolean): string | undefined {
   const [one, other] = [termsOf(shown), termsOf(signed)];
@@ -150,10 +150,10 @@ function termsOf(listing: Listing) {
 }
 
 const WALLET_SAYS = {
-  unasked: "Its key did not sign what is shown as its signed form.",
-  no: "Neither its key nor its contract wallet signed what is shown as its signed form.",
+  unasked: "The seller's key did not sign it.",
+  no: "Neither the seller's key nor its contract wallet signed it.",
   unknown:
-    "Its key did not sign what is shown as its signed form, and the chain could not be asked whether its contract wallet did.",
+    "The seller's key did not sign it, and the chain could not be asked whether the seller's contract wallet did.",
 } as const;
 
 function notSigned(seller: Address, why: string): ListingError {

@@ -14,14 +14,14 @@ export type Verify = (
   of?: { capability: string; hireId: string },
 ) => Verification | Promise<Verification>;
 
-/** What judges a result: the caller's own check, else the seller's schemas, else the standard. */
+/** What judges a result, if not the capability's own verifier: the caller's own check, or the seller's schemas. */
 export type Judge = { verify?: Verify | undefined; schemas?: CustomSchemas | undefined };
 
 /**
- * The buyer's check of what was delivered (SHP §8.1). The caller's check is used if there is one. Otherwise a custom
- * capability is checked by the seller's schemas, and a standard one by its own check, in the version that the listing
- * names. These two checks run in a worker that is stopped when it takes too long. Never throws. A check that cannot
- * run counts as failed, and a custom capability without any check counts as failed too.
+ * The buyer's check of what was delivered (SHP §8.1). The caller's check is used if there is one. Otherwise the
+ * seller's schemas check the result of a custom capability. A standard capability has its own check, in the version
+ * that the listing names. These two checks run in a worker that is stopped when it takes too long. Never throws. A
+ * check that cannot run counts as failed, and a custom capability without any check counts as failed too.
  */
 export async function verifyResult(
   { capability, verification_version: version }: Listing,
@@ -49,7 +49,7 @@ export function verdict(name: string, passed: boolean, detail?: string): Verific
   };
 }
 
-/** Two verifications as one. It passes when both do. */
+/** Makes one verification of two. It passes when both pass. */
 export function bothOf(a: Verification, b: Verification): Verification {
   return {
     all_passed: a.all_passed && b.all_passed,

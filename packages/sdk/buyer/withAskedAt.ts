@@ -1,9 +1,9 @@
 import { capabilityOf } from "tallystick-capabilities/capabilityOf";
 
 /**
- * Adds the time of the request to the params of a hire, if the capability has the param `asked_at` and the caller
- * did not give it. Without this time the age of an answer cannot be checked. Params of a quote stay unchanged,
- * because the quote's signature covers them.
+ * Adds the param `asked_at`, the time of the request, to the params of a hire. Does so only if the capability has
+ * this param and the caller did not give it. Without this time the age of an answer cannot be checked. Params of a
+ * quote stay unchanged, because the quote's signature covers them.
  *
  * @param now milliseconds since 1970
  */

@@ -28,7 +28,7 @@ export function networkId({ chainId }: Pick<PaymentNetwork, "chainId">): `eip155
   return `eip155:${chainId}`;
 }
 
-/** The short names that x402 v1 and SHP §7.1 use, for the chains that have one. */
+/** The short names that x402 v1 and SHP §7.1 use, for the chains that have a short name. */
 const SHORT_NAMES: { [chainId: number]: string } = { 8453: "base", 84532: "base-sepolia" };
 
 /** The network's name in x402 v1 and in `X-402-Network`. */

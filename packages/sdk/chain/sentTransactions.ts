@@ -210,7 +210,7 @@ export class SentTransactions {
     if (this.#isSoon || this.#timer === undefined)
       this.#timer = setTimeout(() => void this.#look(), this.#isSoon ? 0 : this.#parameters.pollingMs);
     this.#isSoon = false;
-    // In Node a timer keeps the process alive. This one must do so only if somebody waits. In browsers a timer is a
+    // In Node a timer keeps the process alive. This timer must do so only if somebody waits. In browsers a timer is a
     // number.
     const handle = this.#timer as unknown as { ref?: () => void; unref?: () => void };
     const isWaitedFor = [...this.#sent.values()].some(({ waiting }) => waiting > 0);

@@ -73,7 +73,7 @@ export type TransactionSenderParameters = {
   rpc: string | Transport;
   /** Milliseconds between two looks for a receipt. Default 1,000. */
   pollingMs?: number;
-  /** Milliseconds after which a call without an answer from the RPC no longer delays the next one. Default 20,000. */
+  /** Milliseconds after which a call without an answer from the RPC no longer delays the next call. Default 20,000. */
   sendMs?: number;
   /**
    * Remembers what was sent until it is mined: `fileStore(folder)`. Without it a restart forgets what is not mined

@@ -10,7 +10,7 @@ import type { Posting } from "./posting.ts";
 
 /** A feedback, and how the chain and the node are reached. */
 export type GivenFeedback = Posting & {
-  /** The feedback: the `index`-th one of this client for the agent. */
+  /** These three name the feedback: `index` is its number among this client's feedback for the agent. */
   agentId: number;
   feedbackClient: Address;
   index: number;
@@ -47,7 +47,7 @@ export async function receiptOfFeedback(parameters: GivenFeedback): Promise<Proo
   return bundle;
 }
 
-/** The identity's wallet when the feedback was given. An RPC that has no such old state gives the present one. */
+/** The identity's wallet when the feedback was given. If the RPC has no such old state, this is the present wallet. */
 async function walletThen(
   { client, registries, agentId }: GivenFeedback,
   { block }: PostedFeedback,

@@ -27,7 +27,7 @@ export type Carrier = ReturnType<typeof createCarrier>;
 /**
  * Takes instructions and carries them out in batches. Instructions that keys signed go first and together,
  * because their cost is known. Instructions of contract wallets go in separate batches. Each of these is tried off
- * the chain first, and is sent only if its wallet's gas account has room for the gas that it needs.
+ * the chain first. It is sent only if its wallet's gas account has room for the gas that it needs.
  */
 export function createCarrier(parameters: CarryOutParameters) {
   const { book, batches, maxBatch, now } = parameters;
@@ -124,7 +124,10 @@ export function createCarrier(parameters: CarryOutParameters) {
   };
 }
 
-/** Finds, by the chain's state, the instructions that can be carried out now. Records what became of the others. */
+/**
+ * Finds, by the chain's state, the instructions that can be carried out now. Records what became of the other
+ * instructions.
+ */
 function createScreening(calls: EscrowCalls, outcomes: ReturnType<typeof createOutcomes>) {
   const { setAside, seeHeld, seeSettled, lookLater, onRefused } = outcomes;
 

@@ -55,7 +55,7 @@ export function walletRelay(calls: EscrowCalls): EscrowRelay {
 }
 
 /**
- * Several relays as one. If one fails the next is asked, unless the contract itself has refused.
+ * Makes one relay of several. If a relay fails the next is asked, unless the contract itself has refused.
  *
  * @example firstRelay([httpRelay({ url: "https://keeper.example" }), walletRelay(calls)])
  */

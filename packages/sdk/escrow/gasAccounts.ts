@@ -26,7 +26,7 @@ export type GasAccountId = string;
 /** What was spent on a buyer's hires before they brought a fee. */
 export const advancesOf = (buyer: Address): GasAccountId => buyer;
 
-/** What failed signatures of a contract wallet cost. */
+/** What a contract wallet's signatures cost when they failed. */
 export const signaturesOf = (wallet: Address): GasAccountId => `${wallet}${WORDS}`;
 
 const WORDS = ".words";
@@ -99,7 +99,7 @@ export async function openGasAccounts(
   }
   await sweep();
 
-  /** The account as it is now. A finished window is forgotten, and a failure in it makes the next one longer. */
+  /** The account as it is now. A finished window is forgotten, and a failure in it makes the next window longer. */
   function current(of: GasAccountId): Account {
     const kept = accounts.get(of);
     if (kept !== undefined && now() < kept.until) return kept;

@@ -25,7 +25,7 @@ const MAX_PAUSE_MS = 2_000;
 /** How long to wait when a keeper sends 429 without a time, in milliseconds. */
 const PAUSE_MS = 1_000;
 
-/** The shortest pause before the keeper is asked again, even if it names a shorter one. */
+/** The shortest pause before the keeper is asked again, even if it names a shorter pause. */
 const MIN_PAUSE_MS = 200;
 
 type Answer = { [key: string]: unknown };

@@ -11,7 +11,7 @@ const MAX_TRIES = 2;
 
 /**
  * How many times a wallet may refuse, or an escrow may be unknown. After that the keeper does not look again. Each
- * wait is twice as long as the one before.
+ * wait is twice as long as the wait before.
  */
 const MAX_LOOKS = 8;
 const LOOK_MS = 5_000;

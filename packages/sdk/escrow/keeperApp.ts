@@ -33,8 +33,8 @@ const MAX_PAUSE_MS = 1_000;
 
 /**
  * The times for which an answer about an escrow is given again, in milliseconds. They are for a held escrow, for a
- * settled one, and for one whose transaction was not found. The last figure is the number of answers that are
- * remembered.
+ * settled escrow, and for a settled escrow whose transaction was not found. `MAX_DESCRIBED` is the number of answers
+ * that are remembered.
  */
 const HELD_MS = 40;
 const FOUND_MS = 60_000;
@@ -119,7 +119,7 @@ export function keeperApp(parameters: KeeperAppParameters): Hono {
     return (await calls.state(hire)).status === status;
   }
 
-  /** A recent answer is given again. A new one costs several questions to the chain, and anybody may ask. */
+  /** A recent answer is given again. A new answer costs several questions to the chain, and anybody may ask. */
   function describe(id: Hex): Promise<Description> {
     const known = described.get(id);
     if (known !== undefined && performance.now() < known.until) return known.answer;

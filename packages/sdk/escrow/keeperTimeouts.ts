@@ -47,8 +47,9 @@ const AT_ONCE = 16;
 const LAST_DEADLINE = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
- * How often the RPC may not know a late escrow until the keeper forgets it, and the first wait in seconds of the
- * chain's clock. Each further wait is twice as long. All waits together are 21 minutes.
+ * The keeper forgets a late escrow after it asked the RPC this many times, and the RPC never knew the escrow.
+ * `LOOK_SECONDS` is the first wait between two questions, in seconds of the chain's clock. Each further wait is
+ * twice as long. All waits together are 21 minutes.
  */
 const MAX_LOOKS = 8;
 const LOOK_SECONDS = 10n;

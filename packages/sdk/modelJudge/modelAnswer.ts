@@ -43,6 +43,7 @@ export function opinionOf(value: unknown, nonce: string, model: string, tokens: 
   return { model, verdict, codes, explanation: explanation.slice(0, MAX_EXPLANATION), tokens };
 }
 
+/** The opinion of a model without a usable answer: inconclusive. `refused` is the reason as a code. */
 export function noOpinion(model: string, refused: string, tokens: number): Opinion {
   return { model, verdict: "inconclusive", codes: ["cannot_judge"], explanation: "", refused, tokens };
 }

@@ -94,7 +94,7 @@ export function modelJudge(parameters: ModelJudgeParameters): Judge {
       const detail = `a text model cannot see what ${auditCase.capability} delivers`;
       return { verdict: "inconclusive", reasons: [{ code: "cannot_judge", detail }] };
     }
-    // A model that has answered is not asked again, even if another could not be reached.
+    // A model that has answered is not asked again, even if another model could not be reached.
     const asked = models.map((model, at) =>
       remember(`model-${at}`, () => opinionBy(model, auditCase, rubric, signal)),
     );

@@ -37,7 +37,8 @@ export type NodeLogOptions = {
  * Reads a node's event log, many whole lines at a time. Each line is checked before it is stored or returned:
  * it must be an event at an allowed place.
  *
- * @throws TallystickError naming the line that is wrong; `other_log` when what is kept is not the log of this node
+ * @throws TallystickError naming the line that is wrong; `other_log` when the stored lines are not from the log of
+ * this node
  */
 export async function* nodeLog(url: string, options: NodeLogOptions = {}): AsyncGenerator<string> {
   const { keep, most = MAX_LINES, signal, onTick, onProgress } = options;

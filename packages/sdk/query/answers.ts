@@ -83,6 +83,7 @@ export type SearchResult = {
   steward: { score: number; tier: string; suspended_until: number | null } | null;
 };
 
+/** A page of offers, in the order that was asked for. `next_cursor` is null on the last page. */
 export type SearchAnswer = { agents: SearchResult[]; next_cursor: string | null };
 
 /** The present state of an agent's SLA; null when it has none. */
@@ -114,6 +115,7 @@ export type ClusterAnswer = {
   next_cursor: string | null;
 };
 
+/** A page of all listings of an agent, retired ones too. `next_cursor` is null on the last page. */
 export type ListingsAnswer = {
   agent_id: string;
   listings: (Offer & { retired: boolean; issued_at: number; block: number })[];
@@ -150,6 +152,7 @@ export type ReceiptAnswer = {
   } | null;
 };
 
+/** A page of a seller's receipts, the latest first. `next_cursor` is null on the last page. */
 export type ReceiptsAnswer = { agent_id: string; receipts: ReceiptAnswer[]; next_cursor: string | null };
 
 /** The parameters in force, where reputation fields come from, and the order of search results. */

@@ -66,7 +66,7 @@ export function createFreeCalls({ store, perDay = 1_000, hasHired, now }: FreeCa
     see: (buyer, capability) => store.put(keyOf(buyer, capability), DONE),
     giveBack: async (buyer, capability) => {
       const key = keyOf(buyer, capability);
-      // A call that was paid may have been completed while the free one failed.
+      // A call that was paid may have been completed while the free call failed.
       if ((await store.get(key)) !== DONE) await store.delete(key);
     },
   };

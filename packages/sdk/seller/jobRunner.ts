@@ -272,6 +272,7 @@ export function settledFields({ hash, ratingTokens }: SettledReceipt) {
   return { receipt_hash: hash, rating_token: ratingTokens.buyer };
 }
 
+/** Whether a job with this stage is `completed` or `failed`. */
 export function isEnded(stage: JobStage): boolean {
   return stage === "completed" || stage === "failed";
 }

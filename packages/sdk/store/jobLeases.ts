@@ -76,7 +76,7 @@ export function createJobLeases(parameters: {
         throw new LeaseLostError({
           code: "lease_lost",
           message: `Another process has taken over ${jobId}.`,
-          hint: "This one was suspended for too long; nothing is lost.",
+          hint: "This process was suspended for too long. Nothing is lost.",
         });
       },
       end: async () => {
