@@ -10,22 +10,22 @@ import { buildChain } from "./buildChain.ts";
 import { type BackfillFigures, startMeasured } from "./measureIndexer.ts";
 import type { WorldSize } from "./world.ts";
 
-/** What reads a chain: a Ponder app that only stores transfers, and our node with either way of reading transfers. */
+/** A reader of a chain: a Ponder app that only stores transfers, or our node with one of its two forms of the log. */
 export type Reader = "bare" | "all" | "relevant";
 
-/** The bytes are those of its whole database, Ponder's own tables included. */
+/** `databaseBytes` is the size of the reader's whole database, with Ponder's own tables. */
 export type ReadFigures = BackfillFigures & { databaseBytes: number; largestTables: string };
 
 export type Running = Awaited<ReturnType<typeof startMeasured>>;
 
-/** A chain of the bench, and what can read it. */
+/** A chain of the bench, and functions that let a reader read it. */
 export type BenchedChain = {
   chain: BenchChain;
   transfers: number;
   records: number;
   /** Reads the chain from its first block with an empty database. */
   read: (reader: Reader) => Promise<ReadFigures>;
-  /** Does the same. Then the node continues to follow the chain, and `use` gets it. */
+  /** Reads the chain in the same way. Then the node continues to follow the chain, and `use` gets the node. */
   follow: <T>(reader: Reader, use: (node: Running, databaseUrl: string) => Promise<T>) => Promise<T>;
 };
 
@@ -33,7 +33,7 @@ export type BenchedChain = {
 export const SCHEMA = "bench";
 /** Blocks that a reader of all transfers asks for at once. */
 const LOGS_BLOCK_RANGE = "50";
-/** The number of tables whose sizes are told. */
+/** The number of tables whose sizes are shown. */
 const LARGEST = 6;
 
 /** Builds a chain of this size, and calls `use` with it. Nothing of it is left afterwards, except signed records. */

@@ -13,7 +13,7 @@ export type WorldSize = {
   rings: number[];
   /** One transfer in this many pays for a hire. Default 10. */
   transfersAHire?: number;
-  /** Of the others, one in this many goes to an agent; 0 for none. Default 20. */
+  /** Of the other transfers, one in this many goes to an agent; 0 for none. Default 20. */
   transfersAnAgent?: number;
   /** The number of listings of an agent. Default 1. */
   listings?: number;

@@ -9,7 +9,7 @@ import { type KeeperWorld, openKeeperWorld, WORD } from "./keeperWorld.ts";
 export type SoakKeeperParameters = {
   /** Rounds with hostile wallets. Two rounds without them come first, to measure what honest work costs. */
   rounds: number;
-  /** New hostile wallets in each round. Those of earlier rounds continue too. */
+  /** New hostile wallets in each round. The hostile wallets of earlier rounds continue too. */
   newcomers: number;
   /** The number of honest releases in each round. There are as many refunds, and as many timeouts. */
   honest: number;
@@ -29,7 +29,7 @@ export type KeeperSoakCounts = {
   timedOut: number;
   hostileWallets: number;
   hostileWords: number;
-  /** Refused before anything was sent. */
+  /** Instructions of hostile wallets that the keeper refused before it sent anything. */
   hostileRefused: number;
   /** The cost of a round's honest work. */
   honestGas: number;
@@ -110,7 +110,7 @@ export async function soakKeeper(parameters: SoakKeeperParameters): Promise<Keep
       counts.released += seen.released;
       counts.refunded += seen.refunded;
       counts.timedOut += seen.timedOut;
-      // Instructions that wait for another try.
+      // A second round carries out the instructions that wait for another try.
       now += 10_000;
       await keeper.round();
       now += days * 86_400_000;

@@ -11,7 +11,7 @@ import { sendAll } from "./throughput.ts";
 /** Durable receipts a second without and during a comparison of the index; 0 if the comparison ended too soon. */
 export type ComparingRates = { quiet: number; comparing: number };
 
-/** Most measurements of each kind. The best one counts, because the machine may be busy with something else. */
+/** The most measurements of each kind. The best result counts, because the machine may be busy with something else. */
 const MOST = 3;
 
 /** Measures one service on a ledger before, during and after a comparison of its index. */

@@ -37,7 +37,7 @@ export class Figures {
   }
 }
 
-/** A number with at least three digits, and no unnecessary decimals. */
+/** A number with three digits, or two if it is below 1. A number of 100 or more is rounded to a whole number. */
 export function shortOf(value: number): string {
   if (value >= 100) return Math.round(value).toLocaleString("en");
   return value.toPrecision(value >= 1 ? 3 : 2);

@@ -9,7 +9,7 @@ const KEY: Hex = `0x${"11".repeat(32)}`;
 /** A receipt ready to be sent. */
 export type SignedReceipt = { body: RecordBody; signature: Hex };
 
-/** Signs receipts as a seller would, quickly. `from` numbers the first one. */
+/** Signs receipts as a seller would, quickly. `from` is the number of the first receipt. */
 export async function signReceipts(count: number, from = 0): Promise<SignedReceipt[]> {
   const secp256k1 = await instantiateSecp256k1();
   const privateKey = fromHex(KEY);

@@ -54,7 +54,7 @@ export class SimulatedChain {
     this.blocks.push(head);
   }
 
-  /** Replaces the newest blocks by empty ones. Confirmed blocks always stay. */
+  /** Replaces the newest blocks by empty blocks, and adds one empty block. Confirmed blocks always stay. */
   reorg(depth: number): void {
     const gone = Math.min(depth, this.confirmations, this.blocks.length - 1);
     this.blocks.splice(this.blocks.length - gone);
