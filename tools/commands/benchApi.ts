@@ -55,7 +55,10 @@ export function registerBenchApi(program: Command): void {
       "--costs",
       "measure only the points of each request against its processor time, in Node and Postgres",
     )
-    .option("--kinds <texts...>", "of a flood or costs: only those with one of these in their name")
+    .option(
+      "--kinds <texts...>",
+      "with --flood or --costs: only the kinds or requests with one of these texts in their name",
+    )
     .option("--proxied", "of a flood: clients come through a proxy")
     .option("--unlimited", "of a flood: the server has no limits")
     .option("--json", "print the figures as JSON")

@@ -16,9 +16,9 @@ const LOOK_MS = 10;
 const NAMES = ["w1", "w2", "w3"];
 
 /**
- * Measures the time from an entry's answer until the newest checkpoint covers the entry, and until the newest one
- * with the cosignatures of two of three witnesses covers it. The witnesses run in this process, on ports of their own, and share the
- * cores.
+ * Measures the time from an entry's answer until the newest checkpoint covers the entry, and until the newest
+ * checkpoint with the cosignatures of two of three witnesses covers it. The witnesses run in this process, on ports
+ * of their own, and share the cores.
  */
 export async function coveredAfter(
   duration: number,

@@ -105,7 +105,7 @@ function mostWithinASecond(begun: number[]): number {
 /** Memory and disk at the end of a simulated day. */
 export type DayFigures = { day: number; heapMb: number; residentMb: number; diskMb: number; reports: number };
 
-/** Simulates seven days, slot by slot, without a network. The prober's memory and disk must not grow with time. */
+/** Simulates `days` days, slot by slot, without a network. The prober's memory and disk must not grow with time. */
 export async function soakWeek(
   hosts: number,
   days: number,

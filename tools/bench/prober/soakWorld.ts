@@ -45,7 +45,7 @@ export function makeFolder(hosts: number, port: number): string {
   return folder;
 }
 
-/** Makes such a folder and locks it for a prober in this process. */
+/** Makes a folder by {@link makeFolder}, and locks it for a prober in this process. */
 export async function openWorld(hosts: number, port: number): Promise<World> {
   const folder = makeFolder(hosts, port);
   const release = await openProberFolder(folder);

@@ -6,7 +6,7 @@ import type { Machine } from "./machine.ts";
 /** How long a client waits for an answer before it asks another machine, in milliseconds. */
 const PATIENCE_MS = 3_000;
 
-/** How long it waits after a refusal, in milliseconds. */
+/** How long a client waits after a refusal, in milliseconds. */
 const AFTER_REFUSAL_MS = 25;
 
 /**

@@ -23,7 +23,7 @@ export type Machine = {
   lives: number;
   exited: Promise<unknown>;
   isClosed: boolean;
-  /** The log of its process, and of the one before. */
+  /** The log of its process, and of the process before. */
   log: string;
   logBefore: string;
 };
