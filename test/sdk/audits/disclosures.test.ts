@@ -120,7 +120,7 @@ describe("the work of a hire that may be audited", () => {
       [403, await ask(seller, assignment, { seller: stranger.address })],
       [403, await ask(seller, assignment, { header: moved })],
       [400, await ask(seller, assignment, { time: seconds - 62 })],
-      [400, await ask(seller, assignment, { time: seconds + 62 })],
+      [400, await ask(seller, assignment, { time: seconds + 180 })],
       [400, await ask(seller, assignment, { hire: `${assignment.hire}0` })],
       [400, await ask(seller, assignment, { header: "{}" })],
       [400, await ask(seller, assignment, { header: `{"a":"${"x".repeat(2_000)}"}` })],
