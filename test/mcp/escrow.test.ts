@@ -135,7 +135,7 @@ describe("tallystick-mcp in escrow mode", () => {
       price_paid_usdc: "0.50",
       remaining_budget_usdc: "0.50",
     });
-    expect(hired.next_step).to.contain("released to the seller").and.to.contain("rate_agent");
+    expect(hired.next_step).to.contain("released the money to the seller").and.to.contain("rate_agent");
     expect(hired.escrow.contract).to.equal(chain.escrow);
     expect(hired.escrow.deadline).to.be.greaterThan(now() / 1000);
     expect(await calls.state(hired.escrow.escrow_id)).to.include({ status: "released", delivered: true });
