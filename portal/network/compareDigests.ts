@@ -1,3 +1,4 @@
+import { countOf } from "../design/countOf.ts";
 import { type Check, type Finding, fails, holds, isOpen } from "../verify/check.ts";
 
 /** The digest of a node at a tick. */
@@ -17,7 +18,7 @@ export function compareDigests(own: readonly Digest[], other: readonly Digest[],
   const blocks = `blocks ${common[0]?.block} to ${common.at(-1)?.block}`;
   const check: Check =
     first === undefined
-      ? holds(`The nodes agree at ${common.length} ticks`, `${host}, ${blocks}`)
+      ? holds(`The nodes agree at ${countOf(common.length, "tick")}`, `${host}, ${blocks}`)
       : fails(
           `The nodes differ from block ${first.block} on`,
           `This node says ${first.digest}, ${host} says ${byBlock.get(first.block)}. The command “tallystick compare” names the first line of their logs that differs.`,
