@@ -92,7 +92,7 @@ function describe(agent: NonNullable<AgentAnswer["agent"]>): string {
       "It offers nothing now.",
     ),
     table(
-      ["hired", "by", "for", "price", "outcome", "by word of", "weight"],
+      ["hired", "by", "for", "price", "outcome", "evidence", "weight"],
       agent.hires.nodes.map((it) => [
         moment(it.time),
         it.buyerAddress,

@@ -28,7 +28,12 @@ export function registerAudits(program: Command): void {
       .option("--operator <address>", "only of this operator")
       .option("--seller <address>", "only of this seller")
       .option("--capability <id>", "only of this capability")
-      .option("--first <count>", `how many of each, at most ${MAX_FIRST}`, wholeNumber("--first"), 20),
+      .option(
+        "--first <count>",
+        `how many rows of each list, at most ${MAX_FIRST}`,
+        wholeNumber("--first"),
+        20,
+      ),
   ).action(async (options: ListOptions) => {
     const { operator, seller, capability, first } = options;
     if (first > MAX_FIRST) {
@@ -93,7 +98,7 @@ function describe(draws: Audit[], queue: Audit[], decisions: Actuation[]): strin
     `$${it.amountUsdc}`,
     it.status.toLowerCase().replace("_", " "),
   ];
-  const head = ["hire", "seller", "capability", "amount", "stands"];
+  const head = ["hire", "seller", "capability", "amount", "status"];
   return [
     table(
       ["drawn", ...head],

@@ -4,7 +4,7 @@ import { compareNodes, type NodeComparison } from "tallystick-sdk/openLog/compar
 import { printable } from "tallystick-sdk/openLog/printable";
 import { parseOption } from "../cli/parseOption.ts";
 
-/** Nodes of one comparison. */
+/** The most nodes of one comparison. */
 const MAX_NODES = 10;
 
 /** `tallystick compare URL URL…`: whether nodes say the same, and if not, from which tick and line on. */

@@ -49,7 +49,7 @@ const provider = z
   .string()
   .refine((text) => Buffer.byteLength(text) >= 1 && Buffer.byteLength(text) <= 31, "must be 1 to 31 bytes");
 
-/** `tallystick deploy`: HireEscrow and AnchoredLedger to a chain. */
+/** `tallystick deploy`: deploys HireEscrow and AnchoredLedger to a chain. */
 export function registerDeploy(program: Command): void {
   program
     .command("deploy")
@@ -60,7 +60,7 @@ export function registerDeploy(program: Command): void {
     .option("--rpc-url <url>", "the chain's JSON-RPC; default: the network's public one, or RPC_URL")
     .option(
       "--token <address>",
-      "USDC; default: the network's; on a chain without one, a test token",
+      "the address of USDC; default: the network's USDC, or a new test token on a chain without USDC",
       parseOption("--token", address),
     )
     .option("--guardian <address>", "who may pause deposits: a multisig", parseOption("--guardian", address))
@@ -144,8 +144,8 @@ async function planDeployment(options: Options): Promise<Plan> {
       hint: "Have it deployed (https://createx.rocks), or give --plain.",
     });
   }
-  // A journal belongs to one chain, provider and guardian. An interrupted deployment continues, any other one
-  // starts from the beginning. A local chain is new at every start.
+  // A journal belongs to one chain, provider and guardian. An interrupted deployment continues, and any other
+  // deployment starts from the beginning. A local chain is new at every start.
   const genesis = await client.getBlock({ blockNumber: 0n });
   const name = [
     chainId,

@@ -64,7 +64,7 @@ export function registerDerive(program: Command): void {
     if ((file === undefined) === (from === undefined))
       command.error("error: Give either a file or --from.", { exitCode: 2 });
     if (from === undefined && (keep !== undefined || check))
-      command.error("error: --keep and --check go with --from.", { exitCode: 2 });
+      command.error("error: --keep and --check need --from.", { exitCode: 2 });
     const transfers = new TransferCheck();
     const onEvent = options.rpc === undefined ? undefined : transfers.note.bind(transfers);
     const fold = { ...options, ...(onEvent && { onEvent }) };

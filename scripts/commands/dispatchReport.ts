@@ -68,7 +68,7 @@ function asText({ total, kinds, clients, entries, calls, closed, ...rest }: Disp
     `spent            $${total.spent_usd}`,
     `always premium   $${total.always_premium_usd} (an estimate: the tokens that answered, at the premium model's prices)`,
     `margin           ${total.margin_percent === null ? "no estimate" : `${total.margin_percent} %`}`,
-    `uncounted        $${rest.spent_uncounted_usd} (booked in full: the vendor did not say)`,
+    `uncounted        $${rest.spent_uncounted_usd} (booked at the highest cost: the vendor reported no tokens)`,
     `audit fidelity   ${rest.fidelity_percent} %`,
     ...Object.entries(rest.spent_by_role).map(([role, cost]) => `  ${role.padEnd(15)}$${cost}`),
     ...Object.entries(closed).map(([status, count]) => `closed           ${count} ${status}`),

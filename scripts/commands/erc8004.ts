@@ -68,7 +68,7 @@ export function registerErc8004(program: Command): void {
       .requiredOption("--index <n>", "which of this client's feedbacks, from 1", wholeNumber("--index"))
       .option("--verdict <hash>", "the entry of the verdict in the node's ledger")
       .addOption(new Option("--spam <reason>", "why it is spam").choices(SPAM_REASONS).conflicts("verdict"))
-      .option("--detail <text>", "more on it, with --spam")
+      .option("--detail <text>", "with --spam: the reason in words")
       .option(
         "--known-by <hash>",
         "an entry of the node's ledger that the key signed, so that the node keeps the file",

@@ -40,7 +40,7 @@ export function registerFailures(program: Command): void {
     answer(options, told, () =>
       [
         table(
-          ["time", "capability", "USDC", "buyer", "by", "said of why", "hire"],
+          ["time", "capability", "USDC", "buyer", "evidence", "reason", "hire"],
           told.failures.map(rowOf),
           `No hire of the last ${days} days failed.`,
         ),

@@ -62,7 +62,7 @@ export function registerHire(program: Command): void {
       .option("--max-price <usdc>", "the most it may cost", parseOption("--max-price", priceUsdcSchema))
       .option("--max-latency <ms>", "how long the seller may take", wholeNumber("--max-latency"), 30_000)
       .option("--mode <mode>", "direct, escrow, or one payment mode (default: direct)")
-      .option("--seller <address>", "only this one")
+      .option("--seller <address>", "hire only this seller")
       .option(
         "--key <key>",
         "idempotency key: the same key means the same hire for 30 days; new: always a new hire (default: the same call means the same hire for an hour)",
@@ -182,7 +182,7 @@ async function show(id: string, options: QueryOptions): Promise<void> {
         ["mode", hire.paymentMode],
         ["price", `$${hire.priceUsdc}${hire.amountUsdc === hire.priceUsdc ? "" : ` of $${hire.amountUsdc}`}`],
         ["outcome", hire.outcome.toLowerCase()],
-        ["by the word of", hire.evidence.toLowerCase()],
+        ["evidence", hire.evidence.toLowerCase()],
         ["refunded", hire.refunded ? "yes" : null],
         ["dispute", hire.dispute ? `yes, by ${hire.disputeSource}` : null],
         [

@@ -56,7 +56,7 @@ export function registerKeys(program: Command): void {
   keys
     .command("revoke")
     .description("Revoke a key permanently.")
-    .argument("<id>", "as tallystick keys list shows it")
+    .argument("<id>", "as `tallystick keys list` shows it")
     .action(async (id: string) => {
       const { name } = await revokeKey(file(), id, now());
       process.stdout.write(`Key ${id} of ${name} is revoked.\n`);

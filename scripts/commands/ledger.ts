@@ -28,7 +28,7 @@ export function registerLedger(program: Command): void {
   ledger
     .command("adopt")
     .description(
-      "Go on with the ledger that is on disk: verify it, compare it with the chain, and write what was signed last.\n" +
+      "Continue the ledger that is on disk: verify it, compare it with the chain, and write what was signed last.\n" +
         "Run it once if a ledger has entries, but last-signed.json, or last-word.json in ANCHOR_WORDS_DIR, is missing.",
     )
     .action(async () => {

@@ -32,8 +32,8 @@ export function registerLedgerFsck(ledger: Command): void {
     .option("--json", "print one line of JSON")
     .addHelpText(
       "after",
-      "\nExits with 0 when nothing is wrong, with 1 when something is, and with 2 when it could not be checked to the end." +
-        "\nverify-ledger ends at the first fault; fsck goes on, and looks at every file, also at the tiles of hashes.",
+      "\nExits with 0 when nothing is wrong, with 1 when something is wrong, and with 2 when the check did not come to its end." +
+        "\n`verify-ledger` ends at the first fault. `fsck` continues, and looks at every file, also at the tiles of hashes.",
     )
     .action(async (source: string, options: Options) => {
       const trust = {

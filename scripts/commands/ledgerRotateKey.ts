@@ -30,13 +30,13 @@ export function registerRotateKey(ledger: Command): void {
     )
     .option("--json", "print one line of JSON")
     .action(async ({ finish = false, now = false, json = false }: RotateOptions) => {
-      if (now && !finish) throw wrong("--now", "goes with --finish");
+      if (now && !finish) throw wrong("--now", "needs --finish");
       const config = await ledgerConfig();
       const folder = ledgerFolder(config);
       const time = Date.now() / 1000;
       if (finish && config.checkpointPrivateKey !== undefined) {
         const message =
-          "must be removed from the settings first: otherwise this key goes on signing, and the next key is not used";
+          "must be removed from the settings first: otherwise this key continues to sign, and the next key is not used";
         throw wrong("CHECKPOINT_PRIVATE_KEY", message);
       }
       const release = await lockFolder(folder);

@@ -87,7 +87,7 @@ async function openLedger(): Promise<{ anchoring: AnchoringConfig; id: Hex; stat
   });
 }
 
-/** Simulates a call at the contract, and sends it if the settings have the key. */
+/** Simulates a call at the contract. Sends it if the settings have the key; otherwise returns what has to be sent. */
 async function call(
   { contract, rpcUrl, chainId, key }: AnchoringConfig,
   id: Hex,
@@ -145,6 +145,6 @@ function noGuardian(): TallystickError {
   return new TallystickError({
     code: "no_guardian",
     message: "The settings name no guardian of the ledger.",
-    hint: "LEDGER_GUARDIAN is fixed with the ledger's id. Without a guardian, only the writer can pass the ledger on.",
+    hint: "LEDGER_GUARDIAN is part of the ledger's id and never changes. Without a guardian, only the writer can announce another writer.",
   });
 }

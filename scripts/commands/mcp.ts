@@ -14,7 +14,7 @@ const REQUESTS_PER_ADDRESS = 6_000;
 
 type Options = { http?: number; host: string };
 
-/** `tallystick mcp`: the MCP server, over stdio unless told otherwise. */
+/** `tallystick mcp`: the MCP server, over stdio, or over HTTP with `--http`. */
 export function registerMcp(program: Command): void {
   program
     .command("mcp")

@@ -13,7 +13,7 @@ type Options = RegistryOptions & {
   json?: boolean;
 };
 
-/** `tallystick verify-feedback`, and the same as `tallystick erc8004 verify-feedback`. */
+/** `tallystick verify-feedback`: checks a feedback file. `tallystick erc8004 verify-feedback` is the same command. */
 export function registerVerifyFeedback(program: Command): void {
   addRegistryOptions(
     program

@@ -167,7 +167,7 @@ function asText(file: string, result: ProofResult): string[] {
       ? "who signed this size and root"
       : result.writer_confirms === null
         ? "a contract, which was not asked"
-        : "a contract, which does not confirm its word today; an anchored root stays valid";
+        : "a contract, which does not confirm its signature today; an anchored root stays valid";
   const lines = [
     `${file} holds.`,
     `entry    ${hash}`,

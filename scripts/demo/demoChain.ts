@@ -74,7 +74,7 @@ function connect(node: Node, signal: AbortSignal) {
   const rpc = (method: string, params: unknown[]) =>
     client.request({ method, params } as never) as Promise<unknown>;
 
-  /** Sends this actor's transactions one after the other, and waits for each. */
+  /** Sends a transaction of an actor, and returns its hash. @throws TallystickError when it was reverted */
   async function send(by: Actor, to: Address, data: Hex): Promise<Hex> {
     const wallet = createWalletClient({ account: by.account, chain, transport });
     const nonce = await client.getTransactionCount({ address: by.address });

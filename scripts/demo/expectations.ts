@@ -232,5 +232,5 @@ export const EXPECTED_ENTRIES = 50 + 1 + 13 + 2 + 6 + 6 + DISPATCHED + PROMISED;
 /** 11 of scribe, 2 of rookie, 5 of forge, 20 in the ring, 10 of quill, and the three that were audited. */
 export const EXPECTED_HIRES = 51;
 
-/** The ends of forge's six deposits and of one each of sterling and pewter. */
+/** How many escrows end in each way: forge's six deposits, one of sterling and one of pewter. */
 export const EXPECTED_ESCROWS = { RELEASED: 2, REFUNDED: 3, TIMED_OUT: 3 };

@@ -16,7 +16,8 @@ type Current = { agent: { identities: { nodes: { identity: { id: string } | null
 export type FeedbackOptions = PostOptions & { agentId?: number; allowUnanchored?: boolean };
 
 /**
- * Posts feedback for a hire, by its id or its receipt's hash. An id has to be that of a hire that the node counted.
+ * Posts feedback for a hire, which is named by its id or its receipt's hash. An id must belong to a hire that the node
+ * counted.
  *
  * @throws InvalidInputError naming `hire`; else as `postFeedback`
  */
@@ -55,6 +56,6 @@ async function identityOf(seller: string | undefined, options: PostOptions): Pro
   const id = Number(found.length === 1 ? found[0]?.identity?.id : Number.NaN);
   if (Number.isSafeInteger(id)) return id;
   const why =
-    found.length > 1 ? "several identities stand for the seller" : "the node knows no identity of the seller";
+    found.length > 1 ? "the seller has several identities" : "the node knows no identity of the seller";
   throw new InvalidInputError({ issues: [{ field: "--agent-id", message: `is required: ${why}` }] });
 }

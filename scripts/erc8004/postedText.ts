@@ -43,5 +43,5 @@ export function postedText(shown: Shown): string {
 }
 
 function l1Text(fee: bigint | null): string {
-  return fee === null ? "" : `, and ${fee} wei for its place on Ethereum`;
+  return fee === null ? "" : `, and ${fee} wei for its data on Ethereum`;
 }

@@ -53,7 +53,7 @@ export async function register(
   });
 }
 
-/** Its live listings at the node, in an order that is the same each time. */
+/** The agent's live listings at the node, always in the same order. */
 async function liveOffers(options: PostOptions, agent: string) {
   const { listings } = await nodeAt(options)
     .listings(agent)

@@ -80,5 +80,5 @@ async function startKeeper(config: KeeperConfig, opened: OnOpened): Promise<Runn
   };
 }
 
-/** How long an end waits for running requests, and then for a running round, in milliseconds. */
+/** How long `close` waits for running requests, and then for a running round, in milliseconds. */
 const CLOSE_MS = 3_000;

@@ -7,7 +7,10 @@ import { createServer } from "node:net";
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 
-/** A TCP port of 127.0.0.1 that nobody listens on at the moment. Random, so that two runs at once do not collide. */
+/**
+ * Returns a TCP port of 127.0.0.1 on which nobody listens now. It is random, so that two runs at the same time do not
+ * get the same port.
+ */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));

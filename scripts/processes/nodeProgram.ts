@@ -21,9 +21,9 @@ export function nodeProgram(file: string, args: string[] = []): string[] {
 }
 
 /**
- * The same for a program that ends together with this process. It is for programs that a supervisor cannot
- * start, because the caller works on the process itself. `env` and `stdio` are to be given to `spawn` as
- * well.
+ * The arguments that make `process.execPath` run a TypeScript file that ends together with this process. They are for
+ * programs that a supervisor cannot start, because the caller works on the process itself. Give `env` and `stdio` to
+ * `spawn` as well.
  */
 export function programEndingWithParent(file: string) {
   const watch = pathToFileURL(`${repositoryRoot}/scripts/processes/endWithParent.ts`).href;

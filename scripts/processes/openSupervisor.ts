@@ -6,7 +6,7 @@ import { nodeProgram } from "./nodeProgram.ts";
 
 /** Runs processes that always end with this process. */
 export type Supervisor = {
-  /** Starts a process and gives its pid; rejects when the program cannot be run. */
+  /** Starts a process and returns its pid; rejects when the program cannot be run. */
   start: (spec: ProcessSpec) => Promise<number>;
   /** Ends a process by its own stop signals; nothing happens when it is not running. */
   stop: (name: string) => Promise<void>;
@@ -116,7 +116,7 @@ export async function openSupervisor(): Promise<Supervisor> {
   };
 }
 
-/** Keeps the event loop running only while a call waits for its answer. */
+/** Keeps the event loop running while a call waits for its answer. {@link letGo} ends this. */
 function hold(child: ChildProcess): void {
   child.ref();
   child.channel?.ref();

@@ -3,7 +3,7 @@ import type { Supervisor } from "./openSupervisor.ts";
 import { serviceError } from "./startService.ts";
 
 /**
- * Runs a program of the supervisor to its end.
+ * Runs a program under a supervisor, and waits until it has ended.
  *
  * @throws TallystickError `service_failed` with the end of its log when it does not exit with 0
  */

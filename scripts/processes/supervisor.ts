@@ -60,7 +60,7 @@ async function start(spec: ProcessSpec): Promise<number> {
   return pid;
 }
 
-/** A log that only grew would fill the disk of a node that runs for months. */
+/** Empties a log regularly, if it has a limit. Otherwise it would fill the disk of a node that runs for months. */
 function keepLogShort({ logFile, logLimit }: ProcessSpec): NodeJS.Timeout | undefined {
   if (logLimit === undefined) return undefined;
   let isBusy = false;
@@ -92,7 +92,7 @@ function signalOne(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** @param maxMs the longest wait after each signal */
+/** Sends a process its stop signals, and SIGKILL at the end. @param maxMs the longest wait after each signal */
 async function stop({ spec, pid, ended }: Kept, maxMs = Number.POSITIVE_INFINITY): Promise<void> {
   const send = spec.stopAlone ? signalOne : signalGroup;
   for (const { signal, waitMs } of spec.stop ?? [{ signal: "SIGTERM", waitMs: 5_000 }]) {

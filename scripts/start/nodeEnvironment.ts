@@ -134,7 +134,7 @@ export async function completeSettings(
   return { set, completed };
 }
 
-/** Fills in what is not set, and remembers what it filled in. */
+/** Makes a function that sets defaults in `set` where nothing is set, and also notes them in `completed`. */
 function completing(set: Environment, completed: Environment): (defaults: Environment) => void {
   return (defaults) => {
     for (const [name, value] of Object.entries(defaults)) {
@@ -160,7 +160,7 @@ function ofDeployment({ startBlock, token, hireEscrow, anchoredLedger, chainId }
 function whatANodeNeeds(set: Environment): InputIssue[] {
   const hasKey = set.ANCHOR_SIGNER !== undefined || set.ANCHOR_PRIVATE_KEY_FILE !== undefined;
   return missing(hasKey ? { ...set, ANCHOR_PRIVATE_KEY: "elsewhere" } : set, [
-    ["ANCHOR_PRIVATE_KEY", "the ledger's writer; what is not anchored counts for nothing"],
+    ["ANCHOR_PRIVATE_KEY", "the ledger's writer; entries that are not anchored do not count"],
     ["ANCHORED_LEDGER", "the contract in which the ledger is anchored; `tallystick deploy` prints it"],
     ["RPC_URL", "the chain's JSON-RPC"],
     ["START_BLOCK", "a block before the contracts were there; from 0 on it would read the whole chain"],

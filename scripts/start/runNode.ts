@@ -38,7 +38,7 @@ export async function runNode(
   const shutdown = watchShutdown();
   const supervisor = await openSupervisor();
   try {
-    // Before the services look for the ends of their logs.
+    // This comes before the services look for the ends of their logs.
     for (const name of logNames(node, part)) await rotateLog(path.join(logs, `${name}.log`), LOG_LIMIT.bytes);
     const services = servicesOf(node, part, logs).map((it) => ({ ...it, logLimit: LOG_LIMIT }));
     supervisor.onExit(({ name, code, signal }) => {

@@ -29,6 +29,6 @@ export const weightsSetting = z.string().transform((text, context): Weights => {
     weights[name as FactorName] = Number(nano / NANO_PER_PART);
   }
   if (NAMES.reduce((sum, name) => sum + weights[name], 0) === PARTS) return weights;
-  context.addIssue({ code: "custom", message: "must come to 1 together" });
+  context.addIssue({ code: "custom", message: "must add up to 1" });
   return z.NEVER;
 });

@@ -6,7 +6,7 @@ import type { Row } from "tallystick-derive/tables";
 /** An agent's result under some weights: its score as a decimal, its tier, and its rank from 1. */
 export type SimulatedScore = { score: string; tier: string; rank: number };
 
-/** An agent before and after. */
+/** An agent's results under the published weights (`before`) and under the other weights (`after`). */
 export type SimulatedMove = { agent: string; before: SimulatedScore; after: SimulatedScore };
 
 export type Simulation = { agents: number; moved: SimulatedMove[] };

@@ -11,7 +11,7 @@ const WITHIN_MS = 60_000;
 /**
  * Asks all replicas until each of them gives the digest that the new schema has at the replica's block.
  *
- * @param urls of replicas, or of the balancer before them; if there are none, the views in the database are asked
+ * @param urls of replicas, or of the balancer in front of them. If there are none, the views in the database are asked
  * @throws TallystickError `wait_timeout` when a replica does not give it in time
  */
 export async function askReplicas(

@@ -66,7 +66,7 @@ export async function catchUp(
       const before = await readIndexer(query, live);
       if (before === undefined) throw gone(live);
       // The silence is counted in attempts and not in time, because no heartbeat can be written while the
-      // database is away.
+      // database cannot be reached.
       silent += EVERY_MS;
       if (after !== undefined && after.heartbeatAt !== beat) {
         if (!after.isLocked && !wasLocked && after.block > 0) throw withoutLock(next);

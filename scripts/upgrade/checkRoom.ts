@@ -36,7 +36,7 @@ export async function readRoom(
 async function freeBytes(query: UpgradeSession["query"], databaseUrl: string): Promise<number | undefined> {
   if (!["localhost", "127.0.0.1", "[::1]", ""].includes(new URL(databaseUrl).hostname)) return undefined;
   try {
-    // Only a superuser, or a member of pg_read_all_settings, may know.
+    // Only a superuser, or a member of pg_read_all_settings, may read this setting.
     const { rows } = await query("SELECT current_setting('data_directory') AS folder");
     const { bavail, bsize } = await statfs(rows[0]?.folder);
     return bavail * bsize;

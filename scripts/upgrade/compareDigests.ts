@@ -4,14 +4,14 @@ import { commonDigest } from "./indexerState.ts";
 import { lookAgain } from "./lookAgain.ts";
 import type { UpgradeSession } from "./openUpgradeSession.ts";
 
-/** The digests of both at the newest tick that they share; null when they share none. */
+/** The digests of both indexers at the newest tick that they share; null when they share none. */
 export type Digests = { block: number; old: string; new: string } | null;
 
 /** How long two indexers may disagree because of a reorganisation of the chain. */
 const REORG_MS = 15_000;
 
 /**
- * Compares what both have derived at their newest common tick. If the digests differ, the comparison is
+ * Compares the digests of both indexers at their newest common tick. If the digests differ, the comparison is
  * repeated for a while, because one of the two may not know of a reorganisation yet.
  *
  * @throws TallystickError `digest_differs` or `no_common_tick`, unless the rules changed

@@ -77,7 +77,9 @@ export async function dropOld(
   return old === undefined ? [views.before] : [old, views.before];
 }
 
-/** Tables that are not Ponder's. An empty schema, which an indexer left that ended early, has no such tables. */
+/**
+ * The tables that are not Ponder's. An indexer that ended early may leave an empty schema, which has no such tables.
+ */
 async function strangeTables(
   query: UpgradeSession["query"],
   schema: string,

@@ -23,7 +23,7 @@ export type IndexerState = {
 /** After this many milliseconds without a heartbeat Ponder treats a schema as abandoned. */
 export const HEARTBEAT_MS = 25_000;
 
-/** Whether somebody seems to index into it now. */
+/** Whether an indexer seems to write to the schema now. `now`: unix milliseconds. */
 export function isHeld({ isLocked, heartbeatAt }: IndexerState, now: number): boolean {
   return isLocked && heartbeatAt + HEARTBEAT_MS > now;
 }

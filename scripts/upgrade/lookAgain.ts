@@ -11,12 +11,12 @@ export type LookAgainParameters = {
   signal: AbortSignal;
 };
 
-/** How long a database may be away at a time, for example while it restarts or is replaced. */
+/** How long the database may be unreachable at a time, in milliseconds. It may restart, or be replaced. */
 const AWAY_MS = 120_000;
 
 /**
  * Calls `look` again and again until it returns something other than undefined. An error ends the wait,
- * except when the database is away for a while, or another process holds a lock.
+ * except when the database cannot be reached for a while, or another process holds a lock.
  *
  * @throws what `look` throws; TallystickError `wait_timeout`; the signal's reason when aborted
  */
@@ -52,8 +52,8 @@ export async function lookAgain<T>(
 }
 
 /**
- * Whether a later attempt may succeed. This is so if the database is away, if another process holds a lock, or if
- * the server has not noticed yet that an old connection broke.
+ * Whether a later attempt may succeed. This is so if the database cannot be reached, if another process holds a lock,
+ * or if the server has not noticed yet that an old connection broke.
  */
 function isForLater(error: unknown): boolean {
   if (error instanceof TallystickError) return error.code === "upgrade_running";

@@ -8,8 +8,8 @@ import { clearWay, notViews, switchViews } from "./switchViews.ts";
  * Makes the views that replicas read through, for the first time.
  *
  * @param schema the schema of the indexer that answers now
- * @returns false when they read that schema already
- * @throws TallystickError `views_exist` when they read another; `no_such_schema`
+ * @returns false when the views read that schema already
+ * @throws TallystickError `views_exist` when the views read another schema; `no_such_schema`
  */
 export async function makeViews(
   session: UpgradeSession,

@@ -29,7 +29,7 @@ const LOCK_MS = 1_000;
  * Opens the one connection of an upgrade. It holds an advisory lock, which Postgres releases when this
  * process ends in any way. So nobody else upgrades the same views meanwhile, and nobody has to clean up.
  *
- * @throws TallystickError `database_unreachable`; `upgrade_running` when another has the lock
+ * @throws TallystickError `database_unreachable`; `upgrade_running` when another process has the lock
  */
 export async function openUpgradeSession(parameters: {
   databaseUrl: string;
@@ -107,6 +107,6 @@ function running(views: string): TallystickError {
   return new TallystickError({
     code: "upgrade_running",
     message: `Another upgrade of ${views} is under way.`,
-    hint: "Nothing was changed. Wait until it has ended; a killed one holds the lock until its last statement has ended.",
+    hint: "Nothing was changed. Wait until it has ended. A killed upgrade holds the lock until its last statement has ended.",
   });
 }

@@ -141,7 +141,9 @@ async function upgradeNode(run: Run): Promise<number> {
   }
 }
 
-/** Each build has its own schema. When the same build runs again, it finds the same schema. */
+/**
+ * The name of the new schema. Each build has its own schema. When the same build runs again, it finds the same schema.
+ */
 function nameOf({ environment }: NodeEnvironment, views: ViewNames): string {
   const config = readConfig(pick(environment, (name) => indexerVariables.includes(name)));
   return views.next.replace(/next$/, buildVersion(config).slice(0, 8));

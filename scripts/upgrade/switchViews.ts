@@ -40,7 +40,7 @@ export async function clearWay(
  * present ones.
  *
  * @param schemas without `live`, the views are made for the first time
- * @returns false when the new indexer has fallen back meanwhile; then nothing was switched
+ * @returns false when the new indexer has fallen behind meanwhile; then nothing was switched
  * @throws TallystickError `switched_meanwhile` when the views read other tables than when this run began
  */
 export async function switchViews(

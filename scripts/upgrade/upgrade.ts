@@ -45,7 +45,7 @@ export type Upgraded = Schemas & {
  * request. The switch is one transaction. Before it nothing changes for anybody, and after it the replicas
  * read the new tables. After a crash, a second run reads the progress from the database.
  *
- * @throws TallystickError with what to do next; before the switch in every case
+ * @throws TallystickError with what to do next. After the switch nothing is thrown: see `replicasError`
  */
 export async function upgrade(parameters: UpgradeParameters): Promise<Upgraded> {
   const { session, report, startIndexer, signal, withinMs, rulesChanged, patience = {} } = parameters;
@@ -102,7 +102,7 @@ function switchOver(
   return report.step("switch", async () => {
     const switched = await switchViews(session, schemas, viewNames(views), signal);
     return {
-      detail: switched ? `${views} reads ${schemas.next}` : `${schemas.next} has fallen back`,
+      detail: switched ? `${views} reads ${schemas.next}` : `${schemas.next} has fallen behind`,
       fields: { views, from: schemas.live, to: schemas.next, switched },
       value: switched,
     };
@@ -145,8 +145,8 @@ function checkBuild(live: IndexerState, next: IndexerState, schema: string, forc
 }
 
 /**
- * After a crash a schema stays locked for a while. If somebody keeps writing to it, no second indexer may
- * start there.
+ * Waits until no indexer holds the schema. After a crash a schema stays locked for a while. If an indexer still writes
+ * to it, this throws, because no second indexer may start there.
  */
 async function untilFree({ session, signal }: UpgradeParameters, schema: string): Promise<void> {
   let first: number | undefined;
@@ -166,7 +166,7 @@ async function untilFree({ session, signal }: UpgradeParameters, schema: string)
   );
 }
 
-/** The start of an indexer takes a while, also if somebody else starts it. */
+/** Waits until the new indexer has made its tables. Its start takes a while, also if somebody else starts it. */
 async function untilIndexerIsThere(parameters: UpgradeParameters, { live, next }: Schemas): Promise<void> {
   const { session, signal, force, startIndexer } = parameters;
   const { before, after } = await lookAgain(
@@ -234,7 +234,7 @@ function noViews(views: string): TallystickError {
 function notOwner(views: string): TallystickError {
   return new TallystickError({
     code: "not_owner",
-    message: `The user of DATABASE_URL does not own ${views}, so it cannot switch it.`,
+    message: `The user of DATABASE_URL does not own ${views}, so this user cannot switch the views.`,
     hint: "Nothing was changed. Run it as the user that made the views.",
   });
 }

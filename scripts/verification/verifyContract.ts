@@ -13,7 +13,7 @@ export type VerifiedContract = {
   address: Address;
   /** The constructor's arguments by name. The code on chain contains these values. */
   values: { [name: string]: string };
-  /** The same in the form for explorers. */
+  /** The constructor's arguments, encoded in the form that explorers ask for. */
   constructorArguments: Hex;
   /**
    * Whether the address follows from the init code and its arguments, so that only this constructor wrote the contract's
@@ -42,7 +42,7 @@ export function compileFrozen(name: FrozenName): CompiledFrozen {
       `contracts/frozen/${name}.input.json does not compile to the init code in ${name}.json.`,
     );
   if (keccak256(frozen.initCode as Hex) !== frozen.initCodeHash)
-    differences.push(`The hash of the init code in contracts/frozen/${name}.json is not its hash.`);
+    differences.push(`The initCodeHash in contracts/frozen/${name}.json is not the hash of its initCode.`);
   return { compiled, differences };
 }
 

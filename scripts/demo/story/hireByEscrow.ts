@@ -6,7 +6,7 @@ import { PROVIDER } from "../startDemoNode.ts";
 import { REVIEW } from "./openMarket.ts";
 import type { Scene } from "./scene.ts";
 
-/** Seconds the seller has to deliver. */
+/** The time that the seller has to deliver, in seconds. */
 const TIME_TO_DELIVER = 600;
 
 /**

@@ -1,7 +1,7 @@
 import { buildModule } from "@nomicfoundation/hardhat-ignition/modules";
 
 /**
- * HireEscrow for a token that exists, and AnchoredLedger.
+ * Deploys HireEscrow for a token that exists, and AnchoredLedger.
  * Parameters: `token` (USDC's address), `guardian` (the multisig that may pause deposits), `providerId` (1 to 31 bytes).
  */
 export default buildModule("Tallystick", (m) => {

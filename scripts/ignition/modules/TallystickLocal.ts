@@ -1,7 +1,7 @@
 import { buildModule } from "@nomicfoundation/hardhat-ignition/modules";
 
 /**
- * TestUSDC, HireEscrow for it, and AnchoredLedger: for chains without USDC.
+ * Deploys TestUSDC, HireEscrow for this token, and AnchoredLedger: for chains without USDC.
  * Parameters: `guardian` (the account that may pause deposits), `providerId` (1 to 31 bytes).
  */
 export default buildModule("TallystickLocal", (m) => {

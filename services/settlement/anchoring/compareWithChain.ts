@@ -34,8 +34,8 @@ export function compareWithChain(
       code: "root_contradicts",
       message: `The first ${size} entries on disk are not the ones that were anchored.`,
       hint:
-        "The ledger's file was replaced or rewritten, or another process writes the ledger. Stop the service, and restore" +
-        " the file from a copy: the contract accepts no other history.",
+        "The ledger's file was replaced or rewritten, or another process writes the ledger. Stop the service," +
+        " and restore the file from a copy: the contract accepts no other history.",
     });
   }
   if (ledger.isEquivocated) {

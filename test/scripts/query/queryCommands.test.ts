@@ -95,7 +95,7 @@ describe("the commands that query a node", function () {
     expect(search.out).to.contain(seller).and.to.contain("$0.5");
     expect(hire.out)
       .to.match(/outcome +failure/)
-      .and.to.match(/by the word of +seller/);
+      .and.to.match(/evidence +seller/);
     expect(escrow.out)
       .to.match(/to the seller +\$0\.30/)
       .and.to.match(/to the buyer +\$0\.20/);

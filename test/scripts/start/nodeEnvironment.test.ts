@@ -63,7 +63,7 @@ describe("the settings of npm start", () => {
       "ANCHORED_LEDGER",
       "START_BLOCK",
     );
-    expect(issues.ANCHOR_PRIVATE_KEY).to.contain("counts for nothing");
+    expect(issues.ANCHOR_PRIVATE_KEY).to.contain("do not count");
   });
 
   it("come from the preset of a network, with Circle's USDC and its EIP-712 domain", async () => {

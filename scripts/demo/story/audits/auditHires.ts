@@ -85,7 +85,7 @@ async function openDemoOperator({ node }: Scene, { network }: Parties, folder: s
   });
 }
 
-/** Rounds that auditors have to give the verdicts of one chapter. */
+/** The most rounds until the auditors have given the wanted number of verdicts. */
 const MAX_ROUNDS = 6;
 
 async function judgeAndDecide(
@@ -149,7 +149,7 @@ async function judgeAndDecide(
   return "an invented summary failed two audits; one refund was wrong, one was right; auditors are paid";
 }
 
-/** Waits until the node's audits have given statuses. */
+/** Makes a function that waits until the node has the wanted number of audits with each status. */
 function statusWaiter({ node, signal }: Scene) {
   return async (what: string, wanted: { [status: string]: number }): Promise<void> => {
     await waitUntil(
@@ -167,7 +167,7 @@ function statusWaiter({ node, signal }: Scene) {
         );
         const isSo = Object.entries(wanted).every(([status, count]) => counts[status] === count);
         if (isSo) return true;
-        throw new Error(`they stand at ${JSON.stringify(counts)}`);
+        throw new Error(`the audits by status are ${JSON.stringify(counts)}`);
       },
       { what, withinMs: 240_000, signal },
     );

@@ -30,7 +30,7 @@ export type SellerTerms = {
   schemas?: Parameters<typeof createSeller>[0]["schemas"];
 };
 
-/** Agents made of the SDK: sellers that answer by HTTP on this machine, and buyers that hire them. */
+/** Agents that use the SDK: sellers that answer by HTTP on this machine, and buyers that hire them. */
 export type Parties = ReturnType<typeof openParties>;
 
 export function openParties({ node, chain }: Scene) {
@@ -66,7 +66,7 @@ export function openParties({ node, chain }: Scene) {
     passTime: (ms: number): void => {
       passed += ms;
     },
-    /** Starts a seller that is reached by HTTP. Returns it and its URL. */
+    /** Starts a seller that is reached by HTTP. Returns the seller and its URL. */
     sell: async ({ actor, listings, work, host = "127.0.0.1", schemas }: SellerTerms) => {
       const { account } = actor;
       const port = await freePort();

@@ -74,7 +74,7 @@ export async function sellAudited({ chain, records, untilAnchored, signal }: Sce
       capability: TRANSLATE.capability,
       params: { text: SENTENCE },
       maxPriceUsdc: TRANSLATE.price,
-      // Both buyers call what they got bad.
+      // Both buyers say that the work is bad.
       verify: () => ({ all_passed: false, checks: { content: false }, details: {} }),
     });
     await buyer.idle();

@@ -16,5 +16,5 @@ export const SENTENCE = "The lender kept one half of the stick, and the borrower
 export const TRANSLATION =
   "Il creditore teneva una metà del bastone e il debitore teneva l'altra metà della stessa asta.";
 
-/** What pewter delivers for it: Italian words that say something else. */
+/** What pewter delivers for this sentence: Italian words that say something else. */
 export const MISTRANSLATION = "Il bastone teneva il creditore, e la metà del debitore era un'altra asta.";

@@ -64,8 +64,8 @@ export async function dispatchTasks({ node, signal }: Scene): Promise<string> {
 }
 
 /**
- * A small, cheap model, and a second one for harder tasks. A model of another family checks the second as its
- * shadow.
+ * The text of models.yaml: a small, cheap model, and the model `standard` for harder tasks. A model of another family
+ * is the shadow of `standard`.
  */
 function modelsYaml(url: string, standard: string): string {
   const model = (id: string, price: string): string => `

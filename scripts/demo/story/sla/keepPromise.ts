@@ -116,7 +116,10 @@ async function measure(scene: Scene, day: number): Promise<number> {
   return Number((await chain.client.getBlock({ blockNumber: BigInt(tick) })).timestamp);
 }
 
-/** Sends the reports of some hours, in the last second in which the first of them still counts. */
+/**
+ * Sends the reports of some hours at the end of the last of them. With {@link AT_ONCE} hours, this is the last second
+ * in which the report of the first hour still counts.
+ */
 async function report(
   { chain, records, untilAnchored }: Scene,
   from: number,
@@ -154,7 +157,9 @@ async function dispute({ records, untilAnchored }: Scene, breach: string): Promi
   await untilAnchored(index + 1);
 }
 
-/** A day after the ruling, search leaves harbor out. A search that includes suspended agents finds it. */
+/**
+ * Reports one more hour, and waits until search leaves harbor out. A search that includes suspended agents finds it.
+ */
 async function beSuspended(scene: Scene, day: number): Promise<void> {
   await report(scene, day + 22 * HOUR, 1, () => UP);
   const listings = (more: string) =>
