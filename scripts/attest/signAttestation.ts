@@ -32,7 +32,7 @@ export type AttestOptions = {
 export type SignedAttestation = {
   record: { type: string; body: RecordBody; signer?: string; signature?: string };
   notes: string[];
-  /** Its place in the ledger, if it was sent. */
+  /** The place of the record in the ledger, if it was sent. */
   settled?: { hash: string; index: number };
 };
 

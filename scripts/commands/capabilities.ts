@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { loadCatalogue } from "tallystick-capabilities/catalogue";
 import { minVerificationVersion, versionStatus } from "tallystick-capabilities/versions";
 
-/** `tallystick capabilities`: the standard capabilities; with `--bench`, their verifiers in figures. */
+/** `tallystick capabilities`: lists the standard capabilities; with `--bench`, measures their verifiers. */
 export function registerCapabilities(program: Command): void {
   program
     .command("capabilities")

@@ -66,9 +66,9 @@ export function registerVerifyProof(program: Command): void {
 }
 
 /**
- * The result of a proof file. `anchored` is null if no chain was asked. `writer_confirms`: whether the
- * writer's own signature over the root was seen; null for a contract that was not asked, false for a contract
- * that does not confirm it today.
+ * The result of a proof file. `anchored` is null if no chain was asked. `writer_confirms`: whether the writer's own
+ * signature over the root was confirmed. A writer's contract may not confirm it today: false. It is null if the
+ * contract was not asked.
  */
 export type ProofResult = {
   valid: true;

@@ -37,7 +37,7 @@ export async function readAnyFile(
     throw new TallystickError({
       code: "unreadable_file",
       message: `${source.slice(0, 200)} cannot be read: ${reasonOf(cause)}`,
-      hint: `Give the path of a file, or its https:// address; it has at most ${MAX_FILE_BYTES} bytes.`,
+      hint: `Give the path of a file, or its https:// address. The file may have at most ${MAX_FILE_BYTES} bytes.`,
       cause,
     });
   }

@@ -6,7 +6,7 @@ import { waitUntil } from "./waitUntil.ts";
 
 /** A process that is ready when it answers. */
 export type Service = ProcessSpec & {
-  /** Whether it answers now; an error means no. */
+  /** Whether the process answers now; an error means no. */
   isReady: (signal: AbortSignal) => Promise<boolean>;
   /** The time limit until it is ready, in milliseconds. Default 120,000. */
   readyWithinMs?: number;

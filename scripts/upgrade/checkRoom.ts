@@ -2,7 +2,7 @@ import { statfs } from "node:fs/promises";
 import type { InputIssue } from "tallystick-protocol/errors";
 import type { UpgradeSession } from "./openUpgradeSession.ts";
 
-/** The most connections of another indexer, with those of its clients. */
+/** The most connections of another indexer, including the connections of its clients. */
 const CONNECTIONS = 15;
 
 /** The resources of the server for an upgrade, as far as they are known. */

@@ -113,7 +113,7 @@ function inUse(schema: string): TallystickError {
   return new TallystickError({
     code: "schema_in_use",
     message: `An indexer writes to ${schema}, or did so within the last 25 seconds.`,
-    hint: "Nothing was dropped. Stop that indexer first; after a crash wait a moment.",
+    hint: "Nothing was dropped. Stop that indexer first. After a crash, wait half a minute.",
   });
 }
 

@@ -8,7 +8,7 @@ type Query = UpgradeSession["query"];
 export type IndexerState = {
   /** Ponder's hash of everything that decides the rows. */
   build: string;
-  /** Whether it has read through the history. */
+  /** Whether the indexer has read the whole history. */
   isReady: boolean;
   /** Whether an indexer holds the schema. After a crash this stays true until the heartbeat is old. */
   isLocked: boolean;

@@ -4,10 +4,10 @@ import type { OperatorState } from "./operatorRound.ts";
 /** The metrics of one process, for Prometheus. */
 export type Metrics = { text: () => Promise<string>; contentType: string };
 
-/** USDC as a float for people. These figures decide nothing. */
+/** USDC as a float for people. No decision uses these values. */
 const usdc = (atomic: bigint): number => Number(atomic) / 1_000_000;
 
-/** The figures of an operator's process. Nothing is global, so two calls in one process share no figures. */
+/** Makes the metrics of an operator's process. Nothing is global, so two calls in one process share no metrics. */
 export function createMetrics(state: () => OperatorState): Metrics {
   const registry = new Registry();
   const gauge = (name: string, help: string, read: (it: OperatorState) => number): void => {

@@ -1,7 +1,7 @@
 import { Gauge, Registry } from "prom-client";
 import type { NotifierState } from "./notifier.ts";
 
-/** The figures of a notifier. Nothing is global, so two notifiers in one process share no figures. */
+/** Makes the metrics of a notifier. Nothing is global, so two notifiers in one process share no metrics. */
 export function notifierRegistry(state: () => NotifierState): Registry {
   const registry = new Registry();
   const gauge = (name: string, help: string, read: (it: NotifierState) => number): void => {

@@ -38,7 +38,7 @@ export type NoticeEnd = "delivered" | "given_up" | "withdrawn";
 export type Outbox = {
   /** Stores a notice of a step, unless it is stored or was sent already. Returns whether it is new. */
   add: (step: BreachStep, subscription: Subscription) => Promise<boolean>;
-  /** Whether it is time for the next attempt. A time beyond the longest pause was set by a wrong clock. */
+  /** Whether it is time for the next attempt. A time further ahead than the longest pause was set by a wrong clock. */
   isDue: (notice: WaitingNotice) => boolean;
   waiting: () => Promise<WaitingNotice[]>;
   /**
@@ -85,7 +85,7 @@ export function createOutbox(parameters: {
       for (const key of await store.keys("waiting")) {
         const notice = await store.get<WaitingNotice>(key);
         if (notice === undefined) continue;
-        // It was sent or given up, but the process ended before it could remove it.
+        // The notice was sent or given up, but the process ended before it could remove the notice.
         if (await isSent(notice.id)) await store.delete(key);
         else found.push(notice);
       }

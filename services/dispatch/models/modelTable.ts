@@ -19,10 +19,10 @@ export const PROVIDERS = ["openai", "anthropic", "openai-compatible"] as const;
 
 /** A model that may be asked. */
 export type Model = {
-  /** Its name in models.yaml. */
+  /** The model's name in models.yaml. */
   name: string;
   provider: (typeof PROVIDERS)[number];
-  /** Its name at the vendor. */
+  /** The model's name at the vendor. */
   id: string;
   /** Absent: the vendor's own address. */
   baseUrl?: string;

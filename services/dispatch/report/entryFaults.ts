@@ -58,7 +58,7 @@ function callFault(
 }
 
 /**
- * The prices of a model's tokens in an entry's own table; undefined if the table does not have the model, or if a
+ * The prices of a model's tokens in an entry's own table. Undefined if the table does not have the model, or if a
  * price is not a whole number of picodollars.
  */
 export function pricesOf(told: TaskMetadata, model: string): Prices | undefined {

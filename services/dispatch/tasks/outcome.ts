@@ -15,7 +15,7 @@ export type Outcome = {
   | { status: "VALIDATED"; answer: unknown }
 );
 
-/** An end that has no entry of its own. */
+/** How a task ended that has no entry of its own. */
 export type Unfinished =
   | { status: "ESCROWED"; reason: string; held: string; divergence: number }
   | { status: Unsettled; reason: string };

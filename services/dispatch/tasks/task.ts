@@ -51,7 +51,7 @@ const taskSchema = z.strictObject({
 
 /** A task, as the client asked for it. */
 export type Task = {
-  /** Its id in the ledger. The same id again is the same task. */
+  /** The task's id in the ledger. The same id always means the same task. */
   taskId: string;
   /** What is asked for, in words. */
   goal: string;

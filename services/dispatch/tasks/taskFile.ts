@@ -29,7 +29,7 @@ export type TaskFile = {
   calls: { [step: string]: FinishedCall };
   /** Random numbers that were drawn: a process that starts again must not draw again. */
   draws: { [name: string]: number };
-  /** Its estimated difficulty. */
+  /** The estimated difficulty of the task. */
   triage?: Triage;
   /** The parents on which its answer was proposed. */
   proposedOn: string[];
@@ -86,7 +86,7 @@ export class TaskFiles {
     return work;
   }
 
-  /** The keys of all tasks in the store, finished or not: those of {@link taskKey}. */
+  /** The keys of all tasks in the store, finished or not, as {@link taskKey} makes them. */
   async keys(): Promise<string[]> {
     return (await this.#store.keys("task")).map((key) => key.slice("task/".length));
   }

@@ -21,7 +21,7 @@ const SIDE_MS = 10_000;
 const MAX_SAMPLES = 20_000;
 
 /**
- * The work at a host in a slot: it reads robots.txt when that is due, looks whether the host is up, and asks for one
+ * The work at a host in a slot. It reads robots.txt when that is due. It looks whether the host is up. It asks for one
  * agent that was not asked for on this day.
  */
 export class HostVisits {

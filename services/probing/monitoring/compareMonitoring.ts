@@ -22,8 +22,8 @@ export type MonitoringRow = {
 const MAX_GUARANTEES = 64;
 
 /**
- * Shares that differ by at most 0.01, and latencies that differ by at most a tenth of the measured one, count as equal,
- * because they are measured at different times.
+ * Two shares count as equal if they differ by at most 0.01. Two latencies count as equal if they differ by at most a
+ * tenth of the measured latency. They are measured at different times.
  */
 const SHARE_TOLERANCE = 0.01;
 const LATENCY_TOLERANCE = 0.1;

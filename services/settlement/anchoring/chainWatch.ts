@@ -83,7 +83,7 @@ function chainUnknown(): TallystickError {
 function staleChain(block: bigint, agreedAt: bigint): TallystickError {
   return new TallystickError({
     code: "stale_chain",
-    message: `The RPC answers with block ${block}; it knew block ${agreedAt} before, which agreed with the ledger.`,
+    message: `The RPC answers with block ${block}. Earlier it answered with block ${agreedAt}, which agreed with the ledger.`,
     hint: "A node at RPC_URL does not have the newest blocks, or follows another branch. The service asks again.",
   });
 }

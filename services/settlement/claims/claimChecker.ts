@@ -92,7 +92,7 @@ async function ask(fetch: Fetch, url: string, apiKey: string): Promise<z.output<
     throw new TallystickError({
       code: "x_unavailable",
       message: status === 429 ? "X accepts no more requests for now." : "X could not be asked.",
-      hint: "Try again in some minutes; the challenge is valid until it expires.",
+      hint: "Try again in some minutes. A challenge is valid for a day.",
       cause,
     });
   }

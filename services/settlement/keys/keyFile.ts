@@ -25,7 +25,7 @@ const fileSchema = z.strictObject({ version: z.literal(1), keys: z.array(keySche
 /** A stored key: its SHA-256 and its owner. Times in unix seconds. The key itself is shown once and stored nowhere. */
 export type StoredKey = z.output<typeof keySchema>;
 
-/** How long a change waits for another one, and the pause between two looks, in milliseconds. */
+/** How long a change of the file waits for another change, and the pause between two attempts, in milliseconds. */
 const TURN_MS = 10_000;
 const LOOK_MS = 20;
 

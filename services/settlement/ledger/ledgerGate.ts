@@ -101,8 +101,8 @@ export class LedgerGate {
   }
 
   /**
-   * Why this machine cannot write although another one with the same ledger may be able to; undefined when it can write,
-   * or when all machines would refuse.
+   * Why this machine cannot write although another machine with the same ledger may be able to. Undefined when this
+   * machine can write, or when all machines would refuse.
    */
   get ownRefusal(): TallystickError | undefined {
     const { refusal } = this;

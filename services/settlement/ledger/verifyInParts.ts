@@ -50,8 +50,8 @@ export type VerifyInPartsParameters = {
  * Verifies a ledger's file on all cores: every line, the chain of hashes, and the Merkle root. Memory does
  * not grow with the file.
  *
- * @returns undefined when a line is not good or not canonical, when the last one has no newline, and when the
- * file is too small for threads. A caller that needs the bad line reads the file line by line
+ * @returns undefined when a line is bad or not canonical, when the last line has no newline, or when the file is too
+ * small for threads. A caller that needs the bad line reads the file line by line
  */
 export async function verifyInParts(
   parameters: VerifyInPartsParameters,

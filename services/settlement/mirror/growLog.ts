@@ -24,7 +24,7 @@ export type GrowLogParameters = {
    * never continue without them, because they are more trustworthy than the source.
    */
   usesOwn: "first" | "alone" | "not";
-  /** What the contract has, if it has to be compared meanwhile. */
+  /** The anchored size and root, if the log has to be compared with them while it grows. */
   anchored?: { size: number; root: Hex } | undefined;
   onProgress?: ((size: number, of: number) => void) | undefined;
   signal?: AbortSignal | undefined;

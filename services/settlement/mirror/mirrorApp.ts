@@ -29,7 +29,7 @@ export type MirrorAppParameters = {
 };
 
 /**
- * The HTTP side of a mirror. It serves verified entries, even while its source is away or lies.
+ * The HTTP side of a mirror. It serves verified entries, even while its source does not answer or lies.
  *
  * - `GET /v1/ledger/entries?ledger=&from=&to=`: canonical lines, one a line (`application/jsonl`), as followers serve them.
  * - `GET /v1/ledger/latest`: `{ledger, origin, size, hash, root}`; `GET /v1/ledger/checkpoint`: the newest signed note.

@@ -47,9 +47,9 @@ type StoredRow = {
 
 /**
  * The buyers' subscriptions, on disk, with a limited number. A stranger with many wallets cannot take others'
- * places. When the store is full, the site with the most subscriptions loses its newest one, and a new subscription
- * of that same site is refused. Anybody can invent sites. So this counts and removes only addresses that never said
- * that they want notices, as long as there are any.
+ * places. When the store is full, the site with the most subscriptions loses its newest subscription. If the new
+ * subscription is of that same site, it is refused instead. Anybody can invent sites. So this counts and removes only
+ * addresses that never said that they want notices, as long as there are any.
  */
 export class NoticeStore {
   readonly #database: DatabaseSync;

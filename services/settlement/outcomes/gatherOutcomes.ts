@@ -85,8 +85,8 @@ function workIn(payload: PyObject, isSettled: boolean): Work | undefined {
 }
 
 /**
- * The payload of a held proposal; an empty object if this disk does not have the proposal, for example after a restore
- * from the ledger alone.
+ * Returns the payload of a held proposal. The result is an empty object if this disk does not have the proposal, for
+ * example after a restore from the ledger alone.
  */
 async function contentOf(held: HeldProposals, id: string): Promise<PyObject> {
   try {

@@ -23,7 +23,7 @@ export class CheckpointClock {
   readonly #parameters: CheckpointClockParameters;
   #timer: NodeJS.Timeout | undefined;
   #making: Promise<void> | undefined;
-  /** The next checkpoint is not made before this moment. */
+  /** The next checkpoint is not made before this time, in milliseconds of `performance.now()`. */
   #restUntil = Number.NEGATIVE_INFINITY;
   #isWanted = false;
   #stopped = false;

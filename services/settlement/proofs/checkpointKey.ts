@@ -77,11 +77,11 @@ async function writeNewKey(folder: string, name: string, from?: number): Promise
 }
 
 /**
- * The keys that sign the checkpoints in a ledger's folder, the present one first; the first is made when the
- * ledger has no entries yet.
+ * Returns the keys that sign a ledger's checkpoints, from its folder, the present key first. If there is no key and the
+ * ledger has no entries yet, makes a key.
  *
- * @param given the present one, when it is kept somewhere else
- * @throws TallystickError `checkpoint_key_missing` when it is missing but the ledger has entries: with a new
+ * @param given the present key, when it is kept somewhere else
+ * @throws TallystickError `checkpoint_key_missing` when the key is missing but the ledger has entries: with a new
  * key, its followers would take it for another ledger
  */
 export async function checkpointKeys(

@@ -18,16 +18,16 @@ export type SharedStoreConfig = {
   key: Hex;
   /** How long the lease of a silent machine lasts. */
   leaseSeconds: number;
-  /** How long a machine that cannot write keeps the lease while another one could. Default 30. */
+  /** How long a machine that cannot write keeps the lease while another machine could write. Default 30. */
   handOverSeconds?: number;
 };
 
-/** How long a machine that cannot write keeps the lease while another one could, in seconds. */
+/** How long a machine that cannot write keeps the lease while another machine could write, in seconds. */
 const HAND_OVER_SECONDS = 30;
 
 /** How a service waits until it may write. */
 export type Standby = {
-  /** Called once if it has to wait, with the app that answers meanwhile. */
+  /** Called once if the service has to wait, with the app that answers meanwhile. */
   onStandby?: (app: Hono, ledger: DiskLedger) => void;
   /** Ends the waiting. */
   signal?: AbortSignal;

@@ -23,7 +23,7 @@ export type SharedStore = {
    * @throws TallystickError `store_foreign_row` when one of them has a false seal
    */
   flushesFrom: (position: number) => Promise<Flush[]>;
-  /** Whether it has any row of the ledger. */
+  /** Whether the store has no row of the ledger. */
   isEmpty: () => Promise<boolean>;
   /** Begins the ledger's rows at a position with a hash, unless there are rows. */
   begin: (at: { size: number; head: string }) => Promise<void>;

@@ -2,7 +2,7 @@ import { bytesEqual } from "tallystick-protocol/hex";
 import type { SignedNote } from "tallystick-protocol/note/signedNote";
 
 /**
- * Whether a note has all signatures of another one over the same text, and more. Only the log's own signature can be
+ * Whether a note has all signatures of another note over the same text, and more. Only the log's own signature can be
  * checked without a policy. So the number of signatures alone says nothing: somebody could replace the witnesses'
  * signatures with many worthless ones.
  *

@@ -19,8 +19,8 @@ import type { StorePosition } from "../ledger/ledgerStore.ts";
 export const CHECK_FOLDER = "index.checking";
 
 /**
- * The number of rows that are compared in one read transaction on the index in use. Its write-ahead log
- * cannot shrink meanwhile.
+ * The number of rows that are compared in one read transaction on the index in use. During such a transaction the
+ * write-ahead log of the index cannot shrink.
  */
 const ROWS_AT_ONCE = 4_000;
 
@@ -167,8 +167,8 @@ class Comparison {
   }
 
   /**
-   * Runs work while both indexes are at one position. From the first read on, the reader sees the state of
-   * that moment.
+   * Runs work while both indexes are at one position. In the transaction, the reader keeps seeing the state at its
+   * first read.
    */
   async #atOneState<T>(compare: () => T): Promise<T> {
     this.#reader.exec("BEGIN");

@@ -31,8 +31,8 @@ const REST_MS = 300_000;
 const MEMORY = { heapMb: 96, youngMb: 8 };
 
 /**
- * The free space that must remain when the second index is made. It is as large as the first one, and the
- * ledger grows meanwhile.
+ * The free bytes that must remain beside the second index, which is as large as the first. The ledger needs them,
+ * because it grows while the indexes are compared.
  */
 const SPARE_BYTES = 256 << 20;
 
@@ -105,7 +105,7 @@ export class LedgerVerifier {
 
   get state(): VerificationState {
     const unread = this.#kept?.ledger.unread ?? 0;
-    // It becomes 0 only at the end, because then writes are accepted.
+    // `unread` becomes 0 only at the end, because then writes are accepted.
     return { unread: Math.min(unread, Math.max(1, unread - this.#read)), ...this.#state };
   }
 
@@ -224,7 +224,7 @@ function ledgerChanged(error: LedgerLineError): TallystickError {
   return new TallystickError({
     code: "ledger_changed",
     message: `The ledger's file differs from what was written: line ${error.line}: ${error.reason}.`,
-    hint: "Stop the service and restore the file from a copy; followers have one. Then find out who changed it.",
+    hint: "Stop the service and restore the file from a copy, such as a follower's. Then find out who changed it.",
     cause: error,
   });
 }

@@ -14,14 +14,14 @@ const CLOCK_SECONDS = 600;
 
 /** The answer of a witness to a checkpoint. */
 export type WitnessAnswer =
-  /** Its verified signature over the checkpoint's text. */
+  /** The witness's verified signature over the checkpoint's text. */
   | { kind: "cosigned"; signatures: NoteSignature[]; time: number }
   /**
    * The proof does not begin at the size that the witness last cosigned. `size` is the size that it last
    * cosigned.
    */
   | { kind: "knows"; size: number }
-  /** It has the same size with another root, or the checkpoint does not continue its own log. */
+  /** The witness has the same size with another root, or the checkpoint does not continue the witness's log. */
   | { kind: "contradicts" };
 
 export type AskWitnessParameters = {

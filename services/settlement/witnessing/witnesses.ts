@@ -226,7 +226,7 @@ export class Witnesses {
         if (answer.kind === "contradicts")
           return this.#halt(one, `does not find that ${checkpoint.size} entries continue what it has seen`);
         if (answer.size > checkpoint.size) {
-          // This process, or another one with the same ledger, may have asked it about a later checkpoint
+          // This process, or another one with the same ledger, may have asked the witness about a later checkpoint
           // meanwhile.
           if (answer.size > this.#parameters.tree.size)
             return this.#halt(

@@ -14,9 +14,9 @@ const LATENCY_MS = 20_000;
 const { acme, bolt, gripe, mirage, operator, pewter, sterling } = actors;
 
 /**
- * Three sellers agree to audits. mirage sells an invented summary, which passes its buyer's checks. sterling sells a good
- * translation and pewter a bad one, and both buyers take their money back after delivery.
- * The first refund is wrong, and the second is right.
+ * Three sellers agree to audits. The actor `mirage` sells an invented summary, which passes its buyer's checks. The
+ * actor `sterling` sells a good translation, and `pewter` sells a bad one. Both buyers take their money back after
+ * delivery. The refund by sterling's buyer is wrong, and the refund by pewter's buyer is right.
  */
 export async function sellAudited({ chain, records, untilAnchored, signal }: Scene, parties: Parties) {
   const audit = { operator: operator.address };
