@@ -149,7 +149,7 @@ describe("the signed form of a listing", () => {
     const form = await sign({}, other);
     const answers = {
       yes: undefined,
-      no: "Neither its key nor",
+      no: "Neither the seller's key nor",
       unknown: "the chain could not be asked",
     } as const;
     for (const [answer, says] of Object.entries(answers)) {
