@@ -33,7 +33,7 @@ export class RateCounter {
     this.#seconds = seconds;
   }
 
-  /** Counts a request. `now` in seconds. */
+  /** Counts a request, if it is allowed. `now` in seconds. */
   take(caller: string, limit: number, now: number): { allowed: boolean; remaining: number; reset: number } {
     let window = this.#windows.get(caller);
     if (!window || now >= window.start + this.#seconds || now < window.start) {
@@ -43,12 +43,19 @@ export class RateCounter {
       this.#windows.set(caller, window);
       if (this.#windows.size > MAX_CALLERS) this.#forgetOldest();
     }
-    window.used++;
+    const allowed = window.used < limit;
+    if (allowed) window.used++;
     return {
-      allowed: window.used <= limit,
+      allowed,
       remaining: Math.max(0, limit - window.used),
       reset: Math.max(1, Math.ceil(window.start + this.#seconds - now)),
     };
+  }
+
+  /** Takes one counted request back. */
+  giveBack(caller: string): void {
+    const window = this.#windows.get(caller);
+    if (window !== undefined && window.used > 0) window.used--;
   }
 
   #forgetOldest(): void {
@@ -103,17 +110,19 @@ const DAY = 86_400;
  * Limits how many things an address may store here in a day. Wallets cost nothing, so a limit for each wallet alone would let
  * one stranger fill a disk. A known key has no such limit. If `perAddress` is 0, no address has such a limit.
  *
- * @returns a function that counts one stored thing. It throws TallystickError `rate_limited` beyond `most`
+ * @returns a function that counts one stored thing. It gives the function that takes the count back if nothing was
+ * stored, and throws TallystickError `rate_limited` beyond `most`
  */
 export function limitADay(
   most: number,
   { apiKeys, now, rateLimits: { perAddress, trustedProxies } }: DailyLimitParameters,
-): (c: Context) => Promise<void> {
+): (c: Context) => Promise<() => void> {
   const counter = new RateCounter(DAY);
   return async (c) => {
-    if (perAddress === 0 || (await keyId(c, apiKeys)) !== undefined) return;
-    const { allowed, reset } = counter.take(clientAddress(c, trustedProxies), most, now());
-    if (allowed) return;
+    if (perAddress === 0 || (await keyId(c, apiKeys)) !== undefined) return () => {};
+    const address = clientAddress(c, trustedProxies);
+    const { allowed, reset } = counter.take(address, most, now());
+    if (allowed) return () => counter.giveBack(address);
     throw new TallystickError({
       code: "rate_limited",
       message: `This address has stored ${most} of these within a day, which is the limit.`,

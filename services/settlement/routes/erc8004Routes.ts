@@ -76,8 +76,14 @@ export function erc8004Routes(dependencies: AppDependencies): Hono {
     await requireKnown(record, word.known_by);
     const own = { ledger: ledgerName.ledger, keys: checkpoints.verifierKeys };
     const { file, kind, subject } = judgeFile(text, record.signer, own);
-    if (files.find(file.hash) === undefined) await countFile(c);
-    const isNew = files.keep(file, kind, subject, record.signer);
+    const uncount = files.find(file.hash) === undefined ? await countFile(c) : () => {};
+    let isNew = false;
+    try {
+      isNew = files.keep(file, kind, subject, record.signer);
+    } finally {
+      // A full disk, or another request with the same file, must not use up what this address may store.
+      if (!isNew) uncount();
+    }
     return c.json({ hash: file.hash, path: `/v1/erc8004/files/${file.hash}.json`, kind }, isNew ? 201 : 200);
   });
 

@@ -100,6 +100,9 @@ describe("rate limits", () => {
     expect(counter.take("a", 2, 30)).to.deep.equal({ allowed: true, remaining: 0, reset: 30 });
     expect(counter.take("a", 2, 59.5)).to.deep.equal({ allowed: false, remaining: 0, reset: 1 });
     expect(counter.take("b", 2, 59.5).allowed).to.equal(true);
+    counter.giveBack("a");
+    expect(counter.take("a", 2, 59.5).allowed, "one was given back").to.equal(true);
+    counter.giveBack("nobody");
     expect(counter.take("a", 2, 60).allowed).to.equal(true);
   });
 

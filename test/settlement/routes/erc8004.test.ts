@@ -237,6 +237,20 @@ describe("files of ERC-8004", () => {
     expect(next.status, "the next day").to.equal(201);
   });
 
+  it("count for the limit of a day only if they are stored", async () => {
+    const [first, second] = [registration("first"), registration("second")];
+    const send = (text: string) => keep(text, seller, listing);
+    const disk = new DatabaseSync(path.join(folder.path, "local", "erc8004.sqlite"));
+    disk.exec("CREATE TRIGGER disk BEFORE INSERT ON file BEGIN SELECT RAISE(ROLLBACK, 'disk is full'); END");
+    for (let n = 0; n < 101; n++) expect((await send(first)).status).to.equal(500);
+    disk.exec("DROP TRIGGER disk");
+    disk.close();
+    expect((await send(first)).status).to.equal(201);
+    // Two requests that are both counted before the file is stored.
+    const both = await Promise.all([send(second), send(second)]);
+    expect(both.map(({ status }) => status).sort()).to.deep.equal([200, 201]);
+  });
+
   it("stop at their space limit, separately for each kind", () => {
     const store = new FileStore(undefined, { feedback: 10, registration: 4, response: 0 });
     const file = (text: string) => ({ text, hash: fileHash(text) });
