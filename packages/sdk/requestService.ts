@@ -1,5 +1,6 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import { jsonText } from "tallystick-protocol/json/jsonText";
 import { abortable, startDeadline } from "./deadline.ts";
 import { readText } from "./readText.ts";
 
@@ -68,14 +69,15 @@ export const SERVICE_MS = 30_000;
 /**
  * Sends one request and returns the text of its answer.
  *
- * @throws ServiceError with the problem's `code` when the answer is not a success; the signal's reason
+ * @throws ServiceError with the problem's `code` when the answer is not a success; the signal's reason; InvalidInputError
+ * naming every number of the body that JSON cannot write
  */
 export async function requestService(request: ServiceRequest): Promise<{ text: string; headers: Headers }> {
   const { baseUrl, path, apiKey, body, fetch = globalThis.fetch, timeoutMs = SERVICE_MS } = request;
   const headers: { [name: string]: string } = { accept: "application/json" };
   if (apiKey !== undefined) headers.authorization = `Bearer ${apiKey}`;
   if (body !== undefined) headers["content-type"] = "application/json";
-  const post = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+  const post = body === undefined ? {} : { method: "POST", body: jsonText(body) };
   const limit = startDeadline(timeoutMs, request.signal);
   const { signal } = limit;
   let response: Response;

@@ -42,7 +42,10 @@ export function searchBody(search: URLSearchParams): { [name: string]: string | 
   };
   for (const { name, read } of FILTERS) {
     const text = search.get(name)?.trim() ?? "";
-    if (text !== "") body[name] = read(text);
+    if (text === "") continue;
+    const value = read(text);
+    // JSON has no NaN: the node would take the null for a filter that is absent. It refuses the text, and says which.
+    body[name] = Number.isNaN(value) ? text : value;
   }
   if (search.get("audited") === "1") body.audited = true;
   const cursor = search.get("cursor");

@@ -97,6 +97,12 @@ describe("an asynchronous hire", () => {
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE);
   });
 
+  it("is not charged for a result with a number that JSON would turn into null", async () => {
+    const { buyer } = await scene(() => ({ result: Number.NaN }) as never);
+    expect((await rejection(buyer.hire(ORDER))).words.code).to.equal("handler_failed");
+    expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE);
+  });
+
   it("is not charged again when its request is repeated", async () => {
     const { seller, buyer } = await scene();
     let again: Promise<Response> | undefined;

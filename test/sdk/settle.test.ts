@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
+import type { InvalidInputError } from "tallystick-protocol/errors";
 import { contextSlice, fetchContextSlice } from "tallystick-sdk/contextSlice";
 import { ServiceError } from "tallystick-sdk/requestService";
 import { type Draft, type SettleParameters, settle } from "tallystick-sdk/settle";
@@ -53,6 +54,16 @@ describe("an agent's loop of settlement", () => {
   const draft = (dataUpdate: Draft["dataUpdate"], more: Partial<Draft> = {}): Draft => {
     return { dataUpdate, confidenceScore: 0.9, ...more };
   };
+
+  it("proposes no number that JSON would turn into null", async () => {
+    const work = async () => draft({ count: 1, rates: [1, Number.NaN] });
+    const error = await run({ work }).then(
+      () => null,
+      (reason: InvalidInputError) => reason,
+    );
+    expect(error?.issues.map(({ field }) => field)).to.deep.equal(["payload.data_update.rates.1"]);
+    expect(service.ledger.size).to.equal(0);
+  });
 
   const waiting = async (): Promise<number> => {
     const headers = { authorization: `Bearer ${API_KEY}` };

@@ -1,4 +1,5 @@
 import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import { jsonText } from "tallystick-protocol/json/jsonText";
 import { abortable, startDeadline } from "../deadline.ts";
 import { readText } from "../readText.ts";
 import { type Fetch, MAX_SERVICE_BYTES, SERVICE_MS, ServiceError } from "../requestService.ts";
@@ -6,7 +7,8 @@ import { type Fetch, MAX_SERVICE_BYTES, SERVICE_MS, ServiceError } from "../requ
 /**
  * Sends a GraphQL query and gives its `data`.
  *
- * @throws ServiceError with `extensions.code` of the first error, or `unreachable`
+ * @throws InvalidInputError naming every variable with a number that JSON cannot write; ServiceError with
+ * `extensions.code` of the first error, or `unreachable`
  */
 export async function askGraphql<Answer>(parameters: {
   baseUrl: string;
@@ -15,6 +17,7 @@ export async function askGraphql<Answer>(parameters: {
   fetch?: Fetch | undefined;
 }): Promise<Answer> {
   const { baseUrl, query, variables, fetch = globalThis.fetch } = parameters;
+  const body = `{"query":${JSON.stringify(query)},"variables":${jsonText(variables)}}`;
   const limit = startDeadline(SERVICE_MS);
   const { signal } = limit;
   let response: Response;
@@ -23,7 +26,7 @@ export async function askGraphql<Answer>(parameters: {
     const request = fetch(`${baseUrl.replace(/\/$/, "")}/graphql`, {
       method: "POST",
       headers: { "content-type": "application/json", accept: "application/json" },
-      body: JSON.stringify({ query, variables }),
+      body,
       signal,
     });
     response = await abortable(request, signal);

@@ -1,4 +1,3 @@
-import { InvalidInputError } from "tallystick-protocol/errors";
 import { readForeignJson } from "tallystick-protocol/json/foreignJson";
 import { type Fetch, requestService } from "../requestService.ts";
 import type {
@@ -15,7 +14,10 @@ import type {
 import { askGraphql } from "./askGraphql.ts";
 import { type AgentAnswer, createGraphqlClient, type GraphqlClient } from "./createGraphqlClient.ts";
 
-/** Asks a node about agents. Every call throws {@link ServiceError} with the problem's `code` when the node refuses. */
+/**
+ * Asks a node about agents. Every call throws {@link ServiceError} with the problem's `code` when the node refuses, and
+ * InvalidInputError for a number that JSON cannot write, such as NaN.
+ */
 export type QueryClient = {
   /** Live listings of a capability that pass every filter, best first by the published ranking (SHP §6). */
   search: (request: SearchRequest, options?: { signal?: AbortSignal }) => Promise<SearchAnswer>;
@@ -56,10 +58,7 @@ export function createQueryClient({ baseUrl, fetch }: { baseUrl: string; fetch?:
     ask<Answer>(`/v1/agents/${encodeURIComponent(agent)}/${part}${queryOf(page)}`);
   const graphql = createGraphqlClient((query, variables) => askGraphql({ baseUrl, query, variables, fetch }));
   return {
-    search: async (request, { signal } = {}) => {
-      requireNumbers(request);
-      return await ask("/v1/search", request, signal);
-    },
+    search: (request, { signal } = {}) => ask("/v1/search", request, signal),
     reputation: (agent) => ofAgent(agent, "reputation"),
     cluster: (agent, page) => ofAgent(agent, "cluster", page),
     listings: (agent, page) => ofAgent(agent, "listings", page),
@@ -69,19 +68,6 @@ export function createQueryClient({ baseUrl, fetch }: { baseUrl: string; fetch?:
     agent: async (address) => (await graphql.agent({ address })).agent,
     graphql,
   };
-}
-
-/**
- * JSON writes NaN and infinity as null, which a search takes for a filter that is absent. So a limit that could not be read
- * would let everything pass.
- *
- * @throws InvalidInputError
- */
-function requireNumbers(request: SearchRequest): void {
-  const issues = Object.entries(request)
-    .filter(([, value]) => typeof value === "number" && !Number.isFinite(value))
-    .map(([field]) => ({ field, message: "must be a finite number" }));
-  if (issues.length > 0) throw new InvalidInputError({ issues });
 }
 
 function queryOf({ limit, cursor }: Page): string {

@@ -3,6 +3,7 @@ import { toWireVerification } from "tallystick-capabilities/verification";
 import { TallystickError } from "tallystick-protocol/errors";
 import { jsonHash, paramsHash } from "tallystick-protocol/hire/paramsHash";
 import { PROTOCOL } from "tallystick-protocol/hire/protocolVersion";
+import { jsonText } from "tallystick-protocol/json/jsonText";
 import type { Listing } from "tallystick-protocol/records/listing";
 import { signRecord } from "tallystick-protocol/records/record";
 import type { LocalAccount } from "viem";
@@ -178,7 +179,7 @@ function createSteps(
       const result = await Promise.race([(async () => handler(job.params, context))(), isLate]);
       // The stored result is exactly the JSON that is sent, even if the handler returned something else, such
       // as a Date.
-      const sent = JSON.parse(JSON.stringify(result ?? null)) as unknown;
+      const sent = JSON.parse(jsonText(result ?? null, "result")) as unknown;
       const hashes = { params, result: jsonHash(sent, "result") };
       return { result: sent, hashes, verification: await verify({ ...job, result: sent }, listing) };
     } finally {

@@ -67,6 +67,22 @@ describe("createQueryClient", () => {
     }
   });
 
+  it("sends no GraphQL variable that is no number, wherever it is", async () => {
+    for (const limit of [Number.NaN, Number.NEGATIVE_INFINITY]) {
+      const answer = client.graphql.agents({
+        where: { minSuccessRate: limit, capability: null },
+        first: limit,
+      });
+      const error = await answer.then(
+        () => null,
+        (reason: InvalidInputError) => reason,
+      );
+      expect(error?.code).to.equal("invalid_input");
+      expect(error?.issues.map(({ field }) => field)).to.deep.equal(["where.minSuccessRate", "first"]);
+      expect(error?.message).to.equal(`where.minSuccessRate: must be a finite number, not ${limit}`);
+    }
+  });
+
   it("has the types of the node's schemas", () => {
     expect(same).to.not.include(false);
   });
