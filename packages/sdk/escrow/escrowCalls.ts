@@ -13,7 +13,7 @@ import type { TransactionSender } from "../chain/transactionSender.ts";
 import { type BatchOutcome, batchGas, GAS_EACH, readBatchOutcome } from "./batch.ts";
 import { type EscrowState, readEscrowState } from "./readEscrowState.ts";
 import type { DepositAuthorization, DepositPermit } from "./signEscrow.ts";
-import { type TriedCall, tryCall } from "./tryCall.ts";
+import { type TriedCall, tryCall, unreachable } from "./tryCall.ts";
 
 export type { EscrowState };
 
@@ -65,9 +65,18 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
     /** The result that an item of a batch would have now. @throws ChainError `chain_unreachable` */
     tryItem: (item: Hex, gasEach: bigint = GAS_EACH): Promise<TriedCall> =>
       tryCall(sender.client, { to: address, data: item, gas: gasEach }),
-    /** Whether an address has code: a contract wallet's, or what an EIP-7702 account points to. */
-    hasCode: async (account: Address): Promise<boolean> =>
-      ((await sender.client.getCode({ address: account })) ?? "0x") !== "0x",
+    /**
+     * Whether an address has code: a contract wallet's, or what an EIP-7702 account points to.
+     *
+     * @throws ChainError `chain_unreachable`
+     */
+    hasCode: async (account: Address): Promise<boolean> => {
+      try {
+        return ((await sender.client.getCode({ address: account })) ?? "0x") !== "0x";
+      } catch (cause) {
+        throw unreachable(`The chain could not be asked for the code of ${account}.`, cause);
+      }
+    },
     /** Unix seconds of the latest block, and its number. */
     head: async (): Promise<{ time: bigint; number: bigint }> => {
       const { timestamp, number } = await sender.client.getBlock();

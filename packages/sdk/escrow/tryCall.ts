@@ -76,7 +76,8 @@ function errorName(selector: Hex): string | undefined {
   return errors.get(selector);
 }
 
-function unreachable(message: string, cause?: unknown): ChainError {
+/** The error for a question that the chain did not answer. */
+export function unreachable(message: string, cause?: unknown): ChainError {
   return new ChainError({
     code: "chain_unreachable",
     message,
