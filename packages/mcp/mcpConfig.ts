@@ -19,6 +19,7 @@ import { z } from "zod";
 import { allowedEscrows, type EscrowSetting, escrowsSchema } from "./escrowSetting.ts";
 import { createHireDesk, HANDLE_AFTER_MS } from "./hireDesk.ts";
 import type { McpContext, McpWallet, SpendCap } from "./mcpContext.ts";
+import { createResumeDesk } from "./resumeDesk.ts";
 
 const environmentSchema = z.object({
   TALLYSTICK_URL: z.url({ protocol: /^https?$/, message: "must be the http or https address of a node" }),
@@ -169,6 +170,7 @@ export function createMcpContext(
     counters: new Map(),
     listings: listingSources({ node: query, sellerFetch, devMode, client }),
     desk: createHireDesk(now),
+    resumes: createResumeDesk(),
     handleAfterMs: HANDLE_AFTER_MS,
     devMode,
     fetch: ask,

@@ -10,6 +10,7 @@ import type { QueryClient } from "tallystick-sdk/query/createQueryClient";
 import type { Fetch } from "tallystick-sdk/requestService";
 import type { LocalAccount, PublicClient } from "viem";
 import type { HireDesk } from "./hireDesk.ts";
+import type { ResumeDesk } from "./resumeDesk.ts";
 
 /** An agent's wallet and what it may spend. */
 export type McpWallet = { account: LocalAccount; address: Address };
@@ -45,6 +46,8 @@ export type McpContext = {
   listings: ListingSources;
   /** The hires that are running. */
   desk: HireDesk;
+  /** The hires that are being resumed. */
+  resumes: ResumeDesk;
   /** How long a tool waits for a hire before it returns a handle, in milliseconds. */
   handleAfterMs: number;
   devMode: boolean;

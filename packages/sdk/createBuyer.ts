@@ -21,7 +21,7 @@ import { rateHire } from "./buyer/rateHire.ts";
 import type { RatedOnChain } from "./buyer/rateOnChain.ts";
 import type { RateParameters } from "./buyer/report.ts";
 import { createReports } from "./buyer/reports.ts";
-import { type ResumedHire, resumeHires } from "./buyer/resumeHires.ts";
+import { type OnOutcome, type ResumedHire, resumeHires } from "./buyer/resumeHires.ts";
 import type { SearchClient } from "./buyer/searchClient.ts";
 import { signedListing } from "./buyer/signedListing.ts";
 import type { Verify } from "./buyer/verifyResult.ts";
@@ -104,7 +104,7 @@ export type Buyer = {
    */
   signedListing: (shown: Listing) => Promise<Listing>;
   /** Concludes the hires that were interrupted. Call it at the start, or at any time. See {@link resumeHires}. */
-  resume: (verify?: Verify) => Promise<ResumedHire[]>;
+  resume: (verify?: Verify, onOutcome?: OnOutcome) => Promise<ResumedHire[]>;
   /** The idempotency key that `hire` uses for a call without a key. */
   keyOf: (parameters: HireParameters) => Promise<string>;
   /**
@@ -207,7 +207,7 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
       (await hire(context, wanted as HireParameters)) as HireResult<Id>,
     search: search.search,
     signedListing: (shown) => signedListing(listings, shown),
-    resume: (verify) => resumeHires(context, verify),
+    resume: (verify, onOutcome) => resumeHires(context, verify, onOutcome),
     keyOf: (wanted) => contentKey(context, wanted),
     find: (key, verify) => findByKey(context, checkKey(key), verify),
     idle: background.idle,

@@ -6,6 +6,7 @@ import { MAX_CHARACTERS, strangersText } from "tallystick-mcp/strangersText";
 import { toolError } from "tallystick-mcp/toolResult";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { HireResult } from "tallystick-sdk/buyer/hireResult";
+import type { OnOutcome, ResumedHire } from "tallystick-sdk/buyer/resumeHires";
 import { HireFailedError, SellerRefusedError } from "tallystick-sdk/errors";
 import { ServiceError } from "tallystick-sdk/requestService";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
@@ -81,6 +82,54 @@ describe("the limits of an MCP server", () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(desk.get("0")).to.equal(undefined);
     start("64");
+  });
+});
+
+describe("hires that an agent resumes", () => {
+  it("are told as they end, in time, each once, however many there are and however silent their sellers", async () => {
+    const settings = { TALLYSTICK_URL: "http://node.test", TALLYSTICK_SPEND_CAP_USDC: "1.00" };
+    const config = readMcpConfig({ ...settings, TALLYSTICK_PRIVATE_KEY: newWallet().privateKey });
+    const context = createMcpContext(config, { fetch: async () => Response.json({}) });
+    context.handleAfterMs = 20;
+    const spend = context.spend as NonNullable<typeof context.spend>;
+    const outcome = (n: number): ResumedHire => ({
+      jobId: `job_${n}`,
+      hireId: `0x${n}`,
+      escrow: null,
+      isOver: false,
+      money: "authorized",
+      error: new TallystickError({ code: "seller_timeout", message: "silent" }),
+    });
+    let runs = 0;
+    let tell: OnOutcome = () => {};
+    const silent = Promise.withResolvers<ResumedHire[]>();
+    spend.buyer.resume = async (_, onOutcome = () => {}) => {
+      runs++;
+      tell = onOutcome;
+      onOutcome(undefined, 100);
+      return await silent.promise;
+    };
+    const { call, close } = await connectMcp(context);
+    expect(await call("resume_hires")).to.deep.include({ hires: [], waiting: 100 });
+    for (let n = 1; n <= 40; n++) tell(outcome(n), 100 - n);
+    const first = await call("resume_hires");
+    expect(first.hires).to.have.length(32);
+    expect(first).to.include({ waiting: 68 });
+    expect(first.next_step).to.contain("resume_hires again");
+    const second = await call("resume_hires");
+    expect(second.hires.map((it: { hire_id: string }) => it.hire_id)).to.deep.equal(
+      Array.from({ length: 8 }, (_, n) => `0x${33 + n}`),
+    );
+    for (let n = 41; n <= 100; n++) tell(outcome(n), 100 - n);
+    silent.resolve([]);
+    expect(await call("resume_hires")).to.include({ waiting: 28 });
+    expect(await call("resume_hires")).to.include({ waiting: 0, next_step: null });
+    expect(runs, "one pass over the journal").to.equal(1);
+    spend.buyer.resume = async () => {
+      throw new TallystickError({ code: "disk_unavailable", message: "the journal cannot be read" });
+    };
+    expect((await call("resume_hires")).error).to.contain("disk_unavailable");
+    await close();
   });
 });
 

@@ -99,8 +99,7 @@ describe("an asynchronous hire", () => {
 
   it("is not charged for a result with a number that JSON would turn into null", async () => {
     const { buyer } = await scene(() => ({ result: Number.NaN }) as never);
-    const { words } = await rejection(buyer.hire(ORDER));
-    expect(words).to.deep.include({ code: "invalid_input", field: "result.result" });
+    expect((await rejection(buyer.hire(ORDER))).words.code).to.equal("invalid_input");
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE);
   });
 

@@ -15,7 +15,6 @@ import {
   hireDone,
   hireRunning,
   nextStep,
-  resumedHire,
   resumedHireSchema,
 } from "../hireAnswer.ts";
 import { type RunningHire, waitFor } from "../hireDesk.ts";
@@ -187,16 +186,28 @@ function registerResumeHires(server: McpServer, context: McpContext): void {
     {
       title: "Finish hires whose money is not settled",
       description:
-        "Finish the hires whose money an escrow still holds, or whose payment the seller may still take. This asks each seller for the result and verifies it. Then it releases or refunds the money; refunded money may be spent again. It spends nothing beyond what those hires reserved. You can repeat it safely.",
+        "Finish the hires whose money an escrow still holds, or whose payment the seller may still take. This asks each seller for the result and verifies it. Then it releases or refunds the money; refunded money may be spent again. It spends nothing beyond what those hires reserved. It answers within 20 seconds. If hires still wait then, the server goes on with them, and another call tells their outcomes. You can repeat it safely.",
       inputSchema: z.object({}),
-      outputSchema: z.object({ hires: z.array(resumedHireSchema), remaining_budget_usdc: z.string() }),
+      outputSchema: z.object({
+        hires: z.array(resumedHireSchema),
+        waiting: z
+          .int()
+          .describe("How many hires still wait for their outcome, or for an answer that tells it."),
+        next_step: z.string().nullable(),
+        remaining_budget_usdc: z.string(),
+      }),
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
     },
     () =>
       answering(async () => {
         const { buyer, budget } = requireSpendCap(context);
-        const hires = (await buyer.resume()).map(resumedHire);
-        return { hires, remaining_budget_usdc: formatUsdc(await budget.remaining()) };
+        const { hires, waiting, isDone } = await context.resumes.resume(buyer, context.handleAfterMs);
+        return {
+          hires,
+          waiting,
+          next_step: isDone ? null : "The server goes on. Call resume_hires again for the other outcomes.",
+          remaining_budget_usdc: formatUsdc(await budget.remaining()),
+        };
       }),
   );
 }

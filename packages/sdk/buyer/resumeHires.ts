@@ -21,6 +21,12 @@ export type ResumedHire = { jobId: string; hireId: Hex; escrow: EscrowOfHire | n
 );
 
 /**
+ * Called first without an outcome, and then when each hire is done, with its outcome if it has one. `left`: how many hires
+ * are not done yet.
+ */
+export type OnOutcome = (outcome: ResumedHire | undefined, left: number) => void;
+
+/**
  * The time limit for the look-up of a resumed hire, and the limit for judging and settling it after that, in
  * milliseconds.
  */
@@ -40,14 +46,25 @@ const AT_ONCE = 8;
  *
  * @param verify the caller's own check, as it was given to `hire`. Without it, hires that had such a check
  * wait, because nobody else may release their money
+ * @param onOutcome tells the progress, because many hires with silent sellers take long
  */
-export async function resumeHires(context: BuyerContext, verify?: Verify): Promise<ResumedHire[]> {
+export async function resumeHires(
+  context: BuyerContext,
+  verify?: Verify,
+  onOutcome?: OnOutcome,
+): Promise<ResumedHire[]> {
   const outcomes: ResumedHire[] = [];
   const keys = await context.journal.keys("hire");
+  let left = keys.length;
+  onOutcome?.(undefined, left);
   while (keys.length > 0) {
-    const resumed = keys
-      .splice(0, AT_ONCE)
-      .map((key) => resumeEntry(context, key, verify).catch((cause) => notResumed(context, key, cause)));
+    const resumed = keys.splice(0, AT_ONCE).map(async (key) => {
+      const outcome = await resumeEntry(context, key, verify).catch((cause) =>
+        notResumed(context, key, cause),
+      );
+      onOutcome?.(outcome, --left);
+      return outcome;
+    });
     for (const outcome of await Promise.all(resumed)) if (outcome) outcomes.push(outcome);
   }
   context.background.add(context.reports.flush());

@@ -1,0 +1,58 @@
+import type { Buyer } from "tallystick-sdk/createBuyer";
+import { within } from "tallystick-sdk/deadline";
+import type { z } from "zod";
+import { resumedHire, type resumedHireSchema } from "./hireAnswer.ts";
+
+/** The most outcomes in one answer. */
+const MAX_TOLD = 32;
+
+type Outcome = z.output<typeof resumedHireSchema>;
+
+/** Resumes interrupted hires. It continues when the client that asked for it is gone. */
+export type ResumeDesk = {
+  /**
+   * Resumes all interrupted hires, or continues to wait for those that are being resumed, and waits at most `ms`
+   * milliseconds.
+   *
+   * @returns the outcomes that no answer has told yet, and how many hires still wait for an outcome or for an answer.
+   * `isDone` is false if another call will tell more
+   */
+  resume: (
+    buyer: Pick<Buyer, "resume">,
+    ms: number,
+  ) => Promise<{ hires: Outcome[]; waiting: number; isDone: boolean }>;
+};
+
+export function createResumeDesk(): ResumeDesk {
+  let running: Promise<{ error: unknown } | undefined> | undefined;
+  let untold: Outcome[] = [];
+  let left = 0;
+
+  const start = (buyer: Pick<Buyer, "resume">): Promise<{ error: unknown } | undefined> =>
+    buyer
+      .resume(undefined, (outcome, stillLeft) => {
+        left = stillLeft;
+        // Only what is told is kept, because a result may be large.
+        if (outcome) untold.push(resumedHire(outcome));
+      })
+      .then(
+        () => undefined,
+        (error: unknown) => ({ error }),
+      )
+      .finally(() => {
+        running = undefined;
+        left = 0;
+      });
+
+  return {
+    resume: async (buyer, ms) => {
+      if (running === undefined && untold.length === 0) running = start(buyer);
+      const failed = running && untold.length < MAX_TOLD ? await within(running, ms) : undefined;
+      if (failed) throw failed.error;
+      const hires = untold.slice(0, MAX_TOLD);
+      untold = untold.slice(MAX_TOLD);
+      const waiting = left + untold.length;
+      return { hires, waiting, isDone: running === undefined && waiting === 0 };
+    },
+  };
+}
