@@ -17,8 +17,8 @@ export type ChainHead = {
   /** Number of anchors; 0 for a ledger that nobody opened or anchored. */
   anchors: number;
   isForked: boolean;
-  /** How the contract's code compares with the released code. */
-  code: LedgerCode;
+  /** How the contract's code compares with the released code; "none" if there is no contract at the address. */
+  code: LedgerCode | "none";
 };
 
 /** The answer of one source, or the reason why there is none. */
@@ -106,7 +106,7 @@ const NO_CONTRACT = {
   time: 0,
   anchors: 0,
   isForked: false,
-  code: "unknown",
+  code: "none",
 } as const satisfies Partial<ChainHead>;
 
 async function headAt(

@@ -69,6 +69,11 @@ export function codeCheck({ code }: ChainHead, contract: string, isPublic: boole
       "The contract is the released AnchoredLedger, at the address of its release",
       `${contract}: its code was compared here, byte by byte. No other code has written what it holds.`,
     );
+  if (code === "none")
+    return fails(
+      "There is no contract at this address",
+      `${contract} had no code at the block that was read. The node names a wrong contract, or the source is far behind.`,
+    );
   if (code === "unknown")
     return fails(
       "The contract's code is not that of a released AnchoredLedger",
@@ -160,6 +165,7 @@ export function sourceChecks({ block, spread, readings }: Readings): {
 
 function sentenceOf({ source, head }: Extract<Reading, { head: ChainHead }>): string {
   const { size, root, blockHash, isForked, code } = head;
+  if (code === "none") return `${source} says: no contract, block ${blockHash}.`;
   const mark = `${isForked ? ", marked as forked" : ""}${code === "unknown" ? ", of unknown code" : ""}`;
   return `${source} says: ${entriesOf(size)}, root ${root}${mark}, block ${blockHash}.`;
 }

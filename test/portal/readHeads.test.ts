@@ -73,6 +73,17 @@ describe("heads read from two sources", () => {
     }
   });
 
+  it("say apart that there is no contract, and which source says so", async () => {
+    const none = await source(HONEST, 6_000);
+    const { head } = await read(none, none);
+    expect(head).to.deep.include({ code: "none", anchors: 0 });
+    const { checks } = await read(none, await source(HONEST));
+    expect(checks.map(({ state }) => state)).to.deep.equal(["no"]);
+    expect(checks[0]?.detail).to.match(
+      /says: no contract, block 0x.* says: 4,369 entries, .* of unknown code/,
+    );
+  });
+
   it("are not given if one source names a block that nobody has yet", async () => {
     const { head } = await read(await source(HONEST), await source({ ...HONEST, tip: 10 ** 9 }));
     expect(head).to.equal(null);

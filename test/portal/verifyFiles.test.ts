@@ -266,6 +266,9 @@ describe("heads in the portal", () => {
     expect([state("released", true), state("released", false)]).to.deep.equal(["yes", "yes"]);
     expect([state("unknown", true), state("unknown", false)]).to.deep.equal(["no", "no"]);
     expect([state("copied", true), state("copied", false)]).to.deep.equal(["no", "open"]);
+    expect([state("none", true), state("none", false)]).to.deep.equal(["no", "no"]);
+    const { text, detail } = codeCheck(head(9, { code: "none" }), "0xc0", true);
+    expect([text, detail].join(" ")).to.contain("no contract").and.not.to.contain("may answer any head");
   });
 
   it("are of the ledger that the reader, the page or the file names; a ledger that only the node names may be any", () => {
