@@ -1,3 +1,4 @@
+import { logFaults } from "tallystick-runtime/http/logFaults";
 import { type OnFault, surviveRequests } from "tallystick-runtime/http/requestScope";
 import type { RunningService } from "tallystick-runtime/processes/runService";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
@@ -10,7 +11,7 @@ import { untilAborted, watchShutdown } from "./shutdown.ts";
  * @param start gets the function to call when a request has a fault
  */
 export async function serveUntilStopped(start: (onFault: OnFault) => Promise<RunningService>): Promise<void> {
-  const onFault: OnFault = (error) => log("A request caused an internal error.", { error });
+  const onFault = logFaults(log);
   const shutdown = watchShutdown();
   surviveRequests(onFault);
   try {

@@ -1,6 +1,7 @@
 import { getRequestListener } from "@hono/node-server";
 import { limitsPerAddress } from "tallystick-runtime/http/limitsPerAddress";
 import { listen } from "tallystick-runtime/http/listen";
+import { logFaults } from "tallystick-runtime/http/logFaults";
 import { closeOnError, type OnOpened } from "tallystick-runtime/processes/closeOnError";
 import { lockFolder } from "tallystick-runtime/processes/lockFolder";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
@@ -64,7 +65,7 @@ async function startKeeper(config: KeeperConfig, opened: OnOpened): Promise<Runn
       waiting: 0,
       priceOf: (path) => (path === "/health" ? 0 : 1),
     }),
-    onFault: (error) => log("A request caused an internal error.", { error }),
+    onFault: logFaults(log),
   });
   keeper.start();
   return {

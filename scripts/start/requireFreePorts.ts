@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import { type InputIssue, InvalidInputError } from "tallystick-protocol/errors";
 
 /** An address at which a process will listen, and the setting that names it. */
-export type Listening = { field: string; host: string; port: number };
+export type ListenAddress = { field: string; host: string; port: number };
 
 /**
  * Checks that nobody listens yet at the ports of our processes. Otherwise a stranger's answers there would be
@@ -10,7 +10,7 @@ export type Listening = { field: string; host: string; port: number };
  *
  * @throws InvalidInputError naming every port that is taken
  */
-export async function requireFreePorts(places: readonly Listening[]): Promise<void> {
+export async function requireFreePorts(places: readonly ListenAddress[]): Promise<void> {
   const issues = (await Promise.all(places.map(takenBy))).flat();
   if (issues.length === 0) return;
   throw new InvalidInputError({
@@ -21,7 +21,7 @@ export async function requireFreePorts(places: readonly Listening[]): Promise<vo
   });
 }
 
-async function takenBy({ field, host, port }: Listening): Promise<InputIssue[]> {
+async function takenBy({ field, host, port }: ListenAddress): Promise<InputIssue[]> {
   const server = createServer();
   try {
     await new Promise<void>((resolve, reject) => {

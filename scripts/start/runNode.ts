@@ -8,7 +8,7 @@ import { type Service, serviceError, startService } from "../processes/startServ
 import { checkNode } from "./checkNode.ts";
 import type { NodeEnvironment, NodePart } from "./nodeEnvironment.ts";
 import { indexerOf, settlementOf } from "./nodeServices.ts";
-import { type Listening, requireFreePorts } from "./requireFreePorts.ts";
+import { type ListenAddress, requireFreePorts } from "./requireFreePorts.ts";
 import { urlOf } from "./urlOf.ts";
 
 /** The most bytes of a log before it is emptied, and how often its size is checked. Four earlier parts are kept. */
@@ -81,7 +81,7 @@ function servicesOf(node: NodeEnvironment, part: NodePart, logs: string): Servic
 function listeningOf(
   { environment, indexerHost, indexerPort }: NodeEnvironment,
   part: NodePart,
-): Listening[] {
+): ListenAddress[] {
   const places = [{ field: "INDEXER_PORT", host: indexerHost, port: indexerPort }];
   if (part !== "node") return places;
   const { SETTLEMENT_HOST: host = "127.0.0.1", SETTLEMENT_PORT: port = "42070" } = environment;

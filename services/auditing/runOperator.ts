@@ -1,5 +1,6 @@
 import { getRequestListener } from "@hono/node-server";
 import { listen } from "tallystick-runtime/http/listen";
+import { logFaults } from "tallystick-runtime/http/logFaults";
 import { closeOnError, type OnOpened } from "tallystick-runtime/processes/closeOnError";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import { operatorApp } from "./app.ts";
@@ -26,7 +27,7 @@ async function startOperator(config: AuditingConfig, opened: OnOpened): Promise<
   const { state } = operator;
   const { roundMs, host, port } = config;
   const app = operatorApp({ state, metrics: createMetrics(state), roundMs, now, startedAt: now() });
-  const onFault = (error: unknown) => log("A request caused an internal error.", { error });
+  const onFault = logFaults(log);
   const settings = "AUDIT_HOST and AUDIT_PORT";
   const server = await listen(getRequestListener(app.fetch), { host, port, settings, onFault });
   operator.start();

@@ -2,6 +2,7 @@ import path from "node:path";
 import { getRequestListener } from "@hono/node-server";
 import { limitsPerAddress } from "tallystick-runtime/http/limitsPerAddress";
 import { listen } from "tallystick-runtime/http/listen";
+import { logFaults } from "tallystick-runtime/http/logFaults";
 import { closeOnError, type OnOpened } from "tallystick-runtime/processes/closeOnError";
 import { lockFolder } from "tallystick-runtime/processes/lockFolder";
 import type { Log } from "tallystick-runtime/stderrLog";
@@ -48,7 +49,7 @@ async function startDispatch(config: DispatchConfig, log: Log, opened: OnOpened)
     log,
   });
   opened(() => dispatcher.close());
-  const onFault = (error: unknown): void => log("A request caused an internal error.", { error });
+  const onFault = logFaults(log);
   const app = createDispatchApp({ dispatcher, callers, onFault });
   const server = await listen(getRequestListener(app.fetch), {
     ...config,

@@ -1,6 +1,7 @@
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { listen } from "tallystick-runtime/http/listen";
+import { logFaults } from "tallystick-runtime/http/logFaults";
 import { closeOnError, type OnOpened } from "tallystick-runtime/processes/closeOnError";
 import { lockFolder } from "tallystick-runtime/processes/lockFolder";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
@@ -46,7 +47,7 @@ async function startNotifier(config: NotifierConfig, opened: OnOpened): Promise<
   app.get("/metrics", async () => {
     return new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } });
   });
-  const onFault = (error: unknown) => log("A request caused an internal error.", { error });
+  const onFault = logFaults(log);
   const settings = "NOTIFIER_HOST and NOTIFIER_PORT";
   const server = await listen(getRequestListener(app.fetch), { host, port, settings, onFault });
   notifier.start();

@@ -7,6 +7,7 @@ import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { signRecord } from "tallystick-protocol/records/record";
 import type { RecordType } from "tallystick-protocol/records/recordTypes";
 import { type Listening, listen } from "tallystick-runtime/http/listen";
+import { logFaults } from "tallystick-runtime/http/logFaults";
 import { closeOnError, type OnOpened } from "tallystick-runtime/processes/closeOnError";
 import type { Log } from "tallystick-runtime/stderrLog";
 import { knownLedger } from "tallystick-sdk/knownLedger";
@@ -174,7 +175,7 @@ function serve(
     return new Response(await metrics.text(), { headers: { "content-type": metrics.contentType } });
   });
   app.get("/monitoring", (c) => c.json({ agents: monitoring.reports() }));
-  const onFault = (error: unknown) => log("A request caused an internal error.", { error });
+  const onFault = logFaults(log);
   const settings = "PROBER_HOST and PROBER_PORT";
   return listen(getRequestListener(app.fetch), { host, port, settings, onFault });
 }

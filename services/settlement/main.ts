@@ -3,6 +3,7 @@ import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { toHex } from "tallystick-protocol/hex";
 import { listen } from "tallystick-runtime/http/listen";
+import { logFaults } from "tallystick-runtime/http/logFaults";
 import { surviveRequests } from "tallystick-runtime/http/requestScope";
 import { endWithError } from "tallystick-runtime/processes/endWithError";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
@@ -41,7 +42,7 @@ function say(config: SettlementConfig, { ledger, standby }: Served, listening: s
  */
 function show(config: SettlementConfig, first: Served, close: () => Promise<void>) {
   let served = first;
-  const onFault = (error: unknown) => log("A request caused an internal error.", { error });
+  const onFault = logFaults(log);
   surviveRequests(onFault, endWithError);
   const { host, port } = config;
   const listening = listen(

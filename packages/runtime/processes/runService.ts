@@ -1,4 +1,5 @@
 import { TallystickError } from "tallystick-protocol/errors";
+import { logFaults } from "../http/logFaults.ts";
 import { surviveRequests } from "../http/requestScope.ts";
 import { stderrLog as log } from "../stderrLog.ts";
 import { endWithError } from "./endWithError.ts";
@@ -23,7 +24,7 @@ export type RunningService = {
  * @param stopMs tests make it shorter
  */
 export async function runService(start: () => Promise<RunningService>, stopMs = STOP_MS): Promise<void> {
-  surviveRequests((error) => log("A request caused an internal error.", { error }), endWithError);
+  surviveRequests(logFaults(log), endWithError);
   const running = await start().catch(endWithError);
   let isStopping = false;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {

@@ -3,6 +3,7 @@ import { getRequestListener } from "@hono/node-server";
 import type { Hex } from "tallystick-protocol/hex";
 import { limitsPerAddress } from "tallystick-runtime/http/limitsPerAddress";
 import { listen } from "tallystick-runtime/http/listen";
+import { logFaults } from "tallystick-runtime/http/logFaults";
 import { closeOnError, type OnOpened } from "tallystick-runtime/processes/closeOnError";
 import { repeatRounds } from "tallystick-runtime/repeatRounds";
 import type { Log } from "tallystick-runtime/stderrLog";
@@ -67,7 +68,7 @@ async function startMirror(parameters: RunMirrorParameters, opened: OnOpened): P
   const { config, log } = parameters;
   const { mirror, copy, round } = await openMirror(parameters);
   opened(() => mirror.close());
-  const onFault = (error: unknown) => log("A request caused an internal error.", { error });
+  const onFault = logFaults(log);
   const { ledgerId } = config;
   const app = createMirrorApp({ mirror, ledgerId, bucket: copy && (() => copy.state), onFault });
   const settings = "MIRROR_HOST and MIRROR_PORT";
