@@ -196,7 +196,9 @@ describe("nodes on many chains, and the offline derivation", function () {
       const { ticks, difference } = await compareNodes(urls);
       expect(difference, "the first difference between four nodes").to.equal(null);
       // Ponder makes blocks final in steps, so one node may have some more final ticks than another.
-      expect(Math.abs(ticks - (checked ?? 0)), "ticks that not all nodes have as final").to.be.at.most(LATER_FINAL);
+      expect(Math.abs(ticks - (checked ?? 0)), "ticks that not all nodes have as final").to.be.at.most(
+        LATER_FINAL,
+      );
       const [all, few] = [lines.map(parseEvent), await relevantEvents(lines)];
       return { ticks: digests.size, situations: situationsOf(all, few, store, chain.logs) };
     } finally {
