@@ -43,11 +43,33 @@ export function situationsOf(
     "escrows refunded": ends((it) => it.kind === "escrow.refunded"),
     "escrows timed out": ends((it) => it.kind === "escrow.timedOut"),
     "senders that reach the count": counts("out"),
-    "receivers that reach the count": counts("in"),
+    "receivers that reach the count": fullReceivers(all, few),
     "logs of which 99 % of transfers concern nobody": logs.filter((it) => isCrowded(all, few, it)).length,
     transfers: ends((it) => it.kind === "transfer"),
     "transfers that matter": few.filter(isMoved).length,
   };
+}
+
+/**
+ * Wallets of the log of those that matter that have received `hubTransfers` transfers, by the parameters of that moment. On a
+ * chain the log does not say so, because the first parameters allow 10,000.
+ */
+function fullReceivers(all: readonly DeriveEvent[], few: readonly DeriveEvent[]): number {
+  const wallets = new Set(few.filter(isMoved).map(({ to }) => to));
+  const received = new Map<string, number>();
+  const full = new Set<string>();
+  let most = Number.POSITIVE_INFINITY;
+  for (const event of all) {
+    if (event.kind === "params") most = event.params.hubTransfers;
+    if (event.kind === "record" && event.type === "params" && event.error === undefined) {
+      most = Number(event.body.hubTransfers ?? 10_000);
+    }
+    if (event.kind !== "transfer") continue;
+    const count = (received.get(event.to) ?? 0) + 1;
+    received.set(event.to, count);
+    if (count >= most && wallets.has(event.to)) full.add(event.to);
+  }
+  return full.size;
 }
 
 function isMoved(event: DeriveEvent): event is Moved {
