@@ -175,7 +175,7 @@ describe("tallystick-mcp", () => {
     const otherwise = { ...order, max_price_usdc: "0.30", payment_mode: "platform_escrow:x" };
     expect((await call("hire_agent", otherwise)).error)
       .to.contain("no_seller")
-      .and.to.contain("paid direct");
+      .and.to.contain("this offer is direct");
     const hired = await call("hire_agent", { ...order, max_price_usdc: "0.30" });
     expect(hired.price_paid_usdc).to.equal("0.30");
     expect(hired.from_seller.value.result.text.trim().split(" ")).to.have.length(30);
