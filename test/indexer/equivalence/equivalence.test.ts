@@ -19,7 +19,7 @@ const LENGTH = { minLength: 16, maxLength: 20 };
 /** The wallets of generated logs have money without a transfer. */
 const RELEVANT = { TRANSFERS: "relevant", BALANCE_CHECK_TICKS: "0" };
 /** The attack that is played with every test run; `npm run soak:attacks` plays all. */
-const PLAYED = ["Ten wallets, funded by payouts of the escrow"];
+const PLAYED = ["Ten wallets that payouts of the escrow fund"];
 
 /**
  * The node, the offline derivation and the oracle over the same history. A generated log is played on a real chain, with

@@ -128,7 +128,7 @@ async function bundle(): Promise<ProofBundle> {
 
 const bundleSays = [
   { at: /^bundle\.entry$/, words: /The entry/ },
-  { at: /^bundle\.(?:index|inclusion_proof)/, words: /is not entry \d+ of the ledger/ },
+  { at: /^bundle\.(?:index|inclusion_proof)/, words: /is not entry \d+ of the checkpoint's ledger/ },
   { at: /^bundle\.checkpoint$/, words: /checkpoint|ledger's id|not entry/i },
   { at: /^bundle\.verifier_key$/, words: /the key/ },
   { at: /^bundle\.ledger\./, words: /The ledger's (?:id|writer)|signature of the ledger's writer|writer/ },
