@@ -30,7 +30,9 @@ export function auditLies(hire: string, { draw, asked }: AuditVerification): [Li
     ],
     [
       { audit: (it) => it.replace(first ?? "", second ?? "") },
-      new RegExp(`round 1, attempt 1 the node says that ${second} .* According to its log, it had to be ${first}`),
+      new RegExp(
+        `round 1, attempt 1 the node says that ${second} .* According to its log, it had to be ${first}`,
+      ),
     ],
     [{ audit: (it) => it.replace(/"rounds":.*\}\]\}\]/, '"rounds":[]') }, /says that nobody was asked/],
     [{ audit: unknown }, /its log gives one/],

@@ -117,7 +117,10 @@ describe("Python's JSON", () => {
       '{"__proto__": 1, "__proto__": 1}',
       '{"": 1, "": 2}',
     ]) {
-      expect(() => parsePythonJson(text, refuse), text).to.throw(JsonSyntaxError, /the object has already at offset/);
+      expect(() => parsePythonJson(text, refuse), text).to.throw(
+        JsonSyntaxError,
+        /the object has already at offset/,
+      );
       expect(() => parsePythonJson(text), text).not.to.throw();
     }
     expect(() =>

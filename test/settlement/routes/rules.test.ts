@@ -263,7 +263,7 @@ describe("institutional rules", () => {
     writeFileSync(file, '{"version": 1, "actions": {"pay": {"allow": false}}, "actions": {}}');
     expect(() => readRules(file, { minConfidence: 0.85, maxDriftAllowed: 0.15 })).to.throw(
       InvalidInputError,
-      /stood before/,
+      /has already/,
     );
   });
 });
