@@ -31,8 +31,11 @@ const MAX_TRANSFERS = 500_000;
 const MAX_TIMES = 200_000;
 const MAX_TRANSACTIONS = 20_000;
 
-/** The first transfers of a wallet, read up to the block `upTo`. */
-type First = { upTo: number; transfers: TokenTransfer[] };
+/**
+ * The first transfers of a wallet, all of them up to the block `upTo`. If reading stopped at a limit, the list also has the
+ * first transfers of the block after that.
+ */
+type First = { upTo: number; transfers: readonly TokenTransfer[] };
 
 type Side = "transfersTo" | "transfersFrom";
 
@@ -79,20 +82,26 @@ export class FinalTransfers {
     const kept = this.#first[kind];
     const nothing: First = { upTo: this.#firstBlock - 1, transfers: [] };
     const known = new Map(wallets.map((it) => [it, kept.get(it) ?? nothing]));
-    const isMissing = (it: First) => it.upTo < upTo && it.transfers.length < limit;
-    const missing = [...known].filter(([, it]) => isMissing(it));
-    // Wallets that are known up to the same block need the same range, so they share one read.
-    for (const [last, group] of Map.groupBy(missing, ([, it]) => it.upTo)) {
+    const missing = [...known].filter(([, it]) => it.upTo < upTo && it.transfers.length < limit);
+    for (const group of sharedReads(missing, upTo)) {
       const query: LogQuery = { kind, wallets: group.map(([wallet]) => wallet) };
+      const [[, { upTo: last }]] = group;
       const read = await this.#read(query, { from: last + 1, to: upTo }, limit, retryRead);
       const own = Map.groupBy(read, (it) => (kind === "transfersTo" ? it.to : it.from));
       for (const [wallet, before] of group) {
-        const transfers = [...before.transfers, ...(own.get(wallet) ?? [])];
-        const isCut = (own.get(wallet)?.length ?? 0) >= limit;
+        const further = own.get(wallet) ?? [];
+        const isCut = further.length >= limit;
         // The last block of a list that was cut at the limit may have more transfers.
-        const end = isCut ? (transfers.at(-1) as TokenTransfer).block - 1 : upTo;
-        known.set(wallet, { upTo: end, transfers });
-        kept.set(wallet, { upTo: end, transfers: transfers.filter(({ block }) => block <= end) });
+        const end = isCut ? (further.at(-1) as TokenTransfer).block - 1 : upTo;
+        const first = {
+          upTo: Math.max(before.upTo, end),
+          transfers: [
+            ...before.transfers.filter(({ block }) => block <= before.upTo),
+            ...further.filter(({ block }) => block > before.upTo),
+          ],
+        };
+        known.set(wallet, first);
+        kept.set(wallet, first);
       }
     }
     return new Map([...known].map(([wallet, { transfers }]) => [wallet, transfers]));
@@ -168,7 +177,9 @@ export class FinalTransfers {
     const found: TokenTransfer[] = [];
     for (let n = 0; n < query.wallets.length; n += WALLETS) {
       const wallets = query.wallets.slice(n, n + WALLETS);
-      found.push(...(await this.#readOrHalve({ ...query, wallets }, range, limit, retryRead)));
+      // One by one: a call takes some 120,000 arguments at most.
+      for (const it of await this.#readOrHalve({ ...query, wallets }, range, limit, retryRead))
+        found.push(it);
     }
     return found.sort(byPlace);
   }
@@ -219,4 +230,25 @@ export class FinalTransfers {
     }
     return open.end((logs) => logs.sort(byPlace)) as TokenTransfer[];
   }
+}
+
+type Known = [wallet: Address, first: First];
+
+/** Reading this many blocks takes about as long as reading one transfer: a request is for 10,000 blocks or 1,000 transfers. */
+const BLOCKS_PER_TRANSFER = 10;
+
+/**
+ * Groups wallets that share one read. It begins after the first wallet's `upTo`, so for the other wallets some transfers may
+ * be read again. A wallet shares it if that takes no longer than a read of its own.
+ */
+function sharedReads(missing: readonly Known[], upTo: number): [Known, ...Known[]][] {
+  const groups: [Known, ...Known[]][] = [];
+  for (const it of missing.toSorted(([, a], [, b]) => a.upTo - b.upTo)) {
+    const [, { upTo: last, transfers }] = it;
+    const group = groups.at(-1);
+    const isShared = group?.[0][1].upTo === last || upTo - last >= BLOCKS_PER_TRANSFER * transfers.length;
+    if (group !== undefined && isShared) group.push(it);
+    else groups.push([it]);
+  }
+  return groups;
 }

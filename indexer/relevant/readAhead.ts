@@ -3,7 +3,7 @@ import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 import type { Params } from "tallystick-protocol/records/params";
 import type { ChainView } from "./chainView.ts";
-import { fundersIn, MOST_AHEAD, MOST_WALLETS, readPaths } from "./readPaths.ts";
+import { fundersOf, MOST_WALLETS, readPaths } from "./readPaths.ts";
 
 /** The number of transactions in one request. */
 const TOGETHER = 16;
@@ -45,10 +45,9 @@ export async function readAhead(
   const { transfers, final, finalizedHead, retryRead } = view;
   for (let n = 0; n < fresh.length; n += MOST_WALLETS) {
     const some = fresh.slice(n, n + MOST_WALLETS);
-    const received = await transfers.first("transfersTo", some, final, MOST_AHEAD, retryRead);
+    const funders = await fundersOf(view, some, params, final);
     // The first transfer that a wallet sent shows whether the wallet has spent.
     await transfers.first("transfersFrom", some, finalizedHead.block, 1, retryRead);
-    const funders = [...received.values()].flatMap((it) => fundersIn(it, params));
     await readPaths(view, funders, params, isWatched);
   }
 }

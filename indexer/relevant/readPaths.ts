@@ -29,23 +29,46 @@ export async function readPaths(
   params: Params,
   isWatched: (wallet: Address) => boolean,
 ): Promise<void> {
-  const { transfers, retryRead } = view;
-  const upTo = view.finalizedHead.block;
   let senders = [...new Set(funders)].slice(0, MOST_WALLETS);
   for (let level = 0; senders.length > 0; level++) {
-    const sent = await transfers.first("transfersFrom", senders, upTo, MOST_AHEAD, retryRead);
+    const few = await sendersOfFew(view, senders, params);
     if (level === params.maxIntermediaries) return;
-    // No funding path leads through a hub. The past of another wallet with many transfers is read when it is needed.
-    const most = Math.min(MOST_AHEAD, params.hubTransfers);
-    const receivers = senders.filter((it) => !isWatched(it) && (sent.get(it)?.length ?? 0) < most);
-    const received = await transfers.first("transfersTo", receivers, upTo, MOST_AHEAD, retryRead);
-    const pasts = [...received.values()];
-    await transfers.withTimes(
-      pasts.flatMap((it) => it.slice(0, MOST_TIMES)),
-      retryRead,
-    );
-    senders = [...new Set(pasts.flatMap((it) => fundersIn(it, params)))].slice(0, MOST_WALLETS);
+    const further = few.filter((it) => !isWatched(it));
+    senders = await fundersOf(view, further, params, view.finalizedHead.block);
   }
+}
+
+// A read may give a million transfers. Each read has a function of its own, so that its transfers leave memory when the
+// function ends.
+
+/**
+ * The wallets that sent few transfers. No funding path leads through a hub. The past of another wallet with many transfers
+ * is read when it is needed.
+ */
+async function sendersOfFew(
+  { transfers, finalizedHead, retryRead }: ChainView,
+  wallets: readonly Address[],
+  { hubTransfers }: Params,
+): Promise<Address[]> {
+  const sent = await transfers.first("transfersFrom", wallets, finalizedHead.block, MOST_AHEAD, retryRead);
+  const most = Math.min(MOST_AHEAD, hubTransfers);
+  return wallets.filter((it) => (sent.get(it)?.length ?? 0) < most);
+}
+
+/** The senders of transfers, up to a block, that are large enough to fund one of these wallets. */
+export async function fundersOf(
+  { transfers, retryRead }: ChainView,
+  wallets: readonly Address[],
+  params: Params,
+  upTo: number,
+): Promise<Address[]> {
+  const received = await transfers.first("transfersTo", wallets, upTo, MOST_AHEAD, retryRead);
+  const pasts = [...received.values()];
+  await transfers.withTimes(
+    pasts.flatMap((it) => it.slice(0, MOST_TIMES)),
+    retryRead,
+  );
+  return [...new Set(pasts.flatMap((it) => fundersIn(it, params)))].slice(0, MOST_WALLETS);
 }
 
 /**
@@ -53,7 +76,7 @@ export async function readPaths(
  *
  * @param received the transfers to the wallet, the oldest first
  */
-export function fundersIn(received: readonly TokenTransfer[], params: Params): Address[] {
+function fundersIn(received: readonly TokenTransfer[], params: Params): Address[] {
   let sum = 0n;
   return received.flatMap(({ from, value }) => {
     sum += value;

@@ -1,0 +1,94 @@
+import { expect } from "chai";
+import type { Address } from "tallystick-protocol/address";
+import type { LogPort, TokenTransfer } from "../../../indexer/logPort/logPort.ts";
+import { FinalTransfers } from "../../../indexer/relevant/finalTransfers.ts";
+import type { RetryRead } from "../../../indexer/relevant/retryRead.ts";
+import { wallet } from "../../derive/eventLog.ts";
+import { hashOf } from "./support/portOf.ts";
+
+const retryRead: RetryRead = (work) => work({ signal: new AbortController().signal, deadlineMs: 1_000 });
+
+type Asked = { wallets: number; from: number; to: number };
+
+/** Reads transfers that wallets sent, and notes each request. */
+function openSent(sent: ReadonlyMap<Address, readonly number[]>) {
+  const asked: Asked[] = [];
+  const transfersFrom: LogPort["transfersFrom"] = async (wallets, place, { limit = Infinity }) => {
+    const { from, to } = place as { from: number; to: number };
+    asked.push({ wallets: wallets.length, from, to });
+    return wallets.flatMap((it) =>
+      (sent.get(it) ?? [])
+        .map((block, log) => transfer(it, block, log))
+        .filter(({ block }) => block >= from && block <= to)
+        .slice(0, limit),
+    );
+  };
+  const transfers = new FinalTransfers({ name: "a port in memory", transfersFrom } as LogPort, 0);
+  const first = (wallets: readonly Address[], upTo: number, limit: number) =>
+    transfers.first("transfersFrom", wallets, upTo, limit, retryRead);
+  return { transfers, asked, first };
+}
+
+function transfer(from: Address, block: number, log: number): TokenTransfer {
+  const place = { block, blockHash: hashOf(block), time: null, log, tx: hashOf(block) };
+  return { ...place, from, to: wallet(1), value: 1n };
+}
+
+describe("the transfers in final blocks", () => {
+  it("may be very many in one read", async () => {
+    const senders = Array.from({ length: 150 }, (_, n) => wallet(100 + n));
+    const blocks = Array.from({ length: 1_000 }, (_, n) => n);
+    const { first } = openSent(new Map(senders.map((it) => [it, blocks])));
+    const found = await first(senders, 2_000, 1_000);
+    expect([...found.values()].map(({ length }) => length)).to.deep.equal(senders.map(() => 1_000));
+  });
+
+  it("are not read again when a wallet has as many as are needed, even in one block", async () => {
+    const sender = wallet(2);
+    const { transfers, asked, first } = openSent(new Map([[sender, [1, 5, 5, 5, 5, 9]]]));
+    for (const limit of [2, 3, 1]) {
+      expect((await first([sender], 20, limit)).get(sender)).to.have.length.of.at.least(limit);
+      expect(transfers.isKnown("transfersFrom", sender, 20, limit)).to.equal(true);
+    }
+    expect(asked).to.deep.equal([
+      { wallets: 1, from: 0, to: 20 },
+      { wallets: 1, from: 5, to: 20 },
+    ]);
+    const all = (await first([sender], 20, 10)).get(sender) ?? [];
+    expect(all.map(({ block, log }) => [block, log])).to.deep.equal(
+      [1, 5, 5, 5, 5, 9].map((block, log) => [block, log]),
+    );
+  });
+
+  it("share a read, although they are known up to different blocks", async () => {
+    const senders = Array.from({ length: 50 }, (_, n) => wallet(100 + n));
+    const blocks = new Map(senders.map((it, n) => [it, [10 + 1_000 * n, 90_000 + n]]));
+    const { asked, first } = openSent(blocks);
+    await first(senders, 100_000, 1);
+    const found = await first(senders, 100_000, 10);
+    for (const it of senders) expect(found.get(it)?.map(({ block }) => block)).to.deep.equal(blocks.get(it));
+    expect(asked).to.deep.equal([
+      { wallets: 50, from: 0, to: 100_000 },
+      { wallets: 50, from: 10, to: 100_000 },
+    ]);
+  });
+
+  it("are not read again from the beginning when only the newest blocks are missing", async () => {
+    const [old, fresh] = [wallet(2), wallet(3)];
+    const blocks = Array.from({ length: 100 }, (_, n) => 10 * n);
+    const { asked, first } = openSent(
+      new Map([
+        [old, blocks],
+        [fresh, blocks],
+      ]),
+    );
+    await first([old], 10_000, 1_000);
+    const found = await first([old, fresh], 10_032, 1_000);
+    expect([...found.values()].map(({ length }) => length)).to.deep.equal([100, 100]);
+    expect(asked).to.deep.equal([
+      { wallets: 1, from: 0, to: 10_000 },
+      { wallets: 1, from: 0, to: 10_032 },
+      { wallets: 1, from: 10_001, to: 10_032 },
+    ]);
+  });
+});
