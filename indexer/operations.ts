@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { CREATE_KEPT_LINES, KeptLines } from "./keptLines.ts";
 import { logWarning } from "./ponderProcess.ts";
@@ -59,6 +60,12 @@ export type Operations = {
   lines: KeptLines;
   close: () => Promise<void>;
 };
+
+/**
+ * The milliseconds after each attempt to take the lock of the schema; null: give up. An error in a handler ends the indexer,
+ * unless it comes from Ponder's own connection. Ponder repeats its own statements as often.
+ */
+const HOLD_PAUSES = [125, 250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, null];
 
 const TABLE = "ops.blocked_segment";
 const TRANSFERS = "ops.blocked_transfers";
@@ -150,7 +157,16 @@ export function openOperations(databaseUrl: string, indexerSchema: string): Oper
     holdSchema: async () => {
       const meta = `${pg.escapeIdentifier(indexerSchema)}._ponder_meta`;
       const held = "value || jsonb_build_object('is_locked', 1, 'heartbeat_at', $1::int8)";
-      await pool.query(`UPDATE ${meta} SET value = ${held}`, [Date.now()]);
+      for (const pause of HOLD_PAUSES) {
+        try {
+          await pool.query(`UPDATE ${meta} SET value = ${held}`, [Date.now()]);
+          return;
+        } catch (error) {
+          if (pause === null) throw error;
+          logWarning({ msg: "Could not take the lock of the schema, trying again", cause: String(error) });
+          await sleep(pause);
+        }
+      }
     },
     lines: new KeptLines(pool, table),
     close: () => pool.end(),

@@ -1,0 +1,46 @@
+import { expect } from "chai";
+import pg from "pg";
+import { type Operations, openOperations } from "../../indexer/operations.ts";
+import { waitUntil } from "../../scripts/processes/waitUntil.ts";
+import { testDatabase } from "../support/testDatabase.ts";
+
+describe("the operational state of an indexer", () => {
+  const schema = "Ponder-Main";
+  let pool: pg.Pool;
+  let operations: Operations;
+
+  before(async () => {
+    const url = await testDatabase();
+    pool = new pg.Pool({ connectionString: url, max: 4 });
+    pool.on("error", () => {});
+    operations = openOperations(url, schema);
+    await pool.query(`CREATE SCHEMA "${schema}"`);
+    await pool.query(`CREATE TABLE "${schema}"._ponder_meta (key text PRIMARY KEY, value jsonb NOT NULL)`);
+    await pool.query(
+      `INSERT INTO "${schema}"._ponder_meta VALUES ('app', '{"version": "6", "is_locked": 0}')`,
+    );
+  });
+  after(async () => {
+    await operations?.close();
+    await pool?.end();
+  });
+
+  it("takes the lock of the schema, even if its first connection is lost", async () => {
+    const other = await pool.connect();
+    await other.query(`BEGIN; SELECT * FROM "${schema}"._ponder_meta FOR UPDATE`);
+    const held = operations.holdSchema();
+    const waits =
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'";
+    await waitUntil(async () => (await pool.query(waits, [`tallystick ops ${schema}`])).rowCount === 1, {
+      what: "the indexer to wait for the lock",
+      withinMs: 20_000,
+      everyMs: 20,
+    });
+    await other.query("ROLLBACK");
+    other.release();
+    await held;
+    const { rows } = await pool.query(`SELECT value FROM "${schema}"._ponder_meta`);
+    expect(rows[0]?.value).to.include({ version: "6", is_locked: 1 });
+    expect(Date.now() - rows[0]?.value.heartbeat_at).to.be.within(0, 60_000);
+  });
+});
