@@ -1,4 +1,3 @@
-import { amountsOf } from "tallystick-derive/amountsOf";
 import type { TransferEvent } from "tallystick-derive/events";
 import { isBefore, type Place } from "tallystick-derive/place";
 import type { Address } from "tallystick-protocol/address";
@@ -6,8 +5,10 @@ import type { Params } from "tallystick-protocol/records/params";
 import { byPlace } from "../logPort/checkLogs.ts";
 import type { BlockRange, TokenTransfer } from "../logPort/logPort.ts";
 import { type ChainView, END, isBetween, transferEvent } from "./chainView.ts";
+import { MOST_LOOKED, possibleFunders, possibleFundings } from "./possibleFunders.ts";
 import { authorizes } from "./readPast.ts";
-import { MOST_AHEAD, MOST_WALLETS, readPaths } from "./readPaths.ts";
+import { MOST_WALLETS, readPaths } from "./readPaths.ts";
+import type { Receiver } from "./receiversOf.ts";
 
 /** The most blocks that are read in advance: one request of an RPC. The first chunk has fewer. */
 const CHUNK = 10_000;
@@ -29,6 +30,8 @@ const TOGETHER = 200;
 export type Watched = {
   /** All watched wallets, in the order in which they were added. */
   list: () => Promise<readonly Address[]>;
+  /** What some of them are as receivers, with all transfers that are applied. */
+  receivers: (wallets: readonly Address[]) => Promise<ReadonlyMap<Address, Receiver>>;
 };
 
 /** The transfers to some wallets in a range of final blocks. */
@@ -70,11 +73,11 @@ export class TransfersAhead {
         continue;
       }
       if (!isBetween(chunk.transfers[next] as TokenTransfer, place, until)) break;
-      await this.#readPathsFrom(view, chunk, next, params);
+      await this.#readPathsFrom(view, chunk, next, { until, watched, params });
       const some = timedFrom(chunk, next).filter((it) => isBetween(it, place, until));
       place = await applySome(view, some, apply);
     }
-    await this.#readRecentPaths(view, place, await watched.list(), params);
+    await this.#readRecentPaths(view, { after: place, until }, { watched, params });
     for (const { transfers, block, time } of view.recent) {
       if (block < place.block || block > until.block) continue;
       for (;;) {
@@ -146,32 +149,41 @@ export class TransfersAhead {
   }
 
   /** Reads in advance the funding paths of the next transfers, so that their senders share requests. */
-  async #readPathsFrom(view: ChainView, chunk: Chunk, first: number, params: Params): Promise<void> {
+  async #readPathsFrom(
+    view: ChainView,
+    chunk: Chunk,
+    first: number,
+    { until, watched, params }: Pick<Bringing, "until" | "watched" | "params">,
+  ): Promise<void> {
     const { transfers, wallets, pathsUntil } = chunk;
     const next = transfers[first] as TokenTransfer;
     if (pathsUntil !== null && !isBefore(pathsUntil, next)) return;
+    const some = transfers.slice(first, first + MOST_LOOKED);
+    const soon = some.filter((it) => isBefore(it, until));
+    chunk.pathsUntil = soon.at(-1) ?? next;
+    if ((await possibleFunders(view, soon, params, watched.receivers)).size === 0) return;
+    // Later senders share the requests, because their receiver may be a buyer by then.
+    chunk.pathsUntil = some.at(-1) ?? next;
     const funders = new Set<Address>();
-    let at = first;
-    for (; at < transfers.length && funders.size < MOST_WALLETS; at++) {
-      const transfer = transfers[at] as TokenTransfer;
-      if (isNewFunder(view, transfer, params)) funders.add(transfer.from);
+    for (const it of possibleFundings(view, some, params)) {
+      if (funders.add(it.from).size < MOST_WALLETS) continue;
+      chunk.pathsUntil = it;
+      break;
     }
-    chunk.pathsUntil = transfers[at - 1] ?? next;
     await readPaths(view, funders, params, (it) => wallets.has(it));
   }
 
   async #readRecentPaths(
     view: ChainView,
-    after: Place,
-    watched: readonly Address[],
-    params: Params,
+    { after, until }: Pick<Bringing, "after" | "until">,
+    { watched, params }: Pick<Bringing, "watched" | "params">,
   ): Promise<void> {
-    const recent = view.recent.flatMap(({ transfers }) => transfers.filter((it) => isBefore(after, it)));
+    const blocks = view.recent.filter(({ block }) => block >= after.block && block <= until.block);
+    const recent = blocks.flatMap(({ transfers }) => transfers.filter((it) => isBetween(it, after, until)));
     if (recent.length === 0) return;
-    const wallets = new Set(watched);
-    const funders = recent.flatMap((it) =>
-      wallets.has(it.to) && isNewFunder(view, it, params) ? [it.from] : [],
-    );
+    const wallets = new Set(await watched.list());
+    const own = recent.filter(({ to }) => wallets.has(to)).slice(0, MOST_LOOKED);
+    const funders = await possibleFunders(view, own, params, watched.receivers);
     await readPaths(view, funders, params, (it) => wallets.has(it));
   }
 
@@ -213,15 +225,6 @@ async function applySome(
 ): Promise<Place> {
   const applied = await apply(transfers.map((it) => transferEvent(it, token)));
   return transfers[Math.max(1, applied) - 1] as Timed;
-}
-
-/**
- * Whether the past of a transfer's sender is not read yet, and the derivation may ask for it. It asks for the past of
- * every sender whose money is large enough to fund somebody, because such money may come back to a family.
- */
-function isNewFunder(view: ChainView, { from, value }: TokenTransfer, params: Params): boolean {
-  if (value < amountsOf(params).minFunding) return false;
-  return !view.transfers.isKnown("transfersFrom", from, view.finalizedHead.block, MOST_AHEAD);
 }
 
 export type Bringing = {

@@ -12,10 +12,16 @@ export class WatchedWallets {
   #forgotten = 0;
 
   /**
-   * @param forgotten a count that grows whenever a reorg took rows back. Then the list is read again, because
+   * @param projector.rows the rows as they are now
+   * @param projector.forgotten a count that grows whenever a reorg took rows back. Then the list is read again, because
    * it may have other wallets now
    */
-  async of(rows: LoadedRows, forgotten: number): Promise<readonly Address[]> {
+  async of(projector: {
+    rows: () => Promise<LoadedRows>;
+    forgotten: () => number;
+  }): Promise<readonly Address[]> {
+    const rows = await projector.rows();
+    const forgotten = projector.forgotten();
     if (forgotten !== this.#forgotten) this.#wallets = [];
     this.#forgotten = forgotten;
     const known = this.#wallets.length;
@@ -25,7 +31,8 @@ export class WatchedWallets {
       forEachRow(places, (n) => wallets.push(itemOf(rows, WATCHED, n) as Address));
       return wallets;
     });
-    this.#wallets.push(...added);
+    // One by one: a call takes some 120,000 arguments at most.
+    for (const it of added) this.#wallets.push(it);
     return this.#wallets;
   }
 }

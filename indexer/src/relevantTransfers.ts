@@ -18,6 +18,7 @@ import { openConfiguredPort } from "../relevant/openConfiguredPort.ts";
 import { readAhead } from "../relevant/readAhead.ts";
 import { readPastOf } from "../relevant/readPast.ts";
 import { receivedOf, withoutTransfers } from "../relevant/receivedOf.ts";
+import { receiversOf } from "../relevant/receiversOf.ts";
 import { type TransferMetrics, transferMetrics } from "../relevant/transferMetrics.ts";
 import { TransfersAhead } from "../relevant/transfersAhead.ts";
 import { WatchedWallets } from "../relevant/watchedWallets.ts";
@@ -33,7 +34,7 @@ const LOOK_MS = 3_600_000;
 
 /** The part of a projector that this file uses. */
 type TransferProjector = {
-  /** The rows before the event. */
+  /** The rows before the event. Take new ones after something was applied: these keep what they have read. */
   rows: () => Promise<LoadedRows>;
   /** The number of times that the database went back. */
   forgotten: () => number;
@@ -95,16 +96,15 @@ export async function openRelevantTransfers(config: IndexerConfig) {
       const known = await db.find(transfersRead, { id: LAST });
       const after = known ?? { block: startBlock - 1, log: END };
       const until = { block: head.block, log: event.kind === "tick" ? END : event.log };
-      const rows = await projector.rows();
-      const params = await heldParams(rows);
-      await ahead.bringIn(view, {
-        after,
-        until,
-        params,
-        watched: { list: () => watched.of(rows, projector.forgotten()) },
-        apply: (some) => projector.apply(some, read),
-      });
-      const agents = new Set(events.length > 1 ? await watched.of(rows, projector.forgotten()) : []);
+      const params = await heldParams(await projector.rows());
+      const list = () => watched.of(projector);
+      const receivers = async (wallets: readonly Address[]) => {
+        const rows = await projector.rows();
+        return rows.run(() => receiversOf(rows, wallets, params.hubTransfers));
+      };
+      const apply = (some: readonly TransferEvent[]) => projector.apply(some, read);
+      await ahead.bringIn(view, { after, until, params, watched: { list, receivers }, apply });
+      const agents = new Set(events.length > 1 ? await list() : []);
       await readAhead(view, events, params, (wallet) => agents.has(wallet));
       const row = { block: until.block, log: until.log - (until.log === END ? 0 : 1) };
       if (known === null) await db.insert(transfersRead).values({ id: LAST, ...row });
@@ -112,11 +112,8 @@ export async function openRelevantTransfers(config: IndexerConfig) {
         await db.update(transfersRead, { id: LAST }).set(row);
       }
       if (completeness !== null && event.kind === "tick" && isNearHead(view)) {
-        await checkTransfers(db, view, completeness, {
-          metrics,
-          rows,
-          watched: await watched.of(rows, projector.forgotten()),
-        });
+        const rows = await projector.rows();
+        await checkTransfers(db, view, completeness, { metrics, rows, watched: await list() });
       }
       return read;
     },

@@ -11,6 +11,7 @@ import { paramsSchema } from "tallystick-protocol/records/params";
 import { ChainTransfers, END } from "../../../indexer/relevant/chainView.ts";
 import { readAhead } from "../../../indexer/relevant/readAhead.ts";
 import { readPastOf } from "../../../indexer/relevant/readPast.ts";
+import { receiversOf } from "../../../indexer/relevant/receiversOf.ts";
 import type { RetryRead } from "../../../indexer/relevant/retryRead.ts";
 import { TransfersAhead } from "../../../indexer/relevant/transfersAhead.ts";
 import { EventLog, TOKEN, wallet } from "../../derive/eventLog.ts";
@@ -42,7 +43,9 @@ async function linesThroughPort(
       for (const it of itemsOf(store, WATCHED)) wallets.push(it as Address);
       return wallets;
     },
+    receivers: async (wallets: readonly Address[]) => receiversOf(store, wallets, heldParams().hubTransfers),
   };
+  const heldParams = () => paramsSchema.parse(JSON.parse(store.get("state", STATE_ID)?.params ?? "{}"));
   const step = async (block: number, log: number, event: DeriveEvent | null) => {
     port.final = Math.max(port.final, block - finality);
     const view = await chain.at({ block, hash: hashOf(block) }, retryRead);
@@ -59,7 +62,7 @@ async function linesThroughPort(
       return applied;
     };
     const until = { block, log };
-    const params = paramsSchema.parse(JSON.parse(store.get("state", STATE_ID)?.params ?? "{}"));
+    const params = heldParams();
     await ahead.bringIn(view, { after, until, watched, params, apply: applyUntilMoreAreWatched });
     const agents = new Set(await watched.list());
     const together = events.filter((it) => it.kind === "record" && it.block === block);
@@ -132,6 +135,43 @@ describe("the log of the transfers that matter, read through a log port", () => 
     expect(lines.filter(({ kind }) => kind === "history")).to.have.length(senders);
     // One request for each listing, because here every listing is an event of its own.
     expect(port.calls).to.be.below(senders + 20);
+  });
+
+  it("reads the past of a market's customers in few requests, although its sellers begin to buy only later", async () => {
+    const log = new EventLog();
+    const [agents, customers] = [20, 200];
+    for (let n = 0; n < agents; n++) log.listing(wallet(1 + n), "text.translate");
+    for (let n = 0; n < customers; n++) {
+      log.after(60, 10);
+      if (n % 10 === 0) log.hire(wallet(1 + ((n / 10) % agents)), wallet(1 + ((n / 10 + 7) % agents)));
+      log.transfer(wallet(100 + n), wallet(1 + (n % agents)), 1_000_000 + 100_000 * (n % 7));
+    }
+    const last = log.after(60).events.at(-1)?.block ?? 0;
+    log.tick();
+    const port = portOf(log.events);
+    const lines = await linesThroughPort(log.events, { finality: -last, wakeUps: 0 }, port);
+    expect(lines).to.deep.equal(await relevant(log));
+    expect(port.calls).to.be.below(agents + 60);
+  });
+
+  it("reads nothing of the past of senders whose money cannot matter", async () => {
+    const log = new EventLog({ hubs: [wallet(3)] });
+    log.listing(wallet(1), "text.translate");
+    log.after(60).transfer(wallet(2), wallet(1), 50_000_000);
+    for (let n = 0; n < 40; n++) log.after(60).transfer(wallet(100 + n), wallet(1), 1_000_000);
+    log.after(60).transfer(wallet(3), wallet(1), 90_000_000);
+    log.after(60).tick();
+    const port = portOf(log.events);
+    const asked = new Set<Address>();
+    const { transfersFrom } = port;
+    port.transfersFrom = (wallets, place, call) => {
+      for (const it of wallets) asked.add(it);
+      return transfersFrom(wallets, place, call);
+    };
+    const lines = await linesThroughPort(log.events, { finality: 10, wakeUps: 1 }, port);
+    expect(lines).to.deep.equal(await relevant(log));
+    // The first money of the seller may fund it.
+    expect([...asked]).to.deep.equal([wallet(2)]);
   });
 
   it("asks for finality before it reads the first block, and asks for no block below it", async () => {
