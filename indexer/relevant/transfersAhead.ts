@@ -3,6 +3,7 @@ import { isBefore, type Place } from "tallystick-derive/place";
 import type { Address } from "tallystick-protocol/address";
 import type { Params } from "tallystick-protocol/records/params";
 import { byPlace } from "../logPort/checkLogs.ts";
+import { TooManyLogsError } from "../logPort/errors.ts";
 import type { BlockRange, TokenTransfer } from "../logPort/logPort.ts";
 import { type ChainView, END, isBetween, transferEvent } from "./chainView.ts";
 import { MOST_LOOKED, possibleFunders, possibleFundings } from "./possibleFunders.ts";
@@ -131,12 +132,10 @@ export class TransfersAhead {
     }
     const missing =
       wallets.length === chunk.wallets.size ? [] : wallets.filter((it) => !chunk.wallets.has(it));
-    if (missing.length > 0) {
-      const range = { from: chunk.from, to: chunk.to };
-      const read = await view.transfers.to(missing, range, Number.POSITIVE_INFINITY, view.retryRead);
-      chunk.transfers = [...chunk.transfers, ...read].sort(byPlace);
-      for (const it of missing) chunk.wallets.add(it);
-      if (read.length > 0) chunk.pathsUntil = null;
+    if (missing.length > 0 && !(await addTransfers(view, chunk, missing))) {
+      this.#chunk = null;
+      this.#blocks = Math.max(1, (chunk.to - chunk.from + 1) >> 1);
+      return this.#cover(view, wallets, block);
     }
     this.#chunk = chunk;
     return chunk;
@@ -225,6 +224,25 @@ async function applySome(
 ): Promise<Place> {
   const applied = await apply(transfers.map((it) => transferEvent(it, token)));
   return transfers[Math.max(1, applied) - 1] as Timed;
+}
+
+/**
+ * Adds the transfers to more wallets to a chunk.
+ *
+ * @returns false if one wallet has too many of them for one call; then nothing is added
+ */
+async function addTransfers(view: ChainView, chunk: Chunk, wallets: readonly Address[]): Promise<boolean> {
+  const { from, to, transfers } = chunk;
+  try {
+    const read = await view.transfers.to(wallets, { from, to }, Number.POSITIVE_INFINITY, view.retryRead);
+    chunk.transfers = [...transfers, ...read].sort(byPlace);
+    for (const it of wallets) chunk.wallets.add(it);
+    if (read.length > 0) chunk.pathsUntil = null;
+    return true;
+  } catch (error) {
+    if (error instanceof TooManyLogsError && from < to) return false;
+    throw error;
+  }
 }
 
 export type Bringing = {

@@ -8,6 +8,7 @@ import { WATCHED } from "tallystick-derive/relevant/inflow";
 import { STATE_ID } from "tallystick-derive/stateId";
 import type { Address } from "tallystick-protocol/address";
 import { paramsSchema } from "tallystick-protocol/records/params";
+import { TooManyLogsError } from "../../../indexer/logPort/errors.ts";
 import { ChainTransfers, END } from "../../../indexer/relevant/chainView.ts";
 import { readAhead } from "../../../indexer/relevant/readAhead.ts";
 import { readPastOf } from "../../../indexer/relevant/readPast.ts";
@@ -172,6 +173,23 @@ describe("the log of the transfers that matter, read through a log port", () => 
     expect(lines).to.deep.equal(await relevant(log));
     // The first money of the seller may fund it.
     expect([...asked]).to.deep.equal([wallet(2)]);
+  });
+
+  it("reads fewer blocks together where a wallet got more transfers than one call may return", async () => {
+    const log = new EventLog();
+    log.listing(wallet(1), "text.translate");
+    for (let n = 0; n < 200; n++) log.after(60).transfer(wallet(2), wallet(1), 1_000);
+    const last = log.after(60).events.at(-1)?.block ?? 0;
+    log.tick();
+    const port = portOf(log.events);
+    const read = port.transfersTo;
+    port.transfersTo = async (wallets, place, call) => {
+      const found = await read(wallets, place, call);
+      if (found.length > 30) throw new TooManyLogsError(port.name, 30);
+      return found;
+    };
+    const lines = await linesThroughPort(log.events, { finality: -last, wakeUps: 0 }, port);
+    expect(lines).to.deep.equal(await relevant(log));
   });
 
   it("asks for finality before it reads the first block, and asks for no block below it", async () => {
