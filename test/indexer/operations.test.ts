@@ -29,12 +29,18 @@ describe("the operational state of an indexer", () => {
     const other = await pool.connect();
     await other.query(`BEGIN; SELECT * FROM "${schema}"._ponder_meta FOR UPDATE`);
     const held = operations.holdSchema();
-    const waits =
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'";
-    await waitUntil(async () => (await pool.query(waits, [`tallystick ops ${schema}`])).rowCount === 1, {
-      what: "the indexer to wait for the lock",
-      withinMs: 20_000,
-      everyMs: 20,
+    held.catch(() => {});
+    const limits = { withinMs: 20_000, everyMs: 20 };
+    const waits = "SELECT pid FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'";
+    const pid = await waitUntil(
+      async () => (await pool.query(waits, [`tallystick ops ${schema}`])).rows[0]?.pid as number | undefined,
+      { what: "the indexer to wait for the lock", ...limits },
+    );
+    await pool.query("SELECT pg_terminate_backend($1)", [pid]);
+    const alive = "SELECT 1 FROM pg_stat_activity WHERE pid = $1";
+    await waitUntil(async () => (await pool.query(alive, [pid])).rowCount === 0, {
+      what: "the end of its connection",
+      ...limits,
     });
     await other.query("ROLLBACK");
     other.release();
