@@ -4,7 +4,7 @@ import { AUDITED, SELLER } from "./auditScene.ts";
 import { DAY, EventLog, START } from "./eventLog.ts";
 
 describe("the consent to audits in a listing's row", () => {
-  it("is the last statement that changed something, with the time from which it holds", async () => {
+  it("is the last statement that changed something, with the time from which the statement is valid", async () => {
     const log = new EventLog({ audit: { operators: {} } });
     const say = async (more: RecordBody) => {
       log.after(60).listing(SELLER, "text.translate", more);

@@ -33,8 +33,8 @@ async function eachAuditRecord(
   return store;
 }
 
-describe("which hires are drawn", () => {
-  it("are a share of 100,000 given by the rate, at every rate, and each place is drawn equally often", () => {
+describe("the drawn hires", () => {
+  it("are the share of 100,000 hires that the rate gives, and each place is drawn equally often", () => {
     for (const ppm of [30_000, 200_000, 999_999]) {
       let [hires, drawn, ticks] = [0, 0, 0];
       const places = new Array<number>(50).fill(0);
@@ -61,7 +61,7 @@ describe("which hires are drawn", () => {
     }
   });
 
-  it("are at the same places for all choices of the two sides: amounts, names, words, wallets, transactions", async () => {
+  it("are at the same places whatever the two sides choose: amounts, hire ids, wallets, transactions", async () => {
     const placesOf = async (choose: (n: number) => { buyer: Address; amount: number; hire_id: string }) => {
       const log = scene({ audit: { ratePpm: 100_000 } });
       for (let n = 0; n < 200; n++) {
@@ -88,7 +88,7 @@ describe("which hires are drawn", () => {
 describe("no record of an operator", () => {
   // If an operator judges a round itself, or begins a round anew, this changes which auditors have just seen a buyer
   // and seller. It does not change which hires are drawn.
-  it("changes which hires are drawn, or which auditor is assigned except in rounds that it begins itself", async () => {
+  it("changes which hires are drawn, or which auditors are assigned, except in rounds that the operator begins itself", async () => {
     const words = [fc.constantFrom("rollback", "dismiss"), fc.boolean()] as const;
     await fc.assert(
       fc.asyncProperty(auditSteps, ...words, async (steps, decision, beginsRounds) => {
@@ -140,8 +140,8 @@ describe("no record of an operator", () => {
         const spoken = await drawnBy([...all.slice(0, count), tick]);
         const isWord = (it: DeriveEvent) => it.block === tick.block && it.time === tick.time && ofAudits(it);
         const silent = await drawnBy([...all.filter((it) => !isWord(it)), tick]);
-        // A seller whose hires are rolled back audits nobody while it is below Tier 2. In these logs no seller is also
-        // an auditor.
+        // A rollback can move a seller below Tier 2, where it cannot audit. In these logs no seller is also an auditor,
+        // so a rollback does not change who can audit.
         expect(spoken).to.deep.equal(silent);
       }),
       RUNS,
@@ -166,7 +166,7 @@ describe("records of audits", () => {
     );
   }).timeout(0);
 
-  it("change a tier only by a hire of the same seller; a canary's reveal affects only its two sides", async () => {
+  it("change a seller's tier only by a hire of that seller; the reveal of a canary changes only the canary's two sides", async () => {
     await fc.assert(
       fc.asyncProperty(auditSteps, async (steps) => {
         await eachAuditRecord(await auditLog(steps), (changes, event) => {
@@ -189,8 +189,8 @@ describe("records of audits", () => {
   }).timeout(0);
 });
 
-describe("contested refunds between own wallets", () => {
-  it("improve no rate, tier, stars or volume of their seller, whoever passes the work", async () => {
+describe("contested refunds between wallets of one owner", () => {
+  it("improve no rate, tier, stars or volume of their seller, also if auditors pass the work", async () => {
     const log = scene({ auditors: 6, audit: { ratePpm: 0, contestedSeconds: 1, pairSeconds: 1 } });
     log.listing(SELLER, "text.translate", {
       ...{ payment_mode: "platform_escrow:swarmwage-partnered", audit: { operator: AUDITED } },

@@ -20,7 +20,7 @@ function pricesOf(store: MemoryStore, agent: string) {
   return [...store.rows("capability").values()].filter((it) => it.agent === agent);
 }
 
-/** The bytes of a leaf directly from the definition: all exact fields except the present cluster, by RFC 8785. */
+/** The text of an agent's leaf, directly from the definition: all exact fields except the present cluster, by RFC 8785. */
 function canonicalLeaf(agent: Row<"agent">, prices: CapabilityPrice[]): string | undefined {
   const { cluster_id, cluster_size, ...fields } = reputationOf(
     { ...agent, privateListings: 0 },
@@ -114,7 +114,7 @@ const plain = (row: object) =>
     Object.entries(row).map(([name, it]) => [name, typeof it === "bigint" ? String(it) : it]),
   );
 
-/** Every published row of audits, whole. */
+/** The leaves of audits: every published row, with all its columns. */
 function auditLeaves(store: MemoryStore): (string | undefined)[][] {
   const asked = [...store.rows("auditAssignment").values()];
   const drawn = [...store.rows("audit").values()].filter(
@@ -177,7 +177,7 @@ function stewardRootOf(store: MemoryStore): Buffer {
   ];
   return treeOf([
     ...rows("stewardSlot").map((row) => {
-      // A map keeps the order in which the rows came.
+      // Each group has its rows in the order of the table.
       const texts = (slots.get(Number(row.id)) ?? []).map((it) =>
         canonicalize(["steward", only(it, OF_SCORES)]),
       );
@@ -258,7 +258,7 @@ describe("the digest", () => {
     );
   });
 
-  it("is the root over all audits too, with any end", async () => {
+  it("is the root over all audits too, however they end", async () => {
     await fc.assert(
       fc.asyncProperty(auditSteps, async (steps) => {
         const { store } = await (await auditLog(steps)).derive();
@@ -270,7 +270,7 @@ describe("the digest", () => {
   }).timeout(0);
 
   it("is the root over trust scores and SLAs too, with any values", async () => {
-    // The short form plays the same logs each time, so that there are breaches among them.
+    // By default the test plays the same logs each time, and some of these logs have breaches.
     const asked = process.env.STEWARD_RUNS;
     const runs = asked === undefined ? { numRuns: 12, seed: 4 } : { numRuns: Number(asked) };
     let breaches = 0;

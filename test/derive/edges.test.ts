@@ -10,7 +10,7 @@ const payee = wallet(3);
 
 const agentOf = async (log: EventLog, agent = seller) => (await log.derive()).agents[agent];
 
-/** A receipt for a payment that is `age` seconds old when it counts, by the ticks. */
+/** The seller's figures when a hire counts whose payment is `age` seconds old, and after each further wait. */
 async function countedAfter(age: number, ...then: number[]) {
   const log = new EventLog({ reconcileSeconds: 40 * DAY });
   const tx = log.transfer(buyer, seller, 500_000, { authorized: true });
@@ -25,7 +25,7 @@ async function countedAfter(age: number, ...then: number[]) {
 }
 
 describe("boundary cases of the derivation", () => {
-  it("keep an SLA whose figures are not numbers as invalid, whatever ledger holds it", async () => {
+  it("an SLA whose figures are not numbers is an invalid record", async () => {
     for (const [target, breach_threshold] of [
       ["all", "0.9"],
       ["0.99", "none"],
@@ -42,7 +42,7 @@ describe("boundary cases of the derivation", () => {
     }
   });
 
-  it("a hire that is exactly as old as the window when it counts never enters it", async () => {
+  it("a hire that is exactly as old as the window when the hire counts never enters the window", async () => {
     const hires = async (age: number, ...then: number[]) =>
       (await countedAfter(age, ...then)).map((it) => it?.last_30d_hire_count_raw ?? 0);
     expect(await hires(30 * DAY, 1, DAY)).to.deep.equal([0, 0, 0]);
@@ -50,7 +50,7 @@ describe("boundary cases of the derivation", () => {
     expect(await hires(30 * DAY - 2, 1, 1)).to.deep.equal([1, 1, 0]);
   });
 
-  it("a volume that is exactly a day old when its hire counts never enters it", async () => {
+  it("a price that is exactly a day old when its hire counts never enters the volume of 24 hours", async () => {
     const volumes = async (age: number, ...then: number[]) =>
       (await countedAfter(age, ...then)).map((it) => it?.last_24h_volume_usdc);
     expect(await volumes(DAY, 1, DAY)).to.deep.equal(["0.00", "0.00", "0.00"]);
@@ -93,7 +93,7 @@ describe("boundary cases of the derivation", () => {
     expect(await averages(12 * 3_600), "the next day").to.equal(Number(((q + 5) / (q + 1)).toFixed(9)));
   });
 
-  it("ratings count by their own days, in any order of counting", async () => {
+  it("ratings weigh by their own days, in whatever order their hires count", async () => {
     const log = new EventLog({ reconcileSeconds: 20 * DAY });
     const late = log.hash();
     const first = log.receipt(seller, buyer, { tx: late });
@@ -108,18 +108,18 @@ describe("boundary cases of the derivation", () => {
     expect(agent?.avg_stars).to.equal(Number(((q + 5) / (q + 1)).toFixed(9)));
   });
 
-  it("telemetry without a latency leaves the seller's figure", async () => {
+  it("telemetry without a latency does not replace the latency that the seller gave", async () => {
     const log = new EventLog();
     const [before, after] = [log.hire(seller, buyer, { latency_ms: 700 }), log.hash()];
     log.record("telemetry", buyer, { receipt: before, verification: { all_passed: true } });
-    expect((await agentOf(log))?.avg_latency_ms, "told after it counted").to.equal(700);
+    expect((await agentOf(log))?.avg_latency_ms, "telemetry after the hire counted").to.equal(700);
     const pending = log.receipt(seller, buyer, { tx: after, latency_ms: 900 });
     log.record("telemetry", buyer, { receipt: pending });
     log.transfer(buyer, seller, 500_000, { authorized: true, tx: after });
-    expect((await agentOf(log))?.avg_latency_ms, "told before it counted").to.equal(800);
+    expect((await agentOf(log))?.avg_latency_ms, "telemetry before the hire counted").to.equal(800);
   });
 
-  it("a payee's consent counts for later payments, also within a block", async () => {
+  it("a payee's consent counts only for later payments, also within a block", async () => {
     const counts = async (order: ("consent" | "payment")[]) => {
       const log = new EventLog();
       const tx = log.hash();
@@ -178,7 +178,7 @@ describe("boundary cases of the derivation", () => {
     expect((await agentOf(log))?.dispute_rate).to.equal(0.3);
   });
 
-  it("hosts are told apart by their ports in the fingerprint", async () => {
+  it("in the fingerprint the same host with another port is another host", async () => {
     const clustered = async (port: (n: number) => string) => {
       const log = new EventLog();
       for (let n = 1; n <= 4; n++) {
@@ -189,10 +189,10 @@ describe("boundary cases of the derivation", () => {
     };
     expect(await clustered(() => ":8443")).to.equal(4);
     expect(await clustered((n) => `:${8440 + n}`)).to.equal(1);
-    expect(await clustered((n) => (n % 2 ? ":443" : "")), "the port that https has anyway").to.equal(4);
+    expect(await clustered((n) => (n % 2 ? ":443" : "")), "the default port of https").to.equal(4);
   });
 
-  it("a smaller clusterOthers makes clusters from the next event that trips one", async () => {
+  it("a smaller clusterOthers makes clusters only from the next event that trips a signal", async () => {
     const operator = wallet(14);
     const log = new EventLog({ operator });
     const list = (n: number, host: string) =>
@@ -201,21 +201,21 @@ describe("boundary cases of the derivation", () => {
     for (const n of [4, 5]) list(n, "late");
     log.record("params", operator, { version: 2, operator, clusterOthers: 2 });
     log.tick();
-    expect((await agentOf(log))?.cluster_size, "nothing decided is decided again").to.equal(1);
+    expect((await agentOf(log))?.cluster_size, "earlier events are not checked again").to.equal(1);
     list(6, "late");
     log.tick();
     expect((await agentOf(log))?.cluster_size).to.equal(1);
     for (const n of [4, 5, 6]) expect((await agentOf(log, wallet(n)))?.cluster_size).to.equal(3);
   });
 
-  it("when clusters merge, the one that tripped first keeps its id, and the others name it", async () => {
+  it("when clusters merge, the cluster that tripped first keeps its id, and the other clusters name this id", async () => {
     const operator = wallet(14);
     const log = new EventLog({ operator });
     const ring = (funder: number, members: number[]) => {
       for (const n of members) log.after(1).transfer(wallet(funder), wallet(n), 1_000_000);
     };
     for (const n of [1, 2, 3, 4, 5, 6, 7, 8, 9]) log.after(1, 300).listing(wallet(n), "code.review");
-    // The later cluster is the larger one, and its members and funder come first by name.
+    // The later cluster is larger, and its funder has the lower address.
     ring(101, [6, 7, 8, 9]);
     const [oldest = ""] = Object.keys((await log.derive()).clusters);
     log.after(2 * DAY);
@@ -228,7 +228,7 @@ describe("boundary cases of the derivation", () => {
       expect(agents[wallet(n)]).to.deep.include({ cluster_id: oldest, cluster_size: 9 });
     expect(clusters[oldest]).to.deep.include({ merged_into: null, size: 9 });
     expect(clusters[second]).to.deep.include({ merged_into: oldest });
-    // The wallet that joined them is published as an exchange, so they are two clusters again, with their earlier ids.
+    // When the wallet that joined the clusters is published as a hub, they are two clusters again, with their earlier ids.
     log.record("params", operator, { version: 2, operator, hubs: [wallet(99)] });
     log.tick();
     const apart = (await log.derive()).clusters;
@@ -272,7 +272,7 @@ describe("boundary cases of the derivation", () => {
     }
   });
 
-  it("an agent that is published as a hub hires and sells no more, until it is no hub", async () => {
+  it("no hire of an agent counts while the agent is published as a hub", async () => {
     const [operator, seller, buyer] = [wallet(9), wallet(1), wallet(2)];
     for (const hub of [seller, buyer]) {
       const log = new EventLog({ operator });
@@ -295,7 +295,7 @@ describe("boundary cases of the derivation", () => {
     }
   });
 
-  it("no text that a stranger signs makes a key that a database refuses, or a list of more items than it counts", async () => {
+  it("no text that a stranger signs makes a key that a database refuses, or a list with more items than its length says", async () => {
     const log = new EventLog({ audit: { operators: { [wallet(9)]: { pool: wallet(8) } } } });
     const capability = `text.${"a".repeat(123)}`;
     const modes = [
@@ -319,7 +319,7 @@ describe("boundary cases of the derivation", () => {
       }
     const { store } = await log.tick().derive();
     expect(store.rows("listing").size).to.be.above(0);
-    // Postgres takes 2,704 bytes for a key, some of them for itself. Some indexes also have an address.
+    // Postgres allows 2,704 bytes for a key of an index, and needs some of these bytes. Some indexes also contain an address.
     for (const table of Object.keys(tables) as TableName[])
       for (const id of store.rows(table).keys())
         expect(Buffer.byteLength(id), `${table} ${id}`).to.be.below(2_600);
@@ -327,7 +327,7 @@ describe("boundary cases of the derivation", () => {
       expect(length % PAGE === 0 ? tail : tail.split("\n").length, id).to.equal(length % PAGE || "");
   });
 
-  it("an authorized payment to a listed seller is presumed a hire payment also after a hundred equal ones", async () => {
+  it("an authorized payment to a listed seller is presumed a hire payment, also after a hundred equal payments", async () => {
     const log = new EventLog({ fundingShare: { numerator: 0, denominator: 1 } });
     const four = [1, 2, 3, 4].map(wallet);
     for (const agent of four) log.after(1, 300).listing(agent, "text.translate");

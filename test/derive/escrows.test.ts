@@ -30,7 +30,7 @@ describe("escrow hires", () => {
     ]);
   });
 
-  it("count for a seller only after its own act: a deposit alone changes nobody's reputation", async () => {
+  it("count for a seller only after an act of the seller: a deposit alone changes nobody's reputation", async () => {
     const {
       hire,
       seller: agent,
@@ -42,7 +42,7 @@ describe("escrow hires", () => {
     expect(payer?.hires_bought).to.equal(0);
   });
 
-  it("count with a receipt that comes before the deposit, while held, or after the settlement", async () => {
+  it("count with a receipt that comes before the deposit, while the escrow holds the money, or after the settlement", async () => {
     for (const when of ["before", "held", "settled"]) {
       const { hire } = await hireOf((log) => {
         const escrowId = log.hash();
@@ -56,7 +56,7 @@ describe("escrow hires", () => {
     }
   });
 
-  it("count with a receipt that waited for the deposit up to 24 hours, if it is one of the first hundred", async () => {
+  it("count with a receipt that waited for the deposit up to 24 hours, if the receipt is one of the first hundred", async () => {
     for (const [wait, receipts, counted] of [
       [DAY, 1, true],
       [DAY + 1, 1, false],
@@ -78,7 +78,7 @@ describe("escrow hires", () => {
     }
   });
 
-  it("wait for the settlement of a long escrow after the receipt is joined to it", async () => {
+  it("wait for the settlement of a long escrow, also for days after the receipt", async () => {
     const { hire } = await hireOf((log) => {
       const id = log.deposit(seller, buyer);
       log.receipt(seller, buyer, { escrow_id: id });
@@ -88,7 +88,7 @@ describe("escrow hires", () => {
     expect(hire?.outcome).to.equal("success");
   });
 
-  it("get capability and latency from a receipt that comes after they were counted", async () => {
+  it("get capability and latency from a receipt that comes after the hire counted", async () => {
     const { hire, store } = await hireOf((log) => {
       const id = log.deposit(seller, buyer);
       log.delivered(id).released(id);
@@ -137,7 +137,7 @@ describe("escrow hires", () => {
     });
   }
 
-  it("fail on a timeout without delivery, for a seller that had accepted by receipt", async () => {
+  it("fail on a timeout without delivery, if the seller had accepted by a receipt", async () => {
     const {
       hire,
       seller: agent,

@@ -35,7 +35,7 @@ type ReceiptOptions = {
   [field: string]: RecordJson | bigint | undefined;
 };
 
-/** A log under construction; each event takes the next block unless `at` says otherwise. */
+/** A log that a test builds. Each event gets the next log number of the present block, and `after` begins a later block. */
 export class EventLog {
   readonly events: DeriveEvent[] = [];
   time = START;
@@ -65,7 +65,7 @@ export class EventLog {
     return tx;
   }
 
-  /** The number of the last written log. */
+  /** The log number of the last event. */
   get lastLog(): number {
     return this.#log - 1;
   }
@@ -75,7 +75,7 @@ export class EventLog {
     return this.said(type, signer, bindBody(fields, { type, ledger }), ledger);
   }
 
-  /** A record with exactly this body: in the older form, or signed for another purpose. */
+  /** A record with exactly this body, for example in the older form, or signed for another purpose. */
   said(type: string, signer: Address, body: RecordBody, ledger = LEDGER): string {
     const hash = this.hash().slice(2);
     const seq = this.#seq++;
@@ -123,7 +123,7 @@ export class EventLog {
     });
   }
 
-  /** A direct hire, paid by EIP-3009 and receipted. */
+  /** A direct hire: a payment by EIP-3009, and the receipt. */
   hire(seller: Address, buyer: Address, options: ReceiptOptions = {}): string {
     const tx = this.transfer(buyer, seller, options.amount ?? 500_000, { authorized: true });
     return this.receipt(seller, buyer, { ...options, tx });
@@ -180,13 +180,13 @@ export class EventLog {
     return this.push({ kind: "escrow.timedOut", escrowId, delivered });
   }
 
-  /** @param hash the block's; a tick without one draws nothing */
+  /** @param hash the hash of the block; a tick without a hash draws nothing */
   tick(hash?: Hex): this {
     this.events.push({ block: this.block, time: this.time, kind: "tick", ...(hash && { hash }) });
     return this.after(0);
   }
 
-  /** The text of the log in a failing property: the lines that `tallystick derive` reads. */
+  /** The text that a failing property shows: the log, in lines that `tallystick derive` reads. */
   [toStringMethod](): string {
     return this.events.map((event) => JSON.stringify(event)).join("\n");
   }
@@ -205,7 +205,7 @@ export class EventLog {
     return { ...snapshotOf(store), store };
   }
 
-  /** Adds any event at the next log. */
+  /** Adds any event, with the next log number. */
   push(event: object): this {
     this.events.push({ block: this.block, time: this.time, log: this.#log++, ...event } as DeriveEvent);
     return this;

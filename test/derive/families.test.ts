@@ -28,7 +28,7 @@ async function familyOf(fund: (log: EventLog) => unknown, params = {}): Promise<
 }
 
 describe("funding families, at the boundaries", () => {
-  it("are fixed by the money that came before the first transfer of value", async () => {
+  it("of a wallet are fixed by the money that came before the wallet's first own transfer of value", async () => {
     expect(await familyOf((log) => [log.transfer(F, B, 5), log.transfer(B, G, 1)])).to.equal(F);
     expect(await familyOf((log) => [log.transfer(B, G, 1), log.transfer(F, B, 5)])).to.equal(B);
   });
@@ -56,7 +56,7 @@ describe("funding families, at the boundaries", () => {
     expect(await own((it) => [it.listing(S, "x.y"), it.transfer(F, S, 5)])).to.equal(1);
     expect(await own((it) => [it.transfer(F, S, 5), it.transfer(S, G, 1), it.listing(S, "x.y")])).to.equal(0);
     expect(await own((it) => [it.transfer(G, S, 5), it.transfer(S, G, 1), it.transfer(F, S, 9)])).to.equal(1);
-    // Payments of its buyers change nothing, also after it spends them.
+    // Payments of the seller's buyers change nothing, also after the seller spends them.
     const paid = log((it) => it.listing(S, "x.y"));
     paid.transfer(S, G, 400_000);
     paid.after(1).hire(S, B);
@@ -102,7 +102,7 @@ describe("funding families, at the boundaries", () => {
     expect(await familyOf(chain(17))).to.equal("deep");
   });
 
-  it("begin after hubs, senders above the count and the zero address, each from its own position on", async () => {
+  it("do not reach back over a hub, a sender of hubTransfers transfers or the zero address, and keep transfers from before that", async () => {
     expect(await familyOf((log) => log.transfer(F, B, 5), { hubs: [F] })).to.equal(B);
     const later = (log: EventLog) => {
       log.transfer(F, B, 5);
@@ -129,7 +129,7 @@ describe("funding families, at the boundaries", () => {
     expect(await familyOf(settle(499_999))).to.equal(B);
   });
 
-  it("are established after 30 days, with three other families of sellers", async () => {
+  it("are established after 30 days, with purchases from three other families of sellers", async () => {
     const log = (seconds: number, sellers: number, own = false) => {
       const it = new EventLog();
       it.transfer(F, B, 5_000_000);
@@ -145,7 +145,7 @@ describe("funding families, at the boundaries", () => {
     expect((await figures(log(30 * DAY, 3, true))).established_buyers).to.equal(0);
   });
 
-  it("get back returned money of at least 100,000 units within the window", async () => {
+  it("count money as returned if it is at least 100,000 units, and only within the window", async () => {
     const log = (value: number, seconds: number) => {
       const it = new EventLog();
       it.transfer(ZERO_ADDRESS, F, 5_000_000);
@@ -174,7 +174,7 @@ describe("funding families, at the boundaries", () => {
     expect(await kept((log) => log.transfer(F, B, 700_000), 2)).to.equal("0.00");
     expect(await kept((log) => log.transfer(HUB, B, 100_000))).to.equal("0.10");
     expect(await kept((log) => log.transfer(HUB, B, 99_999))).to.equal("0.00");
-    // A wallet that funded the buyer counts with the money that it passed on, but with no more than it got from
+    // For a wallet that funded the buyer, the lower of two sums counts: what it passed on, and what it got from
     // outside.
     const lent = (brought: number, passed: number) => (log: EventLog) => [
       log.transfer(HUB, F, brought),
@@ -193,7 +193,7 @@ describe("funding families, at the boundaries", () => {
     expect(await kept(gift)).to.equal("0.00");
   });
 
-  it("look at sixteen transfers for a hire, and continue with the following ones", async () => {
+  it("check sixteen transfers for a hire, and continue with the following ones at the next hire", async () => {
     const kept = async (others: number, hires: number) => {
       const log = new EventLog();
       log.listing(S, "x.y");
@@ -207,7 +207,7 @@ describe("funding families, at the boundaries", () => {
     expect(await kept(16, 2)).to.equal("0.50");
   });
 
-  it("do not count money as returned that a seller passes on to later accounts", async () => {
+  it("do not count money as returned if the seller passes it on to an account that buys from others later", async () => {
     const log = new EventLog();
     log.listing(S, "x.y");
     log.transfer(ZERO_ADDRESS, B, 5_000_000);
@@ -229,7 +229,7 @@ describe("funding families, at the boundaries", () => {
 });
 
 describe("missing receipts, at the boundaries", () => {
-  it("include a payment without a receipt for more than 24 hours, until it has one", async () => {
+  it("include a payment that has no receipt for more than 24 hours, until its receipt comes", async () => {
     const log = (seconds: number) => {
       const it = new EventLog();
       it.listing(S, "x.y");
@@ -256,7 +256,7 @@ describe("missing receipts, at the boundaries", () => {
     expect((await figures(log.after(DAY + 1).tick())).unreceipted_payments).to.equal(1);
   });
 
-  it("include an escrow that was refunded without a word of the seller for more than 24 hours", async () => {
+  it("include a refunded escrow whose seller did not deliver and gave no receipt for more than 24 hours", async () => {
     const log = (seconds: number, act: (it: EventLog, id: `0x${string}`) => void = () => {}) => {
       const it = new EventLog();
       it.listing(S, "x.y");

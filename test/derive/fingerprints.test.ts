@@ -31,7 +31,7 @@ describe("listing fingerprint", () => {
     expect(neededOverlap(25, 25, similarity), "exactly 0.92").to.equal(23);
   });
 
-  it("works in a limited time when the smallest similarity is almost zero, so that sets of all sizes can be similar", async () => {
+  it("ends in a short time when the required similarity is almost zero, so that sets of all sizes can be similar", async () => {
     const log = new EventLog({
       clusterOthers: 1,
       fingerprintSimilarity: { numerator: 1, denominator: 1e15 },
@@ -65,7 +65,7 @@ describe("listing fingerprint", () => {
     expect(await clusterSizes(log)).to.deep.equal([]);
   });
 
-  it("does not merge with shared ownership: a copied listing brings no stranger into a ring", async () => {
+  it("makes clusters of its own, apart from shared ownership: a copied listing brings no stranger into a ring", async () => {
     const log = new EventLog();
     const ring = [1, 2, 3, 4];
     for (const n of ring) log.after(1).transfer(wallet(100), wallet(n), 1_000_000);
@@ -79,7 +79,7 @@ describe("listing fingerprint", () => {
     log.hire(wallet(1), wallet(5), { amount: 1_000 });
     expect(
       (await log.derive()).agents[wallet(1)]?.last_30d_hire_count,
-      "two in the larger that they share",
+      "two hires, each inside a cluster of five",
     ).to.equal(0.4);
   });
 
@@ -95,7 +95,7 @@ describe("listing fingerprint", () => {
     expect(agents[wallet(9)]?.signals_tripped).to.deep.equal([]);
   });
 
-  it("accepts a hundred listings of an agent, live or retired, and no more new ones", async () => {
+  it("accepts a hundred listings of an agent, live or retired, and no further new listing", async () => {
     const log = new EventLog();
     for (let n = 0; n < 100; n++) log.listing(wallet(1), `work.kind${n}`, { retired: n === 0 });
     const refused = log.listing(wallet(1), "work.more");
@@ -129,7 +129,7 @@ describe("listing fingerprint", () => {
             nonce: n,
           });
         }
-        // Replayed change by change, with the definition applied to whatever is live at each point.
+        // Applies the definition to the live listings after each change.
         for (let upTo = 1; upTo <= log.events.length; upTo++) {
           const { store } = await log.derive(upTo);
           groups = mergeStars(groups, store);

@@ -30,7 +30,7 @@ describe("direct hires", () => {
     }
   });
 
-  it("need the exact amount, the right sides and the transaction named", async () => {
+  it("need a payment of exactly the amount and between the sides that the receipt names", async () => {
     for (const change of [{ amount: 499_999 }, { buyer: other }, { payee: other }]) {
       const log = new EventLog();
       const tx = log.transfer(buyer, seller, 500_000, { authorized: true });
@@ -47,7 +47,7 @@ describe("direct hires", () => {
     expect((await sellerOf(log))?.last_30d_hire_count_raw).to.equal(1);
   });
 
-  it("use each log once, also when one transaction has several equal ones", async () => {
+  it("use each log of a transfer once, also when one transaction has several equal logs", async () => {
     const log = new EventLog();
     const tx = log.transfer(buyer, seller, 500_000, { authorized: true });
     log.transfer(buyer, seller, 500_000, { authorized: true, tx });
@@ -69,7 +69,7 @@ describe("direct hires", () => {
     expect((await log.derive()).agents[seller]?.last_30d_hire_count).to.equal(37);
   });
 
-  it("have at most a hundred equal transfers in one transaction, and a hundred receipts wait for one", async () => {
+  it("use at most a hundred equal transfers of one transaction, and at most a hundred receipts wait for a payment", async () => {
     const log = new EventLog();
     const [tx, later] = [log.hash(), log.hash()];
     for (let n = 0; n < 101; n++) log.transfer(buyer, seller, 500_000, { authorized: true, tx });
@@ -84,7 +84,7 @@ describe("direct hires", () => {
     expect(statuses.slice(200)).to.deep.equal(["pending", "unmatched"]);
   });
 
-  it("do not wait for a payee that has not agreed before the payment", async () => {
+  it("do not wait for a payment to a payee that has not agreed when the receipt comes", async () => {
     const log = new EventLog();
     const tx = log.hash();
     const receipt = { tx, payee: other };
@@ -135,7 +135,7 @@ describe("direct hires", () => {
     }
   });
 
-  it("use the buyer's word when it signed, else the seller's", async () => {
+  it("have the outcome that the buyer signed, else the outcome that the seller gave", async () => {
     const log = new EventLog();
     log.hire(seller, buyer, { passed: false });
     log.hire(seller, buyer, { buyer_signature: "0x02" });
@@ -164,7 +164,7 @@ describe("direct hires", () => {
     expect((await sellerOf(after))?.last_30d_hire_count_raw).to.equal(0);
   });
 
-  it("count once when a second ledger has the same entry, also if the entry is not allowed in the first", async () => {
+  it("count once when two ledgers have the same entry, also if the parameters do not allow the entry in the ledger that comes first", async () => {
     const [own, copy] = [`0x${"1e".repeat(32)}`, `0x${"2e".repeat(32)}`] as const;
     for (const allowed of [["receipt"], ["listing"]]) {
       const log = new EventLog({ ledgers: { [own]: ["receipt"], [copy]: allowed } });
@@ -210,7 +210,7 @@ describe("free hires", () => {
     expect(agent?.success_rate).to.equal(null);
   });
 
-  it("are those below minHireAtomic", async () => {
+  it("are hires below minHireAtomic", async () => {
     const log = new EventLog();
     log.hire(seller, buyer, { amount: 999, buyer_signature: "0x02" });
     expect(await sellerOf(log)).to.equal(undefined);

@@ -20,7 +20,7 @@ function fieldsOf({ agents }: Snapshot, address: Address): Reputation {
 }
 
 describe("laws of reputation", () => {
-  it("nobody changes another's reputation by paying it, dusting it or depositing in its name", async () => {
+  it("nobody changes another agent's reputation by payments, dust or deposits for that agent", async () => {
     await fc.assert(
       fc.asyncProperty(generatedLog, async (log) => {
         const before = await log.derive();
@@ -39,7 +39,7 @@ describe("laws of reputation", () => {
     );
   });
 
-  /** The figures without those of the cluster. Listings that look alike may put agents into one. */
+  /** The figures of an agent, except those that its cluster changes. Similar listings may put agents into a cluster. */
   const withoutCluster = ({
     cluster_id,
     cluster_size,
@@ -48,7 +48,7 @@ describe("laws of reputation", () => {
     ...fields
   }: Reputation) => fields;
 
-  it("copying another agent's listings may join it to a cluster of similar listings, and changes nothing else", async () => {
+  it("copies of an agent's listings may put the agent into a cluster of similar listings, and change nothing else", async () => {
     await fc.assert(
       fc.asyncProperty(generatedLog, async (log) => {
         const before = await log.derive();
@@ -66,7 +66,7 @@ describe("laws of reputation", () => {
     );
   });
 
-  it("trust is not passed on: hires of an agent's buyers and sellers with others do not change its figures", async () => {
+  it("trust is not passed on: purchases from a new seller change no figure that buyers have as sellers, and give the seller no tier", async () => {
     await fc.assert(
       fc.asyncProperty(generatedLog, async (log) => {
         const before = await log.derive();
@@ -86,23 +86,23 @@ describe("laws of reputation", () => {
             refund_after_delivery_rate,
             ...then
           } = withoutCluster(fieldsOf(before, address));
-          expect(fieldsOf(after, address), "what it bought is its own doing").to.deep.include(then);
+          expect(fieldsOf(after, address), "figures as a seller").to.deep.include(then);
         }
-        expect(after.agents[seller]?.trust_tier ?? 0, "nor does the tier of those who buy").to.equal(0);
+        expect(after.agents[seller]?.trust_tier ?? 0, "the new seller's tier").to.equal(0);
       }),
       RUNS,
     );
   });
 
-  it("no word of others changes a tier: no rating, and no record of a type that is not read", async () => {
+  it("no rating changes a tier, and no stake, verify, contest, review, pulse or endorsement changes a figure of SHP", async () => {
     const tiersOf = ({ store }: Awaited<ReturnType<EventLog["derive"]>>) => [
       ...store.rows("tierChange").values(),
     ];
     await fc.assert(
       fc.asyncProperty(generatedLog, async (log) => {
         const before = await log.derive();
-        // Ratings of nothing replace the ratings. They are not just left out, because a record of the new form also
-        // ends the old form in its ledger.
+        // Each rating is replaced by a rating of a receipt that does not exist. The rating is not left out, because a
+        // record of the new form also ends the old form in its ledger.
         const silent = new EventLog();
         const unsaid = (it: DeriveEvent): DeriveEvent =>
           it.kind === "record" && it.type === "rating"
@@ -121,7 +121,7 @@ describe("laws of reputation", () => {
     );
   });
 
-  it("a hire never counts twice: nothing is counted when every receipt is settled again", async () => {
+  it("no hire counts twice, even when every counted receipt is settled again", async () => {
     await fc.assert(
       fc.asyncProperty(generatedLog, async (log) => {
         const before = await log.derive();
@@ -144,7 +144,7 @@ describe("laws of reputation", () => {
     );
   });
 
-  it("a ring of n agents whose members each buy once from one member adds (n−1)/n", async () => {
+  it("in a ring of n agents, one hire of one member by each other member counts (n−1)/n in total", async () => {
     for (const n of [4, 5, 8, 50]) {
       const log = new EventLog();
       const ring = Array.from({ length: n }, (_, at) => wallet(at + 1));
@@ -173,7 +173,7 @@ describe("laws of reputation", () => {
     expect(last).to.equal(0.5);
   });
 
-  it("it costs an outsider a quarter of everything that two strangers ever received to join them in a cluster", async () => {
+  it("an outsider that joins two strangers in a cluster must give each a quarter of everything that it ever received", async () => {
     for (const [gift, bound] of [
       [3_333_333, false],
       [3_333_334, true],

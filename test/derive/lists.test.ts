@@ -22,7 +22,7 @@ describe("lists", () => {
     );
   });
 
-  it("return the items that they had at the time of the question, while they grow", async () => {
+  it("return the items that they had when a loop began, also if they grow during the loop", async () => {
     for (const length of [1, 15, 16, 17, 32]) {
       const store = new MemoryStore();
       for (let n = 0; n < length; n++) append(store, "list", String(n));

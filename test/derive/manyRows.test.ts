@@ -7,7 +7,7 @@ import { MemoryStore } from "tallystick-derive/memoryStore";
 import { EventLog, wallet } from "./eventLog.ts";
 import { applyLater } from "./laterRows.ts";
 
-/** How many rows of one kind each of these events needs, and how often it may wait for rows. */
+/** How many rows of one kind each event below needs, and how often the event may wait for rows. */
 const MANY = 60;
 const FEW = 40;
 const [seller, buyer, other, exchange, operator] = [wallet(1), wallet(2), wallet(3), wallet(4), wallet(5)];
@@ -23,7 +23,7 @@ async function waits({ events }: EventLog): Promise<number> {
 }
 
 describe("a group of buyers", () => {
-  it("splits also when it has more members than a call takes arguments", () => {
+  it("splits also if it has more members than a function call takes arguments", () => {
     const store = new MemoryStore();
     for (let n = 0; n < 130_000; n++) append(store, `mergedGroups/${seller}`, `member ${n}`);
     let asked = 0;
@@ -36,14 +36,14 @@ describe("a group of buyers", () => {
 });
 
 describe("an event that concerns many rows waits for them together", () => {
-  it("when an agent sold many capabilities, once or now", async () => {
+  it("when an agent sold many capabilities", async () => {
     const log = new EventLog();
     for (let n = 0; n < MANY; n++) log.hire(seller, buyer, { capability: `custom.number${n}` });
     log.after(1).tick();
     expect(await waits(log)).to.be.below(FEW);
   });
 
-  it("when two buyers of many sellers turn out to be one", async () => {
+  it("when two buyers of many sellers become one buyer", async () => {
     const log = new EventLog();
     for (const it of many(100)) {
       log.listing(it, `custom.of${it}`);
@@ -93,7 +93,7 @@ describe("an event that concerns many rows waits for them together", () => {
     expect(await waits(log)).to.be.below(FEW);
   });
 
-  it("when strangers signed receipts for an escrow that is deposited now", async () => {
+  it("when strangers signed many receipts for an escrow before its deposit", async () => {
     const log = new EventLog();
     const escrowId = log.deposit(seller, buyer);
     const [deposited] = log.events.splice(-1);

@@ -19,7 +19,7 @@ async function reasons(log: EventLog): Promise<(string | null)[]> {
 }
 
 describe("ratings", () => {
-  it("are averaged with a weight of e^-0.1 for each day of age, and do not drift with time", async () => {
+  it("are averaged with a weight of e^-0.1 for each day of age, and the average does not change as time passes", async () => {
     const log = new EventLog();
     rate(log, log.hire(seller, buyer), 1);
     log.after(2 * DAY);
@@ -31,7 +31,7 @@ describe("ratings", () => {
     const agent = await sellerOf(log);
     expect([agent?.avg_stars, agent?.total_ratings]).to.deep.equal([expected, 2]);
     log.after(8 * DAY).tick();
-    expect((await sellerOf(log))?.avg_stars, "the first has left the window").to.equal(5);
+    expect((await sellerOf(log))?.avg_stars, "the first rating has left the window").to.equal(5);
     log.after(2 * DAY).tick();
     const later = await sellerOf(log);
     expect([later?.avg_stars, later?.total_ratings]).to.deep.equal([null, 2]);
@@ -63,7 +63,7 @@ describe("ratings", () => {
     expect(agents[buyer]?.total_ratings, "the seller's stars are shown with the hire only").to.equal(0);
   });
 
-  it("between agents of one cluster weigh 1/size", async () => {
+  it("between agents of one cluster weigh 1/size of the cluster", async () => {
     const log = new EventLog();
     for (const member of [1, 2, 3, 4].map(wallet)) log.transfer(wallet(100), member, 1_000_000);
     for (const member of [1, 2, 3, 4].map(wallet)) log.listing(member, "text.translate");
@@ -73,7 +73,7 @@ describe("ratings", () => {
     expect((await sellerOf(log))?.avg_stars).to.equal(1.8);
   });
 
-  it("count in a window that became wider after everything else of their day had left it", async () => {
+  it("count in a window that became wider after all other ratings of their day had left the window", async () => {
     const operator = wallet(9);
     const log = new EventLog({ operator, windowSeconds: 15 * DAY });
     const early = log.hire(seller, buyer);
@@ -116,7 +116,7 @@ describe("latency and prices", () => {
     expect((await sellerOf(log))?.avg_latency_ms).to.equal(null);
   });
 
-  it("are given as the median price of each capability, the mean of the middle two", async () => {
+  it("are given as the median price of each capability; for an even number of prices, as the mean of the middle two", async () => {
     const log = new EventLog();
     for (const amount of [900_000, 100_000, 500_000]) log.hire(seller, buyer, { amount });
     for (const amount of [1_000, 2_001]) log.hire(seller, buyer, { amount, capability: "code.review" });

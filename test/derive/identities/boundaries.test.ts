@@ -45,7 +45,7 @@ describe("identities, at the boundaries", () => {
     expect(linksOf(store)).to.deep.equal([{ wallet: SELLER, isOver: true, counts: [0, 0, 0, 0] }]);
   });
 
-  it("have no wallet if their registration also moved the token, whatever event comes last", async () => {
+  it("have no wallet if the transaction of their registration also moves the token, whatever event is the last", async () => {
     const log = new RegistryLog();
     log.register(1, SELLER, { meanwhile: (tx) => log.sold(1, SELLER, OTHER, tx) });
     expect(walletOf(await derive(log))).to.equal(null);
@@ -58,7 +58,7 @@ describe("identities, at the boundaries", () => {
     expect(walletOf(await derive(apart))).to.equal(SELLER);
   });
 
-  it("accept a wallet of twenty bytes that are not zero, only under its own key", async () => {
+  it("accept only a wallet of twenty bytes that are not all zero, under the key agentWallet", async () => {
     for (const [key, value, expected] of [
       ["agentWallet", OTHER, OTHER],
       ["agentWallet", `0x${"00".repeat(20)}`, null],
@@ -82,7 +82,7 @@ describe("identities, at the boundaries", () => {
       expect(store.rows(table).size, table).to.equal(0);
   });
 
-  it("that are sold between two hires: each hire backs feedback from the time when its seller had the identity", async () => {
+  it("let a hire back only feedback from the time when the hire's seller had the identity", async () => {
     const log = new RegistryLog();
     for (const seller of [SELLER, OTHER]) log.listing(seller, "text.translate");
     log.register(1, SELLER);
@@ -106,7 +106,7 @@ describe("identities, at the boundaries", () => {
     ]);
   });
 
-  it("without a wallet: feedback about them is about nobody", async () => {
+  it("have feedback that is about no agent while they have no wallet", async () => {
     const log = new RegistryLog();
     log.register(1, SELLER);
     log.hire(SELLER, BUYER);
@@ -122,7 +122,7 @@ const toldOf = ({ agent, standing }: Row<"feedback">) => [agent, standing];
 describe("feedback, at the boundaries", () => {
   const listed = () => {
     const log = new RegistryLog();
-    // It acts before it is paid. Otherwise its first payer would be its family.
+    // The seller acts before it is paid. Otherwise it would be of its first payer's family.
     log.listing(SELLER, "text.translate");
     log.after(1).register(1, SELLER);
     log.after(1);
@@ -130,7 +130,7 @@ describe("feedback, at the boundaries", () => {
   };
   const standing = async (log: EventLog, id: string) => feedbackOf(await derive(log), id).standing;
 
-  it("is backed by a hire that was paid in its block or before, whenever the receipt comes", async () => {
+  it("is backed by a hire that was paid in the feedback's block or before, whenever the receipt comes", async () => {
     const told = (wait: number) => {
       const log = listed();
       const id = log.feedback(1, BUYER);
@@ -152,12 +152,12 @@ describe("feedback, at the boundaries", () => {
     expect(await standing(log, id)).to.equal("backed");
   });
 
-  it("uses one hire each, the oldest first", async () => {
+  it("is backed by one hire, and a hire backs only one feedback: the oldest that waits", async () => {
     const log = listed();
     const ids = [log.feedback(1, BUYER), log.after(60).feedback(1, BUYER), log.after(60).feedback(1, BUYER)];
     const store = await derive(log);
     expect(ids.map((id) => feedbackOf(store, id).standing)).to.deep.equal(Array(3).fill("unproven"));
-    // This hire was paid before all of them, and got its receipt after them.
+    // This hire is paid before all feedback, and its receipt comes after all feedback.
     const early = listed();
     const tx = early.transfer(BUYER, SELLER, 500_000, { authorized: true });
     const waiting = [early.after(60).feedback(1, BUYER), early.after(60).feedback(1, BUYER)];
@@ -202,7 +202,7 @@ describe("feedback, at the boundaries", () => {
     ]);
   });
 
-  it("counts as the identity's own if it comes from its wallet, its owner, or a former one", async () => {
+  it("counts as the identity's own if it comes from a present or former wallet or owner of the identity", async () => {
     const log = listed();
     log.wallet(1, OTHER);
     const [agent, owner] = [log.feedback(1, OTHER), log.feedback(1, SELLER)];
@@ -213,7 +213,7 @@ describe("feedback, at the boundaries", () => {
     expect(reasons).to.deep.equal(["agent", "owner", "former", "former"]);
   });
 
-  it("counts as the identity's own within a cluster, a buyer group and a family, also if the hire shows this later", async () => {
+  it("counts as the identity's own within a cluster, a buyer group or a family, also if a receipt shows the family only later", async () => {
     const ring = listed();
     for (const n of [1, 2, 4, 5]) ring.transfer(wallet(100), wallet(n), 10_000_000);
     for (const n of [1, 2, 4, 5]) ring.after(1).listing(wallet(n), "text.translate");
@@ -221,7 +221,7 @@ describe("feedback, at the boundaries", () => {
     const clustered = ring.feedback(1, BUYER);
     expect(feedbackOf(await derive(ring), clustered)).to.include({ standing: "self", selfReason: "cluster" });
 
-    // A client with the same listings as one of the agent's ring: both are one buyer, but share no cluster.
+    // The client has the same listings as a member of the agent's ring. Client and agent are one buyer, but share no cluster.
     const chain = listed();
     for (const n of [1, 4, 5, 6]) chain.transfer(wallet(100), wallet(n), 10_000_000);
     for (const n of [1, 4, 5, 6]) chain.after(1).listing(wallet(n), "text.translate");
@@ -246,7 +246,7 @@ describe("feedback, at the boundaries", () => {
     expect(feedbackOf(store, early)).to.include({ standing: "self", selfReason: "family", hire: null });
     expect(feedbackOf(store, late)).to.include({ standing: "self", selfReason: "family" });
 
-    // A registration before the money does not hide a family, whether the money is another wallet's or the seller's.
+    // A registration before the money comes does not hide a family, whether another wallet or the seller sends the money.
     for (const funder of [wallet(100), SELLER]) {
       const hidden = new RegistryLog();
       hidden.transfer(wallet(100), SELLER, 10_000_000);
@@ -260,7 +260,7 @@ describe("feedback, at the boundaries", () => {
     }
   });
 
-  it("loses its hire, and uses another or none, if an operator of audits arranged that hire", async () => {
+  it("loses its hire, and gets another hire or none, if an operator of audits arranged that hire", async () => {
     const log = listed();
     const paid = [log.hire(SELLER, BUYER), log.after(1).hire(SELLER, BUYER)];
     const id = log.feedback(1, BUYER);
@@ -279,7 +279,7 @@ describe("feedback, at the boundaries", () => {
     expect(linksOf(store)[0]?.counts).to.deep.equal([1, 0, 0, 0]);
   });
 
-  it("uses no hire that was paid after it, also if its own was arranged", async () => {
+  it("gets no hire that was paid after the feedback, also if an operator arranged the feedback's own hire", async () => {
     const log = listed();
     const arranged = log.hire(SELLER, BUYER);
     const id = log.feedback(1, BUYER);
@@ -293,7 +293,7 @@ describe("feedback, at the boundaries", () => {
     expect(store.rows("backing").has(hireOf(later))).to.equal(false);
   });
 
-  it("waits for a hire, at most 100 for each pair", async () => {
+  it("waits for a hire; for each pair of agent and client at most 100 wait", async () => {
     const log = listed();
     const paid = Array.from({ length: 101 }, () =>
       log.transfer(BUYER, SELLER, 500_000, { authorized: true, tx: log.hash() }),
@@ -305,7 +305,7 @@ describe("feedback, at the boundaries", () => {
       ...Array(100).fill("backed"),
       "unproven",
     ]);
-    // The hire that was left backs the next feedback.
+    // The hire that is left over backs the next feedback.
     const next = log.feedback(1, BUYER);
     expect(feedbackOf((await log.derive()).store, next).standing).to.equal("backed");
   });
@@ -319,10 +319,10 @@ describe("registries as a source of events, at the boundaries", () => {
     log.feedback(n, BUYER);
   };
 
-  it("are read from a listed implementation on, and no longer after an unlisted one", async () => {
+  it("are read from their first listed implementation on, and never again after an unlisted one", async () => {
     const log = new RegistryLog({}, false);
     say(log, 1);
-    // An implementation that is not listed ends nothing while no listed one was there.
+    // An implementation that is not listed ends nothing before the first listed one.
     log.upgraded(IDENTITY, UNLISTED).upgraded(REPUTATION, UNLISTED);
     say(log, 2);
     const before = await derive(log);

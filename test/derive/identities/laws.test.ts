@@ -11,7 +11,7 @@ import { identityLog } from "../oracle/identityLog.ts";
 import { stewardLog } from "../oracle/stewardLog.ts";
 import { REGISTRIES, RegistryLog } from "./registryLog.ts";
 
-/** Rows that identities may change: their own rows, rows for look-ups, and the digest, which contains their root. */
+/** Tables that identities may change: their own, those for look-ups, and the digest, which contains the root of identities. */
 const OWN = new Set<string>([
   ...Object.keys(identityTables),
   "state",
@@ -20,7 +20,7 @@ const OWN = new Set<string>([
   "digestNode",
   "digest",
 ]);
-/** Tables of paths from row to row. A look-up may shorten a path, but its end stays the same. */
+/** Tables of a union-find: each row names the next one. A look-up may shorten a path, but the path's end stays the same. */
 const WAYS = new Set<string>(["cluster", "buyerGroup"]);
 
 const isOfRegistry = ({ kind }: DeriveEvent) => /^(identity|feedback|registry)\./.test(kind);
@@ -39,7 +39,7 @@ async function restOf(log: EventLog) {
   return { agents, clusters, rows: Object.fromEntries(rows), roots };
 }
 
-/** A copy of a log with only some of its events, each in its place. `isAbout`: whether the log names registries. */
+/** A copy of a log with only some of its events, each in its place. `isAbout`: whether the copy names registries. */
 function only(log: EventLog, keep: (event: DeriveEvent) => boolean, isAbout: boolean): EventLog {
   const copy = new EventLog();
   const [params, ...events] = log.events;
@@ -71,12 +71,12 @@ describe("laws of identities", () => {
     await fc.assert(fc.asyncProperty(stewardLog, identityLog, among), { numRuns: 5 });
   }).timeout(0);
 
-  it("a log without registries has the same digests as before, and no rows of identities", async () => {
+  it("a log without registries has the digest of the rules without identities, and no rows of identities", async () => {
     const log = new EventLog();
     for (let n = 2; n < 8; n++) log.after(60).hire(wallet(1), wallet(n));
     log.tick();
     const { digest, store } = await log.derive();
-    // The results of the same rules without identities.
+    // The result of the same rules without identities.
     expect(digest).to.equal("0x602c93cf7c759a680d1e4db06d7b46fd9a9973f0cd60600f5bf5ecf2a2f0273a");
     for (const table of Object.keys(identityTables) as TableName[])
       expect(store.rows(table).size, table).to.equal(0);
@@ -120,7 +120,7 @@ describe("laws of identities", () => {
   }).timeout(0);
 });
 
-/** A copy of `log` with the registry's events of `other`. They stand at the ends of blocks of `log`. */
+/** A copy of `log`, with the registry's events of `other` at the ends of its blocks, three in each block. */
 function mixOf(log: EventLog, other: EventLog): EventLog {
   const mixed = new EventLog();
   const [first, ...rest] = log.events;

@@ -5,7 +5,7 @@ import { EventLog, NOBODY } from "../eventLog.ts";
 
 export const IDENTITY: Address = `0x${"1d".repeat(20)}`;
 export const REPUTATION: Address = `0x${"4e".repeat(20)}`;
-/** An implementation that is listed, and one that is not. */
+/** An implementation that the log lists, and another implementation. */
 export const LISTED: Address = `0x${"20".repeat(20)}`;
 export const UNLISTED: Address = `0x${"66".repeat(20)}`;
 export const REGISTRIES: LogRegistries = {
@@ -16,7 +16,7 @@ export const REGISTRIES: LogRegistries = {
 
 const WALLET = "agentWallet";
 
-/** A log with events of the ERC-8004 contracts, in their order. */
+/** A log with events of the ERC-8004 contracts, in the order in which the contracts emit them. */
 export class RegistryLog extends EventLog {
   readonly #given = new Map<string, number>();
 
@@ -43,7 +43,7 @@ export class RegistryLog extends EventLog {
     return tx;
   }
 
-  /** A transfer of the token: its wallet is cleared first. */
+  /** A transfer of the token. The contract first clears the identity's wallet. */
   sold(identity: number, from: Address, to: Address, tx = this.hash()): this {
     return this.wallet(identity, null, tx).moved(identity, from, to, tx);
   }

@@ -25,7 +25,7 @@ const guarantee = {
   penalty: { type: "temporary_suspension", duration: "90 days" },
 };
 
-/** The log, with every agent promising more than it keeps. */
+/** The log, in which each agent also publishes an SLA that promises more than the agent keeps. */
 function withPromises(log: EventLog): EventLog {
   for (let n = 1; n <= 7; n++) {
     const agent = wallet(n);
@@ -42,7 +42,7 @@ function withPromises(log: EventLog): EventLog {
 
 const stewards = async (log: EventLog) => derivedStewards((await log.derive()).store);
 
-/** Every leaf of the digest's tree of SHP, by its key, at every tick: the whole tree, and its roots. */
+/** The digest's tree of SHP: all its nodes after the log, and its root at every tick. */
 function shpDigests(store: MemoryStore) {
   const nodes = [...store.rows("digestNode").values()].filter(({ id }) => !id.startsWith("s"));
   const roots = [...store.rows("digest").values()].map(({ block, root }) => [block, root]);
@@ -50,7 +50,7 @@ function shpDigests(store: MemoryStore) {
 }
 
 describe("laws of the trust score", () => {
-  it("no record of the trust score changes any field, cluster or tier of SHP, or any leaf of the digest's SHP tree", async () => {
+  it("no record of the trust score changes any field, cluster or tier of SHP, or any node of the digest's tree of SHP", async () => {
     let [breaches, scored] = [0, 0];
     await fc.assert(
       fc.asyncProperty(stewardLog, async (generated) => {
@@ -72,7 +72,7 @@ describe("laws of the trust score", () => {
     expect(scored, "logs whose trust scores differ").to.be.greaterThan(0);
   });
 
-  it("statements about an endorser change no score except its own", async () => {
+  it("endorsements of an agent change only the agent's own score, also if the agent endorses others", async () => {
     await fc.assert(
       fc.asyncProperty(stewardLog, fc.integer({ min: 1, max: 7 }), async (log, n) => {
         const fresh = Array.from({ length: 3 }, (_, at) => wallet(500 + at));
@@ -93,11 +93,11 @@ describe("laws of the trust score", () => {
     );
   });
 
-  it("no score changes by the words of a stranger", async () => {
+  it("no record of a stranger changes a score", async () => {
     await fc.assert(
       fc.asyncProperty(stewardLog, async (log) => {
         const stranger = wallet(900);
-        // The stranger is an agent with a host among theirs, in both.
+        // In both logs the stranger is an agent, and has a host that other agents have too.
         log.listing(stranger, "custom.stranger", {
           endpoint: "https://h0.example/hire",
           price_usdc: "70000",
