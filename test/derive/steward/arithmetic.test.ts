@@ -26,7 +26,7 @@ function logarithmOf(n: number): bigint {
     for (let k = 1n; power !== 0n; k += 2n, power = (((power * z) / one) * z) / one) sum += power / k;
     return 2n * sum;
   };
-  // Steps of small ratios, so that the series is short.
+  // Each step has a small ratio, so its series has few terms.
   const steps = (m: number) => {
     let sum = 0n;
     for (let k = 1; k < m; k++) sum += ln(BigInt(k + 1), BigInt(k));
@@ -76,7 +76,7 @@ describe("the arithmetic of the trust score", () => {
     ]);
   });
 
-  it("sums the paper's worked example to .932019, not to its .9465", () => {
+  it("sums the paper's worked example to .932019, not to the .9465 that the paper gives", () => {
     const counted = Array.from({ length: 52 }, (_, n) => ({ party: String(n % 42), trust: 850_000_000 }));
     const paper: Factors = {
       test_coverage: 963_446_475,
@@ -86,7 +86,7 @@ describe("the arithmetic of the trust score", () => {
       attestation_freshness: freshnessOf(2),
     };
     expect(scoreOf(paper)).to.equal(932_018_869);
-    // The sum of the paper's own printed values, for its own 52 endorsements. The paper prints neither of the two sums.
+    // The sum of the values that the paper prints, for its 52 endorsements. The paper prints another sum than these two.
     const printed = {
       ...paper,
       test_coverage: 960_000_000,
@@ -106,7 +106,7 @@ describe("the arithmetic of the trust score", () => {
     expect([unique, average]).to.deep.equal([2, 300_000_000]);
   });
 
-  it("does not include endorsements in the value of an endorser's word", () => {
+  it("gives an endorser's endorsement a value that does not depend on endorsements of the endorser", () => {
     const factors: Factors = {
       test_coverage: NANO,
       uptime: 0,

@@ -24,7 +24,7 @@ describe("success by difficulty", () => {
     expect([difficultySuccess, successRate]).to.deep.equal([727_272_727, 333_333_333]);
   });
 
-  it("is the plain success rate where nothing is published, null without hires, and never in the score", async () => {
+  it("is the plain success rate if no difficulty is published, is null without hires, and never enters the score", async () => {
     const [plain, weighed] = [log({}), log()];
     for (const it of [plain, weighed]) {
       sell(it, "custom.hard", true, 0);
@@ -40,7 +40,7 @@ describe("success by difficulty", () => {
     expect((await derived(neutral)).difficultySuccess).to.equal(null);
   });
 
-  it("keeps the weight of a hire from the time when it was counted, also when its outcome changes later", async () => {
+  it("keeps the weight that a hire had when it was counted, also if the hire's outcome changes later", async () => {
     const it = log();
     const receipt = sell(it, "custom.hard", false, 0);
     sell(it, "text.translate", true, 1);

@@ -16,7 +16,7 @@ import {
   testRun,
 } from "./stewardScene.ts";
 
-describe("test coverage and freshness", () => {
+describe("the coverage and freshness of tests", () => {
   const coverage = async (runs: RecordBody[]) => {
     const log = stewardLog();
     attest(log, { runs });
@@ -24,7 +24,7 @@ describe("test coverage and freshness", () => {
   };
   const other = `0x${"b2".repeat(32)}`;
 
-  it("is that of the worst run", async () => {
+  it("have the coverage of the worst run", async () => {
     expect(await coverage([testRun({ seed: "1" }), testRun({ seed: "2", passing: 368 })])).to.equal(
       960_835_509,
     );
@@ -33,7 +33,7 @@ describe("test coverage and freshness", () => {
     );
   });
 
-  it("is 0 unless tests were run twice, with two seeds or with equal results test by test", async () => {
+  it("have a coverage only after two runs, with different seeds or with equal results of each test", async () => {
     const full = 963_446_475;
     expect(await coverage([testRun({ seed: "1" })])).to.equal(0);
     expect(await coverage([testRun({ seed: "1" }), testRun({ seed: "1" })])).to.equal(0);
@@ -44,13 +44,13 @@ describe("test coverage and freshness", () => {
     expect(await coverage([testRun({ seed: "1" }), testRun()]), "one of each").to.equal(0);
   });
 
-  it("is 0 when a run had no tests", async () => {
+  it("have a coverage of 0 when a run had no tests", async () => {
     expect(await coverage([testRun({ seed: "1" }), testRun({ seed: "2", passing: 0, total: 0 })])).to.equal(
       0,
     );
   });
 
-  it("falls by whole hours and is 0 from 24 on", async () => {
+  it("have a freshness that falls by whole hours and is 0 from 24 hours on", async () => {
     for (const [seconds, freshness] of [
       [2 * HOUR, 916_666_667],
       [3 * HOUR - 1, 916_666_667],
@@ -65,7 +65,7 @@ describe("test coverage and freshness", () => {
     }
   });
 
-  it("uses the latest run, whoever attests it, and no earlier run that is reported again", async () => {
+  it("use the latest run, whether the agent or an attestor reports it, and refuse a run that is not newer", async () => {
     const log = stewardLog();
     goTo(log, START + DAY);
     attest(log, { by: ATTESTOR, ran_at: START + 10 });
@@ -109,7 +109,7 @@ describe("success rate", () => {
     }
   });
 
-  it("leaves out failures whose own buyer says that its request was at fault, before the receipt counts or after", async () => {
+  it("leaves out a failure if the hire's buyer says that its own request was at fault, before or after the hire counts", async () => {
     for (const failure of ["client_error", "timeout", undefined]) {
       const log = stewardLog();
       log.hire(AGENT, BUYER);
@@ -133,14 +133,14 @@ describe("success rate", () => {
     expect(await rate(log), "by escrow").to.equal(1_000_000_000);
   });
 
-  it("does not change the successes for it", async () => {
+  it("keeps a success whose buyer says that its own request was at fault", async () => {
     const log = stewardLog();
     const receipt = log.hire(AGENT, BUYER);
     log.record("telemetry", BUYER, { receipt, verification: { all_passed: true }, failure: "client_error" });
     expect(await rate(log)).to.equal(1_000_000_000);
   });
 
-  it("is 0 without a hire, and decays by day in addition to the score", async () => {
+  it("is 0 without a hire, and a second figure, outside of the score, decays by day", async () => {
     const log = stewardLog();
     attest(log);
     const empty = await stewardOf(log.after(3600).tick());
@@ -173,7 +173,7 @@ describe("endorsements", () => {
   };
   const [first = wallet(100), second = wallet(101)] = endorsers;
 
-  it("count with the endorser's own score without endorsements", async () => {
+  it("count with the endorser's own score, computed without endorsements", async () => {
     const log = scene();
     attest(log, { agent_id: first, by: first });
     endorse(log, first, AGENT);
@@ -201,7 +201,7 @@ describe("endorsements", () => {
     }
   });
 
-  it("need an endorser that is thirty days old, exactly", async () => {
+  it("need an endorser that is at least thirty days old", async () => {
     for (const [seconds, count] of [
       [0, 0],
       [300, 1],
@@ -217,7 +217,7 @@ describe("endorsements", () => {
     }
   });
 
-  it("are ignored as a crowd from four endorsers within an hour on", async () => {
+  it("of four endorsers or more within an hour are ignored as a crowd", async () => {
     for (const [endorserCount, seconds, count] of [
       [3, 0, 3],
       [4, 0, 0],
@@ -233,7 +233,7 @@ describe("endorsements", () => {
     }
   });
 
-  it("are at most three from one endorser, which count as one endorser", async () => {
+  it("of one endorser count at most three times, and as one endorser", async () => {
     const log = scene();
     for (const kind of ["a1", "b1", "c1", "d1"]) endorse(log, first, AGENT, { capability: `custom.${kind}` });
     const { endorsementCount, uniqueEndorsers } = await derived(log);
@@ -241,7 +241,7 @@ describe("endorsements", () => {
     expect((await stewardOf(log)).endorsedBy).not.to.contain("custom.a1");
   });
 
-  it("count as one endorser where endorsers are one buyer", async () => {
+  it("of endorsers that are one buyer count as one endorser", async () => {
     const log = scene();
     for (const agent of endorsers.slice(0, 4)) log.transfer(wallet(99), agent, 100_000_000);
     for (const endorser of endorsers.slice(0, 6)) {
@@ -252,7 +252,7 @@ describe("endorsements", () => {
     expect([endorsementCount, uniqueEndorsers]).to.deep.equal([6, 3]);
   });
 
-  it("can be withdrawn, and an old word does not bring one back", async () => {
+  it("can be withdrawn, and an older record does not bring an endorsement back", async () => {
     const log = scene();
     endorse(log, first, AGENT, { issued_at: START + 5 });
     endorse(log, first, AGENT, { issued_at: START + 6, revoked: true });
@@ -271,7 +271,7 @@ describe("endorsements", () => {
     ]);
   });
 
-  it("need the endorsed agent's consent, and an agent on either side", async () => {
+  it("need the endorsed agent's consent, and an agent on each side", async () => {
     const log = scene();
     const body = { endorser: first, agent_id: AGENT, issued_at: START };
     log.record("endorsement", first, body);
@@ -285,7 +285,7 @@ describe("endorsements", () => {
   });
 });
 
-describe("when scores are computed", () => {
+describe("the time at which a score is computed", () => {
   it("is after the five minutes of an agent's slot, once an hour", async () => {
     const log = stewardLog();
     attest(log);
@@ -296,12 +296,12 @@ describe("when scores are computed", () => {
       times.push((await stewardOf(log)).computedTime);
     }
     const minute = (n: number) => START + n * 300;
-    // Address 1: its slot is from minute 5 to 10.
+    // The agent's address is 1, so its slot is from minute 5 to 10.
     expect(times.slice(0, 3)).to.deep.equal([START, minute(2), minute(2)]);
     expect(times.slice(-3)).to.deep.equal([minute(2), minute(2), minute(14)]);
   });
 
-  it("is once at a tick that comes hours later", async () => {
+  it("is the next tick, also if it comes many hours later", async () => {
     const log = close(stewardLog());
     attest(log);
     goTo(log, START + 50 * HOUR).tick();

@@ -44,7 +44,7 @@ describe("what an attack on the trust score costs", () => {
   };
   const done = (log: EventLog) => log.after(HOUR).tick();
 
-  it("a ring of mutual endorsements: with one owner nothing counts; without, each one is worth its own score", async () => {
+  it("in a ring of endorsements none counts if one wallet funds all; otherwise each counts with its endorser's own score", async () => {
     for (const [fundedBy, endorsements, reason] of [
       [wallet(99), 0, `${wallet(1_009)} * cluster`],
       [undefined, 52_112_888, ""],
@@ -55,7 +55,7 @@ describe("what an attack on the trust score costs", () => {
         log.after(2 * HOUR);
         endorse(log, agent, ring[(n + 1) % 10] ?? agent);
       }
-      // They sell a second time, so that their endorsements have a value: 25 of 85.
+      // Each agent sells a second time, so its endorsement has a value: 25 of 85.
       for (const [n, agent] of ring.entries()) log.hire(agent, wallet(5_000 + n), { amount: 1_000 });
       done(log).after(HOUR).tick();
       const first = await stewardOf(log, ring[0]);
@@ -63,7 +63,7 @@ describe("what an attack on the trust score costs", () => {
     }
   });
 
-  it("400 worthless endorsements of a rival: none counts without its consent, and its score stays", async () => {
+  it("400 worthless endorsements of a rival do not change its score, because none counts without its consent", async () => {
     const crowd = sybils(400);
     const log = aMonthAgo(crowd.slice(0, 5));
     for (const agent of crowd.slice(0, 5)) {
@@ -84,7 +84,7 @@ describe("what an attack on the trust score costs", () => {
     expect(reasons.length).to.equal(395);
   });
 
-  it("33 sybils without a sale add nothing; with one sale of $0.001 each and 31 days they add .15 × .9 × their own score", async () => {
+  it("34 sybils without a sale add nothing; with a sale of $0.001 each a month they add .15 × .9 × their own score", async () => {
     for (const [sell, value] of [
       [false, 0],
       [true, 264_705_882],
@@ -102,7 +102,7 @@ describe("what an attack on the trust score costs", () => {
     }
   });
 
-  it("one bribed prober of three: its lies and its silence change nothing", async () => {
+  it("one bribed prober of three changes nothing by lies or by silence", async () => {
     const log = stewardLog({ probers: 3 });
     for (let hour = 0; hour < 24; hour++) {
       goTo(log, START + (hour + 1) * HOUR + 1);
@@ -154,7 +154,7 @@ describe("what an attack on the trust score costs", () => {
     expect(slotSums.split(" ")[0]).to.equal("36:24:24");
   });
 
-  it("decoys that go down together with the agent: they need as many sellers as the others, at least 11 of 20; without sales they have no effect", async () => {
+  it("decoys that go down with the agent hide its downtime only if they sold something and are as many as the other sellers (at least 11 of 20)", async () => {
     const lost = async (decoys: number, honest: number, sold = 1) => {
       const log = stewardLog();
       const names = (name: string, count: number) =>
@@ -200,7 +200,7 @@ describe("what an attack on the trust score costs", () => {
     expect([...store.rows("guarantee").values()].map(({ status }) => status)).to.deep.equal(["at_risk"]);
   });
 
-  it("tests that are repeated until they pass: this is the agent's own word, shown as such, and worth at most .3 + .1", async () => {
+  it("tests that an agent repeats until they pass are shown as its own statement, and are worth at most .3 + .1", async () => {
     const log = stewardLog();
     attest(log, { runs: [testRun({ seed: "1", passing: 383 }), testRun({ seed: "2", passing: 383 })] });
     const { score, scoredAttestation, tier } = await stewardOf(log.after(600).tick());

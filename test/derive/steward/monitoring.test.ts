@@ -31,7 +31,7 @@ async function derived(log: EventLog) {
 }
 
 describe("what probers find about an agent's own monitoring", () => {
-  it("is shown by prober, the newest finding of each, also when it no longer differs", async () => {
+  it("is the newest finding of each prober, also if the figures no longer differ", async () => {
     const log = promisedLog();
     tell(log, [uptime]);
     tell(log, [{ ...uptime, claimed: null }], { by: SECOND });
@@ -39,7 +39,7 @@ describe("what probers find about an agent's own monitoring", () => {
       [AGENT, PROBER, [uptime]],
       [AGENT, SECOND, [{ ...uptime, claimed: null }]],
     ]);
-    // Told later, and asked earlier.
+    // This record comes later, but the prober asked the agent earlier.
     tell(log, [], { part: 1, ago: 61 });
     expect((await derived(log))[0]).to.deep.equal([AGENT, PROBER, [uptime]]);
     tell(log.after(DAY), []);

@@ -87,7 +87,7 @@ const hires = (
   for (let n = 0; n < count; n++) log.hire(AGENT, wallet(from + (n % buyers)), { passed, latency_ms });
 };
 
-/** A success guarantee that is breached on the second day, an hour past its noon. */
+/** A guarantee of the success rate that is breached on the second day at 13:00. */
 function breached(penalty: RecordBody = reduction, more: { steward?: object } = {}): EventLog {
   const log = promise(stewardLog(more), success(penalty));
   goTo(log, START + DAY + 12 * HOUR);
@@ -96,7 +96,7 @@ function breached(penalty: RecordBody = reduction, more: { steward?: object } = 
   return log.after(HOUR).tick();
 }
 
-describe("SLAs: what is a breach", () => {
+describe("SLAs: a breach", () => {
   it("is strictly beyond the threshold, and a value at the target is compliant", async () => {
     for (const [ok, failed, status, count] of [
       [49, 1, "compliant", 0],
@@ -137,14 +137,14 @@ describe("SLAs: what is a breach", () => {
     expect(await count(fundedBy(99, 300, 301, 302, 303)), "four buyers of one family").to.equal(0);
     expect(await count(fundedBy(99, 300, 301, 302)), "two families").to.equal(0);
     expect(await count(fundedBy(99, 300, 301)), "three families").to.equal(1);
-    expect(await count(fundedBy(1, 300, 301)), "two of its own").to.equal(0);
-    expect(await count(fundedBy(1, 300)), "one of its own").to.equal(1);
+    expect(await count(fundedBy(1, 300, 301)), "two buyers of the agent's own family").to.equal(0);
+    expect(await count(fundedBy(1, 300)), "one buyer of the agent's own family").to.equal(1);
     expect(
       await count((log) => {
         hires(log, 40, false, { buyers: 4 });
         for (const n of [300, 301, 302, 303]) log.transfer(wallet(99), wallet(n), 90_000);
       }),
-      "money that came after they bought",
+      "money that reaches the buyers after their hires",
     ).to.equal(1);
     for (const [steps, breaches] of [
       [16, 1],
@@ -156,7 +156,7 @@ describe("SLAs: what is a breach", () => {
           for (const [n, from] of way.entries()) log.transfer(from, way[n + 1] ?? wallet(300), 90_000);
           hires(log, 40, false, { buyers: 3 });
         }),
-        `a founder ${steps} steps away`,
+        `the first wallet of the money is ${steps} steps away`,
       ).to.equal(breaches);
     expect(
       await count((log) => {
@@ -165,7 +165,7 @@ describe("SLAs: what is a breach", () => {
         hires(log, 200, true, { buyers: 1, from: 400 });
         hires(log, 10, false);
       }),
-      "a good record that it buys itself",
+      "good hires that the agent pays for itself",
     ).to.equal(1);
     expect(
       await count((log) => {
@@ -175,7 +175,7 @@ describe("SLAs: what is a breach", () => {
         }
         hires(log, 40, false);
       }),
-      "its own cluster",
+      "buyers of the agent's own cluster",
     ).to.equal(0);
   });
 
@@ -200,7 +200,7 @@ describe("SLAs: what is a breach", () => {
     expect(await count(success(), 24, torn)).to.equal(1);
   });
 
-  it("uses whole UTC days from the first midnight on", async () => {
+  it("uses whole UTC days, from the first midnight after the promise on", async () => {
     for (const [day, count] of [
       [0, 0],
       [1, 1],
@@ -278,8 +278,8 @@ describe("SLAs: what is a breach", () => {
   });
 });
 
-describe("SLAs: from a breach to its penalty", () => {
-  it("is detected and announced, and stands when nobody disputes it for seven days", async () => {
+describe("SLAs: a breach that leads to a penalty", () => {
+  it("is detected first, and is confirmed if nobody disputes it for seven days", async () => {
     for (const [seconds, status] of [
       [week, "detected"],
       [week + 1, "confirmed"],
@@ -291,7 +291,7 @@ describe("SLAs: from a breach to its penalty", () => {
     }
   });
 
-  it("accepts the agent's first dispute within seven days, and waits seven more for a ruling", async () => {
+  it("accepts the agent's first dispute within seven days, and waits seven more days for a ruling", async () => {
     const dispute = (log: EventLog, id: string, by = AGENT) =>
       log.record("sla_dispute", by, {
         breach: id,
@@ -360,7 +360,7 @@ describe("SLAs: from a breach to its penalty", () => {
     );
   });
 
-  it("accepts a ruling until the last second, and a late `overturned` lifts the breach from then on", async () => {
+  it("accepts a ruling until the last second, and a later ruling `overturned` ends its penalty", async () => {
     expect((await ruled("upheld", { wait: week })).reasons).to.equal(null);
     expect((await ruled("upheld", { wait: week + 1 })).reasons).to.equal(
       "a breach that is disputed cannot be upheld now",
@@ -373,7 +373,7 @@ describe("SLAs: from a breach to its penalty", () => {
     expect(score).to.equal(algorithmScore);
   });
 
-  it("leaves the badge of 30 days without a confirmed breach alone, once the last one was overturned", async () => {
+  it("is no longer the agent's last confirmed breach after a ruling `overturned`", async () => {
     const { log, id } = await ruled("upheld");
     const lastConfirmed = async () => (await log.derive()).store.rows("sla").get(AGENT)?.lastConfirmed;
     expect(await lastConfirmed()).to.equal((await breachOf(log)).confirmedTime);
@@ -381,7 +381,7 @@ describe("SLAs: from a breach to its penalty", () => {
     expect(await lastConfirmed()).to.equal(null);
   });
 
-  it("ends before new parameters change its arbitrators", async () => {
+  it("has the time for a dispute that the parameters give", async () => {
     const log = breached(reduction, { steward: { arbitrators: [], disputeSeconds: 60, reviewSeconds: 60 } });
     const { detectedTime, decidedBy } = await breachOf(log);
     expect(decidedBy - detectedTime).to.equal(60);
@@ -394,7 +394,7 @@ describe("SLAs: penalties", () => {
     return log.after(week + 1).tick();
   };
 
-  it("reduce the score by a share: .94 × .9 = .846, on day 1 .849133", () => {
+  it("reduce the score by a share: .94 × .9 = .846, and .849133 after one good day", () => {
     const of = (amount: string, goodDays: number) =>
       ({ status: "confirmed", penalty: JSON.stringify({ ...reduction, amount }), goodDays }) as Row<"breach">;
     const left = (...breaches: Row<"breach">[]) => {
@@ -408,7 +408,7 @@ describe("SLAs: penalties", () => {
     expect(left({ ...of("0.1", 0), status: "detected" })).to.equal(940_000_000);
   });
 
-  it("decrease day by day, on days whose own value met the target", async () => {
+  it("decrease on each day whose own value meets the target", async () => {
     const log = confirmed(reduction);
     const before = await breachOf(log);
     expect(before.goodDays).to.equal(0);
@@ -423,7 +423,7 @@ describe("SLAs: penalties", () => {
       goTo(log, START + (day + 1) * DAY + 4 * HOUR).tick();
       goodDays.push((await breachOf(log)).goodDays);
     }
-    expect(goodDays, "a good one, one without hires, a bad one, a good one").to.deep.equal([1, 1, 1, 2]);
+    expect(goodDays, "a good day, a day without hires, a bad day, a good day").to.deep.equal([1, 1, 1, 2]);
     const { score, algorithmScore } = await stewardOf(log);
     expect(score).to.equal(Math.round((algorithmScore * (300 - 28)) / 300));
     expect((await breachOf(log)).closedTime).not.to.equal(null);
@@ -483,12 +483,13 @@ describe("SLAs: penalties", () => {
     ]);
     expect((await breachOf(log)).paid).to.equal(142_857n);
 
-    // A relevant log has the transfers that such a record names, as it has those that a receipt names.
+    // A relevant log has the transfers that payments of an SLA name, like the transfers that receipts name.
     const relevant = await deriveRelevant(await relevantOf(log));
     expect(rows(relevant, "breach").map(({ paid }) => paid)).to.deep.equal([142_857n]);
     expect(rows(relevant, "slaClaim")).to.deep.equal(rows((await log.derive()).store, "slaClaim"));
 
-    // The buyer says that the same money bought its work. Then the money paid only for the work.
+    // The harmed buyer gives a receipt for the same money, because it sold work to the agent. Then the money paid only
+// for that work.
     log.receipt(wallet(300), AGENT, { tx: right, amount: 142_857, log_index: at, buyer_signature: "0x01" });
     expect((await breachOf(log)).paid).to.equal(0n);
     pay(right, at);
@@ -512,7 +513,7 @@ describe("SLAs: penalties", () => {
     expect(await reasonsOf(log, "sla_payment")).to.deep.equal(["this transfer paid for a hire"]);
   });
 
-  it("create no debt where everything was given back", async () => {
+  it("create no debt if all the money went back to the buyers", async () => {
     const log = promise(stewardLog(), success({ type: "financial", amount: "3", currency: "USDC" }));
     goTo(log, START + DAY);
     for (let n = 0; n < 21; n++) {
@@ -528,7 +529,7 @@ describe("SLAs: penalties", () => {
     expect([status, owed]).to.deep.equal(["confirmed", 0n]);
   });
 
-  it("create no debt where nobody paid", async () => {
+  it("create no debt if nobody paid", async () => {
     const log = promise(
       stewardLog({ probers: 1 }),
       uptime({ type: "financial", amount: "100", currency: "USDC" }),
@@ -540,7 +541,7 @@ describe("SLAs: penalties", () => {
     expect([breach.status, breach.owed]).to.deep.equal(["confirmed", 0n]);
   });
 
-  it("keep badges away until thirty good days and a ruling `reinstated`", async () => {
+  it("keep badges away until the agent has thirty good days and a ruling `reinstated`", async () => {
     const penalty = { type: "badge_revocation", revoke: ["sla_compliant"] };
     const log = confirmed(penalty);
     const breach = await breachOf(log);
@@ -556,7 +557,7 @@ describe("SLAs: penalties", () => {
 describe("SLAs: uptime, hour by hour", () => {
   it("is breached by a day whose downtime is beyond the threshold, and closed by a day at target", async () => {
     const log = promise(stewardLog(), uptime());
-    // On day 1 an hour and a half is down: 270 of 288.
+    // On day 1 the host is down for an hour and a half: 270 of 288 slots are good.
     daysOf(log, 1, 1, (hour) =>
       hour === 40 ? "0".repeat(12) : hour === 41 ? `000000${"1".repeat(6)}` : up(),
     );
@@ -570,7 +571,7 @@ describe("SLAs: uptime, hour by hour", () => {
     expect(rows(store, "guarantee")[0]).to.deep.include({ openBreach: null, fromDay: START / DAY + 4 });
   });
 
-  it("is not found before three quarters of a day have data", async () => {
+  it("is breached only if three quarters of a day have data", async () => {
     for (const [hours, count] of [
       [17, 0],
       [18, 1],
@@ -583,7 +584,7 @@ describe("SLAs: uptime, hour by hour", () => {
   });
 });
 
-describe("SLAs: a new version", () => {
+describe("SLAs: new versions", () => {
   const names = (store: MemoryStore) =>
     (store.rows("sla").get(AGENT)?.binding ?? "")
       .split("\n")
@@ -603,7 +604,7 @@ describe("SLAs: a new version", () => {
     ]);
   });
 
-  it("bind for thirty more days where they are weakened, dropped, withdrawn or made cheaper to break", async () => {
+  it("leave a guarantee binding for thirty more days if they weaken or drop it, or make its breach cheaper", async () => {
     const changes: RecordBody[][] = [
       [success(reduction, { target: "0.97" })],
       [success(reduction, { breach_threshold: "0.89" })],
@@ -624,7 +625,7 @@ describe("SLAs: a new version", () => {
     }
   });
 
-  it("leave the terms of an open breach, and the guarantee binds until the breach is closed", async () => {
+  it("do not change the terms of an open breach, and its guarantee binds until the breach is closed", async () => {
     const log = breached();
     promise(log);
     goTo(log, log.time + 40 * DAY).tick();
@@ -636,7 +637,7 @@ describe("SLAs: a new version", () => {
     expect(names((await log.derive()).store)).to.deep.equal(["success_rate/30/0"]);
   });
 
-  it("are limited in the number that bind at the same time", async () => {
+  it("are refused if more than 64 guarantees would bind at the same time", async () => {
     const log = stewardLog();
     for (let n = 0; n < 70; n++) {
       log.after(1);
@@ -647,7 +648,7 @@ describe("SLAs: a new version", () => {
     expect((await reasonsOf(log, "sla")).at(-1)).to.equal("more than 64 guarantees would bind");
   });
 
-  it("count only if they are newer than the last", async () => {
+  it("count only if they are newer than the last version", async () => {
     const log = stewardLog();
     const say = (issued_at: number, by = AGENT) =>
       log.record("sla", by, { agent_id: AGENT, version: "1", guarantees: [], issued_at });
@@ -672,7 +673,7 @@ describe("SLAs: days until a breach", () => {
     for (const [n, value] of values.entries()) closes = withClose(closes, 100 + n, BigInt(value));
     return daysUntilBreach({ metric, closes, threshold: BigInt(threshold) }, BigInt(current));
   };
-  it("are counted after three days, where the trend leads to a breach, rounded up", () => {
+  it("are given after three days if the trend leads to a breach, rounded up", () => {
     expect(trend("uptime", [1000, 990])).to.equal(null);
     expect(trend("uptime", [1000, 990, 980])).to.equal(8);
     expect(trend("uptime", [1000, 990, 980], 981)).to.equal(9);
@@ -683,11 +684,11 @@ describe("SLAs: days until a breach", () => {
     expect(trend("uptime", [2000, 2000, 1000, 990, 980, 970, 960, 950, 940]), "the last seven").to.equal(4);
   });
 
-  it("are no number where the trend leads to a breach only after a century", () => {
+  it("are null if the trend leads to a breach only after more than a century", () => {
     const falling = [50_000, 49_999, 49_998];
     expect(trend("uptime", falling, 49_998, 49_998 - 36_500)).to.equal(36_500);
     expect(trend("uptime", falling, 49_998, 49_998 - 36_501)).to.equal(null);
-    // The highest promise that a record can have, and latencies of 1, 1 and 2 ms: 2 · 10¹² days.
+    // The highest threshold that a record can have. With latencies of 1, 1 and 2 ms its breach is 2 · 10¹² days away.
     const millisecond = 1_000_000_000;
     const slower = [millisecond, millisecond, 2 * millisecond];
     expect(trend("latency_p50", slower, 2 * millisecond, 999_999_999_999 * millisecond)).to.equal(null);

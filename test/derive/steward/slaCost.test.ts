@@ -46,7 +46,7 @@ function player(log: EventLog) {
 
 const plain = (_: string, value: unknown) => (typeof value === "bigint" ? String(value) : value);
 
-describe("SLAs: what they cost", () => {
+describe("the cost of SLAs", () => {
   it("an hour reads as much after five hundred failing and slow hires of two families as after fifty", () => {
     const log = stewardLog();
     log.record("sla", AGENT, { agent_id: AGENT, version: "1", guarantees, issued_at: log.time });
@@ -66,7 +66,7 @@ describe("SLAs: what they cost", () => {
     }
     expect(store.rows("breach").size, "nobody of a third family").to.equal(0);
     const [few = 0, many = 0] = hours;
-    // The digest's tree is deeper by then.
+    // The digest's tree is deeper now.
     expect(many).to.be.at.most(few + 40);
     log.hire(AGENT, wallet(302), { passed: false, latency_ms: 9_000 });
     log.after(HOUR).tick();
@@ -130,7 +130,7 @@ describe("SLAs: what they cost", () => {
     expect(many).to.be.at.most(few + 5);
   });
 
-  it("names three families on a day with bad figures, or all if there are fewer, also after amendments", () => {
+  it("the row of a day names three families with bad figures, or all if there are fewer, also after amended reports", () => {
     const part = fc.record({
       ok: fc.constant(0),
       failed: fc.constantFrom(0, 1),

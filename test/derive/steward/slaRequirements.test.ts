@@ -9,8 +9,8 @@ const promise = (metric: string, target: string, boundUntil: number | null = nul
 });
 const tier = (...promises: ReturnType<typeof promise>[]) => slaTierOf(slaRequirements(promises));
 
-describe("what tiers ask of SLAs", () => {
-  it("is met by the exact promise, and not by one step less", () => {
+describe("what a tier requires of SLAs", () => {
+  it("is met by exactly that promise, and not by a promise one step lower", () => {
     const rows: [promises: [uptime: string, success: string, p99?: string], tier: string][] = [
       [["0.9", "0.8"], "VERIFIED"],
       [["0.899999999", "0.8"], "UNVERIFIED"],
@@ -32,7 +32,7 @@ describe("what tiers ask of SLAs", () => {
     expect(tier(), "no SLA").to.equal("UNVERIFIED");
   });
 
-  it("counts the best promise for a metric, and no dropped promise", () => {
+  it("is met by the best promise for a metric, and by no dropped promise", () => {
     const success = promise("success_rate", "0.8");
     expect(tier(promise("uptime", "0.5"), promise("uptime", "0.9"), success)).to.equal("VERIFIED");
     expect(tier(promise("uptime", "0.9", 1), success)).to.equal("UNVERIFIED");

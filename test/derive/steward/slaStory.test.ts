@@ -72,11 +72,11 @@ describe("the life of an SLA", () => {
     expect(status()).to.equal("breached");
     expect(breaches().map(stepsOf)).to.deep.equal([["detected"], ["detected"], ["detected"], ["detected"]]);
     const { score: before, algorithmScore } = score();
-    expect(before, "nothing is taken before it is confirmed").to.equal(algorithmScore);
+    expect(before, "the score before a breach is confirmed").to.equal(algorithmScore);
     expect(suspended(log.time)).to.equal(null);
   });
 
-  it("is disputed once and ruled on; an upheld breach suspends a day later", async () => {
+  it("has one dispute for each breach, then a ruling; an upheld breach suspends the agent a day later", async () => {
     const [first, second] = [breachOf("success_rate", 7), breachOf("success_rate", 90)];
     goTo(log, START + 4 * DAY);
     for (const { id } of [first, first, second])
@@ -102,7 +102,7 @@ describe("the life of an SLA", () => {
     expect(suspended(ruled + 8 * DAY)).to.equal(null);
   });
 
-  it("is confirmed without a dispute when the time is over: buyers are owed money, a badge is gone", async () => {
+  it("has breaches confirmed without a dispute when the time is over: the agent owes buyers money and loses a badge", async () => {
     await day(10, 13);
     const [money, badge] = [breachOf("success_rate", 30), breachOf("latency_p99", 30)];
     expect([stepsOf(money), stepsOf(badge)]).to.deep.equal([
@@ -125,7 +125,7 @@ describe("the life of an SLA", () => {
     expect([paid.paid, stepsOf(paid).filter((it) => it === "paid").length]).to.deep.equal([paid.owed, 3]);
   });
 
-  it("recovers: each breach closes after a day at target, and the badge returns after thirty of them and a ruling", async () => {
+  it("recovers: each breach closes after a day at target, and the badge returns after thirty such days and a ruling", async () => {
     for (let n = 12; n < 46; n++) {
       goTo(log, START + n * DAY + HOUR);
       sell(1, true);

@@ -39,7 +39,7 @@ export function goTo(log: EventLog, time: number): EventLog {
   return log.after(time - log.time);
 }
 
-/** Bits of slots, the first slot first: `"11.0"` means three looks in four slots, with the host down in the last. */
+/** Bits of slots, from a text with a sign for each slot: `1` host up, `0` host down, `.` no look. The first slot comes first. */
 export function slots(text: string): [looked: number, down: number] {
   let [looked, down] = [0, 0];
   for (const [slot, sign] of [...text].entries()) {
@@ -58,7 +58,7 @@ type Report = {
   part?: number;
 };
 
-/** A prober's report of an hour, counted from the log's first, sent now. */
+/** A prober's report, sent now. `hour` counts from the log's first hour. */
 export function report(
   log: EventLog,
   prober: Address,
@@ -75,7 +75,7 @@ export function report(
 }
 
 /**
- * Reports about the agent's host, one for each hour from the first on, each right after its hour. All probers agree.
+ * Reports of all probers about the agent's host: one for each hour, right after the hour. All probers report the same.
  */
 export function hoursOf(log: EventLog, hours: string[], { probers = 1, from = 0 } = {}): EventLog {
   for (const [n, text] of hours.entries()) {
@@ -91,7 +91,7 @@ export function close(log: EventLog): EventLog {
   return log.after(3 * HOUR + 300).tick();
 }
 
-/** This many agents with one sale each and a host each. A report names the host of each agent. */
+/** An agent with one sale for each host. Returns the agents with their hosts, in the form of `served` in a report. */
 export function sellersOf(
   log: EventLog,
   hosts: readonly string[],
@@ -144,7 +144,7 @@ export async function stewardOf(log: EventLog, agent: Address = AGENT): Promise<
   return row;
 }
 
-/** Slots in 30 days: with data, of downtime, and found down. */
+/** How many slots of 30 days have data, count as downtime, and were found down. */
 export async function monthOf(log: EventLog, agent: Address = AGENT): Promise<number[]> {
   return ((await stewardOf(log, agent)).slotSums.split(" ")[1] ?? "").split(":").map(Number);
 }

@@ -26,18 +26,18 @@ const up = "1".repeat(12);
 describe("uptime: runs of failed slots", () => {
   const cases: [what: string, hours: string[], month: [data: number, down: number, raw: number]][] = [
     ["a run of 2 is no downtime", ["100111111111"], [12, 0, 2]],
-    ["a run of 3 is, from its first", ["100011111111"], [12, 3, 3]],
-    ["two runs of 2 are two", ["100100111111"], [12, 0, 4]],
+    ["a run of 3 is downtime, from its first slot on", ["100011111111"], [12, 3, 3]],
+    ["two runs of 2 are not one longer run", ["100100111111"], [12, 0, 4]],
     [
-      "a run of 2 at the end of an hour and 1 in the next is one of 3",
+      "2 failed slots at the end of an hour and 1 at the start of the next are a run of 3",
       ["111111111100", "011111111111"],
       [24, 3, 3],
     ],
-    ["a run of 2 at the end of an hour is none, if the next begins up", ["111111111100", up], [24, 0, 2]],
-    ["slots without data neither end a run", ["0..0..0.1111"], [7, 3, 3]],
-    ["nor lengthen it", ["00.........."], [2, 0, 2]],
-    ["an hour without a report neither", ["111111111100", "............", "0..........."], [13, 3, 3]],
-    ["a whole hour down", ["0".repeat(12)], [12, 12, 12]],
+    ["a run of 2 at the end of an hour is no downtime if the next hour begins up", ["111111111100", up], [24, 0, 2]],
+    ["slots without data do not end a run", ["0..0..0.1111"], [7, 3, 3]],
+    ["slots without data do not lengthen a run", ["00.........."], [2, 0, 2]],
+    ["an hour without data does not end a run", ["111111111100", "............", "0..........."], [13, 3, 3]],
+    ["a whole hour of failed slots is downtime", ["0".repeat(12)], [12, 12, 12]],
   ];
   for (const [what, hours, month] of cases) {
     it(what, async () => {
@@ -58,7 +58,7 @@ describe("uptime: runs of failed slots", () => {
     expect(row.slots).to.equal(`${today}:0z0202000c010100`);
   });
 
-  it("count as (data − down) / data, and the raw share is shown too", async () => {
+  it("give an uptime of (data − down) / data, and the row also has the number of failed slots", async () => {
     const row = await stewardOf(close(hoursOf(stewardLog(), ["100011110011"])));
     expect([row.uptime, row.slotSums]).to.deep.equal([750_000_000, "12:3:5 12:3:5 12:3:5"]);
   });
@@ -68,7 +68,7 @@ describe("uptime: what probers say together", () => {
   const say = async (...words: string[]) => {
     const log = stewardLog({ probers: 4 });
     goTo(log, START + HOUR + 1);
-    // Three slots, so that a slot that is down counts.
+    // Three equal slots, because only a run of three failed slots counts as downtime.
     for (const [n, word] of words.entries())
       report(log, PROBERS[n] ?? FIRST, 0, { hosts: { [HOST]: slots(word.repeat(3)) } });
     return monthOf(close(log));
@@ -93,12 +93,12 @@ describe("uptime: what probers say together", () => {
     ["00..", isDown],
   ];
   for (const [words, month] of cases) {
-    it(`of ${words.length} probers: ${words} is ${month === isUp ? "up" : month === isDown ? "down" : "no data"}`, async () => {
+    it(`the results ${words} of ${words.length} probers give ${month === isUp ? "up" : month === isDown ? "down" : "no data"}`, async () => {
       expect(await say(...words)).to.deep.equal(month);
     });
   }
 
-  it("counts the first word of a prober on a host and an hour", async () => {
+  it("counts the first report of a prober about a host and an hour", async () => {
     const log = stewardLog();
     goTo(log, START + HOUR + 1);
     report(log, FIRST, 0, { hosts: { [HOST]: UP } });
@@ -106,7 +106,7 @@ describe("uptime: what probers say together", () => {
     expect(await monthOf(close(log))).to.deep.equal([12, 0, 0]);
   });
 
-  it("accepts a report from the end of its hour on, for two hours, from probers and agents", async () => {
+  it("accepts a report for two hours from the end of its hour on, from probers and agents only", async () => {
     const log = stewardLog();
     goTo(log, START + HOUR - 1);
     report(log, FIRST, 0);
@@ -128,7 +128,7 @@ describe("uptime: what probers say together", () => {
     ]);
   });
 
-  it("counts an hour after its reports had two hours, not before", async () => {
+  it("counts an hour only after the two hours in which its reports may come", async () => {
     for (const [more, data] of [
       [0, 0],
       [1, 12],
@@ -143,8 +143,8 @@ describe("uptime: what probers say together", () => {
 describe("uptime: a prober that is itself offline", () => {
   const others = (count: number) => Array.from({ length: count }, (_, n) => `h${n}.example:443`);
   /**
-   * In the first hour all hosts are up. In the second hour `down` of them and the agent's own host are down for four
-   * slots.
+   * In the first hour the agent's host is up, and the other hosts are as `before` says. In the second hour `down`
+   * hosts, one of them the agent's, are down for four slots. `sellers` hosts belong to an agent with a sale.
    */
   const outage = async (hosts: number, down: number, { before = UP, sellers = hosts } = {}) => {
     const log = stewardLog();
@@ -161,18 +161,18 @@ describe("uptime: a prober that is itself offline", () => {
     return monthOf(close(log));
   };
 
-  it("reports nothing for a slot in which more than half of 20 hosts are down", async () => {
+  it("gives no data for a slot in which more than half of at least 20 hosts are down", async () => {
     expect(await outage(20, 11)).to.deep.equal([20, 0, 0]);
     expect(await outage(20, 10), "half").to.deep.equal([24, 4, 4]);
     expect(await outage(19, 19), "19 hosts").to.deep.equal([24, 4, 4]);
     expect(await outage(21, 11), "11 of 21").to.deep.equal([20, 0, 0]);
   });
 
-  it("is not assumed because of listings that were dead before, in any number", async () => {
+  it("is not found offline by hosts that were down before, however many", async () => {
     expect(await outage(400, 400, { before: DOWN })).to.deep.equal([24, 4, 4]);
   });
 
-  it("is not assumed because of hosts of agents without sales, or because of many hosts of one seller", async () => {
+  it("is not found offline by hosts of agents without sales, or by many hosts of one seller", async () => {
     expect(await outage(400, 400, { sellers: 19 }), "19 sellers").to.deep.equal([24, 4, 4]);
     expect(await outage(400, 400, { sellers: 20 }), "20 sellers").to.deep.equal([20, 0, 0]);
     const log = stewardLog();
@@ -184,16 +184,16 @@ describe("uptime: a prober that is itself offline", () => {
       goTo(log, START + (hour + 1) * HOUR + 1);
       report(log, FIRST, hour, { hosts: hosts(word), served });
     }
-    expect(await monthOf(close(log)), "16 hosts of one").to.deep.equal([24, 12, 12]);
+    expect(await monthOf(close(log)), "16 hosts of one seller").to.deep.equal([24, 12, 12]);
   });
 
-  it("is recognised by a seller's host for 168 hours after the host was found to serve the seller", async () => {
+  it("is found offline by a seller's host for 168 hours after a report that the host serves the seller", async () => {
     for (const [gap, month] of [
       [167, [20, 0, 0]],
       [168, [24, 4, 4]],
     ] as const) {
       const log = stewardLog();
-      // The agent itself is not a seller, so that it may be served again.
+      // The agent itself sold nothing, so the later reports may name its host as serving it.
       const served = sellersOf(log, others(20));
       const names = [...others(20), HOST];
       const hosts = (word: [number, number]) => Object.fromEntries(names.map((it) => [it, word]));
@@ -208,7 +208,7 @@ describe("uptime: a prober that is itself offline", () => {
     }
   });
 
-  it("is recognised by its own hosts alone, hour after hour", async () => {
+  it("is found offline by its own reports alone, also over several hours", async () => {
     const log = stewardLog({ probers: 2 });
     const served = sellersOf(log, [...others(19), HOST]);
     const hosts = (word: [number, number]) =>
@@ -221,7 +221,7 @@ describe("uptime: a prober that is itself offline", () => {
     expect(await monthOf(close(log)), "12 + 8 + 10 + 12").to.deep.equal([42, 0, 0]);
   });
 
-  it("costs the agent nothing if the other probers see it up, and hides nothing if they see it down", async () => {
+  it("costs the agent nothing if the other probers see the agent up, and hides no downtime that they see", async () => {
     const log = stewardLog({ probers: 3 });
     const served = sellersOf(log, [...others(19), HOST]);
     const hosts = (word: [number, number], own: [number, number]) => ({
@@ -240,10 +240,10 @@ describe("uptime: a prober that is itself offline", () => {
   });
 });
 
-describe("uptime: the hosts of an agent", () => {
+describe("uptime over an agent's hosts", () => {
   const hosts = { "a.example:443": UP, "b.example:443": DOWN };
 
-  it("uses the worst of several hosts, slot by slot", async () => {
+  it("is that of the worst host in each slot", async () => {
     const log = stewardLog();
     goTo(log, START + HOUR + 1);
     const word = { "a.example:443": slots("000111111111"), "b.example:443": slots("111111111000") };
@@ -251,7 +251,7 @@ describe("uptime: the hosts of an agent", () => {
     expect(await monthOf(close(log))).to.deep.equal([12, 6, 6]);
   });
 
-  it("counts the slots of a host for 168 hours from when it served the agent", async () => {
+  it("has the slots of a host for 168 hours after a report that the host served the agent", async () => {
     for (const [hour, data] of [
       [167, 12],
       [168, 0],
@@ -265,7 +265,7 @@ describe("uptime: the hosts of an agent", () => {
     }
   });
 
-  it("counts nothing from before the host served it", async () => {
+  it("has no slot from before the host served the agent", async () => {
     const log = stewardLog();
     goTo(log, START + HOUR + 1);
     report(log, FIRST, 0, { hosts: { [HOST]: DOWN }, served: {} });
@@ -274,7 +274,7 @@ describe("uptime: the hosts of an agent", () => {
     expect(await monthOf(close(log))).to.deep.equal([12, 0, 0]);
   });
 
-  it("keeps its history when the agent moves", async () => {
+  it("keeps its history when the agent moves to another host", async () => {
     const log = stewardLog();
     goTo(log, START + HOUR + 1);
     report(log, FIRST, 0, { hosts, served: { [AGENT]: ["b.example:443"] } });
@@ -283,7 +283,7 @@ describe("uptime: the hosts of an agent", () => {
     expect(await monthOf(close(log))).to.deep.equal([24, 12, 12]);
   });
 
-  it("ignores a host that only a minority of its probers found to serve the agent", async () => {
+  it("ignores a host if only a minority of the probers found that the host serves the agent", async () => {
     for (const [liars, data] of [
       [1, 12],
       [2, 24],
@@ -309,7 +309,7 @@ describe("uptime: the hosts of an agent", () => {
     expect(await monthOf(close(log))).to.deep.equal([0, 0, 0]);
   });
 
-  it("is empty for an address that is not an agent, and ignores the host's own agent", async () => {
+  it("is empty for an address that is not an agent, also if reports name it beside the host's agent", async () => {
     const log = stewardLog();
     goTo(log, START + HOUR + 1);
     report(log, FIRST, 0, { hosts: { [HOST]: UP }, served: { [wallet(88)]: [HOST], [AGENT]: [HOST] } });
@@ -319,8 +319,8 @@ describe("uptime: the hosts of an agent", () => {
   });
 });
 
-describe("uptime: an agent's own word", () => {
-  it("costs .05 for each slot that it claims up and the probers found down, .2 at most", async () => {
+describe("uptime: an agent's own reports", () => {
+  it("cost .05 for each slot that they call up and the probers found down, at most .2", async () => {
     for (const [claimed, denied] of [
       ["1111", 4],
       ["11..", 2],
@@ -338,7 +338,7 @@ describe("uptime: an agent's own word", () => {
     }
   });
 
-  it("counts its first word about an hour and host, and adds no host by it", async () => {
+  it("count once for an hour and a host, as first given, and add no host", async () => {
     const log = stewardLog();
     goTo(log, START + HOUR + 1);
     report(log, AGENT, 0, { hosts: { [HOST]: slots("0000") } });
