@@ -50,7 +50,7 @@ describe("a hire that an operator arranged", () => {
     expect(agents[CANARY]).to.include({ hires_bought: 0 });
     const [error] = store.rows("auditorError").values();
     expect(error).to.include({ good: 1, goodPassed: 1, bad: 0, badFailed: 0, capability: "text.translate" });
-    // It neither returns nor leaves again when its windows end, or when later records mention it.
+    // The hire changes no figure again when windows end or when later records name it.
     log.record("rating", SELLER, { receipt, side: "seller", stars: 5 });
     log.record("telemetry", CANARY, { receipt, latency_ms: 1, verification: { all_passed: false } });
     log.after(DAY).tick();
@@ -59,7 +59,7 @@ describe("a hire that an operator arranged", () => {
     expect((await log.derive()).agents[SELLER]).to.include({ last_30d_hire_count: 0, total_ratings: 0 });
   });
 
-  it("counts how often bad work was failed, and removes nobody from a roster", async () => {
+  it("shows how often its auditor failed bad work, and removes nobody from a roster", async () => {
     const log = scene({ audit: { minAgreement: 1_000 } });
     commit(log, "bad");
     log.after(1).hire(SELLER, CANARY, arranged);
@@ -71,7 +71,7 @@ describe("a hire that an operator arranged", () => {
     expect([...store.rows("auditor").values()].every(({ isActive }) => isActive)).to.equal(true);
   });
 
-  it("keeps its outcome when two auditors contradict it: no list removes a fail", async () => {
+  it("keeps its outcome when two auditors contradict the operator's list: no list removes a fail", async () => {
     const log = scene();
     commit(log, "good");
     log.after(60).hire(SELLER, CANARY, arranged);
@@ -88,7 +88,7 @@ describe("a hire that an operator arranged", () => {
     });
   });
 
-  it("keeps its outcome when it was no canary", async () => {
+  it("keeps its outcome when it does not meet the conditions of a canary", async () => {
     const cases: { [status: string]: (log: EventLog) => void } = {
       late: (log) => {
         log.hire(SELLER, CANARY, arranged);
@@ -143,7 +143,7 @@ describe("a hire that an operator arranged", () => {
     expect((await only(log)).audit.status).to.equal("eligible");
   });
 
-  it("is only the word of its operator, committed to and revealed once", async () => {
+  it("comes only from a list of its operator, who commits to the list once and reveals it once", async () => {
     const log = scene();
     const words = [
       commit(log, "good", wallet(23)),
@@ -169,8 +169,8 @@ describe("a hire that an operator arranged", () => {
 
 describe("the exact interval of a share", () => {
   it("is that of Clopper and Pearson", () => {
-    // Bounds from the beta distribution, rounded outwards at six decimals: the closed forms at the ends, and the
-    // symmetric case.
+    // The bounds are those of the beta distribution, rounded outwards at six decimals. For 0 of n and n of n they have
+    // a closed form.
     const ends = (n: number) => 1 - 0.025 ** (1 / n);
     for (const n of [1, 2, 10, 100, 5_000]) {
       expect(exactInterval(0, n)[0]).to.equal(0);
@@ -189,10 +189,10 @@ describe("the exact interval of a share", () => {
   });
 });
 
-describe("an auditor that is too often alone with its verdict", () => {
+describe("an auditor whose verdicts often differ from the audits' ends", () => {
   const ONE = `${AUDITED}/${wallet(100)}`;
 
-  /** A log that is derived as it grows: each verdict comes from the drawn auditor. */
+  /** A log that is derived while it grows, so that each verdict comes from the drawn auditor. */
   function growing() {
     const log = scene({ auditors: 3, audit: { pairSeconds: 1, recheckPpm: 1_000_000 } });
     const store = new MemoryStore();
@@ -204,8 +204,8 @@ describe("an auditor that is too often alone with its verdict", () => {
     };
     let n = 0;
     /**
-     * One hire that two other auditors pass or fail. The tested auditor gives the requested verdict when it is
-     * assigned.
+     * One hire and its audit. The tested auditor gives the verdict `own` if it is assigned. All other auditors give
+     * the verdict `good`.
      */
     const hire = async (good: "pass" | "fail", own: "pass" | "fail") => {
       log.hire(SELLER, wallet(300 + n), HASHES);
@@ -222,7 +222,7 @@ describe("an auditor that is too often alone with its verdict", () => {
       }
     };
     const row = () => store.rows("auditor").get(ONE);
-    /** Continues until the tested auditor has this many verdicts, with this many against the others. */
+    /** Adds hires until the tested auditor has `judged` verdicts, `wrong` of them against the other auditors. */
     const until = async (judged: number, wrong: number, word: "pass" | "fail") => {
       const other = word === "pass" ? "fail" : "pass";
       const wrongNow = () => (row()?.wrongFails ?? 0) + (row()?.wrongPasses ?? 0);
@@ -237,7 +237,7 @@ describe("an auditor that is too often alone with its verdict", () => {
     ["fail", "extortion"],
     ["pass", "collusion"],
   ] as const)
-    it(`by ${word} leaves the roster for ${reason}, and comes back after 30 days`, async () => {
+    it(`with wrong verdicts ${word} leaves the roster for ${reason}, and can come back after 30 days`, async () => {
       const { log, store, derive, until } = growing();
       await derive();
       const row = await until(11, 4, word);
@@ -257,7 +257,7 @@ describe("an auditor that is too often alone with its verdict", () => {
       });
     });
 
-  it("stays with 3 of 10 against the end, and with 9 of 9; leaves with 4 of 10", async () => {
+  it("stays with 3 of 10 wrong verdicts, and with 9 of 9, and leaves with 4 of 10", async () => {
     for (const [judged, wrong, isActive] of [
       [10, 3, true],
       [9, 9, true],
@@ -332,7 +332,7 @@ describe("what an auditor earns", () => {
     }
   });
 
-  it("is paid by transfers of the pool, and an overpayment of one auditor pays for nobody else", async () => {
+  it("is paid by transfers of the pool, and an overpayment of one auditor does not reduce the debt to others", async () => {
     const log = drawn(scene());
     await judged(log, "pass");
     const [first] = (await accountOf(log)).store.rows("auditAssignment").values();

@@ -8,7 +8,7 @@ import { DAY, type EventLog, wallet } from "./eventLog.ts";
 const CAPABILITY = "text.translate";
 const POOL_ID = `${AUDITED}/${CAPABILITY}`;
 const MONTH = 30 * DAY;
-/** The time for verdicts is as long as the time until a capability can be mature. */
+/** The time for verdicts is longer than the time until a capability can be mature. */
 const SLOW = { verdictSeconds: 100 * DAY, pairSeconds: 1 };
 const reasons = [{ code: "other", detail: "" }];
 
@@ -17,8 +17,8 @@ const reasonOf = (store: MemoryStore, hash: string) =>
   [...store.rows("record").values()].find((it) => it.hash === hash)?.reason ?? null;
 
 /**
- * Answers some of the open assignments. The auditor with most of them answers `most`. Of the others, the `rest` with the fewest
- * verdicts answer one each.
+ * Answers some open assignments. The auditor with the most open assignments answers `most` of them. Of the other auditors,
+ * the `rest` with the fewest verdicts answer one each.
  */
 async function answer(log: EventLog, most: number, rest: number, verdict = "inconclusive"): Promise<void> {
   const { store } = await log.derive();
@@ -95,7 +95,7 @@ describe("a capability becomes mature", () => {
     [2, 3],
     [3, 4],
   ] as const)
-    it(`${most === 2 ? "with" : "not with"} one auditor giving ${most} of ${most + rest} verdicts`, async () => {
+    it(`${most === 2 ? "with" : "not with"} ${most} of ${most + rest} verdicts by one auditor`, async () => {
       const log = await aged(scene({ auditors: 10, audit: SLOW }), { most, rest });
       expect(await isMature(log)).to.equal(most === 2);
     });
@@ -107,7 +107,7 @@ describe("a capability becomes mature", () => {
     ] as const) {
       const log = await aged(scene({ auditors: 10, audit: SLOW }), { most: 4, rest: 0 });
       expect(await isMature(log)).to.equal(false);
-      // One auditor gave four verdicts sixty seconds before. Then others give three, which count from the next tick on.
+      // Sixty seconds ago one auditor gave four verdicts. Later three auditors give one each. These count from the next tick on.
       log.after(seconds - 60 - 30).tick();
       await answer(log, 1, 2);
       log.after(30).tick();
@@ -115,7 +115,7 @@ describe("a capability becomes mature", () => {
     }
   });
 
-  it("is checked only after a verdict, and stays mature without a word of its operator", async () => {
+  it("only at a tick after a verdict, and stays mature without a record of its operator", async () => {
     const log = await aged(scene({ auditors: 10, audit: SLOW }), { seconds: MONTH - 1 });
     log.after(DAY).tick();
     expect(await isMature(log)).to.equal(false);
@@ -166,7 +166,7 @@ describe("a mature capability", () => {
     ]);
   });
 
-  it("goes back to bootstrap only by its operator's word, which counts once, and starts again from zero", async () => {
+  it("goes back to bootstrap only by a record of its operator, which counts once, and then starts again from zero", async () => {
     const log = await mature();
     const foreign = mode(log, wallet(23), "mine");
     const good = mode(log, AUDITED, "The auditors were one.");
@@ -182,7 +182,7 @@ describe("a mature capability", () => {
     log.after(60).tick();
     expect(modeIn((await log.derive()).store)).to.equal("bootstrap");
 
-    // The capability is mature for the second time. Nobody can use the operator's first record again.
+    // The capability becomes mature a second time. Nobody can use the operator's first record again.
     await aged(log, { most: 2, rest: 3, seconds: 20 * DAY });
     await answer(log, 1, 3);
     log.after(10 * DAY).tick();
@@ -216,7 +216,7 @@ describe("an operator's own judgement", () => {
     return { log, hire: audit?.hire ?? "" };
   };
 
-  it("counts once nobody has been eligible for 24 hours, as of the last tick", async () => {
+  it("counts if nobody was eligible for 24 hours until the last tick", async () => {
     for (const seconds of [DAY - 1, DAY]) {
       const { log, hire } = await waiting(seconds);
       log.after(100);
@@ -227,7 +227,7 @@ describe("an operator's own judgement", () => {
     }
   });
 
-  it("is the operator's own, for this round, once, and never about its own hire", async () => {
+  it("comes only from the audit's operator, once, for the present round, and not about a hire of the operator", async () => {
     const { log, hire } = await waiting();
     const words = [
       judge(log, hire, 1, SELLER),
@@ -258,7 +258,7 @@ describe("an operator's own judgement", () => {
     expect(reasonOf((await only(own)).store, refused)).to.equal("its operator is on a side of the hire");
   });
 
-  it("never confirms its own fail", async () => {
+  it("never confirms a fail that the operator itself gave", async () => {
     const { log, hire } = await waiting();
     for (const [n, status] of ["assigning", "assigning", "inconclusive"].entries()) {
       judge(log, hire, n + 1);
@@ -315,7 +315,7 @@ describe("an operator's own judgement", () => {
 });
 
 describe("a challenged hire that is judged again", () => {
-  it("changes nothing for its seller, and shows the operator's decision", async () => {
+  it("changes nothing for its seller, and shows whether the auditors agree with the operator's decision", async () => {
     for (const [decision, verdicts, agreed, differed] of [
       ["rollback", ["fail", "fail"], 1, 0],
       ["dismiss", ["fail", "fail"], 0, 1],

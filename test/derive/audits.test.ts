@@ -19,7 +19,7 @@ import {
 } from "./auditScene.ts";
 import { DAY, EventLog, OTHER_LEDGER, wallet } from "./eventLog.ts";
 
-describe("which hires are drawn", () => {
+describe("the drawn hires", () => {
   const number = drawNumber(sha256HexByNoble, ["any", "words"]);
 
   it("are none at 0 ppm, all at 1,000,000, all except at most one at 999,999, and at most one at 1", () => {
@@ -36,7 +36,7 @@ describe("which hires are drawn", () => {
     }
   });
 
-  it("are those of the formula, place by place, and as many as the rate gives, plus or minus one", () => {
+  it("are those that the formula gives for each place, and their number differs from the rate by less than one", () => {
     for (const [count, ppm, u] of [
       [100, 30_000, number],
       [1_000, 333_333, 999_999n],
@@ -57,14 +57,14 @@ describe("a listing's consent to audits", () => {
     [DAY - 1, false],
     [DAY, true],
   ] as const) {
-    it(`${holds ? "holds" : "does not hold"} ${seconds} seconds after it was given`, async () => {
+    it(`${holds ? "is valid" : "is not valid yet"} ${seconds} seconds after it was given`, async () => {
       const log = new EventLog({ audit: { operators: { [AUDITED]: { pool: POOL } } } });
       log.listing(SELLER, "text.translate", { audit: { operator: AUDITED } });
       log.after(seconds).hire(SELLER, BUYER, HASHES);
       expect(auditsIn((await log.derive()).store).statuses).to.deep.equal(holds ? ["eligible"] : []);
     });
 
-    it(`${holds ? "is over" : "still holds"} ${seconds} seconds after it was taken back`, async () => {
+    it(`${holds ? "is over" : "is still valid"} ${seconds} seconds after it was taken back`, async () => {
       const retired = { issued_at: 2, retired: true, audit: { operator: AUDITED } };
       for (const back of [{ issued_at: 2 }, retired] as RecordBody[]) {
         const log = scene();
@@ -106,7 +106,7 @@ describe("a listing's consent to audits", () => {
 });
 
 describe("a hire that may be audited", () => {
-  it("is known before its escrow is settled, and when its receipt comes later", async () => {
+  it("is known before its escrow is settled, and also if its receipt comes after the settlement", async () => {
     for (const order of ["receipt first", "receipt last"]) {
       const log = scene();
       log.listing(SELLER, "text.translate", {
@@ -122,7 +122,7 @@ describe("a hire that may be audited", () => {
     }
   });
 
-  it("of a seller that gives no hashes may be drawn after the waiting time, and fails", async () => {
+  it("is drawn after the waiting time if its seller gives no hashes, and then fails", async () => {
     for (const [more, isEligible] of [
       [{}, true],
       [{ params_hash: HASHES.params_hash }, true],
@@ -143,7 +143,7 @@ describe("a hire that may be audited", () => {
     }
   });
 
-  it("under a capability that the seller does not list fails like silence", async () => {
+  it("fails like a hire without hashes if the seller does not list its capability", async () => {
     const log = scene();
     log.hire(SELLER, BUYER, { capability: "text.something", ...HASHES });
     log.after(1).tick(tickHash(2));
@@ -151,7 +151,7 @@ describe("a hire that may be audited", () => {
     expect([audit.status, audit.reason]).to.deep.equal(["failed", "undisclosed"]);
   });
 
-  it("fails, drawn or not, once its seller signs other hashes for it, in any ledger", async () => {
+  it("fails, drawn or not, when its seller signs other hashes for the hire, in any ledger", async () => {
     for (const ratePpm of [0, 1_000_000]) {
       const log = scene({ audit: { ratePpm } });
       log.hire(SELLER, BUYER, { hire_id: "one", ...HASHES });
@@ -170,7 +170,7 @@ describe("a hire that may be audited", () => {
     }
   });
 
-  it("is not bought by a pool, and has at least the least price", async () => {
+  it("is not bought by a pool, and has at least the lowest price of a hire", async () => {
     const log = scene();
     log.hire(SELLER, POOL, HASHES);
     log.hire(SELLER, BUYER, { ...HASHES, amount: 999 });
@@ -179,7 +179,7 @@ describe("a hire that may be audited", () => {
 });
 
 describe("a tick", () => {
-  it("without a hash draws nothing, and no waiting hire is lost by it", async () => {
+  it("without a hash draws nothing, and waiting hires go on waiting", async () => {
     const log = scene();
     log.hire(SELLER, BUYER, HASHES);
     log.after(1).tick();
@@ -188,7 +188,7 @@ describe("a tick", () => {
     expect(auditsIn((await log.derive()).store).statuses).to.deep.equal(["assigned"]);
   });
 
-  it("does not draw by its own block, because the maker of the block knows its hash", async () => {
+  it("does not draw hires of its own block, because the maker of the block knows its hash", async () => {
     const log = scene();
     log.hire(SELLER, BUYER, HASHES);
     log.tick(tickHash(2));
@@ -197,7 +197,7 @@ describe("a tick", () => {
     expect(auditsIn((await log.derive()).store).statuses).to.deep.equal(["assigned"]);
   });
 
-  it("of another chain draws other hires: after a replay with another hash only its own draws remain", async () => {
+  it("with another hash draws other hires, and after a replay only the draws of the new hash remain", async () => {
     const log = scene({ audit: { ratePpm: 500_000 }, auditors: 5 });
     for (let n = 0; n < 40; n++) log.hire(SELLER, wallet(200 + n), HASHES);
     const start = log.events.length;
@@ -214,10 +214,10 @@ describe("a tick", () => {
       expect(statuses.filter((it) => it !== "eligible").length).to.equal(20);
       drawn.add(statuses.join());
     }
-    expect(drawn.size, "the odd ones or the even ones").to.equal(2);
+    expect(drawn.size, "the odd hires or the even hires").to.equal(2);
   });
 
-  it("reads only the drawn hires, however many are waiting", async () => {
+  it("reads only the drawn hires, however many hires wait", async () => {
     const log = scene({ audit: { ratePpm: 10_000 } });
     for (let n = 0; n < 1_000; n++) log.hire(SELLER, BUYER, HASHES);
     log.after(1);

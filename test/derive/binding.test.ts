@@ -46,7 +46,7 @@ describe("records that are used for another purpose", () => {
     expect((await log.derive()).agents[seller]).to.include({ avg_latency_ms: 20, avg_stars: 1 });
   });
 
-  it("cannot come from another ledger's attestor or operator", async () => {
+  it("are invalid if they are claims or parameters that were signed for another ledger", async () => {
     const log = new EventLog(roots);
     log.listing(seller, "code.review");
     const claimed = log.record("claim", attestor, { ...claim, state: "unclaimed" }, OTHER_LEDGER);
@@ -64,7 +64,7 @@ describe("records that are used for another purpose", () => {
     expect((await log.derive()).agents[seller]?.claim_status).to.equal("verified");
   });
 
-  it("have no fields except those of their type", async () => {
+  it("are invalid if they have a field that is not of their type", async () => {
     const log = new EventLog();
     const receipt = log.hire(seller, buyer);
     log.record("rating", buyer, { ...rating(receipt), note: "x" });
@@ -76,7 +76,7 @@ describe("records that are used for another purpose", () => {
 });
 
 describe("records in the older form, without their type and their ledger", () => {
-  it("count in a ledger until its first record of the other form, and none after", async () => {
+  it("count in a ledger until its first record of the new form, and not after it", async () => {
     const log = new EventLog(roots);
     const [one, two, three] = [1, 2, 3].map(() => log.hire(seller, buyer)) as [string, string, string];
     log.said("rating", buyer, { ...rating(one), note: "kept" });
@@ -106,7 +106,7 @@ describe("records in the older form, without their type and their ledger", () =>
     expect([agent?.avg_stars, agent?.claim_status]).to.deep.equal([3, "unclaimed"]);
   });
 
-  it("are ended only by a signed record for that ledger", async () => {
+  it("count until a record that was signed for that ledger, and a copy from another ledger does not end this", async () => {
     const log = new EventLog(roots);
     const receipt = log.hire(seller, buyer);
     const elsewhere = log.record("stake", wallet(9), stake, OTHER_LEDGER);
@@ -115,7 +115,7 @@ describe("records in the older form, without their type and their ledger", () =>
     expect((await judged(log)).map(([status]) => status)).to.deep.equal(["unread", "invalid", "valid"]);
   });
 
-  it("never count in ledgers that the parameters name, from their position on", async () => {
+  it("do not count in ledgers that the parameters name, from the position of the parameters on", async () => {
     const log = new EventLog({ ...roots, boundLedgers: [LEDGER] });
     const [one, two] = [log.hire(seller, buyer), log.hire(seller, buyer)];
     log.said("rating", buyer, rating(one));
@@ -132,7 +132,7 @@ describe("records in the older form, without their type and their ledger", () =>
     ]);
   });
 
-  it("is still the form of listings and receipts", async () => {
+  it("always count if they are listings or receipts", async () => {
     const log = new EventLog({ boundLedgers: [LEDGER] });
     log.listing(seller, "code.review");
     log.hire(seller, buyer);
@@ -142,7 +142,7 @@ describe("records in the older form, without their type and their ledger", () =>
 });
 
 describe("a listing that is replayed into a second followed ledger", () => {
-  it("changes nothing: it brings back no old price, no retired listing and no payee", async () => {
+  it("changes nothing: it brings back no old price and no retired listing", async () => {
     const log = new EventLog();
     const offers = (await log.derive()).store;
     expect(offers.rows("listing").size).to.equal(0);

@@ -12,14 +12,14 @@ async function collect(entries: ReturnType<Order["up"]>): Promise<Entry[]> {
 
 const agents = 30;
 const agent = fc.nat(agents - 1).map((n) => `0x${n}`);
-/** An agent is registered once: its block follows from who it is. */
+/** An agent is registered once, so its id gives its block. */
 const blockOf = (it: string) => Math.floor(Number(it.slice(2)) / 3) * 100;
 const funded = fc
   .record({ agent, time: fc.nat(20).map((n) => n * 1_000) })
   .map((it): Funded => ({ ...it, block: blockOf(it.agent) }));
 
 describe("the agents that a wallet funded", () => {
-  it("are in order of time and of registration, each number once, few or many", async () => {
+  it("are in the order of funding times and of registration blocks, also if they are many", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(funded, { maxLength: 60 }), fc.nat(20_000), async (added, from) => {
         const store = new MemoryStore();

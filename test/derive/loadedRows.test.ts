@@ -11,13 +11,13 @@ import { applyLater, laterRows } from "./laterRows.ts";
 import { generatedLog } from "./oracle/generatedLog.ts";
 
 describe("rows that are read while the derivation waits", () => {
-  it("give the same results as rows in memory, with the notes of the event before", async () => {
+  it("give the same results as rows in memory, also with notes that an earlier event left", async () => {
     await fc.assert(
       fc.asyncProperty(generatedLog, async ({ events }) => {
         const [atHand, later] = [new MemoryStore(), new MemoryStore()];
         const notes = openNotes(atHand);
         for (const event of events) {
-          // The state that an event leaves behind when it fails in the middle.
+          // Notes that an event leaves when it fails in the middle.
           notes.touchedAgents.add("0xnobody");
           notes.wallets.set("0xnobody", { row: null, stored: null });
           apply(atHand, event, { trustSignatures: true }, notes);
@@ -62,7 +62,7 @@ describe("rows that are read while the derivation waits", () => {
     expect(later.reads).to.equal(2);
   });
 
-  it("pass on errors of the work, except from an attempt that lacked a row", async () => {
+  it("pass on errors of the work, except errors of an attempt that lacked a row", async () => {
     const store = new MemoryStore();
     store.insert("list", { id: "a", length: 1, tail: "is there" });
     const rows = new LoadedRows(laterRows(store));
@@ -89,7 +89,7 @@ describe("rows that are read while the derivation waits", () => {
 });
 
 describe("a transaction", () => {
-  it("remembers the former value of a row that is written as a whole, and writes it once", () => {
+  it("remembers the former value of a row that is written as a whole, and writes the row once", () => {
     const store = new MemoryStore();
     store.insert("list", { id: "old", length: 1, tail: "a" });
     const transaction = new Transaction(store);

@@ -25,7 +25,7 @@ describe("an ordered index", () => {
         }
         const [low, high] = [Math.min(a, b), Math.max(a, b)];
         const within = kept.filter(({ at }) => at >= low && at <= high);
-        // Array sorting is stable: those that share a number stay in the order in which they came.
+        // Array sorting is stable: entries with the same number stay in the order in which they were added.
         const up = within.toSorted((x, y) => x.at - y.at);
         const down = within.toSorted((x, y) => y.at - x.at);
         expect([...entriesUp(store, "index", low, high)]).to.deep.equal(up);

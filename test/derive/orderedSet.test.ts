@@ -28,7 +28,7 @@ describe("an ordered set of numbers", () => {
     );
   });
 
-  it("can be searched together with others: single rows, trees, or missing sets", () => {
+  it("can be searched together with other sets, which may be single rows, trees or missing", () => {
     const sets = fc.array(fc.array(number, { maxLength: 90, size: "max" }), { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(sets, fc.nat(), (sets, pick) => {

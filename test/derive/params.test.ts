@@ -43,12 +43,12 @@ describe("params records", () => {
     const funder = wallet(100);
     const log = new EventLog({ operator });
     publish(log, { version: 2, clusterOthers: 5 });
-    // Five fundings, a day apart: the signal does not trip while it needs five other agents.
+    // Five fundings, a minute apart. The signal does not trip, because it needs five other agents.
     for (const n of [1, 2, 3, 4, 5]) log.after(60, 300).transfer(funder, wallet(n), 1_000_000);
     for (const n of [1, 2, 3, 4, 5]) log.after(1, 300).listing(wallet(n), "text.translate");
     publish(log, { version: 3, clusterOthers: 2 });
     let { agents } = await log.derive();
-    expect(agents[wallet(1)]?.cluster_id, "parameters alone judge nobody").to.equal(null);
+    expect(agents[wallet(1)]?.cluster_id, "new parameters alone make no cluster").to.equal(null);
 
     log.after(60, 300).listing(wallet(6), "text.translate");
     log.transfer(funder, wallet(6), 1_000_000);
@@ -56,7 +56,7 @@ describe("params records", () => {
     for (const n of [1, 2, 3, 4, 5, 6]) expect(agents[wallet(n)]?.cluster_size, `wallet ${n}`).to.equal(6);
   });
 
-  it("that lower clusterOthers join all similar listings at the next one, also if one of them left before", async () => {
+  it("that lower clusterOthers join all agents with similar listings at the next such listing, but no agent that retired its listing", async () => {
     const log = new EventLog({ operator });
     const list = (n: number, retired = false) =>
       log.after(1).listing(wallet(n), "text.translate", { endpoint: "https://one.example", retired });
@@ -69,7 +69,7 @@ describe("params records", () => {
     expect([1, 2, 3, 4].map((n) => agents[wallet(n)]?.cluster_size)).to.deep.equal([3, 3, 1, 3]);
   });
 
-  it("that widen the span or the batch join all agents in the wider one", async () => {
+  it("that widen the span or the batch join all agents in the wider span or batch", async () => {
     for (const [narrow, wide, blocks] of [
       [{ fundingSpanSeconds: 10 }, { fundingSpanSeconds: DAY }, 300],
       [{ deployBatchBlocks: 1, fundingSpanSeconds: 10 }, { deployBatchBlocks: 256 }, 10],
@@ -88,7 +88,7 @@ describe("params records", () => {
     }
   });
 
-  it("that publish a hub drop the signals that it tripped, keep other signals, and undo weights that came only from the dropped ones", async () => {
+  it("that publish a hub drop the hub's signals, keep other signals, and undo weights that came only from dropped signals", async () => {
     const hub = wallet(100);
     const owner = wallet(101);
     const log = new EventLog({ operator });
@@ -118,7 +118,7 @@ describe("params records", () => {
     expect((await log.derive()).agents[seller]?.distinct_buyers).to.equal(3);
   });
 
-  it("that publish a hub change no weight of a hire outside of the window, and changed weights leave the window unchanged", async () => {
+  it("that publish a hub change no weight of a hire outside of the window, and a changed weight leaves the window in full", async () => {
     const hub = wallet(100);
     const members = [1, 2, 3, 4].map(wallet);
     const log = new EventLog({ operator });
@@ -144,7 +144,7 @@ describe("params records", () => {
     });
   });
 
-  it("that remove a hub do not restore the signals that it tripped, for its funded agents and for itself", async () => {
+  it("that remove a hub do not restore the hub's earlier signals, for the agents that it funded or for the hub itself", async () => {
     const hub = wallet(100);
     const log = new EventLog({ operator });
     for (const n of [1, 2, 3, 4]) log.transfer(hub, wallet(n), 1_000_000);
@@ -158,10 +158,10 @@ describe("params records", () => {
     for (const n of [5, 6, 7, 8]) log.transfer(hub, wallet(n), 1_000_000);
     for (const n of [5, 6, 7, 8]) log.after(1, 300).listing(wallet(n), "text.translate");
     ({ agents } = await log.derive());
-    expect(agents[hub]?.cluster_size, "what it does from then on counts").to.be.greaterThan(4);
+    expect(agents[hub]?.cluster_size, "later fundings of the former hub count").to.be.greaterThan(4);
   });
 
-  it("that remove a hub keep its money known: the next agent that it funds within a span joins all others there", async () => {
+  it("that remove a hub do not forget its transfers: the next agent that it funded within the span joins the earlier ones", async () => {
     const hub = wallet(100);
     const log = new EventLog({ operator });
     for (const n of [1, 2, 3, 4, 5]) log.transfer(hub, wallet(n), 1_000_000);
@@ -174,12 +174,12 @@ describe("params records", () => {
   });
 
   for (const when of ["before", "after"]) {
-    it(`that publish a hub leave a funder that registers ${when} with every group of its own`, async () => {
+    it(`that publish a hub keep another funder in a cluster with all its own groups, if the funder registers ${when} them`, async () => {
       const [owner, hub] = [wallet(100), wallet(101)];
       const log = new EventLog({ operator });
       for (let n = 1; n <= 8; n++) log.after(1, 300).listing(wallet(n), `text.task${n}`);
       for (const n of [1, 2, 3, 4]) log.transfer(owner, wallet(n), 1_000_000);
-      // The hub makes the two groups of the owner one cluster, in which one agent could stand for both.
+      // The hub joins the owner's two groups into one cluster, in which one agent could represent both groups.
       for (let n = 1; n <= 8; n++) log.transfer(hub, wallet(n), 2_000_000);
       log.after(5 * DAY);
       for (const n of [5, 6, 7, 8]) log.transfer(owner, wallet(n), 9_000_000);
@@ -212,7 +212,7 @@ describe("params records", () => {
     fund(first, [1, 2, 5, 6], 10_000_000);
     publish(log, { version: 2, hubs: [first ?? seller] });
     log.after(5 * DAY);
-    // Now B is in one cluster with C, and nothing joins it to A any more.
+    // Now B is in one cluster with C, and nothing joins B to A any more.
     fund(friend, [9, 10, 5, 6], 30_000_000);
     publish(log, { version: 3, hubs: [first ?? seller, second ?? seller] });
     const { agents, clusters } = await log.derive();
@@ -234,7 +234,7 @@ describe("params records", () => {
     expect((await log.derive()).agents).to.not.have.property(contract);
   });
 
-  it("keep counted and waiting items under the windows and waiting times of their own time", async () => {
+  it("do not change the windows and waiting times of items that already count or wait", async () => {
     const log = new EventLog({ operator });
     log.hire(seller, wallet(2), { amount: 5_000 });
     const late = log.transfer(wallet(3), seller, 7_000, { authorized: true });
@@ -257,7 +257,7 @@ describe("params records", () => {
 });
 
 describe("private metrics", () => {
-  it("are published as buckets only while a live listing asks for it; tier and cluster stay exact", async () => {
+  it("are published as buckets only while a live listing asks for this; tier and cluster stay exact", async () => {
     const log = new EventLog();
     log.listing(seller, "text.translate", { private_metrics: true });
     for (let n = 0; n < 13; n++)

@@ -8,7 +8,7 @@ import { snapshotOf } from "tallystick-derive/snapshot";
 import { type TableName, tables } from "tallystick-derive/tables";
 import { type EventLog, TOKEN } from "../eventLog.ts";
 
-/** The rows that may differ between the two forms of a log: inflows of wallets, and the rows to find them. */
+/** Tables whose rows may differ between the two forms of a log: inflows of wallets, and the rows to find inflows. */
 const OWN = new Set<TableName>([
   "state",
   "wallet",
@@ -20,7 +20,7 @@ const OWN = new Set<TableName>([
   "orderIndex",
 ]);
 
-/** Derives a log like a reader of its file. */
+/** Derives a log as a reader of the log's file does. */
 export async function derive(events: readonly DeriveEvent[]): Promise<MemoryStore> {
   const store = new MemoryStore();
   const reader = new LogReader(TOKEN);

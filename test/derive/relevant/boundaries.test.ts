@@ -10,7 +10,7 @@ const funder = wallet(100);
 const four = [1, 2, 3, 4].map(wallet);
 
 /**
- * Compares both forms of the log, and returns the members of the ownership clusters and the lines of the relevant log.
+ * Compares both forms of the log. Returns the size of the largest ownership cluster, and the lines of the relevant log.
  */
 async function outcomeOf(log: EventLog): Promise<{ clustered: number; lines: DeriveEvent[] }> {
   log.after(1).tick();
@@ -31,7 +31,7 @@ function counts(lines: DeriveEvent[], side: "in" | "out") {
 }
 
 describe("a relevant log, at the boundaries", () => {
-  it("has the number of transfers that left a sender: hubTransfers − 1, hubTransfers and one more before the last step", async () => {
+  it("has the number of transfers that left a sender, if hubTransfers − 1, hubTransfers or one more came before the last step", async () => {
     for (const [before, size, told] of [
       [4, 4, 0],
       [5, 0, 1],
@@ -63,7 +63,7 @@ describe("a relevant log, at the boundaries", () => {
     }
   });
 
-  it("has the number of transfers that reached a receiver: hubTransfers − 1, hubTransfers and one more before the step", async () => {
+  it("has the number of transfers that reached a receiver, if hubTransfers − 1, hubTransfers or one more came before the step", async () => {
     for (const [before, size, told] of [
       [4, 4, 4],
       [5, 0, 4],
@@ -74,8 +74,8 @@ describe("a relevant log, at the boundaries", () => {
       for (const agent of four) log.transfer(funder, agent, 1_000_000);
       register(log, four);
       const { clustered, lines } = await outcomeOf(log);
-      expect(clustered, `${before} before the leg`).to.equal(size);
-      expect(counts(lines, "in"), "told up to the count").to.have.length(told);
+      expect(clustered, `${before} before the step`).to.equal(size);
+      expect(counts(lines, "in"), "given up to hubTransfers").to.have.length(told);
       expect(lines.filter((it) => it.kind === "history")).to.have.length(4 * 5);
     }
   });
@@ -100,7 +100,7 @@ describe("a relevant log, at the boundaries", () => {
     }
   });
 
-  it("has the sum that reached a wallet before it was registered: exactly a quarter of it, and one unit less", async () => {
+  it("has the sum that reached a wallet before its registration, for a funding of a quarter of that sum and of one unit less", async () => {
     for (const [value, size] of [
       [1_000_000, 4],
       [999_999, 0],
@@ -126,7 +126,7 @@ describe("a relevant log, at the boundaries", () => {
       const log = new EventLog();
       const via = (step: number, agent: number) => wallet(200 + 10 * step + agent);
       for (const [n] of four.entries()) log.transfer(funder, via(1, n), 5_000_000);
-      // There is no agent two steps back.
+      // Until here no wallet is an agent.
       log.after(DAY, 10_000);
       register(log, four);
       for (let step = 2; step < steps; step++) {
@@ -158,11 +158,11 @@ describe("a relevant log, at the boundaries", () => {
     expect(reached.filter((it) => it === exchange)).to.have.length(0);
     expect(
       reached.filter((it) => it === passer),
-      "its own, when it was registered",
+      "its own funding, when it was registered",
     ).to.have.length(1);
   });
 
-  it("has the payment in the receipt's transaction, however long before the listing", async () => {
+  it("has the payment in the receipt's transaction, also if it was long before the listing", async () => {
     const [seller, buyer] = [wallet(1), wallet(2)];
     for (const [authorized, signed, counted] of [
       [true, false, 1],
@@ -199,7 +199,7 @@ describe("a relevant log, at the boundaries", () => {
     expect(lines.filter((it) => it.kind === "history" && it.authorized === true)).to.have.length(100);
   });
 
-  it("judges late lines by the hubs and parameters of their own position", async () => {
+  it("applies to late lines the hubs and parameters of the lines' own position", async () => {
     for (const [published, size] of [
       ["before the legs", 0],
       ["after the legs", 0],
@@ -248,7 +248,7 @@ describe("a relevant log, at the boundaries", () => {
     ]);
   });
 
-  it("does not change when lines about the past are repeated, or by transfers that concern nobody", async () => {
+  it("gives the same digest with repeated lines about the past, and with transfers that concern nobody", async () => {
     const log = new EventLog({ operator, hubTransfers: 8 });
     for (const agent of four) log.transfer(wallet(50), agent, 1_000_000);
     for (const agent of four) log.transfer(funder, agent, 1_000_000);

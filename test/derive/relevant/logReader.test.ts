@@ -46,7 +46,7 @@ describe("reading a relevant log", () => {
     expect((await read(log)).digest).to.match(/^0x/);
   });
 
-  it("refuses such lines in a log of all transfers, with or without a form in its first line", async () => {
+  it("refuses lines about the past in a log of all transfers, with or without a form in its first line", async () => {
     for (const first of [{ form: "all" }, { form: undefined }]) {
       for (const kind of ["history", "count"]) {
         const error = await failure((log) => [
@@ -69,7 +69,7 @@ describe("reading a relevant log", () => {
     }
   });
 
-  it("refuses a line of the past that is not before the event it precedes, naming both", async () => {
+  it("refuses a line about the past that is not from before the event that follows, and names both lines", async () => {
     const record = (await lines())[5] as { block: number; log: number };
     for (const place of [
       { block: record.block, log: record.log },
@@ -100,7 +100,7 @@ describe("reading a relevant log", () => {
     expect(unknown.code).to.equal("token_unknown");
   });
 
-  it("refuses lines whose fields are missing or malformed, naming the field", async () => {
+  it("refuses lines whose fields are missing or malformed, and names the field", async () => {
     for (const [n, change, told] of [
       [1, { value: "1.5" }, "value"],
       [1, { authorized: 1 }, "authorized"],
@@ -118,7 +118,7 @@ describe("reading a relevant log", () => {
     }
   });
 
-  it("leaves out the past of other tokens, with a note", async () => {
+  it("leaves out lines about the past of other tokens", async () => {
     const log = await lines();
     const other = log.map((it) => (it.kind === "history" ? { ...it, token: wallet(7), value: "9" } : it));
     const [first, ...rest] = log;

@@ -6,7 +6,7 @@ import { auditLog } from "../oracle/auditLog.ts";
 import { distantLogOf, generatedLog } from "../oracle/generatedLog.ts";
 import { expectSame, relevant } from "./agreement.ts";
 
-/** How many generated logs, and which: `npm run soak:relevant` derives more. */
+/** How many logs are generated, and from which seed. `npm run soak:relevant` derives more. */
 const RUNS = Number(process.env.RELEVANT_RUNS ?? 40);
 const SEED = { seed: Number(process.env.RELEVANT_SEED ?? 1) };
 
@@ -16,11 +16,11 @@ describe("a log of the transfers that matter", () => {
     await fc.assert(fc.asyncProperty(log, expectSame), { numRuns: RUNS, ...SEED });
   }).timeout(0);
 
-  it("gives it for the logs of the oracle's tests", async () => {
+  it("gives the same digest for the logs of the oracle's tests", async () => {
     await fc.assert(fc.asyncProperty(generatedLog, expectSame), { numRuns: RUNS, ...SEED });
   }).timeout(0);
 
-  it("gives it for logs with audits", async () => {
+  it("gives the same digest for logs with audits", async () => {
     const same = fc.asyncProperty(auditSteps, async (steps) => expectSame(await auditLog(steps)));
     await fc.assert(same, { numRuns: Math.ceil(RUNS / 8), ...SEED });
   }).timeout(0);

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { betaQuantile } from "tallystick-derive/settlementTrust/betaQuantile";
 import { isPercentile, shareBelow } from "./quantileOracle.ts";
 
-/** As mpmath 1.3.0 gives them with 40 digits: the root of betainc(alpha, beta, 0, x, regularized=True) = 1/20. */
+/** Percentiles from mpmath 1.3.0 with 40 digits: the root of betainc(alpha, beta, 0, x, regularized=True) = 1/20. */
 const KNOWN: [alpha: number, beta: number, percentile: number][] = [
   [1, 2, 25_320_566],
   [8, 2, 570_864_453],
@@ -21,7 +21,7 @@ const KNOWN: [alpha: number, beta: number, percentile: number][] = [
 ];
 
 describe("the 5th percentile of a Beta distribution", () => {
-  it("equals the result of exact fractions, by the other formula", () => {
+  it("equals the result of another formula in exact fractions", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 2, max: 60 }), (alpha, beta) => {
         expect(isPercentile(alpha, beta, betaQuantile(alpha, beta))).to.equal(true);

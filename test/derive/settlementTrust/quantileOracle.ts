@@ -1,4 +1,3 @@
-/** A fraction. */
 type Fraction = [n: bigint, d: bigint];
 
 /**

@@ -69,7 +69,7 @@ const outcomes: fc.Arbitrary<Outcome> = fc
   });
 
 describe("settlement's trust in an agent", () => {
-  it("is computed from the sum over hours, with the oracle's percentile and a mean of fractions", async () => {
+  it("is computed from the sums over all hours: the oracle's percentile, minus the mean divergence", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(outcomes, { minLength: 1, maxLength: 4 }), async (told) => {
         const log = newLog().after(10 * HOUR);
@@ -97,7 +97,7 @@ describe("settlement's trust in an agent", () => {
   });
 
   it("reaches its levels exactly at the limits of the table", () => {
-    // Failures, and the successes from which on the agent is provisional, trusted and senior, all of complexity 1.
+    // Failures, then the successes at which the agent becomes provisional, trusted and senior. All tasks have complexity 1.
     const table = [
       [0, 8, 23, 100],
       [1, 11, 30, 100],
@@ -118,7 +118,7 @@ describe("settlement's trust in an agent", () => {
     expect(levelAfter(0, 0)).to.equal("untrusted");
   });
 
-  it("needs a number of settled tasks in addition to the figure, with any weights", () => {
+  it("needs a number of settled tasks for each level, whatever their complexity", () => {
     const evidence = {
       settled: 4,
       rejected: 0,
@@ -137,7 +137,7 @@ describe("settlement's trust in an agent", () => {
     expect(of(999, 0)).to.deep.equal({ alpha: 1, beta: 2 });
     expect(of(1_000, 1)).to.deep.equal({ alpha: 2, beta: 3 });
     expect(of(1_999, 1_001)).to.deep.equal({ alpha: 2, beta: 4 });
-    // Of more than 1,000 tasks the proportion counts, and one failure in a million stays one.
+    // Above 1,000 tasks the proportion counts, and one failure in a million still counts as one.
     expect(of(999_000, 1_000)).to.deep.equal({ alpha: 1_000, beta: 3 });
     expect(of(999_000_000, 1_000)).to.deep.equal({ alpha: 1_000, beta: 3 });
     expect(of(6_000_000, 2_000_000)).to.deep.equal({ alpha: 751, beta: 252 });
@@ -158,7 +158,7 @@ describe("settlement's trust in an agent", () => {
     expect(await rowOf(log, OTHER)).to.deep.include({ trust: 0, level: 0 });
   });
 
-  it("counts only the operator's word about past hours, and each part of an hour once in a ledger", async () => {
+  it("counts only the operator's records about past hours, and each part of an hour once in a ledger", async () => {
     const log = newLog();
     const one = { [AGENT]: outcome(2, 1) };
     tell(log, one);
