@@ -19,7 +19,7 @@ const MODE = { payment_mode: "platform_escrow:swarmwage-partnered" };
 const WEEK = 7 * DAY;
 const reasons = [{ code: "other", detail: "" }];
 
-/** A seller that also sells by escrow. Its other hires are never drawn, except those that are drawn for certain. */
+/** A seller that also sells by escrow. By default the rate is 0, so hires are drawn only if they are drawn for certain. */
 function market(audit: RecordBody = {}, auditors = 6): EventLog {
   const log = scene({ auditors, audit: { ratePpm: 0, ...audit } });
   log.listing(SELLER, "text.translate", { ...MODE, audit: { operator: AUDITED } });
@@ -63,7 +63,7 @@ describe("a refund after delivery", () => {
     [WEEK - 1, false],
     [WEEK, true],
   ] as const)
-    it(`is ${drawn ? "" : "not "}drawn for certain ${seconds} seconds after another refund between the same two`, async () => {
+    it(`is ${drawn ? "" : "not "}drawn for certain ${seconds} seconds after another refund of the same buyer and seller`, async () => {
       const log = market();
       refunded(log);
       log.after(seconds - 60);
@@ -75,7 +75,7 @@ describe("a refund after delivery", () => {
       ]);
     });
 
-  it("between two others is drawn at the same time", async () => {
+  it("of another buyer is drawn for certain at the same time", async () => {
     const log = market();
     refunded(log);
     refunded(log, { buyer: wallet(3) });
@@ -93,7 +93,7 @@ describe("a refund after delivery", () => {
       ]);
     });
 
-  it("also counts when the receipt comes after it; a refund by the seller, or before delivery, does not count", async () => {
+  it("is contested also if the receipt comes later; a refund by the seller or before delivery is not contested", async () => {
     const log = market();
     const late = log.deposit(SELLER, BUYER);
     log.delivered(late).refunded(late, BUYER);
@@ -110,7 +110,7 @@ describe("a refund after delivery", () => {
 });
 
 describe("a contested hire", () => {
-  it("that passed is neutral and shows a false refund of its buyer; it is in no pass rate", async () => {
+  it("that passed is neutral, counts as a false refund of its buyer, and is in no pass rate", async () => {
     const log = market();
     const id = refunded(log);
     expect((await figures(log))[SELLER]?.success_rate).to.equal(0);
@@ -157,7 +157,7 @@ describe("a contested hire", () => {
     }
   });
 
-  it("that was drawn before its refund is a normal audit: no refund stops a fail", async () => {
+  it("that was drawn before its refund has a normal audit: no refund stops a fail", async () => {
     const log = market({ ratePpm: 1_000_000 });
     const id = log.deposit(SELLER, BUYER);
     log.receipt(SELLER, BUYER, { escrow_id: id, ...HASHES });
@@ -182,7 +182,7 @@ describe("a contested hire", () => {
     expect(agents[BUYER]?.false_refunds).to.equal(1);
   });
 
-  it("is withdrawn when its seller signed other hashes for it", async () => {
+  it("loses its result when its seller signs other hashes for it", async () => {
     const log = market();
     const id = refunded(log);
     await concluded(log, "pass");
@@ -223,7 +223,7 @@ describe("a buyer's false refund", () => {
     }
   });
 
-  it("makes its further refunds neutral for 30 days, with a strict limit", async () => {
+  it("makes further refunds of that buyer neutral for 30 days, with a strict limit", async () => {
     for (const [seconds, rate] of [
       [30 * DAY - 1, null],
       [30 * DAY, 0],
@@ -269,7 +269,7 @@ describe("after a hire was rolled back", () => {
       expect(await ppmOf(log)).to.equal(ppm);
     });
 
-  it("draws only its hires of the same verification version more often", async () => {
+  it("only its seller's hires of the same verification version are drawn more often", async () => {
     for (const [before, after, ppm] of [
       ["v1", "v1", 200_000],
       ["v1", "v2", 10],
@@ -283,7 +283,7 @@ describe("after a hire was rolled back", () => {
     }
   });
 
-  it("draws hires of its cluster more often too, also of a cluster that it joins later, until that cluster splits", async () => {
+  it("hires of its seller's cluster are drawn more often too, also of a cluster that the seller joins later, until the cluster splits", async () => {
     // A version is any text of 64 characters.
     for (const [late, version] of [
       [false, "v0"],
@@ -313,16 +313,16 @@ describe("after a hire was rolled back", () => {
       log.record("audit_actuation", AUDITED, { hire: audit.hire, decision: "rollback", reasons });
       if (late) {
         log.hire(other, wallet(4), { capability: `custom.${other}`, ...HASHES });
-        expect(await ppmOf(log), "before they are one").to.equal(10);
+        expect(await ppmOf(log), "before they are one cluster").to.equal(10);
         join();
       }
       log.hire(other, wallet(4), { capability: `custom.${other}`, ...HASHES });
       expect(await ppmOf(log)).to.equal(200_000);
       params(3, { hubs: [funder] });
       log.hire(other, wallet(5), { capability: `custom.${other}`, ...HASHES });
-      expect(await ppmOf(log), "apart").to.equal(10);
+      expect(await ppmOf(log), "after the split").to.equal(10);
       log.hire(SELLER, wallet(5), HASHES);
-      expect(await ppmOf(log), "its own").to.equal(200_000);
+      expect(await ppmOf(log), "the seller's own hire").to.equal(200_000);
     }
   });
 });

@@ -4,7 +4,7 @@ import { DAY, type EventLog, OTHER_LEDGER, wallet } from "./eventLog.ts";
 
 const MODE = { payment_mode: "platform_escrow:swarmwage-partnered" };
 
-/** A hire that two auditors found bad, and one that one found good. */
+/** Plays the audit of a waiting hire with these verdicts. By default two auditors fail the hire. */
 async function failed(log: EventLog, verdicts = ["fail", "fail"]): Promise<EventLog> {
   log.after(60).tick(tickHash(1_000));
   for (const [n, verdict] of verdicts.entries()) {
@@ -26,7 +26,7 @@ async function sellerOf(log: EventLog) {
   return { figures: agents[SELLER], hire, store };
 }
 
-describe("what a confirmed fail does in bootstrap", () => {
+describe("a confirmed fail in bootstrap mode", () => {
   it("has no effect by itself, and no effect when it is dismissed", async () => {
     const log = scene();
     log.hire(SELLER, BUYER, HASHES);
@@ -39,7 +39,7 @@ describe("what a confirmed fail does in bootstrap", () => {
     expect(hire).to.include({ outcome: "success", dispute: false, evidence: "seller" });
   });
 
-  it("is a failure with dispute once its operator rolls it back, and the tier changes; the weight stays", async () => {
+  it("makes the hire a disputed failure when the operator rolls it back; the tier changes, and the weight does not", async () => {
     const log = scene();
     log.hire(SELLER, BUYER, HASHES);
     expect((await sellerOf(log)).figures).to.include({
@@ -60,7 +60,7 @@ describe("what a confirmed fail does in bootstrap", () => {
     ).to.equal(0);
   });
 
-  it("has priority over later words of the buyer, except for the latency", async () => {
+  it("that was rolled back has priority over later telemetry of the buyer, except for the latency", async () => {
     const log = scene();
     const receipt = log.hire(SELLER, BUYER, { ...HASHES, latency_ms: 900 });
     await failed(log);
@@ -71,7 +71,7 @@ describe("what a confirmed fail does in bootstrap", () => {
     expect(figures).to.include({ success_rate: 0, avg_latency_ms: 7 });
   });
 
-  it("stays with a hire whose escrow is still held until the hire is counted", async () => {
+  it("that was rolled back while the escrow held the money takes effect when the hire counts", async () => {
     const log = scene();
     log.listing(SELLER, "text.translate", { ...MODE, audit: { operator: AUDITED } });
     const id = log.after(DAY).deposit(SELLER, BUYER);
@@ -85,7 +85,7 @@ describe("what a confirmed fail does in bootstrap", () => {
     expect(figures).to.include({ success_rate: 0, dispute_rate: 1, refund_rate: 0 });
   });
 
-  it("is decided by its operator alone, once, and only for a hire that failed", async () => {
+  it("is decided only by the audit's operator, once, and only after the hire failed", async () => {
     const log = scene();
     log.hire(SELLER, BUYER, HASHES);
     log.after(60).tick(tickHash(1_000));
@@ -125,7 +125,7 @@ describe("audit_pass_rate", () => {
     }
   });
 
-  it("removes a passed audit if its seller later signs other hashes for the hire", async () => {
+  it("loses a passed audit if the seller later signs other hashes for the hire", async () => {
     const log = await passed();
     const first = log.events.find((it) => it.kind === "record" && it.body.hire_id === "first");
     if (first?.kind !== "record") throw new Error("no receipt");

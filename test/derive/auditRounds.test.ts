@@ -15,7 +15,7 @@ import {
 } from "./auditScene.ts";
 import { DAY, type EventLog, wallet } from "./eventLog.ts";
 
-/** A hire that is drawn and assigned at the next tick. */
+/** Adds a hire, and the tick that draws and assigns it. */
 function drawn(log: EventLog): EventLog {
   log.hire(SELLER, BUYER, HASHES);
   return log.after(60).tick(tickHash(1_000));
@@ -49,7 +49,7 @@ describe("the rounds of an audit", () => {
     });
   }
 
-  it("are two when a passed hire is drawn for a second look", async () => {
+  it("continue when a passed hire is drawn for a second look", async () => {
     for (const [second, status] of [
       [["pass"], "passed"],
       [["fail", "fail"], "failed"],
@@ -127,7 +127,7 @@ describe("a verdict", () => {
 describe("an auditor", () => {
   const askedOf = async (log: EventLog) => (await only(log)).asked.map((it) => it.auditor);
 
-  it("is in Tier 2, with a success in the capability", async () => {
+  it("must be in Tier 2, and must have a success in the capability", async () => {
     const log = scene({ auditors: 0 });
     offer(log, wallet(50));
     log.hire(wallet(51), wallet(99), { capability: "text.summarize" });
@@ -151,7 +151,7 @@ describe("an auditor", () => {
     expect(store.rows("rosterMember").size).to.equal(1);
   });
 
-  it("has a place from Tier 2 on, loses it with the tier; auditors that rise together are ordered by address", async () => {
+  it("gets the next place on the roster when it reaches Tier 2, and loses the place with the tier", async () => {
     const log = scene({ auditors: 0 });
     for (const n of [53, 51, 52]) offer(log, wallet(n));
     const rosterAt = async () => {
@@ -184,7 +184,7 @@ describe("an auditor", () => {
     }
   });
 
-  it("is in no family of buyer or seller, as each family was at its first act", async () => {
+  it("is not in the family of the buyer or the seller; each wallet's first act fixes its family", async () => {
     for (const [first, status] of [
       ["money", "assigning"],
       ["act", "assigned"],
@@ -212,7 +212,7 @@ describe("an auditor", () => {
     }
   });
 
-  it("is not in the family whose money pays for the buyer, and no registration hides this", async () => {
+  it("is not in the family whose money the buyer pays with, and a registration of the buyer does not hide this", async () => {
     for (const [what, status, acts] of [
       ["the auditor's own money", "assigning", [[100, 2]]],
       [
@@ -226,7 +226,7 @@ describe("an auditor", () => {
       ["money of the auditor's funder", "assigning", [[50, 2]]],
       ["money of somebody else", "assigned", [[51, 2]]],
       [
-        "its own, and the auditor's after that",
+        "its own money, and the auditor's money after its first payment",
         "assigned",
         [
           [51, 2],
@@ -247,7 +247,7 @@ describe("an auditor", () => {
     }
   });
 
-  it("has no family before its first act, so an operator that received no money may still judge", async () => {
+  it("has no family before its first act, so an operator that never acted may judge", async () => {
     for (const gift of [false, true]) {
       const log = scene({ auditors: 0 });
       if (gift) log.transfer(BUYER, AUDITED, 1_000);
@@ -264,7 +264,7 @@ describe("an auditor", () => {
     [7 * DAY - 1, 1],
     [7 * DAY, 2],
   ] as const) {
-    it(`has ${asked === 1 ? "seen" : "not seen"} this buyer and seller in a hire ${seconds} seconds ago`, async () => {
+    it(`is ${asked === 1 ? "not assigned" : "assigned"} another hire of the same buyer and seller ${seconds} seconds later`, async () => {
       const log = drawn(scene({ auditors: 1, audit: { verdictSeconds: 30 * DAY } }));
       await say(log, "pass");
       log.hire(SELLER, BUYER, HASHES);
@@ -349,7 +349,7 @@ describe("an auditor", () => {
     }
   });
 
-  it("is published with the clusters of all three, and with the reasons why others were passed over", async () => {
+  it("is published with the clusters of auditor, buyer and seller, and with the reasons why others were passed over", async () => {
     const log = scene({ auditors: 1 });
     log.hire(wallet(50), wallet(99), { capability: "text.summarize" });
     offer(log, wallet(50));

@@ -19,8 +19,8 @@ export const tickHash = (n: number): Hex => `0x${n.toString(16).padStart(64, "0"
 type Scene = { audit?: RecordBody; auditors?: number; endpoint?: (n: number) => string };
 
 /**
- * A seller that agreed to audits a day ago, and auditors in Tier 2 on the roster. They spent money before they were
- * paid, so each has its own family.
+ * A seller that agreed to audits a day ago, and auditors in Tier 2 on the roster. The auditors spent money before they
+ * were paid, so each auditor has its own family.
  */
 export function scene({
   audit = {},
@@ -71,7 +71,7 @@ export async function only(log: EventLog) {
   return { store, audit, asked, last: asked.at(-1) as Row<"auditAssignment"> };
 }
 
-/** The last assigned auditor answers. */
+/** Gives the verdict of the last assigned auditor. */
 export async function say(log: EventLog, verdict: string, more: RecordBody = {}): Promise<string> {
   const { store, last } = await only(log);
   const audit = store.rows("audit").get(last.audit) as Row<"audit">;

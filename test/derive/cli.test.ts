@@ -68,7 +68,7 @@ describe("tallystick-derive", function () {
       .and.contain(expected.digest);
   });
 
-  it("verifies the signatures unless it is told not to", async () => {
+  it("verifies the signatures without --trust-signatures", async () => {
     const { out } = await run(["-", "--json", "--token", TOKEN], linesOf(story()).join("\n"));
     expect(Object.values(JSON.parse(out).agents)).to.deep.equal([]);
   });
@@ -95,7 +95,7 @@ describe("tallystick-derive", function () {
     }
   });
 
-  it("has no digest to print for a log without a tick", async () => {
+  it("prints no digest for a log without a tick", async () => {
     const log = new EventLog();
     log.hire(wallet(1), wallet(2));
     const input = linesOf(log).join("\n");

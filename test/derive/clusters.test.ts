@@ -21,7 +21,7 @@ async function clustersOf(log: EventLog): Promise<string[][]> {
 }
 
 describe("funding origin", () => {
-  it("clusters an agent with three others that one wallet funded, whether funded or registered first", async () => {
+  it("clusters an agent with three others that one wallet funded, whether they are funded or registered first", async () => {
     for (const registerFirst of [true, false]) {
       const log = new EventLog();
       if (registerFirst) register(log, agents.slice(0, 4));
@@ -50,7 +50,7 @@ describe("funding origin", () => {
     for (const [before, size, hubTransfers] of [
       [0, 4, 5],
       [1, 4, 5],
-      // The fourth funding is its sixth transfer.
+      // The fourth funding is the funder's sixth transfer.
       [2, 0, 5],
       [9_996, 4, undefined],
       [9_997, 0, undefined],
@@ -66,7 +66,7 @@ describe("funding origin", () => {
       [5, 0],
     ] as const) {
       const log = new EventLog({ hubTransfers: 5 });
-      // Mints reach their receivers too.
+      // A mint also counts as a transfer that its receiver got.
       for (let n = 0; n < before; n++)
         for (const agent of four) log.transfer(n === 0 ? ZERO_ADDRESS : wallet(50 + n), agent, 1);
       for (const agent of four) log.transfer(funder, agent, 1_000_000);
@@ -75,7 +75,7 @@ describe("funding origin", () => {
     }
   });
 
-  it("does not join strangers that use one exchange which nobody lists", async () => {
+  it("does not join strangers that use the same exchange, also if nobody published it as a hub", async () => {
     const exchange = wallet(100);
     const strangers = Array.from({ length: 30 }, (_, n) => wallet(n + 1));
     const log = new EventLog();
@@ -97,7 +97,7 @@ describe("funding origin", () => {
     expect(derived[buyer]).to.include({ hires_bought: 1 });
   });
 
-  it("holds within 24 hours, inclusive", async () => {
+  it("joins agents that are funded within 24 hours, inclusive", async () => {
     for (const [gap, size] of [
       [DAY, 4],
       [DAY + 1, 0],
@@ -139,7 +139,7 @@ describe("funding origin", () => {
     expect(await clustersOf(backwards)).to.deep.equal([]);
   });
 
-  it("does not pass through a wallet that was an agent when it passed the money on", async () => {
+  it("does not follow money through a wallet that was an agent when it sent the money on", async () => {
     const log = new EventLog();
     const agentBetween = wallet(50);
     register(log, [agentBetween, ...agents.slice(0, 4)]);
@@ -190,7 +190,7 @@ describe("funding origin", () => {
     expect(await clustersOf(log)).to.deep.equal([]);
   });
 
-  it("does not come from hire payments to sellers that had no listing, once their receipts claim them", async () => {
+  it("does not come from hire payments to sellers that had no listing, if receipts claim these payments", async () => {
     const log = new EventLog();
     for (const agent of agents.slice(0, 4)) log.after(1, 300).hire(agent, funder, { amount: 1_000_000 });
     log.after(2 * DAY).tick();
@@ -211,7 +211,7 @@ describe("funding origin", () => {
     }
   });
 
-  it("includes the funder once it is an agent, with every group that it funded", async () => {
+  it("includes the funder when it becomes an agent, together with every group that it funded", async () => {
     const log = new EventLog();
     for (const agent of [11, 12, 13, 14].map(wallet)) log.transfer(funder, agent, 1_000_000);
     register(log, [11, 12, 13, 14].map(wallet));
@@ -226,7 +226,7 @@ describe("funding origin", () => {
     expect(second?.[1].merged_into, "the older id stays").to.equal(first?.[0]);
   });
 
-  it("gets its id from the nearest agents of the first span when several spans trip the signal at once", async () => {
+  it("gives a cluster the id from the nearest agents of the first span when several spans trip the signal at once", async () => {
     const log = new EventLog({ operator: wallet(900) });
     log.record("params", wallet(900), { version: 2, fundingSpanSeconds: 35, deployBatchBlocks: 1 });
     for (const n of [1, 2, 5, 3, 4]) {
@@ -245,7 +245,7 @@ describe("funding origin", () => {
     expect(Object.entries(clusters).map(([name, { size }]) => [name, size])).to.deep.equal([[id, 5]]);
   });
 
-  it("gets its id from the presumed payment that was due first, then from the one that came first", async () => {
+  it("gives a cluster the id from the presumed payment that was due first, or that came first if several were due together", async () => {
     const operator = wallet(900);
     for (const [reconcileSeconds, named] of [
       [HOUR, [4, 5, 6, 7]],
@@ -292,7 +292,7 @@ describe("funding origin", () => {
             joined.add(index + 1);
             register(log, [wallet(index + 1)]);
           });
-          // Each gift is as large as all before together, so that every one is a funding transfer.
+          // Each transfer is larger than all earlier ones together, so each is a funding transfer.
           log.after(wait).transfer(wallet(from), wallet(to), 100_000n * 2n ** BigInt(n));
           fundings.push({ from, to, time: log.time });
         });
@@ -305,7 +305,7 @@ describe("funding origin", () => {
   });
 });
 
-/** Clusters straight from the definition: for each funder and each start, all agents funded within 24 hours from it. */
+/** Clusters directly from the definition: for each funder and each start, all agents funded in the next 24 hours. */
 function everySpan(fundings: { from: number; to: number; time: number }[]): number[][] {
   let groups: Set<number>[] = [];
   for (const start of fundings) {
@@ -325,7 +325,7 @@ function everySpan(fundings: { from: number; to: number; time: number }[]): numb
 }
 
 describe("deploy batch", () => {
-  it("clusters four agents of one funder registered within 256 consecutive blocks, however far apart they were funded", async () => {
+  it("clusters four agents of one funder that are registered within 256 consecutive blocks, however far apart they were funded", async () => {
     for (const [gap, size] of [
       [255, 4],
       [256, 0],
@@ -333,7 +333,7 @@ describe("deploy batch", () => {
       const log = new EventLog();
       for (const agent of agents.slice(0, 4)) log.after(2 * DAY).transfer(funder, agent, 1_000_000);
       register(log, agents.slice(0, 3), 1);
-      // The first is `gap` blocks before the last, two of them counted already.
+      // The last agent comes `gap` blocks after the first. Two of these blocks are over already.
       register(log, agents.slice(3, 4), gap - 2);
       expect((await clustersOf(log)).flat(), `${gap} blocks from first to last`).to.have.length(size);
       if (size === 4) {

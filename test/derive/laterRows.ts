@@ -4,7 +4,7 @@ import { type LaterRows, LoadedRows } from "tallystick-derive/loadedRows";
 import type { MemoryStore } from "tallystick-derive/memoryStore";
 import { Transaction } from "tallystick-derive/transaction";
 
-/** Rows that are not kept in memory: each event reads its rows again. */
+/** A source of rows that has no row in memory. `reads` counts the requests to the store. */
 export function laterRows(store: MemoryStore): LaterRows & { reads: number } {
   const rows: LaterRows & { reads: number } = {
     reads: 0,
@@ -17,7 +17,7 @@ export function laterRows(store: MemoryStore): LaterRows & { reads: number } {
   return rows;
 }
 
-/** Applies one event and says how often rows had to be read: after each time the whole event runs again. */
+/** Applies one event, and returns how often it waited for rows. After each wait the whole event runs again. */
 export async function applyLater(store: MemoryStore, event: DeriveEvent): Promise<number> {
   const later = laterRows(store);
   const rows = new LoadedRows(later);

@@ -8,8 +8,8 @@ import { expectSame } from "./relevant/agreement.ts";
 const [S, B, F, HUB] = [wallet(1), wallet(2), wallet(50), wallet(90)];
 
 /**
- * `kept_usdc` of a seller after one block, equal in both forms of the log and to the oracle. Its buyer withdrew
- * 2 USDC from an exchange one block earlier.
+ * `kept_usdc` of a seller after one block. It must be equal in both forms of the log and in the oracle. The buyer
+ * withdrew 2 USDC from an exchange one block earlier.
  */
 async function kept(
   block: (log: EventLog) => unknown,
@@ -27,7 +27,7 @@ async function kept(
   return agents[S]?.kept_usdc;
 }
 
-/** Payments of 0.50, with their receipts in any order. */
+/** Payments, by default of 0.50 USDC, with their receipts in the same order or in the reverse order. */
 function pay(log: EventLog, times: number, { isReversed = false, amount = 500_000 } = {}): void {
   const paid = Array.from({ length: times }, () => log.transfer(B, S, amount, { authorized: true }));
   for (const tx of isReversed ? paid.toReversed() : paid) log.receipt(S, B, { tx, amount });
@@ -44,7 +44,7 @@ describe("money that reaches a buyer in the block of its payment", () => {
     expect(await kept((log) => [log.transfer(HUB, B, 500_000), pay(log.after(2), 1)])).to.equal("0.50");
   });
 
-  it("pays to the unit", async () => {
+  it("pays exactly, to the unit", async () => {
     expect(await kept((log) => [log.transfer(HUB, B, 200_000), pay(log, 1)])).to.equal("0.30");
     expect(await kept((log) => [log.transfer(HUB, B, 499_999), pay(log, 1)])).to.equal("0.000001");
     expect(await kept((log) => [log.transfer(HUB, B, 1), pay(log, 1)])).to.equal("0.499999");
@@ -59,12 +59,12 @@ describe("money that reaches a buyer in the block of its payment", () => {
     expect(await kept((log) => [pieces(log), pay(log, 1)])).to.equal("0.000005");
   });
 
-  it("does not include what the buyer sent to itself, nor transfers of nothing", async () => {
+  it("does not include what the buyer sent to itself, or transfers of nothing", async () => {
     expect(await kept((log) => [log.transfer(B, B, 500_000), pay(log, 1)])).to.equal("0.50");
     expect(await kept((log) => [log.transfer(HUB, B, 0), pay(log, 1)])).to.equal("0.50");
   });
 
-  it("pays for one hire only, in whatever order the receipts come", async () => {
+  it("pays only once, in whatever order the receipts come", async () => {
     for (const isReversed of [false, true]) {
       expect(await kept((log) => [log.transfer(F, B, 500_000), pay(log, 3, { isReversed })])).to.equal(
         "1.00",
@@ -75,7 +75,7 @@ describe("money that reaches a buyer in the block of its payment", () => {
     }
   });
 
-  it("pays again if it went back and came again, in whatever order the receipts come", async () => {
+  it("pays again if it comes a second time, in whatever order the receipts come", async () => {
     const round = (log: EventLog) =>
       log.transfer(F, B, 500_000) && log.transfer(B, S, 500_000, { authorized: true });
     const twice = (order: (txs: Hex[]) => Hex[]) => (log: EventLog) => {
@@ -85,7 +85,7 @@ describe("money that reaches a buyer in the block of its payment", () => {
     expect(await kept(twice((txs) => txs.toReversed()))).to.equal("0.00");
   });
 
-  it("pays again from the seventeenth hire in one block on", async () => {
+  it("counts again from the start at the seventeenth hire in one block", async () => {
     const twenty = (arrived: number) => (log: EventLog) => [
       log.transfer(F, B, arrived),
       pay(log, 20, { amount: 1_000 }),
@@ -94,7 +94,7 @@ describe("money that reaches a buyer in the block of its payment", () => {
     expect(await kept(twenty(17_000))).to.equal("0.00");
   });
 
-  it("pays for a receipt that comes later, by the block of its payment", async () => {
+  it("pays also if the receipt comes later: the block of the payment decides", async () => {
     const later = (log: EventLog) => {
       log.transfer(F, B, 300_000);
       const tx = log.transfer(B, S, 500_000, { authorized: true });
@@ -120,7 +120,7 @@ describe("money that reaches a buyer in the block of its payment", () => {
     expect(await kept(after)).to.equal("0.50");
   });
 
-  it("counts as everything that the buyer pays with once `hubTransfers` transfers have reached the buyer", async () => {
+  it("is everything that the buyer pays with, when `hubTransfers` transfers have reached the buyer", async () => {
     const empty = (log: EventLog) => log.transfer(F, B, 0);
     expect(await kept((log) => [empty(log), pay(log.after(2), 1)], { hubTransfers: 3 })).to.equal("0.50");
     expect(await kept((log) => [empty(log), pay(log.after(2), 1)], { hubTransfers: 2 })).to.equal("0.00");

@@ -30,7 +30,7 @@ describe("the search rank", () => {
     expect(new Set(inOrder)).to.have.lengthOf(inOrder.length);
   });
 
-  it("truncates rates from the nine decimals that are published", () => {
+  it("truncates rates that were first rounded to the nine published decimals", () => {
     // 0.9499999999 is published as 0.95.
     const rate = { ratedWeight: "10000000000", successWeight: "9499999999" };
     expect(searchRankOf({ ...figures, ...rate }).successPercent).to.equal(95);

@@ -17,7 +17,7 @@ async function tierAfter(build: (log: EventLog) => void): Promise<number | undef
 }
 
 describe("trust tiers", () => {
-  it("promote to Tier 2 at ten successes, nine of ten, over three capabilities", async () => {
+  it("promote to Tier 2 at ten successes, a rate of nine tenths, and three capabilities", async () => {
     for (const [failures, successes, spread, tier] of [
       [0, 9, 3, 0],
       [0, 10, 3, 2],
@@ -35,7 +35,7 @@ describe("trust tiers", () => {
     }
   });
 
-  it("keep Tier 2 while the rate holds, with fewer hires and one capability, and with none at all", async () => {
+  it("keep Tier 2 while the rate is high enough, also with fewer hires, one capability, or no hire at all", async () => {
     expect(
       await tierAfter((log) => {
         hires(log, 10);
@@ -79,7 +79,7 @@ describe("trust tiers", () => {
     ] as const) {
       const log = new EventLog({ tier2MinBuyers: buyers });
       hires(log, 15);
-      expect((await log.derive()).agents[seller]?.trust_tier, `${buyers} asked, 5 there`).to.equal(tier);
+      expect((await log.derive()).agents[seller]?.trust_tier, `${buyers} needed, 5 exist`).to.equal(tier);
     }
   });
 
@@ -127,7 +127,7 @@ describe("trust tiers", () => {
     ).to.equal(0);
   });
 
-  it("count dampened successes exactly: fifty successes in a ring of five are ten", async () => {
+  it("count dampened successes exactly: fifty successes in a ring of five count as ten", async () => {
     const ring = [1, 2, 3, 4, 5].map(wallet);
     for (const [count, tier] of [
       [49, 0],

@@ -6,10 +6,10 @@ import { ESCROW, wallet } from "../eventLog.ts";
 import { type Attack, EXCHANGE, hires, openLog } from "./scene.ts";
 
 const [S, B, M] = [wallet(1), wallet(3), wallet(2)];
-/** The first of the wallets that list something between the two. */
+/** The first of the wallets whose listings make the chain. */
 const FIRST = 1_000;
 
-/** One live listing, as far as a fingerprint sees it. */
+/** The part of a live listing that the attack chooses. */
 type Offer = { capability: string; endpoint: string; mode: string };
 
 const offers = (of: Address, capabilities: readonly string[]): Offer[] =>
@@ -19,9 +19,8 @@ const inModes = (offer: Offer): Offer[] =>
   Array.from({ length: 19 }, (_, n) => ({ ...offer, mode: `platform_escrow:number${n}` }));
 
 /**
- * A chain of sets of offers that leads from one agent's offers to those of another agent, with which it has nothing in
- * common. Each set is similar enough to the one before that the two count as alike. Offers in many modes of payment
- * fill the sets.
+ * A chain of sets of offers, from one agent's offers to another agent's offers. The offers of the two agents have
+ * nothing in common. Each set counts as similar to the set before it. Offers in many modes of payment fill the sets.
  */
 function chainBetween(a: Offer[], b: Offer[]): Offer[][] {
   const [[first], [last]] = [a, b];
@@ -52,7 +51,7 @@ function tokens(its: Offer[]): string[] {
   return tokensOf(its.map((it) => ({ ...it, ...same, paymentMode: it.mode }) as unknown as Row<"listing">));
 }
 
-/** A seller and its customer, which sells something else, are tied together by listings that resemble one another. */
+/** A chain of similar listings puts a seller and its customer into one cluster, although the customer sells something else. */
 export function chained(): Attack {
   const log = openLog();
   for (const it of [S, M, B]) log.after(60).transfer(EXCHANGE, it, 10_000_000);

@@ -8,7 +8,7 @@ const P = wallet(3);
 const TEN = wallets(10, 10);
 const TWELVE = wallets(10, 12);
 
-/** Attacks of somebody who has 100 USDC and has read the whole page. */
+/** Attacks of somebody who has 100 USDC and has read all of docs/independence.md. */
 export function furtherAttacks(scale: Scale = FULL): Attack[] {
   return [
     listedFirst(),
@@ -268,7 +268,7 @@ function refund(log: EventLog, buyer: Address): void {
 function flooded({ busy }: Scale): Attack {
   const log = openLog({ hubTransfers: busy });
   log.transfer(EXCHANGE, F, 20_000);
-  // Transfers above this number do not count. So the real funding of the two comes too late.
+  // Transfers above this number do not count. So the real funding of the two newcomers comes too late.
   for (let n = 0; n < busy; n++) for (const it of TWELVE.slice(0, 2)) log.transfer(F, it, 1);
   for (const buyer of [S, ...TWELVE]) log.after(60).transfer(EXCHANGE, buyer, 500_000);
   log.listing(S, "text.translate");

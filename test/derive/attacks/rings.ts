@@ -63,7 +63,7 @@ function fewExchanges(): Attack {
   const buyers = wallets(10, 10);
   log.transfer(EXCHANGE, F, 10_000_000);
   log.after(60).listing(S, "text.translate");
-  // Like a real exchange: each customer gets its own address, which is emptied, and payments come from a hot wallet.
+  // As at a real exchange, each customer has its own deposit address, and one hot wallet collects and sends the money.
   const deposits = wallets(100, 10);
   for (const [n, buyer] of buyers.entries()) {
     log.after(30).transfer(F, deposits[n] as Address, 300_000 + 7_919 * n);

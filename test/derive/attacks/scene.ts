@@ -37,7 +37,7 @@ export function openLog(params: ConstructorParameters<typeof EventLog>[0] = {}):
   return new EventLog({ hubs: [EXCHANGE], feeRecipients: [FEES], operator: OPERATOR, ...params });
 }
 
-/** Wallets by number, `count` of them. */
+/** `count` wallets, numbered from `first` on. */
 export function wallets(first: number, count: number): Address[] {
   return Array.from({ length: count }, (_, n) => wallet(first + n));
 }
@@ -45,7 +45,7 @@ export function wallets(first: number, count: number): Address[] {
 /** Three capabilities, as Tier 2 requires. */
 export const CAPABILITIES = ["text.translate", "code.review", "chart.generate"];
 
-/** At least ten hires over three capabilities, as Tier 2 requires. */
+/** `count` hires over the three capabilities. Tier 2 requires at least ten. */
 export function hires(
   log: EventLog,
   seller: Address,
@@ -76,8 +76,8 @@ export function costOf({ log, own }: Attack): Cost {
     const { from, to } = event;
     const value = BigInt(event.value);
     if (from === EXCHANGE && mine.has(to)) {
-      // Attackers can take money out of the exchange again if they brought it there. Anything more is their own money,
-      // and it counts as needed if they spend it.
+      // Money that the attackers brought to the exchange can come back. Other money from the exchange is new, and counts
+      // as needed if they spend it.
       const back = value < deposited ? value : deposited;
       deposited -= back;
       balance.set(to, (balance.get(to) ?? 0n) + back);
