@@ -284,7 +284,7 @@ describe("after a hire was rolled back", () => {
   });
 
   it("hires of its seller's cluster are drawn more often too, also of a cluster that the seller joins later, until the cluster splits", async () => {
-    // A version is any text of 64 characters.
+    // A version is any text of up to 64 characters.
     for (const [late, version] of [
       [false, "v0"],
       [true, "v0"],

@@ -6,7 +6,7 @@ function mayRegister(facts: Facts, address: string): boolean {
   return facts.agents.has(address) || !(facts.hubs.has(address) || facts.escrowContracts.has(address));
 }
 
-/** Makes an address an agent from here on. Returns false for hubs and escrows. */
+/** Makes an address an agent, if it is none yet. Returns false for hubs and escrows. */
 export function register(facts: Facts, address: string, at: Place): boolean {
   if (facts.agents.has(address)) return true;
   if (!mayRegister(facts, address)) return false;

@@ -51,7 +51,7 @@ function show(facts: Facts, list: Audits["lists"][number], { buyer, nonce, truth
   return true;
 }
 
-/** The only hire of a wallet, if it was bought after the commitment and the buyer's own signature confirms it. */
+/** A wallet's only hire, if the wallet bought it after the commitment and signed it. Otherwise the reason why it is no canary. */
 function find(facts: Facts, list: Audits["lists"][number], buyer: string, nonce: string): Hire | string {
   const bought = facts.hires.filter((it) => it.buyer === buyer && !it.isCanary && inWindow(facts, it));
   if (bought.length > 1) return "busy";

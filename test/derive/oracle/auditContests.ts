@@ -17,8 +17,8 @@ export const isContested = (escrow: Escrow) =>
   escrow.outcome === "refunded" && escrow.refundedBy === escrow.buyer && escrow.delivered;
 
 /**
- * Whether a refund is drawn for certain: it is large enough, and it is the first between these two for a long enough
- * time.
+ * Whether a refund is drawn for certain: it is large enough, and no recent refund of the same buyer and seller was
+ * drawn for certain.
  */
 export function isFirst(
   { audits, params }: Facts,
@@ -34,7 +34,7 @@ export function isFirst(
   return true;
 }
 
-/** An escrow was settled. The buyer may have taken both the work and the money. */
+/** Runs when an escrow was settled. The buyer may now have both the work and the money. */
 export function contest(facts: Facts, event: { block: number; time: number }, escrow: Escrow): void {
   const audit = facts.audits.all.find((it) => it.id === escrow.id);
   if (audit === undefined || !isContested(escrow)) return;
@@ -56,7 +56,7 @@ export function falsify(facts: Facts, now: number, audit: Audit): void {
   facts.audits.falseRefunds.push({ audit, until, isOver: false });
 }
 
-/** The finding about the work is not valid any more. */
+/** Undoes `falsify`, because the audit's result is not valid any more. */
 export function takeBack(facts: Facts, audit: Audit): void {
   const escrow = facts.escrows.get(audit.hire);
   if (escrow === undefined || !isContested(escrow)) return;

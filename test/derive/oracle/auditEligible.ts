@@ -28,7 +28,7 @@ export function noteListing(
   facts.audits.consents.push({ agent, capability, mode, from, operator });
 }
 
-/** The operator that a listing had agreed to at a time, which is the last one that it named until then. */
+/** The operator whose audits a listing agreed to at a time. The last statement that is valid at that time decides. */
 function agreed(facts: Facts, agent: string, capability: string, mode: string, time: number): string | null {
   const said = facts.audits.consents.filter(
     (it) => it.agent === agent && it.capability === capability && it.mode === mode && it.from <= time,
@@ -59,7 +59,7 @@ const paidOf = (it: Hire): Paid => ({
   receipt: it.receipt,
 });
 
-/** All hires with a payment and a receipt, counted or held, in order. */
+/** All hires with a payment and a receipt: first the escrows, settled or not, then the direct hires. */
 function receipted(facts: Facts): Paid[] {
   const held = [...facts.escrows.values()].flatMap((escrow): Paid[] => {
     const { id: hire, seller, buyer, amount, depositedTime: paidAt, receipt } = escrow;
@@ -70,7 +70,7 @@ function receipted(facts: Facts): Paid[] {
   return [...held, ...facts.hires.filter((it) => it.escrow === null).map(paidOf)];
 }
 
-/** Called after every event: adds the hires that may be audited from now on. */
+/** Runs after every event: adds the hires that may be audited from now on. */
 export function findEligible(facts: Facts, event: { block: number; time: number; kind: string }): void {
   const { audits } = facts;
   if (Object.keys(facts.params.audit.operators).length === 0) {
@@ -105,7 +105,7 @@ export function findEligible(facts: Facts, event: { block: number; time: number;
   }
 }
 
-/** Whether a seller signed two contradicting receipts of one hire while the hire was audited. */
+/** Whether a seller signed two receipts with different hashes for one hire. */
 function contradicts(facts: Facts, agent: string, hireId: string): boolean {
   const said = facts.receipts.filter((it) => it.agent === agent && it.hireId === hireId && it.isHeld);
   return new Set(said.map((it) => it.hashes.join())).size > 1;
@@ -195,7 +195,7 @@ export function queue(
   if (known === undefined) queues.push({ kind, operator, ppm, items: [{ audit, block }] });
   else known.items.push({ audit, block });
 }
-/** A hire may be drawn for an audit if its receipt did not give the hashes of the work in time. */
+/** Adds hires whose receipts did not give the hashes of the work in time. These hires may be drawn for an audit. */
 export function endSilence(facts: Facts, event: TickEvent, before: number): void {
   if (Object.keys(facts.params.audit.operators).length === 0) return;
   const { silent, all } = facts.audits;

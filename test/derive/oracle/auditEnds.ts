@@ -37,7 +37,7 @@ export function close(
   if (audit.mode === "mature") undo(facts, time, audit);
 }
 
-/** Ends an audit: the hire was bad, finally. */
+/** Rolls back the hire of an audit: the work was bad, and this is final. */
 export function undo(facts: Facts, time: number, audit: Audit): void {
   audit.decision = "rollback";
   if (audit.canary !== null) return;
@@ -73,7 +73,7 @@ function judgeAll(facts: Facts, time: number, audit: Audit): void {
   }
 }
 
-/** The present record of an auditor. */
+/** The auditor's verdicts that count now, and whether they were right. */
 export function judgedOf({ audits, asOf }: Facts, offer: Offer): Audits["judged"] {
   const { operator, agent, epoch } = offer;
   return audits.judged.filter(

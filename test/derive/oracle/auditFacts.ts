@@ -5,7 +5,7 @@ import { components, fingerprintGroups, ownershipGroups, sharedSize } from "./gr
 
 /** The oracle's data about audits, in plain arrays. */
 export type Audits = {
-  /** Every statement of a listing about audits, with the time from which it holds. */
+  /** Every statement of a listing about audits, with the time from which it is valid. */
   consents: { agent: string; capability: string; mode: string; from: number; operator: string | null }[];
   all: Audit[];
   offers: Offer[];
@@ -14,8 +14,8 @@ export type Audits = {
   /** Counted hires whose sellers still have time to give the hashes of their work. */
   silent: { hire: Hire; due: number }[];
   /**
-   * The hires that wait for a draw, with the queues in the order in which they were first used; and the audits that
-   * wait for an auditor.
+   * `queues`: the hires that wait for a draw. The queues are in the order of their first use. `waiting`: the audits
+   * that wait for an auditor.
    */
   queues: {
     kind: "sample" | "recheck";
@@ -37,9 +37,9 @@ export type Audits = {
     block: number;
   }[];
   lastTick: number;
-  /** Sellers of rolled back hires, and the time until which their hires are drawn more often. */
+  /** Sellers of hires that were rolled back, and the time until which these sellers' hires are drawn more often. */
   elevated: { seller: string; version: string; until: number }[];
-  /** Refunds that were drawn for certain, and false refunds. */
+  /** `contested`: refunds that were drawn for certain. `falseRefunds`: refunds of hires whose work was good. */
   contested: { buyer: string; seller: string; time: number }[];
   falseRefunds: { audit: Audit; until: number; isOver: boolean }[];
   lists: {
@@ -97,16 +97,16 @@ export type Audit = {
   block: number;
   drawn: number | null;
   closed: number | null;
-  /** The tick since which no auditor was found for it. */
+  /** The time since which no auditor was found for the audit. */
   nobodySince: number | null;
   mode: string | null;
   history: string | null;
-  /** Its status when its operator left. */
+  /** The audit's status when its operator left the parameters. */
   abandonedWhile: string | null;
   decision: string | null;
-  /** Whether its operator decided it itself. */
+  /** Whether a record of the operator decided the audit. */
   isDecidedByHand: boolean;
-  /** The times from which and until which it counts as passed or rolled back. */
+  /** How the audit counts in its seller's figures, and until when. */
   counts: { as: "passed" | "rolledBack"; until: number } | null;
   asked: Asked[];
 };
@@ -120,7 +120,7 @@ export type Offer = {
   isIn: boolean;
   missed: number;
   removedFor: string | null;
-  /** The time until which no offer counts after it was removed for its verdicts, and the number of removals. */
+  /** The time until which the auditor's offers do not count after a removal for wrong verdicts; the number of such removals. */
   barred: number | null;
   epoch: number;
 };
@@ -154,15 +154,15 @@ export const followed = (facts: Facts, operator: string | null) =>
 export const drawNumber = (...words: (string | number)[]): bigint =>
   createHash("sha256").update(words.join(" ")).digest().readBigUInt64BE();
 
-/** The addresses of one buyer group: they are connected by clusters of either kind. */
+/** The buyer groups: each has the addresses that clusters of either kind connect. */
 export const parties = (facts: Facts) => components([...ownershipGroups(facts), ...fingerprintGroups(facts)]);
 
-/** Whether two are in one cluster, or in one buyer group. */
+/** Whether two addresses are in one cluster, or in one buyer group. */
 export function together(facts: Facts, a: string, b: string): boolean {
   return sharedSize(facts, a, b) > 1 || parties(facts).some((it) => it.has(a) && it.has(b));
 }
 
-/** Whether two are of one family, if both have acted. */
+/** Whether two addresses are of one family. An address that never acted has no family. */
 export function areSameFamily(facts: Facts, a: string, b: string): boolean {
   const family = ownFamilyOf(facts, a);
   return family !== null && family === ownFamilyOf(facts, b);

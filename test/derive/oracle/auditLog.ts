@@ -22,8 +22,8 @@ import {
 } from "./auditActions.ts";
 
 /**
- * The log of such steps. Hashes draw the auditors, so the log is derived while it is made. This derivation only helps
- * to make the log, and is not tested by it.
+ * The log of these steps. Hashes draw the auditors, so the log is derived while it is made. This derivation only helps
+ * to make the log. Tests derive the finished log again.
  *
  * @param begin adds to the log before the first step
  */
@@ -45,9 +45,9 @@ export async function auditLog(
     log.listing(wallet(at), "code.review", mode);
   }
   for (const [n, agent] of AUDITORS.entries()) {
-    // Each has its own buyer, because one buyer of several would count as their common owner. An auditor that was paid
-    // before its first act belongs to its first buyer's family. With `sameFamily` two auditors share a family, and one
-    // is in a buyer's family.
+    // Each auditor has its own buyer. An auditor that is paid before its first act belongs to its first buyer's family,
+    // so auditors with the same first buyer are one family. With `sameFamily` two auditors share a family, and one
+    // auditor is in a buyer's family.
     const first = sameFamily && n === 1 ? 0 : n;
     if (n < 6) for (const it of CAPABILITIES) log.hire(agent, wallet(40 + first), { capability: it });
     if (sameFamily && n === 2) log.transfer(wallet(42), wallet(4), 1_000);
@@ -252,7 +252,7 @@ class AuditBuilder {
     const operator = isForeign ? OTHER : (audit.operator as Address);
     const reasons = [{ code: "other", detail: "" }];
     this.#log.record("audit_actuation", operator, { hire: audit.hire, decision, reasons });
-    // The buyer's later reports.
+    // A later report of the buyer.
     const { receipt, buyer: by } = audit;
     if (receipt !== null && pick % 3 === 0)
       this.#log.record("telemetry", by as Address, {
@@ -296,7 +296,7 @@ class AuditBuilder {
     if (it.after === "refund" && this.#store.rows("escrow").get(id)?.status === "held") log.refunded(id, to);
   }
 
-  /** A hire that an operator arranged, with the commitment before it, the reveal after it, and verdicts in between. */
+  /** A hire that an operator arranged: the commitment, then the hire and verdicts on it, then the reveal. */
   private async canary(it: Extract<Action, { do: "canary" }>): Promise<void> {
     const log = this.#log;
     const serial = ++this.#serial;
@@ -332,7 +332,7 @@ class AuditBuilder {
     if (!it.isRated) log.record("rating", buyer, { receipt, side: "buyer", stars: 2 });
   }
 
-  /** A hire that its operator decided is judged again, usually to an end. */
+  /** Lets auditors judge a hire again that its operator decided, usually to an end. */
   private async history({ pick, isForeign, verdicts }: Extract<Action, { do: "history" }>): Promise<void> {
     await this.derive();
     const failed = [...this.#store.rows("audit").values()].filter(
@@ -352,7 +352,7 @@ class AuditBuilder {
     }
   }
 
-  /** The operator judges audits for which there is no auditor. */
+  /** Lets the operator judge audits for which there is no auditor. */
   private async judge({ pick, verdicts, fault }: Extract<Action, { do: "judge" }>): Promise<void> {
     for (const [n, verdict] of verdicts.entries()) {
       await this.derive();
@@ -377,7 +377,7 @@ class AuditBuilder {
     const asked = [...this.#store.rows("auditAssignment").values()].filter(
       (it) => it.verdict === null || pick % 7 === 0,
     );
-    // Usually the last assigned auditor, because its verdict counts.
+    // Usually one of the last assigned auditors, because their verdicts count.
     const chosen =
       asked[pick % 3 === 0 ? pick % asked.length : asked.length - 1 - (pick % Math.min(3, asked.length))];
     if (chosen === undefined) return;

@@ -9,7 +9,7 @@ export function modeOf({ audits }: Facts, operator: string, capability: string |
   return last?.to ?? "bootstrap";
 }
 
-/** Decides for every capability with a verdict since the last tick whether it is mature. */
+/** Decides which capabilities become mature. Only capabilities with a verdict since the last tick are checked. */
 export function settleModes(facts: Facts, event: TickEvent): void {
   const { audits, params } = facts;
   const news = audits.words.filter(({ at }) => at > audits.lastTick);

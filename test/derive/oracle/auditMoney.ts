@@ -13,8 +13,8 @@ export function earn(facts: Facts, time: number, audit: Audit, asked: Asked, tim
 }
 
 /**
- * Pays an assigned auditor's verdict. A pass or a fail is paid. An inconclusive verdict is paid only if the next one is
- * inconclusive too.
+ * Pays an assigned auditor's verdict. A pass or a fail is paid. An inconclusive verdict is paid only if the next verdict
+ * of its round is inconclusive too.
  */
 export function earnWord(facts: Facts, time: number, audit: Audit, asked: Asked): void {
   if (asked.verdict !== "inconclusive") {

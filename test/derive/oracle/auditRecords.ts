@@ -113,7 +113,7 @@ export function readJudge(facts: Facts, event: RecordEvent): void {
   facts.audits.asked.push(asked);
 }
 
-/** A challenged hire is judged again. */
+/** The operator lets a hire that it decided in bootstrap mode be judged again. */
 export function readHistory(facts: Facts, event: RecordEvent): void {
   const { hire } = parseAuditHistory(event.body);
   const { all } = facts.audits;

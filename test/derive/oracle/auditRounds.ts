@@ -47,7 +47,7 @@ function wait(facts: Facts, audit: Audit): void {
   facts.audits.waiting.push(audit);
 }
 
-/** The last assigned auditor gave no verdict in time, or an inconclusive one. */
+/** Continues an audit whose last assigned auditor gave no verdict in time, or an inconclusive verdict. */
 export function next(facts: Facts, time: number, audit: Audit): void {
   if (audit.attempt >= facts.params.audit.maxAttempts) {
     miss(facts, audit);
@@ -57,7 +57,7 @@ export function next(facts: Facts, time: number, audit: Audit): void {
   wait(facts, audit);
 }
 
-/** Counts a missing answer against the last assigned auditor of this round. */
+/** If the last assigned auditor of this round gave no verdict, counts this against the auditor. */
 export function miss(facts: Facts, audit: Audit): void {
   const asked = audit.asked.at(-1);
   if (audit.attempt === 0 || asked === undefined || asked.verdict !== null) return;
@@ -94,7 +94,7 @@ export function tickAudits(facts: Facts, event: TickEvent, before: number): void
     }
   }
 }
-/** Decides for each hire that was in a queue before this block whether it is drawn, place by place. */
+/** Decides for each place of a queue whether its hire is drawn. Only hires from earlier blocks take part. */
 function drawAll(facts: Facts, event: TickEvent, hash: string): void {
   const { audits } = facts;
   const queues = audits.queues;

@@ -5,7 +5,7 @@ import { auditLog } from "./auditLog.ts";
 import { derivedState } from "./derivedState.ts";
 import { oracle } from "./oracle.ts";
 
-/** The number of generated logs with audits, which AUDIT_RUNS changes. */
+/** How many logs with audits are generated. AUDIT_RUNS sets another number. */
 const RUNS = Number(process.env.AUDIT_RUNS ?? 30);
 
 describe("audits, derived and by the oracle", () => {
@@ -43,7 +43,7 @@ describe("audits, derived and by the oracle", () => {
       { numRuns: RUNS },
     );
     if (process.env.AUDIT_RUNS !== undefined) console.log(Object.fromEntries([...seen].sort()));
-    // A case that no log reaches was not compared.
+    // The logs must reach every case. A case that no log reaches is not compared.
     if (RUNS >= 1_000) expect([...seen.keys()]).to.include.members(EXPECTED);
   }).timeout(0);
 });

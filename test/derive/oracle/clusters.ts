@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Cluster, Facts, Trip } from "./facts.ts";
 
-/** Stores a group in the order of discovery, and makes it one cluster. */
+/** Stores a group after all earlier groups, and joins its members into one cluster. */
 export function addTrip(facts: Facts, trip: Omit<Trip, "id" | "kind">): void {
   const kind = trip.funder === null ? "fingerprint" : "ownership";
   const named = { ...trip, kind, id: nameOf(facts, kind, trip.members) } as const;
@@ -9,26 +9,26 @@ export function addTrip(facts: Facts, trip: Omit<Trip, "id" | "kind">): void {
   join(facts.clusters, named);
 }
 
-/** Wallets were published as hubs. Their groups are removed, and the other groups form the clusters again. */
+/** Removes the groups of wallets that were published as hubs. The other groups then form the clusters again. */
 export function dropTrips(facts: Facts, isNewHub: (funder: string | null) => boolean): void {
   facts.groups = facts.groups.filter(({ funder }) => !isNewHub(funder));
   facts.trips = facts.trips.filter(({ funder }) => !isNewHub(funder));
   const before = facts.clusters;
   facts.clusters = [];
   for (const trip of facts.trips) join(facts.clusters, trip);
-  // A name stays known, also if no cluster has it any more.
+  // An id stays known, also if the cluster has no members any more.
   for (const { id, kind } of before) {
     if (facts.clusters.some((it) => it.id === id)) continue;
     facts.clusters.push({ id, kind, mergedInto: null, size: 0, members: new Set() });
   }
 }
 
-/** The present cluster of an id, after all merges. */
+/** The present cluster to which a cluster belongs, after all merges. */
 export function rootOf(cluster: Cluster): Cluster {
   return cluster.mergedInto === null ? cluster : rootOf(cluster.mergedInto);
 }
 
-/** The cluster that an agent joined first, of one kind. */
+/** The first cluster of one kind that an agent joined. */
 export function firstCluster(facts: Facts, address: string, kind: Trip["kind"]): Cluster | null {
   return facts.clusters.find((it) => it.kind === kind && it.members.has(address)) ?? null;
 }

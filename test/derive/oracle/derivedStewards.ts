@@ -2,7 +2,7 @@ import type { MemoryStore } from "tallystick-derive/memoryStore";
 import type { ExpectedSla } from "./sla.ts";
 import type { ExpectedSteward } from "./steward.ts";
 
-/** The computed rows, in the oracle's form. */
+/** The derived trust scores, in the oracle's form. */
 export function derivedStewards(store: MemoryStore): { [agent: string]: ExpectedSteward } {
   const rows = [...store.rows("steward").values()].filter((it) => it.computedTime !== null);
   return Object.fromEntries(
@@ -25,7 +25,7 @@ export function derivedStewards(store: MemoryStore): { [agent: string]: Expected
   );
 }
 
-/** The SLAs, in the oracle's form. */
+/** The derived SLAs, in the oracle's form. */
 export function derivedSlas(store: MemoryStore): { [agent: string]: ExpectedSla } {
   const guarantees = [...store.rows("guarantee").values()];
   const breaches = [...store.rows("breach").values()];

@@ -3,7 +3,7 @@ import type { Audit, Audits } from "./auditFacts.ts";
 import { expectedMoney } from "./auditMoney.ts";
 import type { Facts } from "./facts.ts";
 
-/** The audits in the rows of the derivation, in the oracle's form. */
+/** The audits of the oracle, in the form in which they are compared. */
 export function expectedAudits(facts: Facts) {
   const { audits } = facts;
   const moneyOf = (operator: string, agent: string) =>
@@ -62,7 +62,7 @@ export function expectedAudits(facts: Facts) {
   };
 }
 
-/** The counts of each operator, from all its audits. Operators without any are left out. */
+/** The counts of each operator, from all its audits. An operator whose counts are all 0 is left out. */
 function operatorsOf({ all, asked }: Audits) {
   const names = [...new Set(all.map(({ operator }) => operator))];
   return Object.fromEntries(

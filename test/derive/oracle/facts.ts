@@ -2,7 +2,7 @@ import type { Params } from "tallystick-protocol/records/params";
 import type { Audits } from "./auditFacts.ts";
 import type { FamilyFacts } from "./families.ts";
 
-/** The data that the oracle collects while it reads a log: everything, in plain arrays. */
+/** The position of an event, with the event's index in the log. */
 export type Position = { index: number; block: number; log: number; time: number };
 
 /** The position of an event. */
@@ -20,14 +20,14 @@ export type Transfer = Position & {
   receivedSoFar: bigint;
   /** Whether it is large enough to fund its receiver, by the parameters at its arrival. */
   large: boolean;
-  /** It is presumed a hire payment until this time, unless a receipt claims it; null if it is not presumed one. */
+  /** Until this time it is presumed a hire payment, if no receipt claims it. Null if it is not presumed a hire payment. */
   presumedUntil: number | null;
-  /** Whether it has at least the least price of a hire, by the parameters at its arrival. */
+  /** Whether it can pay a hire: it is not below the lowest price at its arrival, and is one of the first hundred equal ones. */
   mayBePayment: boolean;
   claimed: boolean;
   /** Whether no receipt claimed it in time. Then it counts as funding permanently. */
   decided: boolean;
-  /** Its place among all transfers that ever became plain, or null. */
+  /** Its place among all plain transfers, or null. A plain transfer is not presumed a hire payment. */
   plain: number | null;
 };
 
@@ -45,7 +45,7 @@ export type Escrow = {
   refundedBy: string | null;
   settledTime: number | null;
   hireId: string;
-  /** Whether its buyer had reported before that nothing arrived. */
+  /** Whether its buyer reported, before the settlement, that nothing arrived. */
   nothingCame: boolean;
   receipt: Receipt | null;
   hire: Hire | null;
@@ -67,8 +67,8 @@ export type Receipt = {
   buyerSigned: boolean;
   hashes: (string | null)[];
   /**
-   * Whether it was checked for audits when it met its payment; and whether its hashes were compared with the seller's
-   * other receipts.
+   * `wasSeen`: whether it was checked for audits after it was joined with its payment. `isHeld`: whether its hashes are
+   * compared with those of the seller's other receipts.
    */
   wasSeen: boolean;
   isHeld: boolean;
@@ -85,7 +85,7 @@ export type Hire = {
   receipt: Receipt | null;
   /** Whether it was checked for audits when it was counted. */
   wasSeen: boolean;
-  /** Whether an audit decided it. Then later reports of the buyer change nothing. */
+  /** Whether an audit rolled it back. Then later reports of the buyer do not change its outcome. */
   isRolledBack: boolean;
   /** Whether an operator had arranged it. Then it is in no figure. */
   isCanary: boolean;
@@ -103,7 +103,7 @@ export type Hire = {
   size: number;
   latency: number | null;
   time: number;
-  /** The times at which it leaves the 30 days and the 24 hours, by the parameters at the time of counting. */
+  /** The times at which it leaves the windows of 30 days and of 24 hours, by the parameters at the time of counting. */
   leavesWindow: number;
   leavesDay: number;
 };
@@ -117,13 +117,13 @@ export type Rating = {
   leavesWindow: number;
 };
 
-/** Agents that a signal joined. `funder` is the account whose money tripped it, null for similar listings. */
+/** Agents that a signal joined. `funder` is the account whose money tripped the signal, null for similar listings. */
 export type Group = { signal: string; funder: string | null; members: Set<string> };
 
-/** A group as it was found, which names the cluster. It has only the nearest few agents if they are enough. */
+/** A group as it was found. It gives the cluster its id. If the nearest few agents are enough, it has only these. */
 export type Trip = Group & { kind: "ownership" | "fingerprint"; id: string };
 
-/** `size` stays as it was when the cluster was merged into an older one. */
+/** When the cluster is merged into an older one, its `size` stays as it was. */
 export type Cluster = {
   id: string;
   kind: Trip["kind"];
@@ -147,6 +147,7 @@ export type Listing = {
 
 export type Agent = Position & { tier: number };
 
+/** The data that the oracle collects while it reads a log: everything, in plain arrays. */
 export type Facts = {
   params: Params;
   /** Every set of tokens of listings, in order of appearance, and the similarity that was required then. */
@@ -183,7 +184,7 @@ export type Facts = {
   /** The groups as they were found, in order, and their clusters, including those from before a hub was published. */
   trips: Trip[];
   clusters: Cluster[];
-  /** Wallets that were hubs before and are not hubs now. */
+  /** Wallets that were once removed from the hubs. */
   hubsOnce: Set<string>;
   /** Time and block of every change of parameters that can join more agents. */
   widened: { time: number; block: number }[];

@@ -6,7 +6,7 @@ import { derivedState } from "./derivedState.ts";
 import { familyLog } from "./familyLog.ts";
 import { oracle } from "./oracle.ts";
 
-/** The number of generated logs. By default they are the same in every run. FAMILY_RUNS plays this many random ones. */
+/** How many logs are generated. By default every run has the same logs. With FAMILY_RUNS it is that many random logs. */
 const asked = process.env.FAMILY_RUNS;
 const RUNS = asked === undefined ? { numRuns: 150, seed: 1 } : { numRuns: Number(asked) };
 

@@ -15,14 +15,14 @@ type Sent = At & {
   how: "plain" | "hub" | "busy" | "mint";
   /** Whether the money moves from one wallet to another. */
   isMove: boolean;
-  /** Whether its receiver had too many transfers before, so that it does not count. */
+  /** Whether its receiver had too many transfers before. Then this transfer does not count. */
   isLate: boolean;
   /** Whether its receiver has too many transfers from this one on. */
   isLast: boolean;
   isLarge: boolean;
-  /** The time until which it counts as returned money; null before its receiver was checked. */
+  /** The time until which it counts as returned money; null while its receiver is not checked yet. */
   until: number | null;
-  /** Whether it was used for a hire of its receiver, and the amount that can still be paid with it. */
+  /** Whether it was checked for a hire of its receiver, and the amount that can still pay for hires. */
   wasLooked: boolean;
   left: bigint;
 };
@@ -39,7 +39,7 @@ type Deposit = Extract<DeriveEvent, { kind: "escrow.deposited" }>;
 /** The data for the fields on independence, in the order of arrival. */
 export type FamilyFacts = {
   sent: Sent[];
-  /** The positions at which value left a wallet; and at which a wallet was registered, or agreed to be a payee. */
+  /** `spent`: the positions at which value left a wallet. `words`: those at which a wallet was registered or agreed to be a payee. */
   spent: Act[];
   words: Act[];
   deposits: Map<string, Deposit>;
@@ -50,8 +50,8 @@ export type FamilyFacts = {
    */
   hires: Map<string, { account: string | null; fee: bigint; entered: boolean; brought: bigint }>;
   /**
-   * The payments of a buyer in a block in which money had reached it before. Only the first sixteen of each block are
-   * kept.
+   * Payments of buyers that money had reached earlier in the same block. Only the first sixteen payments of a buyer in
+   * each block are here.
    */
   paid: { buyer: string; block: number; log: number; value: bigint }[];
   consents: Set<string>;
@@ -63,7 +63,7 @@ export type FamilyFacts = {
     time: number;
     due: number;
     until: number | null;
-    /** Whether it was found to have no receipt, and was in the window at that time. */
+    /** Whether a tick found that it has no receipt, while it was in the window. */
     isKept: boolean;
   }[];
   unanswered: { id: string; due: number; until: number | null }[];
@@ -98,7 +98,7 @@ export function noteBefore(facts: Facts, event: DeriveEvent): void {
   }
 }
 
-/** Runs after it is read: who acted, which hires are new, and what became due. */
+/** Runs after the event is read. Notes who acted, which hires are new, and what is due. */
 export function noteAfter(facts: Facts, event: DeriveEvent): void {
   const { families, params } = facts;
   const at = { block: event.block, log: event.kind === "tick" ? 0 : event.log, time: event.time };
@@ -247,15 +247,15 @@ function hadBefore({ families, transfers }: Facts, { id, buyer, price }: Hire): 
   return lowest(others) - lowest([...others, payment]);
 }
 
-/** Whether a wallet had too many transfers when the last one before a place reached it. */
+/** Whether too many transfers had reached a wallet before a place. */
 function isFull(sent: Sent[], wallet: string, before: At): boolean {
   const got = sent.filter((it) => it.to === wallet && isBefore(it, before));
   return got.findLast((it) => it.isLast || (it.isMove && it.value > 0n))?.isLast === true;
 }
 
 /**
- * Sixteen transfers are checked for a hire, the earliest first. Transfers of wallets before the buyer count with the
- * money of those wallets.
+ * The part of a price that transfers to a wallet can pay. At most sixteen transfers are checked for a hire, the earliest
+ * first. A transfer from a wallet that funded the buyer pays only with money that this wallet itself can pay.
  */
 function pay(facts: Facts, wallet: string, price: bigint, looks = { left: 16 }): bigint {
   let paid = 0n;
@@ -337,7 +337,7 @@ function parentOf(facts: Facts, wallet: string): string | null {
   return giverOf(facts, wallet, spent);
 }
 
-/** The sender of the largest sum to a wallet up to a position. */
+/** The sender of the largest transfer to a wallet up to a position, or null if this money has no known owner. */
 function giverOf(facts: Facts, wallet: string, place: At): string | null {
   const before = facts.families.sent.filter(
     (it) => it.to === wallet && it.from !== null && !it.isLate && !isBefore(place, it),
@@ -359,8 +359,8 @@ export function familyOf(facts: Facts, wallet: string): string {
 }
 
 /**
- * The family of a receiver or auditor, fixed by its money at its first record, or at its first payment if that came
- * earlier; null if it did neither.
+ * The family of a receiver or auditor. Its money at its first record fixes the family, or its money at its first payment
+ * if that came earlier. Null if it did neither.
  */
 export function ownFamilyOf(facts: Facts, wallet: string): string | null {
   const word = firstOf(facts.families.words, wallet);
@@ -397,7 +397,7 @@ function isEstablished(facts: Facts, family: string): boolean {
   return new Set(sellers.filter((it) => it !== family && it !== DEEP)).size >= 3;
 }
 
-/** Half up at nine decimals, as a whole number of them. */
+/** A fraction in units of 10⁻⁹, rounded half up. */
 const nano = (part: bigint, whole: bigint) => (2n * part * 1_000_000_000n + whole) / (2n * whole);
 
 /** The figures of one seller, each from its definition. `sold` are its hires in the window. */

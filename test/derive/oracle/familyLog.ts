@@ -74,7 +74,7 @@ const action = fc.oneof(
       value: fc.constantFrom(100_000, 700_000, 3_000_000),
     }),
   },
-  // More small sums than one hire checks, before a larger one from a hub.
+  // About as many small transfers as one hire checks, before a larger transfer from a hub.
   {
     weight: 2,
     arbitrary: fc.record({
@@ -95,7 +95,7 @@ const action = fc.oneof(
       through: fc.option(fc.integer({ min: 20, max: 29 }).map(wallet)),
     }),
   },
-  // The money that reaches a buyer in the block of its payment, perhaps in pieces, and the money that it had before.
+  // Money that reaches a buyer in the block of its payment, perhaps in pieces, and money that the buyer had before.
   {
     weight: 8,
     arbitrary: fc.record({
@@ -300,7 +300,7 @@ function escrow(log: EventLog, it: Extract<Action, { do: "escrow" }>): void {
     else log.refunded(id, it.how === "buyer" ? buyer : seller);
     log.transfer(ESCROW, buyer, 500_000);
   }
-  // A credit of an earlier payment, withdrawn in the same block.
+  // A withdrawal of an earlier credit, in the same block.
   if (it.withdrawn) log.transfer(ESCROW, wallet(21), 7_000_000);
   if (it.late > 0) log.after(it.late).tick();
   if (it.receipt) log.receipt(seller, buyer, { escrow_id: id, amount: 500_000 });

@@ -7,7 +7,7 @@ import { independenceOf } from "./families.ts";
 import { components, fingerprintGroups, ownershipGroups, signalsOf } from "./groups.ts";
 
 const DAY = 86_400;
-/** All weights are multiples of one small unit, so that sums are plain integers. All sizes up to 25 divide it. */
+/** All weights are multiples of one small unit, so sums are plain integers. Every cluster size up to 25 divides this number. */
 const UNIT = 26_771_144_400n;
 
 const weightOf = (hire: { size: number }) => UNIT / BigInt(hire.size);
@@ -27,7 +27,7 @@ function usdc(atomic: bigint): string {
   return `${digits.slice(0, -6)}.${fraction}`;
 }
 
-/** An agent with the members of its cluster, by the definition of clusters, and the clusters that it joined first. */
+/** An agent's fields, the members of its cluster by definition, and the first cluster of each kind that the agent joined. */
 export type Expected = Reputation & { cluster: string[] | null; first_clusters: (string | null)[] };
 
 export function inWindow(facts: Facts, it: { leavesWindow: number }): boolean {
@@ -155,7 +155,7 @@ function distinctParties(facts: Facts, buyers: string[]): number {
   return new Set(names).size;
 }
 
-/** Σ w·q^d·stars / Σ w·q^d with integer arithmetic, days counted back from the last one. */
+/** Σ w·q^d·stars / Σ w·q^d with integer arithmetic. The days d count back from the last rating's day. */
 function averageStars(
   facts: Facts,
   ratings: { stars: number; time: number; size: number | null }[],

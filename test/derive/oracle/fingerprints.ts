@@ -7,8 +7,8 @@ export function tokensOf(facts: Facts, agent: string): Set<string> {
 }
 
 /**
- * Runs after an agent's tokens changed. The agent, and each similar agent, is joined with all agents that are similar
- * to it, if there are enough now. All pairs are compared.
+ * Runs after an agent's tokens changed. Joins this agent with all agents that are similar to it, if they are enough.
+ * Does the same for each of these similar agents. Compares all pairs.
  */
 export function noteAlike(facts: Facts, changed: string): void {
   const own = tokensOf(facts, changed);

@@ -2,8 +2,8 @@ import { addTrip } from "./clusters.ts";
 import type { Facts, Transfer } from "./facts.ts";
 
 /**
- * Whether a transfer of `value` is large enough to fund its receiver, compared with everything that the receiver got
- * until then.
+ * Whether a transfer of `value` is large enough to fund its receiver. `receivedSoFar` is everything that the receiver got
+ * until then, with this transfer.
  */
 export function isLarge(facts: Facts, value: bigint, receivedSoFar: bigint): boolean {
   const { minFundingAtomic, fundingShare } = facts.params;
@@ -13,15 +13,15 @@ export function isLarge(facts: Facts, value: bigint, receivedSoFar: bigint): boo
   );
 }
 
-/** A transfer becomes plain now. If its receiver is an agent, the funding through this transfer happens now. */
+/** Makes a transfer plain: it is not presumed a hire payment. If its receiver is an agent, this transfer funds the agent now. */
 export function becomePlain(facts: Facts, it: Transfer): void {
   it.plain = facts.transfers.filter(({ plain }) => plain !== null).length;
   if (facts.agents.has(it.to) && isFunding(it)) walk(facts, it, it, facts.params.maxIntermediaries);
 }
 
 /**
- * An agent was registered. All its earlier fundings count from now on, and its own money joins it with the agents that
- * it funded.
+ * Runs when an agent was registered. All its earlier fundings count from now on. If its money made groups, the agent
+ * joins all of them.
  */
 export function noteRegistered(facts: Facts, agent: string): void {
   for (const it of fundingsInto(facts, agent)) walk(facts, it, it, facts.params.maxIntermediaries);
@@ -32,7 +32,7 @@ export function noteRegistered(facts: Facts, agent: string): void {
 }
 
 /**
- * Each path back from the last transfer to an agent: its sender, then the funders of the sender in order, depth first.
+ * Follows each path back from the last transfer to an agent: first its sender, then the sender's funders in order, depth first.
  */
 function walk(facts: Facts, leg: Transfer, last: Transfer, intermediaries: number): void {
   if (leg.from !== last.to) addFunding(facts, leg.from, last.to, last.time);
@@ -59,7 +59,7 @@ function before(a: { block: number; log: number }, b: { block: number; log: numb
   return a.block < b.block || (a.block === b.block && a.log < b.log);
 }
 
-/** An agent in an order: by the time of its funding, or by the block of its registration. */
+/** An agent with its place in an order: the time of its funding, or the block of its registration. */
 type Entry = { agent: string; at: number };
 type Spans = {
   signal: string;
@@ -111,7 +111,7 @@ function addFunding(facts: Facts, funder: string, agent: string, time: number): 
 }
 
 /**
- * Adds whole spans as groups, as the definition says. The signals that tripped give the clusters their ids, in order.
+ * Adds whole spans as groups, as the definition says. Also adds the trips. Their order gives the clusters their ids.
  */
 function addSpans(facts: Facts, spans: Spans): void {
   const { signal, funder, entries, entry, length, back } = spans;
@@ -132,7 +132,8 @@ function addSpans(facts: Facts, spans: Spans): void {
 }
 
 /**
- * Takes zero, one, two … of the nearest others before the entry, and for each the smallest sufficient number after it.
+ * Takes the nearest 0, 1, 2, … other agents before the entry. To each choice it adds the nearest others after the entry,
+ * as few as are enough.
  */
 function nearestFew(facts: Facts, { entries, entry, length }: Spans): Set<string>[] {
   const { clusterOthers } = facts.params;

@@ -9,7 +9,7 @@ export const ARBITER = wallet(15);
 
 const someone = fc.integer({ min: 1, max: 12 }).map(wallet);
 const seller = fc.integer({ min: 1, max: 7 }).map(wallet);
-/** Usually the same few wallets, which have funded before. So other groups remain when one is published as a hub. */
+/** Few wallets, so each funds several groups. When one wallet is published as a hub, the groups of the others remain. */
 const funder = fc.integer({ min: 6, max: 12 }).map(wallet);
 const few = fc.nat({ max: 5 });
 const capability = fc.constantFrom("text.translate", "code.review", "chart.generate", "data.extract");
@@ -44,7 +44,7 @@ const list = fc.record({
   payee: fc.option(someone),
 });
 
-/** From half of all tokens to all of them. */
+/** The required similarity of two sets of tokens: from half of the tokens to all tokens. */
 const similarity = fc.constantFrom(
   { numerator: 23, denominator: 25 },
   { numerator: 1, denominator: 2 },
@@ -232,7 +232,7 @@ const chain = fc.record({
   from: fc.oneof(funder, anyone),
   first: fc.constantFrom(1, 2, 3, 8, 35),
   size: fc.integer({ min: 1, max: 5 }),
-  /** The first of the wallets that the money passes through: one for all, or one for each receiver. */
+  /** The wallets that the money passes through. With `apart` the receiver's number is added, so each receiver has its own. */
   through: fc.array(fc.constantFrom(20, 25, 30), { maxLength: 4 }),
   apart: fc.boolean(),
   slow: fc.boolean(),
@@ -285,8 +285,8 @@ export const CLUSTERED = Array.from({ length: 12 }, (_, n) => wallet(n + 1));
 const late = fc.integer({ min: 13, max: 20 }).map(wallet);
 
 /**
- * Steps that form and dissolve clusters, and hires in them. They are days apart, so that groups of one funder stay
- * separate.
+ * Steps that form and dissolve clusters, and hires in clusters. Some steps are two days apart, so that groups of one
+ * funder can stay separate.
  */
 export const clusterStep = fc.record({
   wait: fc.constantFrom(20, 60, 60, 2 * DAY),

@@ -98,7 +98,7 @@ class Builder {
   #version = 1;
   #rings = 0;
 
-  /** @param kept parameters that are the same in every record */
+  /** @param kept parameters that are the same in every params record */
   constructor(log: EventLog, kept: Gates) {
     this.#log = log;
     this.#kept = kept;
@@ -156,7 +156,7 @@ class Builder {
         return;
       }
       case "ring":
-        // Each is larger than the one before. Otherwise the fifth would be dust.
+        // Each ring sends larger sums than the ring before. Otherwise the money of the fifth ring would be dust.
         this.#rings += 1;
         for (let n = it.first; n < it.first + it.size; n++) {
           const amount = 100_000_000 * this.#rings;
@@ -297,7 +297,7 @@ class Builder {
     else this.#log.record(type, signer, body, ledger);
   }
 
-  /** Only steps that the contract allows: one delivery, one settlement. */
+  /** Adds only steps that the contract allows: one delivery, one settlement. */
   private settle({ pick, how, capability }: Extract<Action, { do: "escrow" }>): void {
     const log = this.#log;
     const it = this.#escrows[pick % this.#escrows.length];

@@ -1,6 +1,6 @@
 import type { Facts, Group } from "./facts.ts";
 
-/** Merges sets with a common member, until there are none. */
+/** Merges sets that have a common member, until no two sets have one. */
 export function components(sets: Iterable<Set<string>>): Set<string>[] {
   const merged: Set<string>[] = [];
   for (const set of sets) {
@@ -11,7 +11,7 @@ export function components(sets: Iterable<Set<string>>): Set<string>[] {
   return merged;
 }
 
-/** Shared ownership: the clusters of all groups from fundings, each with its funder if the funder is an agent. */
+/** Clusters of shared ownership, from all groups of funded agents. A funder that is an agent is in its `funding_origin` groups. */
 export function ownershipGroups(facts: Facts): Set<string>[] {
   return components(fundedGroups(facts).map((it) => it.members));
 }
@@ -21,14 +21,14 @@ export function fingerprintGroups(facts: Facts): Set<string>[] {
   return components(facts.groups.filter((it) => it.funder === null).map((it) => it.members));
 }
 
-/** The signals that an agent tripped, in order. */
+/** The signals that an agent tripped, in alphabetical order. */
 export function signalsOf(facts: Facts, address: string): string[] {
   const groups = [...fundedGroups(facts), ...facts.groups.filter((it) => it.funder === null)];
   const tripped = groups.filter(({ members }) => members.has(address));
   return [...new Set(tripped.map((it) => it.signal))].sort();
 }
 
-/** The size of the common group of two agents, the larger of the two kinds, else 1. */
+/** The size of the largest cluster that has both agents, or 1 if there is none. */
 export function sharedSize(facts: Facts, a: string, b: string): number {
   const groups = [...ownershipGroups(facts), ...fingerprintGroups(facts)];
   return Math.max(1, ...groups.filter((it) => it.has(a) && it.has(b)).map((it) => it.size));

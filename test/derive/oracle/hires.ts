@@ -43,7 +43,7 @@ const blank = {
   refundAfterDelivery: false,
 };
 
-/** Hubs and contracts of escrows are no side of a hire while they are such, whatever they were before. */
+/** Whether an address cannot be a side of a hire now, because it is a hub or the contract of an escrow. */
 function isAway({ hubs, escrowContracts }: Facts, side: string): boolean {
   return hubs.has(side) || escrowContracts.has(side);
 }

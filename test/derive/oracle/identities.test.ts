@@ -5,7 +5,7 @@ import { expectIdentities } from "./identities.ts";
 import { identityLog } from "./identityLog.ts";
 
 /**
- * The number of generated logs. By default they are the same in every run. IDENTITY_RUNS plays this many random ones.
+ * How many logs are generated. By default every run has the same logs. With IDENTITY_RUNS it is that many random logs.
  */
 const asked = process.env.IDENTITY_RUNS;
 const RUNS = asked === undefined ? { numRuns: 120, seed: 4 } : { numRuns: Number(asked) };
@@ -50,7 +50,7 @@ describe("identities and the oracle", () => {
       RUNS,
     );
     console.log(`      ${[...reached].map(([what, times]) => `${what} ${times}`).join(", ")}`);
-    // This case needs two clusters of two kinds with a third agent in both. `boundaries.test.ts` tests it.
+    // This case needs two clusters of different kinds, with a third agent in both. `boundaries.test.ts` tests this case.
     reached.delete("buyers");
     for (const [what, times] of reached) expect(times, what).to.be.greaterThan(0);
   }).timeout(0);

@@ -19,7 +19,7 @@ type KnownFeedback = {
 } & {
   agent: string | null;
   hire: string | null;
-  /** Whether it may still get a hire. */
+  /** Whether the feedback may still get a hire. */
   waits: boolean;
 };
 type Hire = Pick<Row<"hire">, "id" | "seller" | "buyer" | "time"> & { canary: boolean; turn: number };
@@ -116,7 +116,7 @@ class IdentityOracle {
     return this.#owners(id).at(-1) ?? null;
   }
 
-  /** Every wallet of an identity, with the events from which and to which it had the wallet. */
+  /** Every wallet of an identity, with the event that set the wallet and the event that ended it. */
   #wallets(id: string): { wallet: string; from: IdentityEvent; until: IdentityEvent | null }[] {
     const history = this.#historyOf(id);
     const [mint] = history;
@@ -187,8 +187,8 @@ class IdentityOracle {
   }
 
   /**
-   * The first unused hire of the pair, if it was not paid later. Otherwise the feedback waits, unless a hundred wait
-   * already.
+   * Gives the feedback the first unused hire of its agent and client, if that hire was not paid later than the feedback.
+   * Otherwise the feedback waits, if fewer than a hundred wait for these two.
    */
   #seek(feedback: KnownFeedback): void {
     if (feedback.agent === null) return;

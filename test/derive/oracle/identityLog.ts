@@ -71,7 +71,7 @@ type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 type Paid = { seller: Address; buyer: Address; tx: Hex };
 
 const step = fc.record({
-  // Waits from one block up to the longest time that a receipt may wait.
+  // From no wait, over the longest time that a receipt may wait, to a whole window.
   wait: fc.constantFrom(0, 0, 0, 0, 1, 1, 60, 60, 3_600, 3_600, DAY - 1, DAY + 1, 30 * DAY),
   action,
 });
@@ -85,7 +85,7 @@ export const identityLog = fc
 function logOf(steps: { wait: number; action: Action }[], funded: number[]): RegistryLog {
   const log = new RegistryLog();
   const build = new Builder(log);
-  // Far enough apart that they do not form a cluster.
+  // The transfers are so far apart that the wallets form no cluster.
   for (const n of funded) log.after(2 * DAY, 300).transfer(wallet(102), wallet(n), 5_000_000);
   for (const n of [1, 2]) {
     build.add({ do: "list", seller: wallet(n) });
@@ -131,7 +131,7 @@ class Builder {
         if (this.#owners.has(it.identity)) log.wallet(it.identity, it.to);
         return;
       case "rate":
-        // Also for an identity that is not registered. The contract would refuse this, but a log can contain it.
+        // The identity may be unregistered. The contract refuses such feedback, but a log can contain it.
         for (let n = 0; n < it.times; n++) this.#feedback.push(log.feedback(it.identity, it.client));
         return;
       case "revoke": {
@@ -188,7 +188,7 @@ class Builder {
     const log = this.#log;
     if (seller === buyer) return;
     const rate = () => {
-      // Usually about the identity of its seller.
+      // The feedback is usually about the identity of the hire's seller.
       const about = rates === 3 ? 3 : Number(BigInt(seller));
       if (rates !== null) this.#feedback.push(log.feedback(about, buyer));
     };

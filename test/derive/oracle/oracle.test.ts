@@ -5,7 +5,7 @@ import { derivedState } from "./derivedState.ts";
 import { clusterLog, distantLogOf, generatedLog } from "./generatedLog.ts";
 import { oracle } from "./oracle.ts";
 
-/** The number of generated logs, which DERIVE_RUNS changes. */
+/** How many logs are generated. DERIVE_RUNS sets another number. */
 const RUNS = Number(process.env.DERIVE_RUNS ?? 500);
 
 async function expectAgreement(log: EventLog): Promise<void> {
@@ -31,7 +31,7 @@ describe("the derivation and the oracle", () => {
     await expectAgreement(log);
   });
 
-  it("agree when money comes from far away, to payees, and through wallets with many transfers", async () => {
+  it("agree when money comes through several wallets, goes to payees, or passes wallets with many transfers", async () => {
     const log = distantLogOf({ minLength: 5, maxLength: 50 }, 1);
     await fc.assert(fc.asyncProperty(log, expectAgreement), { numRuns: Math.ceil(RUNS / 10) });
   }).timeout(0);

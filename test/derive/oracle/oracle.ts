@@ -15,7 +15,7 @@ import { attach, countEscrow, escrowOf } from "./hires.ts";
 import { hubsOf, readRecord } from "./records.ts";
 import { endPresumptions, readTransfer } from "./transfers.ts";
 
-/** A cluster that ever existed. Members are given only for clusters that were not merged into another. */
+/** A present or former cluster. A cluster that was merged into another one has no members here. */
 export type ExpectedCluster = { kind: string; merged_into: string | null; size: number; members: string[] };
 
 export type ExpectedState = {
@@ -28,7 +28,7 @@ export type ExpectedState = {
  * computes each field from its definition at the end. Signatures are assumed to be valid. It shares no code with the
  * incremental derivation.
  *
- * @param observe called with the facts after every event, for a derivation that builds on them
+ * @param observe called with the facts after every event, for another oracle that uses these facts
  */
 export function oracle(
   log: DeriveEvent[],
@@ -88,8 +88,8 @@ export function oracle(
 }
 
 /**
- * Computes the tier of every agent. An agent that enters or leaves Tier 2 takes or leaves its places on rosters, in the
- * order of addresses.
+ * Computes the tier of every agent, in the order of addresses. An agent that enters or leaves Tier 2 gets or loses its
+ * places on rosters.
  */
 function settleTiers(facts: Facts): void {
   for (const [address, agent] of [...facts.agents].sort(([a], [b]) => (a < b ? -1 : 1))) {
@@ -140,7 +140,7 @@ function read(facts: Facts, event: DeriveEvent): void {
         hire: null,
       });
       register(facts, event.buyer, event);
-      // A receipt of others goes on waiting until its time is over.
+      // A receipt of other sides goes on waiting until its time is over.
       for (const receipt of facts.receipts) {
         const isOfBoth = receipt.agent === event.seller && receipt.buyer === event.buyer;
         if (isOfBoth && receipt.escrowId === event.escrowId) attach(facts, receipt, event);

@@ -18,7 +18,7 @@ import { sharedSize } from "./groups.ts";
 import { attach, countDirect } from "./hires.ts";
 import { pays } from "./transfers.ts";
 
-/** A body that a schema refuses has no effect. */
+/** Reads a record. A record whose body a schema refuses has no effect. */
 export function readRecord(facts: Facts, event: RecordEvent): void {
   if (!isMeant(facts, event)) return;
   try {
@@ -28,7 +28,7 @@ export function readRecord(facts: Facts, event: RecordEvent): void {
   }
 }
 
-/** Whether a record was signed for this type and this ledger. Records in the older form always count as such. */
+/** Whether a record was signed for this type and this ledger. The older form counts as such while the ledger is not bound. */
 function isMeant(facts: Facts, { type, body, ledger }: RecordEvent): boolean {
   if (type === "listing" || type === "receipt") return true;
   const keys = Object.keys(body);
@@ -108,7 +108,7 @@ function readMeant(facts: Facts, event: RecordEvent): void {
   }
 }
 
-/** The operators, with the pools that pay their auditors. */
+/** All hubs: the published hubs, and the pools that pay auditors. */
 export function hubsOf({ hubs, audit }: Params): Set<string> {
   return new Set([...hubs, ...Object.values(audit.operators).map((it) => it.pool)]);
 }

@@ -4,11 +4,11 @@ import { derivedSlas, derivedStewards } from "./derivedStewards.ts";
 import { slaLog, slaSteps, slaTimes } from "./slaLog.ts";
 import { oraclesOf } from "./steward.ts";
 
-/** The number of generated logs, which STEWARD_RUNS changes. */
+/** How many logs are generated. STEWARD_RUNS sets another number. */
 const RUNS = Number(process.env.STEWARD_RUNS ?? 12);
 
 describe("SLAs, derived and by the oracle", () => {
-  it("agree on every guarantee, every breach and its end, and what it takes from the score, for any log", async () => {
+  it("agree on every guarantee, every breach and its end, and every penalty to the score, for any log", async () => {
     const seen = new Map<string, number>();
     const note = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1);
     await fc.assert(
@@ -34,7 +34,7 @@ describe("SLAs, derived and by the oracle", () => {
       { numRuns: RUNS },
     );
     if (process.env.STEWARD_RUNS !== undefined) console.log(Object.fromEntries([...seen].sort()));
-    // A case that no log reaches was not compared.
+    // The logs must reach every case. A case that no log reaches is not compared.
     if (RUNS >= 1_000) expect([...seen.keys()]).to.include.members(EXPECTED);
   }).timeout(0);
 });

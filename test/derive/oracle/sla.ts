@@ -162,7 +162,7 @@ export class SlaBook {
     }
   }
 
-  /** Runs at every tick. A breach without a dispute, or without a ruling in time, stands. */
+  /** Runs at every tick. Confirms a breach that was not disputed in time, or got no ruling in time. */
   tick(time: number): void {
     for (const it of this.breaches)
       if ((it.status === "detected" || it.status === "disputed") && time > it.decidedBy)
@@ -173,7 +173,7 @@ export class SlaBook {
   look(agent: string, time: number, slots: { all: Day[]; down: Day[] }): { n: bigint; d: bigint } {
     const sla = this.slas.get(agent);
     if (sla === undefined) return { n: 1n, d: 1n };
-    // The reports of the last hour of a day may come for two hours after it.
+    // The reports of a day's last hour may come for two hours after the day.
     let closedDay = dayOf(time);
     while ((closedDay + 1) * DAY + 7_200 >= time) closedDay--;
     const measure = (terms: Terms, from: number, to: number) => this.#measure(agent, slots, terms, from, to);
@@ -291,7 +291,7 @@ export class SlaBook {
     return value === undefined ? null : { value: { n: value, d: 1 }, isEnough: sorted.length >= 20 };
   }
 
-  /** Each family has one vote: the mean of their shares of good hires, and the number of families with a bad hire. */
+  /** Whether three families have a bad hire, and the mean of the families' shares of good hires is below the threshold. */
   #isOfMany({ agent, terms }: Promised, from: number, to: number): boolean {
     if (terms.metric === "uptime") return true;
     const seen = this.#hires(agent, from, to).flatMap((it) => {
@@ -365,7 +365,7 @@ function asksLess(terms: Terms, than: Terms): boolean {
   return true;
 }
 
-/** The slope by least squares: covariance divided by variance, in fractions. */
+/** The days until a breach, from the slope by least squares: covariance divided by variance, in exact fractions. */
 function daysLeft({ terms, closes }: Promised, current: number): number | null {
   const last = closes.slice(-7);
   if (last.length < 3) return null;

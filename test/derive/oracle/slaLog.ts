@@ -84,7 +84,7 @@ const action = fc.oneof(
 
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 
-/** The times that parameters set, and the default times. */
+/** The times in the parameters. A time that is missing has its default. */
 export const slaTimes = fc.record(
   {
     disputeSeconds: fc.constantFrom<number>(1, DAY, 3 * DAY),
@@ -208,7 +208,7 @@ async function act(log: EventLog, it: Action): Promise<void> {
 }
 
 /**
- * A buyer: a stranger, one of two that one wallet funds, or one that the agent itself funds. The first inflow decides.
+ * A buyer: a stranger, a buyer that wallet 98 funds, or a buyer that the agent itself funds.
  */
 function buyerOf(log: EventLog, { agent: seller, family }: Extract<Action, { do: "sell" }>, n: number) {
   const kind = family === "mixed" ? (["strangers", "relatives", "own"] as const)[n % 3] : family;

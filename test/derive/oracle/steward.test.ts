@@ -8,7 +8,7 @@ import { derivedSlas, derivedStewards } from "./derivedStewards.ts";
 import { oraclesOf, stewardOracle } from "./steward.ts";
 import { stewardLog } from "./stewardLog.ts";
 
-/** The number of generated logs, which STEWARD_RUNS changes. */
+/** How many logs are generated. STEWARD_RUNS sets another number. */
 const RUNS = Number(process.env.STEWARD_RUNS ?? 25);
 
 describe("trust scores, derived and by the oracle", () => {
@@ -32,11 +32,11 @@ describe("trust scores, derived and by the oracle", () => {
       { numRuns: RUNS },
     );
     if (process.env.STEWARD_RUNS !== undefined) console.log(Object.fromEntries([...seen].sort()));
-    // A case that no log reaches was not compared.
+    // The logs must reach every case. A case that no log reaches is not compared.
     if (RUNS >= 1_000) expect([...seen.keys()]).to.include.members(EXPECTED);
   }).timeout(0);
 
-  it("agree with SLAs too, while audits roll hires back and operators reveal arranged hires", async () => {
+  it("agree on scores and SLAs while audits roll hires back and operators reveal arranged hires", async () => {
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(auditSteps, async (steps) => {

@@ -32,7 +32,7 @@ type Seen = {
   looked: boolean[];
   down: boolean[];
   wasUp: boolean;
-  /** Whether it was known as a host of an agent with sales. */
+  /** Whether the host was known as the host of an agent with sales. */
   isSellers: boolean;
 };
 type Notes = {
@@ -50,7 +50,7 @@ type Notes = {
     revoked: boolean;
   }[];
   heard: Map<string, boolean>;
-  /** The weight of each hire by the difficulty of its capability, once it is known, in units of 10⁻⁹. */
+  /** The weight of each hire by the difficulty of its capability, in units of 10⁻⁹. */
   difficulty: Map<Hire, bigint>;
   rows: Map<string, ExpectedSteward>;
   before: number;
@@ -69,7 +69,7 @@ export function stewardOracle(log: DeriveEvent[]): { [agent: string]: ExpectedSt
   return oraclesOf(log).scores;
 }
 
-/** The same with the results of SLAs. */
+/** The same, and the results of SLAs. */
 export function oraclesOf(log: DeriveEvent[]): {
   scores: { [agent: string]: ExpectedSteward };
   slas: { [agent: string]: ExpectedSla };
@@ -254,7 +254,7 @@ function slotsOf(notes: Notes, agent: string, time: number): Slot[] {
   });
 }
 
-/** The slots that count as downtime: at least three failed ones in a row. */
+/** The slots that count as downtime: at least three failed slots in a row. */
 function downtime(all: Slot[]): Slot[] {
   return all.filter((it, at) => {
     if (!it.isDown) return false;
@@ -306,7 +306,7 @@ function own(notes: Notes, facts: Facts, agent: string, time: number) {
     const day = Math.floor(it.time / DAY);
     return it.seller === agent && !it.isCanary && day > today - 30 && day <= today;
   });
-  // In units of 1/720720. The sizes of most clusters in generated logs divide this number. Fractions handle the others.
+  // The unit of weights is 1 / the product of all cluster sizes, so every weight is a whole number.
   const lcm = hires.reduce((product, { size }) => product * BigInt(size), 1n);
   const weigh = (some: Hire[]) => some.reduce((sum, { size }) => sum + lcm / BigInt(size), 0n);
   const ok = weigh(hires.filter((it) => it.outcome === "success"));

@@ -6,7 +6,7 @@ import { DAY, EventLog, HOUR, wallet } from "../eventLog.ts";
 const [OPERATOR, ATTESTOR] = [wallet(20), wallet(21)];
 const PROBERS = [30, 31, 32, 33].map(wallet);
 const HASHES = ["a1", "b2"].map((byte) => `0x${byte.repeat(32)}`);
-/** Agents whose hosts show whether a prober is offline. */
+/** The wallet number of the first agent whose host shows whether a prober is offline. */
 const DECOYS = 200;
 const hostOf = (n: number) => `h${n}.example:443`;
 
@@ -160,7 +160,7 @@ function report(
   log.record("uptime", signer, { hour, region: "eu", part: 0, hosts, served });
 }
 
-/** A host is usually up. Otherwise it is down from one slot to another, and some slots have no look. */
+/** The results of an hour. The host is usually up. Otherwise it is down in all slots or in a run of slots. Some slots have no look. */
 function word(next: (below: number) => number): [number, number] {
   const looked = next(3) === 0 ? next(4_096) : 4_095;
   const kind = next(4);
@@ -267,12 +267,12 @@ function act(log: EventLog, it: Exclude<Action, { do: "ring" }>): void {
   }
 }
 
-/** One hire of an agent, if it has none yet. */
+/** Adds one hire of an agent, if the agent sold nothing yet. */
 function sellOnce(log: EventLog, seller: Address, n: number): void {
   const isKnown = log.events.some(
     (it) => it.kind === "record" && it.type === "receipt" && it.signer === seller,
   );
-  // One of thirteen never sells anything, so it is not an agent.
+  // One of thirteen wallets never sells anything, so this wallet is not an agent.
   if (isKnown || n % 13 === 12) return;
   log.listing(seller, `custom.decoy${n}`, { price_usdc: String(2 ** n) });
   log.hire(seller, wallet(300 + n));

@@ -58,8 +58,8 @@ export function readTransfer(facts: Facts, event: Extract<DeriveEvent, { kind: "
 }
 
 /**
- * The presumed payments that no receipt claimed in time: by their due time in steps of 300 seconds, then in the order
- * of arrival.
+ * Makes presumed payments plain that no receipt claimed in time. They come in the order of their due time in steps of
+ * 300 seconds, then in the order of arrival.
  */
 export function endPresumptions(facts: Facts): void {
   const due = facts.transfers.filter(
