@@ -158,7 +158,7 @@ describe("the hires of drawn auditors", () => {
     expect(told).to.have.length(1);
   });
 
-  it("pay an assignment at most once, at whichever write the process ends", async () => {
+  it("pay an assignment at most once, even if the process ends at any write", async () => {
     let whole = 0;
     const writes = await endAtEveryWrite<Pool & { seller?: OpenSeller }>({
       open: openPool,

@@ -69,7 +69,7 @@ describe("canaries", () => {
           chainNow: Date.now,
         });
       },
-      // A ledger accepts the same record once.
+      // A ledger stores the same record only once.
       settle: cut(async (_, body) => {
         const known = scene.settled.findIndex((it) => JSON.stringify(it.body) === JSON.stringify(body));
         const index = known < 0 ? scene.settled.push({ body }) - 1 : known;
@@ -83,7 +83,7 @@ describe("canaries", () => {
   const revealOf = (scene: Scene) =>
     scene.settled.at(-1)?.body.reveal as unknown as { salt: string; hires: Canary[] } | undefined;
 
-  it("are committed to before they are hired, and revealed at their set time", async () => {
+  it("have a commitment before the hires are made, and are revealed at their set time", async () => {
     const scene = await open();
     const desk = deskOf(scene);
     expect(await desk.round({ time: REVEAL - 1, isAnchored: async () => false }, forever)).to.equal(1);
@@ -102,7 +102,7 @@ describe("canaries", () => {
     ]);
   });
 
-  it("are hired once, under the committed nonce, even if the process ends at any write", async () => {
+  it("are made once, under the committed nonce, even if the process ends at any write", async () => {
     let made = 0;
     const writes = await endAtEveryWrite<Scene>({
       open: () => open(1),

@@ -11,7 +11,7 @@ import { AUDITED, POOL, SELLER } from "../derive/auditScene.ts";
 import { type AuditStory, openAuditStory } from "../indexer/support/auditStory.ts";
 
 const schema = buildSchema(readFileSync(path.join(repositoryRoot, "indexer/schema.graphql"), "utf8"));
-describe("an operator's questions to a node", () => {
+describe("an operator's queries", () => {
   it("fit the node's schema", () => {
     for (const [name, query] of Object.entries(operatorQueries))
       expect(validate(schema, parse(query)).map(String), name).to.deep.equal([]);
@@ -33,13 +33,13 @@ describe("an operator's questions to a node", () => {
     };
     const page = (nodes: unknown[], more: object) => ({ data: { page: { nodes, pageInfo: more } } });
 
-    it("stop a list of empty pages that always name a next page", async () => {
+    it("stop after 200 empty pages if every page names a next page", async () => {
       const answer = (n: number) => Response.json(page([], { hasNextPage: true, endCursor: `c${n}` }));
       const { result, asked } = await asking(answer, (node) => node.accounts());
       expect([result, asked]).to.deep.equal([[], 200]);
     });
 
-    it("go on after an empty page: the node looked only at rows that did not fit", async () => {
+    it("go on after an empty page, because the node may have looked only at rows that did not fit", async () => {
       const row = { address: POOL, accruedUsdc: "1", paidUsdc: "0" };
       const answer = (n: number) =>
         Response.json(page(n < 4 ? [] : [row], { hasNextPage: n < 4, endCursor: `c${n}` }));
@@ -55,7 +55,7 @@ describe("an operator's questions to a node", () => {
       expect([(result as unknown[]).length, asked]).to.deep.equal([5_000, 50]);
     });
 
-    it("ask again for an escrow that a node, which indexes anew, does not know yet", async () => {
+    it("ask again for an escrow that the node does not know yet, because it indexes anew", async () => {
       const id = `0x${"ab".repeat(32)}`;
       const held = {
         ...{ id, hireId: id, status: "HELD", deadline: 1, feeRecipient: null, arbiter: null },

@@ -48,7 +48,7 @@ describe("the process of an operator of audits", function () {
       devMode: true,
     },
   });
-  /** The process seems to have begun long ago, because a process without notes pays nobody at first. */
+  /** Writes notes of a process that began long ago. A process without notes pays nobody in its first half hour. */
   const withNotes = () => {
     mkdirSync(path.join(folder, "operator"));
     writeFileSync(path.join(folder, "operator/began.json"), JSON.stringify({ time: 0 }));

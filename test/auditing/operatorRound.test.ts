@@ -17,7 +17,7 @@ describe("the final part of a node's answers", () => {
     );
   };
 
-  it("is an amount of a tick that is final, from that moment on", () => {
+  it("has the amount of a tick from the moment when the tick is final", () => {
     expect(amountsOf([[5n, 100, 99]])).to.deep.equal([0n]);
     expect(amountsOf([[5n, 100, 100]])).to.deep.equal([5n]);
     expect(
@@ -30,7 +30,7 @@ describe("the final part of a node's answers", () => {
     ).to.deep.equal([0n, 5n, 5n, 9n]);
   });
 
-  it("is no more than the node says now, and not what it said in a tick that it took back", () => {
+  it("has no more than the node says now, and no amount of a tick that a reorganization removed", () => {
     expect(
       amountsOf([
         [5n, 100, 50],
@@ -38,7 +38,7 @@ describe("the final part of a node's answers", () => {
         [5n, 300, 200],
       ]),
     ).to.deep.equal([0n, 2n, 2n]);
-    // The tick of time 200 came twice: a reorganization took the first one back.
+    // There are two ticks of time 200, because a reorganization removed the first of them.
     expect(
       amountsOf([
         [9n, 200, 50],
@@ -48,7 +48,7 @@ describe("the final part of a node's answers", () => {
     ).to.deep.equal([0n, 0n, 4n]);
   });
 
-  it("is what was there in a final tick and in every one since", () => {
+  it("has the items of a final tick that every later tick has too", () => {
     const final = createFinalSet<{ id: string }>();
     const ids = (items: string[], time: number, finalTime: number) =>
       final(
@@ -58,12 +58,12 @@ describe("the final part of a node's answers", () => {
     expect(ids(["a"], 100, 99)).to.deep.equal([]);
     expect(ids(["a", "b"], 200, 100)).to.deep.equal(["a"]);
     expect(ids(["b"], 300, 200)).to.deep.equal(["b"]);
-    expect(ids(["a", "b"], 400, 300), "it was gone meanwhile").to.deep.equal(["b"]);
+    expect(ids(["a", "b"], 400, 300), "one tick did not have it").to.deep.equal(["b"]);
   });
 });
 
 describe("a round of an operator", () => {
-  /** A round with a node at time 200 and a chain that is final up to 100, and the items that it acts on. */
+  /** Plays a round with a node at time 200 and a chain that is final up to 100. Returns what the round did, and the state. */
   const play = async (changes: Partial<RoundParameters> = {}, node: object = {}) => {
     const did = { paid: 0, offered: [] as number[], anchored: [] as boolean[], refunded: 0 };
     const state = freshState();
@@ -119,7 +119,7 @@ describe("a round of an operator", () => {
     });
   });
 
-  it("decides no payment before its time, and nothing at all by a node that is blocked or of another pool", async () => {
+  it("decides no payment before `payAfter`, and decides nothing if the node is blocked or names another pool", async () => {
     expect((await play({ payAfter: 101 })).did).to.include({ paid: 0 });
     const isBlocked = { status: async () => ({ time: 200, isBlocked: true }) };
     const ofOthers = { rules: async () => ({ pool: AUDITOR, auditArbiters: [], fees: [] }) };

@@ -68,7 +68,7 @@ describe("the payments of an auditors' pool", () => {
     Promise.all(scene.auditors.map((auditor) => transfersTo(chain, scene.pool, auditor)));
   const owed: [bigint, bigint] = [15_000n, 40_000n];
 
-  it("reach every auditor exactly once, at whichever write the process ends", async () => {
+  it("reach every auditor exactly once, even if the process ends at any write", async () => {
     const writes = await endAtEveryWrite<Scene>({
       open,
       run: async (scene, process) => {
@@ -126,7 +126,7 @@ describe("the payments of an auditors' pool", () => {
     const scene = await open();
     const desk = deskOf(scene, { confirmations: 3 });
     await round(desk, scene, owed);
-    // The payment is not final yet, so further debts wait, and so does the amount that the node forgot.
+    // The payment is not final yet. So further debts wait, and the amount that the node forgot is not paid again.
     const [auditor] = scene.auditors;
     await desk.pay([{ auditor: auditor.address, accrued: 90_000n, paid: 0n }], forever);
     expect(await transfersTo(chain, scene.pool, auditor)).to.deep.equal([15_000n]);
@@ -172,7 +172,7 @@ describe("the payments of an auditors' pool", () => {
     const deskAfter = () => deskOf(scene, { confirmations: 3, validSeconds: 60, send });
     const accounts = await accountsOf(chain, scene.pool, [[scene.auditors[0], 15_000n]]);
     await deskAfter().pay(accounts, forever);
-    // The next process does not know what this one sent.
+    // The next process does not know what the first process sent.
     expect(await deskAfter().follow(forever)).to.include({ settled: 0n, waiting: 1 });
     await chain.passTo((await chain.now()) + 61);
     expect(await deskAfter().follow(forever)).to.include({ settled: 0n, waiting: 1 });
@@ -181,7 +181,7 @@ describe("the payments of an auditors' pool", () => {
     expect(sent).to.equal(1);
   });
 
-  it("are not booked a second time by a process without notes whose node is behind", async () => {
+  it("are not booked a second time by a process that has no notes and whose node is behind", async () => {
     const scene = await open();
     const accounts = await accountsOf(chain, scene.pool, [[scene.auditors[0], 15_000n]]);
     await deskOf(scene).pay(accounts, forever);

@@ -19,7 +19,7 @@ describe("the pool's budget of a period", () => {
       (error: unknown) => error,
     );
 
-  it("allows its limit to the last unit, and the next period has its own", async () => {
+  it("allows its limit to the last unit, and the next period has a limit of its own", async () => {
     const budget = budgetOf(memoryStore());
     await budget.reserve("one", 60n);
     await budget.reserve("other", 40n);

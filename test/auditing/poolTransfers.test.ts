@@ -14,7 +14,7 @@ describe("a transfer that a pool's process has sent", () => {
       [async () => ({}), async () => ({ status: "success" }), false, true],
       [async () => ({}), async () => ({ status: "reverted" }), false, false],
       [away, away, false, false],
-      // Its sender sent it again at another price, so it has another hash.
+      // The sender sent the transfer again at another gas price, so its transaction has another hash.
       [away, away, true, true],
     ] as const) {
       const client = { getTransaction: known, getTransactionReceipt: receipt };

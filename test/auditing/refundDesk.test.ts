@@ -52,7 +52,7 @@ describe("the refunds of hires that were rolled back", () => {
     });
   const named = [arbiter.address];
 
-  it("give the buyer its money, once", async () => {
+  it("give the buyer its money back, once", async () => {
     const it = await held();
     expect(await desk().round([it], named, forever)).to.equal(1);
     expect(await chain.balanceOf(it.buyer)).to.equal(AMOUNT);
@@ -73,7 +73,7 @@ describe("the refunds of hires that were rolled back", () => {
     expect(await desk().round([foreign], named, forever)).to.equal(0);
     expect(await desk([other]).round([it], named, forever)).to.equal(0);
     expect(await desk().round([it], [other], forever)).to.equal(0);
-    // If a node names wrong terms of an escrow, nothing is moved, and other escrows are not delayed.
+    // If a node names wrong terms of an escrow, this escrow keeps its money, and other escrows do not wait.
     const lie = { ...it, hire: { ...it.hire, amount: AMOUNT - 1n } };
     const honest = await held();
     expect(await desk().round([lie, honest], named, forever)).to.equal(1);

@@ -65,11 +65,11 @@ describe("a witness", () => {
     }
   });
 
-  it("behaves like a simple model of it, for any requests in any order", async () => {
+  it("behaves like a simple model of a witness, for any requests in any order", async () => {
     const request = fc.record({
       history: fc.integer({ min: 0, max: 2 }),
-      // Mostly the size that the witness knows, because otherwise almost every request would fail at this
-      // check.
+      // Null is the size that the witness knows. Without such requests almost every request would fail at the check
+      // of this size.
       old: fc.option(fc.integer({ min: 0, max: 12 }), { freq: 3 }),
       size: fc.integer({ min: 0, max: 12 }),
     });
@@ -77,7 +77,7 @@ describe("a witness", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(request, { maxLength: 25 }), async (requests) => {
         const { ask } = open();
-        // History 1 is that of 0 up to entry 5; 2 has nothing of either.
+        // History 1 has the first 5 entries of history 0. History 2 has no entry of the others.
         const logs = [testLog(0), testLog(1, 5), testLog(2)] as const;
         let last = { size: 0, history: 0 };
         const rootAt = (history: number, size: number) => (logs[history] as (typeof logs)[0]).root(size);
@@ -146,7 +146,7 @@ describe("a witness", () => {
     expect((await ask(formatWitnessRequest({ oldSize: 0, proof: [], checkpoint }))).status).to.equal(422);
   });
 
-  it("answers 404 for a log that it does not follow, and 403 without one good signature of its key", async () => {
+  it("answers 404 for a log that it does not follow, and 403 without a good signature by the log's key", async () => {
     const { ask, witness } = open();
     const log = testLog();
     const text = parseSignedNote(log.checkpoint(3)).text;
@@ -173,7 +173,7 @@ describe("a witness", () => {
     ["nothing", ""],
     ["no empty line", "old 0\nabc\n"],
     ["no checkpoint", "old 0\n\n"],
-    ["a size with a zero before it", testLog().request(0, 1).replace("old 0", "old 00")],
+    ["a size with a leading zero", testLog().request(0, 1).replace("old 0", "old 00")],
     ["a size with a sign", testLog().request(0, 1).replace("old 0", "old -0")],
     ["a size that is not a safe integer", testLog().request(0, 1).replace("old 0", "old 9007199254740993")],
     ["a proof that is not base 64", testLog().request(0, 1).replace("old 0\n", "old 0\n????\n")],
@@ -231,7 +231,7 @@ describe("a witness", () => {
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409]);
   });
 
-  it("has everything that it acknowledged after a kill at any moment", async () => {
+  it("still has everything that it acknowledged after a kill at any moment", async () => {
     const at = path.join(folder.path, "shared");
     let known = 0;
     for (const after of [1, 7, 23]) {

@@ -12,7 +12,7 @@ describe("the key of a witness's folder", () => {
   const folder = temporaryFolder();
   const file = () => path.join(folder.path, WITNESS_KEY_FILE);
 
-  it("is made once, readable only for its owner, and stays", () => {
+  it("is made once, is readable only for its owner, and does not change", () => {
     const seed = witnessSeed(folder.path, { isNew: true });
     expect(seed).to.have.length(32);
     expect(statSync(file()).mode & 0o777).to.equal(0o600);
@@ -20,13 +20,13 @@ describe("the key of a witness's folder", () => {
     expect(readFileSync(file(), "utf8")).to.match(/^[0-9a-f]{64}\n$/);
   });
 
-  it("is not made again if another key has cosigned something there", () => {
+  it("is not made again if the folder has cosignatures of an earlier key", () => {
     expect(() => witnessSeed(folder.path, { isNew: false }))
       .to.throw()
       .with.property("code", "witness_key_missing");
   });
 
-  it("is refused if it is cut short, or something else", () => {
+  it("is refused if it is cut short or has another form", () => {
     for (const text of ["", "ab", `${"a".repeat(64)}\n\n`, "A".repeat(64)]) {
       writeFileSync(file(), text);
       chmodSync(file(), 0o600);
@@ -36,7 +36,7 @@ describe("the key of a witness's folder", () => {
     }
   });
 
-  it("ends the start of a witness if it is bad, and leaves no file of its folder open", async () => {
+  it("stops the start of a witness if the key is bad, and then no file of the folder is open", async () => {
     writeFileSync(file(), "ab");
     const logs = path.join(folder.path, "logs");
     writeFileSync(logs, LOG);
@@ -46,7 +46,7 @@ describe("the key of a witness's folder", () => {
     });
     const run = () => runWitness({ config, now: () => 1_767_225_600, onFault: () => {} });
     expect(await run().catch((error) => error)).to.have.property("code", "bad_witness_key");
-    // SQLite deletes its log when the last connection closes.
+    // SQLite deletes its write-ahead log when the last connection closes.
     expect(readdirSync(folder.path)).to.include("witness.sqlite").and.not.include("witness.sqlite-wal");
     rmSync(file());
     await (await run()).close();

@@ -1,5 +1,5 @@
-// An operator's process that kills itself at a call of the chain: `node operatorProcess.ts`, with its task in
-// OPERATOR_TASK.
+// An operator's process that kills itself at a call to the chain. Run it by `node operatorProcess.ts`, with its task
+// in OPERATOR_TASK.
 import { custom, http } from "viem";
 import type { AuditingConfig } from "../../../services/auditing/config.ts";
 import { openOperator } from "../../../services/auditing/openOperator.ts";

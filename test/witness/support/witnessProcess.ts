@@ -1,4 +1,4 @@
-// Cosigns one size after the other, and prints each after the answer. Arguments: the folder, and its present size.
+// Cosigns one size after another, and prints each size after its answer. Arguments: the folder, and the log's size in it.
 
 import { Witness } from "../../../services/witness/witness.ts";
 import { WitnessStore } from "../../../services/witness/witnessStore.ts";
