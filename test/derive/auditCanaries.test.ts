@@ -237,7 +237,7 @@ describe("an auditor whose verdicts often differ from the audits' ends", () => {
     ["fail", "extortion"],
     ["pass", "collusion"],
   ] as const)
-    it(`with wrong verdicts ${word} leaves the roster for ${reason}, and can come back after 30 days`, async () => {
+    it(`with too many wrong verdicts of ${word} leaves the roster for ${reason}, and can come back after 30 days`, async () => {
       const { log, store, derive, until } = growing();
       await derive();
       const row = await until(11, 4, word);

@@ -102,7 +102,7 @@ describe("funding families, at the boundaries", () => {
     expect(await familyOf(chain(17))).to.equal("deep");
   });
 
-  it("do not reach back over a hub, a sender of hubTransfers transfers or the zero address, and keep transfers from before that", async () => {
+  it("do not reach back over the zero address, a hub or a busy sender, from the position on at which the wallet is one", async () => {
     expect(await familyOf((log) => log.transfer(F, B, 5), { hubs: [F] })).to.equal(B);
     const later = (log: EventLog) => {
       log.transfer(F, B, 5);

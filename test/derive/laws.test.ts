@@ -144,7 +144,7 @@ describe("laws of reputation", () => {
     );
   });
 
-  it("in a ring of n agents, one hire of one member by each other member counts (n−1)/n in total", async () => {
+  it("in a ring of n agents, the n−1 hires of one member by the other members count (n−1)/n in total", async () => {
     for (const n of [4, 5, 8, 50]) {
       const log = new EventLog();
       const ring = Array.from({ length: n }, (_, at) => wallet(at + 1));

@@ -33,7 +33,7 @@ describe("uptime: runs of failed slots", () => {
       ["111111111100", "011111111111"],
       [24, 3, 3],
     ],
-    ["a run of 2 at the end of an hour is no downtime if the next hour begins up", ["111111111100", up], [24, 0, 2]],
+    ["a run of 2 before an hour that begins up is no downtime", ["111111111100", up], [24, 0, 2]],
     ["slots without data do not end a run", ["0..0..0.1111"], [7, 3, 3]],
     ["slots without data do not lengthen a run", ["00.........."], [2, 0, 2]],
     ["an hour without data does not end a run", ["111111111100", "............", "0..........."], [13, 3, 3]],
