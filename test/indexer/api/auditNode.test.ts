@@ -36,7 +36,7 @@ describe("the SDK's client of a node that assigns audits", () => {
     });
   };
 
-  it("gives the assignments that wait for an auditor, on a seller and on a hire: those of the derivation", async () => {
+  it("gives the open assignments of a seller, a hire and an auditor, as the derivation has them", async () => {
     const expected = askedNow();
     expect(expected).to.have.length.above(1);
     const ids = expected.map(({ id }) => id).sort();
@@ -57,7 +57,7 @@ describe("the SDK's client of a node that assigns audits", () => {
         amount: String(audit.amount),
         due: time + 86_400,
       });
-      // The generated receipts name their hires in a way of their own, which is not an id of ours.
+      // The `hireId` of a generated receipt has a form of its own. It is not the hire's id here.
       expect(receipt.hireId).to.be.a("string");
       expect(found?.tickHash).to.match(/^0x[0-9a-f]{64}$/);
       expect((await node().openOfAuditor(auditor as Address)).map(nameOf)).to.include(row.id);
@@ -67,7 +67,7 @@ describe("the SDK's client of a node that assigns audits", () => {
     expect(await node().openOfHire(`0x${"ab".repeat(32)}-1`)).to.deep.equal([]);
   });
 
-  it("reads on after an empty page, and not forever: a node looks at a limited number of rows for a page", async () => {
+  it("reads on after an empty page, because a node looks at a limited number of rows, and stops after a hundred pages", async () => {
     const ids = askedNow()
       .map(({ id }) => id)
       .sort();
@@ -95,13 +95,13 @@ describe("the SDK's client of a node that assigns audits", () => {
     expect(bad.asked()).to.equal(100);
   });
 
-  it("finds the addresses of agents, and nothing for addresses that are not agents", async () => {
+  it("finds the origin of an agent's endpoint, and nothing for an address that is not an agent", async () => {
     const [origin] = await node().originsOf(SELLER, "text.translate");
     expect(URL.canParse(origin ?? "")).to.equal(true);
     expect(await node().originsOf(wallet(9_998), null)).to.deep.equal([]);
   });
 
-  it("uses the chain's finality, at a block of the hash that drew the auditor", async () => {
+  it("uses the chain's finality, and checks that the block still has the hash that drew the auditor", async () => {
     const [assignment] = await node().openOfSeller(SELLER);
     if (!assignment?.tickHash) throw new Error("nothing is assigned");
     blocks.hash = assignment.tickHash;

@@ -17,7 +17,9 @@ import { testDatabase } from "../../support/testDatabase.ts";
 import { node } from "../support/apiStory.ts";
 import { followEvents } from "../support/followEvents.ts";
 
-/** A breach of a success guarantee that suspends, confirmed after its week. */
+/**
+ * The log of a seller that breaches a success guarantee. The breach is confirmed after a week and suspends the seller.
+ */
 function breachedLog() {
   const log = stewardLog();
   log.record("sla", AGENT, {
@@ -33,7 +35,7 @@ function breachedLog() {
   for (let n = 0; n < 30; n++) log.hire(AGENT, wallet(300 + (n % 3)), { passed: n % 4 > 0, latency_ms: 9 });
   log.after(3_600).tick();
   log.after(7 * DAY + 600).tick();
-  // One claims an alias, two claim another.
+  // One agent claims the first alias. Two agents claim the second alias.
   for (const [agent, alias] of [
     [AGENT, "the-seller"],
     [wallet(300), "twin"],
@@ -68,7 +70,7 @@ describe("steps of breaches", () => {
   };
   const ask = async (query = "") => await (await app.request(`/v1/breach-steps${query}`)).json();
 
-  it("are given in order, only of final blocks, from a block on and page by page", async () => {
+  it("are given in order and page by page, only from final blocks, and from a given block on", async () => {
     await finalize(1_000_000);
     const all = await ask();
     expect(all.steps.map((it: { step: string }) => it.step)).to.deep.equal(["detected", "confirmed"]);
@@ -106,7 +108,7 @@ describe("steps of breaches", () => {
     expect(await sender.stepsFrom(finalBlock + 1, forever)).to.deep.equal({ steps: [], finalBlock });
   });
 
-  it("are served next to aliases, and an alias means an agent while only this agent claims it", async () => {
+  it("come from the same API as aliases: an alias names an agent if no other agent claims it", async () => {
     const meaning = async (alias: string) => {
       const response = await app.request(`/v1/aliases/${alias}`);
       const { agent_id, code } = (await response.json()) as { agent_id?: string; code?: string };

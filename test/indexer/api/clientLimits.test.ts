@@ -28,7 +28,7 @@ describe("the API with one client that asks too much", () => {
   let url: string;
   let port: number;
   let budgets: ClientBudgets;
-  /** Seconds; they pass only when a test says so. */
+  /** The time of the budgets, in seconds. Only a test changes it. */
   let now = 0;
 
   before(async () => {
@@ -91,7 +91,7 @@ describe("the API with one client that asks too much", () => {
     return response.status;
   };
 
-  it("refuses it with 429 and Retry-After when its queries have cost too much, and serves the others", async () => {
+  it("refuses the client with 429 and Retry-After when its queries have cost too much, and serves other clients", async () => {
     await open({ burst: 120 });
     let served = 0;
     let refused: Response | undefined;
@@ -119,7 +119,7 @@ describe("the API with one client that asks too much", () => {
     const served = answers.filter((it) => it.status === 200);
     const refused = answers.filter((it) => it.status === 429);
     for (const it of answers) await it.text();
-    // Fifty points each, and a point for each that waits.
+    // Each query costs fifty points. Each request that waits costs one point.
     expect([served.length, refused.length].join("+")).to.be.oneOf(["2+18", "3+17"]);
     expect(Number(refused[0]?.headers.get("retry-after"))).to.be.within(1, 242);
     expect(await statusOf("5.6.7.8", "{ meta { block } }")).to.equal(200);
@@ -127,7 +127,7 @@ describe("the API with one client that asks too much", () => {
     expect(await statusOf("1.2.3.4", "{ meta { block } }")).to.equal(200);
   });
 
-  it("charges for the whole schema also when it comes from a cache", async () => {
+  it("charges for the whole schema, also when the answer comes from a cache", async () => {
     await open({ burst: 150 });
     const statuses: number[] = [];
     for (let n = 0; n < 12; n++)
@@ -136,7 +136,7 @@ describe("the API with one client that asks too much", () => {
     expect(statuses.at(-1)).to.equal(429);
   });
 
-  it("ignores addresses that a client writes itself, and counts an IPv6 network as one client", async () => {
+  it("ignores addresses that a client itself writes into X-Forwarded-For, and counts an IPv6 network as one client", async () => {
     await open({ burst: 3 });
     for (let n = 0; n < 3; n++) await statusOf(`7.7.7.${n}, 1.2.3.4`, "{ __typename }");
     expect(await statusOf("8.8.8.8, 1.2.3.4", "{ __typename }")).to.equal(429);
@@ -154,7 +154,7 @@ describe("the API with one client that asks too much", () => {
     expect(answer.closed).to.equal(true);
   });
 
-  it("gives it few turns at a time, so that another client waits only for these", async () => {
+  it("runs few requests of the client at a time, lets a few others wait, and refuses the rest", async () => {
     await open({ atOnce: 2, waiting: 3 });
     const answers = await Promise.all(Array.from({ length: 30 }, () => statusOf("1.2.3.4", costly)));
     expect(answers.filter((it) => it === 200).length).to.be.within(5, 29);
@@ -197,7 +197,8 @@ describe("the API with one client that asks too much", () => {
   it("does not read requests of a client that keeps asking, and answers its connections with 429", async () => {
     await open({ burst: 2 }, { sockets: 8 });
     const stranger = "203.0.113.9";
-    // Its connections pass through this proxy, because a machine is never a stranger to itself.
+    // The client's connections pass through this proxy, which gives them another address. A client on the same machine
+    // is never a stranger.
     const door = createServer((socket) => {
       Object.defineProperty(socket, "remoteAddress", { value: stranger });
       server.emit("connection", socket);
@@ -211,7 +212,7 @@ describe("the API with one client that asks too much", () => {
       const silent = await converse(behind, { parts: [], listenMs: 10_000 });
       expect(silent.text).to.match(/^HTTP\/1\.1 429 [\s\S]*retry-after: [0-9]+\r\n/);
       expect(silent.closed).to.equal(true);
-      // A health check from the machine itself is answered.
+      // A request from the machine itself, such as a health check, is answered.
       const own = await converse(port, { parts: [request], listenMs: 10_000 });
       expect(statusesOf(own)).to.not.include(429);
       now += 30;
@@ -221,7 +222,7 @@ describe("the API with one client that asks too much", () => {
     }
   });
 
-  it("counts subscriptions and WebSockets of a client together, and frees each one that ends", async () => {
+  it("counts subscriptions and WebSockets of a client together, and frees the place of each one that ends", async () => {
     await open({ streams: 2 });
     const first = new AbortController();
     const accept = "text/event-stream";
@@ -253,7 +254,7 @@ describe("the API with one client that asks too much", () => {
     other.abort();
   });
 
-  it("also delays the refusal of a WebSocket for a client that keeps asking", async () => {
+  it("delays the refusal of a WebSocket too, for a client that keeps asking", async () => {
     await open({ burst: 1 });
     const upgrade = (client: string) =>
       `GET /v1/stream HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-Forwarded-For: ${client}\r\n\r\n`;
@@ -265,7 +266,7 @@ describe("the API with one client that asks too much", () => {
     expect(performance.now() - began).to.be.above(HOLD_MS * 0.9);
   });
 
-  it("begins WebSockets of a client in its turns, like its requests", async () => {
+  it("lets a WebSocket wait for a turn of its client before it begins, like a request", async () => {
     await open({ atOnce: 1, waiting: 1 });
     const endTurn = budgets.of("1.2.3.4").takeTurn(() => {});
     const statusOfStream = (client: string) =>
@@ -285,7 +286,7 @@ describe("the API with one client that asks too much", () => {
     expect(await statusOfStream("1.2.3.4")).to.equal(429);
     endTurn?.();
     expect(await waiting).to.equal(101);
-    // The turn of a stream is free again when the stream has begun.
+    // A stream gives its turn back when it has begun.
     expect(await statusOfStream("1.2.3.4")).to.equal(101);
     expect(await statusOf("1.2.3.4", "{ meta { block } }")).to.equal(200);
   });
@@ -320,7 +321,7 @@ describe("the API with one client that asks too much", () => {
     for (const controller of controllers) controller.abort();
   });
 
-  it("allows an address a number of connections, and answers 429 to the next", async () => {
+  it("allows a limited number of connections from one address, and answers 429 to the next", async () => {
     await open({}, { sockets: 3 });
     const held = Array.from({ length: 3 }, () => connect(port, "127.0.0.1"));
     await Promise.all(held.map((socket) => new Promise((resolve) => socket.once("connect", resolve))));

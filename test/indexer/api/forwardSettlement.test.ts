@@ -55,7 +55,7 @@ describe("the settlement routes of the indexer's origin", () => {
     ["GET", "/tlog/tile/entries/x001/000.p/17"],
   ];
   for (const [method, path] of routes) {
-    it(`include ${method} ${path}, which goes to settlement unchanged, and its answer comes back unchanged`, async () => {
+    it(`include ${method} ${path}: the request goes to settlement unchanged, and the answer comes back unchanged`, async () => {
       const body = method === "POST" ? '{"é": 1.0}' : null;
       const headers = { authorization: "Bearer key", "content-type": "application/json", cookie: "mine" };
       const response = await app.request(path, { method, body, headers });
@@ -97,7 +97,7 @@ describe("the settlement routes of the indexer's origin", () => {
     expect(seen).to.equal(undefined);
   });
 
-  it("report when there is no settlement service, or when it does not answer", async () => {
+  it("report when there is no settlement service, or when the service does not answer", async () => {
     const none = createApi({ ...dependencies, settlementUrl: null });
     expect(await problemOf(await none.request("/v1/ledger/latest"))).to.deep.equal({
       status: 503,

@@ -132,7 +132,7 @@ describe("GraphQL", () => {
       });
     });
 
-    it("finds an agent by any spelling of its address, and gives null for a stranger", async () => {
+    it("finds an agent by any spelling of its address, and gives null for an unknown address", async () => {
       const spelled = `0x${wallet(0xabc).slice(2).toUpperCase()}`;
       expect(await ask("query ($a: Address!) { agent(address: $a) { id } }", { a: spelled })).to.deep.equal({
         agent: null,
@@ -179,7 +179,7 @@ describe("GraphQL", () => {
       expect(early.digests.nodes).to.deep.equal(all.slice(1).reverse());
     });
 
-    it("names the segment that it waits for", async () => {
+    it("names the segment that the node waits for", async () => {
       const ledger = `0x${"1e".repeat(32)}`;
       blocked = {
         ledger,
@@ -215,7 +215,7 @@ describe("GraphQL", () => {
       }
     });
 
-    it("gives escrows with their end, and hires with their weight", async () => {
+    it("gives escrows with their result, and hires with their weight", async () => {
       const { escrows } = await ask<{ escrows: { nodes: { status: string; hire: object | null }[] } }>(`{
         escrows { nodes { status amountUsdc toSellerUsdc refundedBy delivered payee arbiter hire { outcome evidence weight } } } }`);
       expect(escrows.nodes.map(({ status }) => status)).to.deep.equal([
@@ -250,7 +250,7 @@ describe("GraphQL", () => {
       expect(escrows.nodes).to.deep.equal([{ status: "HELD" }]);
     });
 
-    it("leads from a merged cluster to the cluster that it is part of, and lists the members of both", async () => {
+    it("leads from a merged cluster to the cluster that has its members now, and lists the members of both", async () => {
       const merged = Object.entries(derived.clusters).find(([, it]) => it.merged_into !== null);
       const [id = "", { merged_into: into = null } = {}] = merged ?? [];
       const { cluster } = await ask<{
@@ -293,7 +293,7 @@ describe("GraphQL", () => {
 
       /**
        * A field, the object that has it, the number of rows in the story, and further arguments. Without an object, the
-       * field is one of the query itself.
+       * field is a field of Query.
        */
       const connections: [field: string, parent: (() => string) | undefined, rows: number, more?: string][] =
         [
@@ -315,7 +315,7 @@ describe("GraphQL", () => {
           if (!parent) return (await ask<{ page: Page }>(`{ ${page} }`)).page;
           return (await ask<{ parent: { page: Page } }>(`{ parent: ${parent()} { ${page} } }`)).parent.page;
         };
-        const owner = parent === undefined ? "all" : parent === agent ? "an agent" : "a cluster";
+        const owner = parent === undefined ? "Query" : parent === agent ? "an agent" : "a cluster";
 
         it(`return each row of ${field} of ${owner} once, in one order, on pages forward and backward`, async () => {
           const whole = await read("first: 100");

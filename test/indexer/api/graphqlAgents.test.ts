@@ -110,7 +110,7 @@ describe("GraphQL: agents of a market", () => {
       }
     });
 
-    it("come with the tick of the answer, which answers about the schema do not have", async () => {
+    it("come with the tick of the answer; an answer about the schema has no tick", async () => {
       const asOfOf = async (query: string) => {
         const response = await story.app.request(`/graphql?query=${encodeURIComponent(query)}`);
         const { extensions } = (await response.json()) as { extensions?: { asOf?: object } };
@@ -199,7 +199,7 @@ describe("GraphQL: agents of a market", () => {
       }
     });
 
-    it("are counted only on request, and a private agent's lists only to a power of ten", async () => {
+    it("are counted only on request; the lists of a private agent are counted only to a power of ten", async () => {
       story.database.statements = 0;
       await story.ask("{ agents(first: 1) { nodes { id } } }");
       // One statement for the list, and one for its tick.
@@ -244,7 +244,7 @@ describe("GraphQL: agents of a market", () => {
         explain: { value: 0.8, numerator: null, denominator: null, hires: null },
         stars: { ratings: null },
       });
-      // 20 of 23 are 0.8696, but the filter uses only the published 0.8.
+      // 20 of 23 hires succeeded. This is 0.8696, but the filter uses only the published 0.8.
       expect(await addresses('where: {capability: "text.task0", minSuccessRate: 0.8}')).to.include(secret);
       expect(await addresses('where: {capability: "text.task0", minSuccessRate: 0.81}')).not.to.include(
         secret,

@@ -9,7 +9,7 @@ import { measureQuery } from "../support/measureQuery.ts";
 
 const address = (n: number) => `0x${n.toString(16).padStart(40, "0")}`;
 const hex = (number: string, width = 40) => `'0x' || lpad(to_hex(${number}), ${width}, '0')`;
-/** Sells a third of all audited hires, and audits a third. */
+/** This agent is the seller of a third of all audited hires, and the auditor of a third. */
 const LARGE = address(1_000);
 const party = `${hex("1000 + CASE WHEN n % 3 = 0 THEN 0 ELSE n % 500 END")}`;
 
@@ -71,7 +71,7 @@ describe("GraphQL over many audits", () => {
     ["hires rolled back", "{ audits(where: {status: ROLLED_BACK}) { nodes { id receipt { id } } } }"],
     ["audits with rounds", "{ audits(orderBy: DRAWN) { nodes { rounds { attempts { id } } } } }"],
     ["assignments", "{ auditAssignments { nodes { id audit { id } } } }"],
-    ["an auditor's", `{ auditAssignments(where: {auditor: "${LARGE}"}) { nodes { id } } }`],
+    ["an auditor's assignments", `{ auditAssignments(where: {auditor: "${LARGE}"}) { nodes { id } } }`],
     ["auditors", "{ auditors { nodes { id rosters { place } } } }"],
     ["auditors of an operator", `{ auditors(where: {operator: "${AUDITED}"}) { nodes { id } } }`],
     ["offers of an agent", `{ auditors(where: {agent: "${LARGE}"}) { nodes { id } } }`],
@@ -88,7 +88,7 @@ describe("GraphQL over many audits", () => {
     });
   }
 
-  it("limits a filter that matches nothing to ten times the page", async () => {
+  it("reads at most ten times the page for a filter that matches nothing", async () => {
     for (const query of [
       `{ audits(where: {auditor: "${address(7)}"}) { nodes { id } pageInfo { hasNextPage } } }`,
       `{ audits(where: {seller: "${LARGE}", capability: "no.such"}) { nodes { id } } }`,
@@ -102,7 +102,7 @@ describe("GraphQL over many audits", () => {
     }
   });
 
-  it("reads only the hires of a seller that its pass rate counts, however many of its hires wait", async () => {
+  it("reads only the hires that count in a seller's pass rate, and none of its many hires that wait", async () => {
     const { read, given, plans } = await measureQuery(
       app,
       database,

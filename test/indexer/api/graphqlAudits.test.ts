@@ -152,7 +152,7 @@ describe("GraphQL: audits", () => {
     ]);
   });
 
-  it("are found by their own id, by the hire's, by the escrow's, and by node", async () => {
+  it("are found by their own id, by the hire's id, by the escrow's id, and with the field `node`", async () => {
     const [escrowed] = rows().filter(({ id }) => !id.includes("-"));
     const ids = rows().flatMap(({ id }) => [id, `${id}-audit`, ...(id.includes("-") ? [] : [`${id}-hire`])]);
     for (const id of ids) {
@@ -175,7 +175,7 @@ describe("GraphQL: audits", () => {
       );
       expect(node, type).to.deep.equal({ id, __typename: type });
     }
-    // The hire is not counted while the money is held. So the listing is found through the escrow.
+    // The hire does not count while the escrow holds the money. So the listing is found through the escrow.
     const { audit } = await story.ask<{ audit: object }>(
       "query ($id: ID!) { audit(id: $id) { hire { id } listing { paymentMode } } }",
       { id: escrowed?.id },
@@ -186,7 +186,7 @@ describe("GraphQL: audits", () => {
     });
   });
 
-  it("show that a receipt is challenged, and why a silent one failed", async () => {
+  it("show that a receipt is challenged, and why the audit of an undisclosed hire failed", async () => {
     for (const [name, reason] of [
       ["challenged", null],
       ["undisclosed", "undisclosed"],
@@ -203,7 +203,7 @@ describe("GraphQL: audits", () => {
     }
   });
 
-  it("show each auditor its open assignments, and none that is over", async () => {
+  it("show each auditor's open assignments apart from those that are over", async () => {
     const open = rows()
       .filter(({ status }) => status === "assigned")
       .map(({ id }) => askedOf(id).at(-1) as Row<"auditAssignment">);
@@ -233,7 +233,7 @@ describe("GraphQL: audits", () => {
     }
   });
 
-  it("have auditors, with places on rosters, and without", async () => {
+  it("have auditors with and without places on rosters", async () => {
     const query = `query ($where: AuditorFilter) { auditors(where: $where) { nodes {
       address operator active capabilities endpoint assigned answered unansweredInARow rosters { capability place size } } } }`;
     type ListedAuditor = {
@@ -307,7 +307,7 @@ describe("GraphQL: audits", () => {
     });
   });
 
-  it("explain a seller's pass rate: passed hires divided by passed and rolled back hires, and list them", async () => {
+  it("explain a seller's pass rate (passed hires divided by passed and rolled back hires), and list these hires", async () => {
     const { agent } = await story.ask<{ agent: object }>(
       `{ agent(address: "${SELLER}") { auditPassRate explain(field: AUDIT_PASS_RATE) {
         value numerator denominator source audits { nodes { auditedHire status } } hires { nodes { id } } } } }`,
@@ -356,7 +356,7 @@ describe("GraphQL: audits", () => {
     expect(auditModeChanges.nodes).to.deep.equal([]);
   });
 
-  it("show the verdicts on arranged hires, with the confidence interval of the share", async () => {
+  it("show an auditor's right verdicts on arranged hires, with the confidence interval of their share", async () => {
     const auditor = wallet(103);
     await story.database.database.insert(schema.auditorError).values({
       ...{ id: `${AUDITED}/${auditor}/text.translate`, operator: AUDITED, auditor },
@@ -367,7 +367,7 @@ describe("GraphQL: audits", () => {
         capability goodPassed { count of interval } badFailed { count of interval } } } } } } }`,
     );
     const [error] = (agent as { auditorOffers: Nodes<{ errors: Nodes<object> }> }).auditorOffers.nodes;
-    // As R's binom.test(19, 20) gives it, rounded outwards.
+    // This interval is the result of R's binom.test(19, 20), rounded outwards.
     expect(error?.errors.nodes).to.deep.equal([
       {
         capability: "text.translate",
@@ -377,7 +377,7 @@ describe("GraphQL: audits", () => {
     ]);
   });
 
-  it("of a second look are separate audits that wait for no decision, and contested ones do not wait either", async () => {
+  it("with the cause HISTORY are separate audits; these and contested audits wait for no decision", async () => {
     const { dismissed, challenged } = story.hires;
     const { pool } = story.database;
     await pool.query(

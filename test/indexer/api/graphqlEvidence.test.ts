@@ -40,7 +40,7 @@ describe("GraphQL: evidence of a market", () => {
       });
     });
 
-    it("for one of many equal payments in a transaction needs as few statements as for a single one", async () => {
+    it("for one of many equal payments in a transaction needs no more statements than for a single payment", async () => {
       const { id } = await story
         .ask<{ hires: Nodes<{ id: string }> }>(
           `{ hires(first: 1, where: {seller: "${busy}", evidence: SELLER}) { nodes { id } } }`,
@@ -187,7 +187,7 @@ describe("GraphQL: evidence of a market", () => {
   });
 
   describe("fundingGraph", () => {
-    it("says for every transfer why it counts and what it tripped", async () => {
+    it("says for every transfer why it counts and which signals it tripped", async () => {
       const { fundingGraph } = await story.ask<{
         fundingGraph: {
           nodes: { address: string; kind: string | null; isAgent: boolean }[];
@@ -213,7 +213,7 @@ describe("GraphQL: evidence of a market", () => {
       expect(fundingGraph.nodes.map(({ address }) => address)).to.include.members([ring[0], funder]);
     });
 
-    it("marks payments for hires, and does not show presumed ones", async () => {
+    it("marks payments for hires, and does not show presumed payments", async () => {
       const { wallet: table } = schema;
       const { database } = story.database;
       const known = story.derived.store.rows("wallet").get(modest);

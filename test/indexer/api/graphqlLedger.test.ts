@@ -50,7 +50,7 @@ describe("GraphQL: ledger, nodes and parameters of a market", () => {
       }
     });
 
-    it("gives a record's body as it was signed, and null after the end", async () => {
+    it("gives a record's body as it was signed, and null after the ledger's end", async () => {
       const answer = await story.ask<{ ledgerEntry: { record: { body: { agent_id: string } } } }>(
         `{ ledgerEntry(ledger: "${LEDGER}", seq: 0) { type record { type body signature } } }`,
       );
@@ -60,7 +60,7 @@ describe("GraphQL: ledger, nodes and parameters of a market", () => {
       });
     });
 
-    it("gives generic work, which is not a record, and a record without its type", async () => {
+    it("gives an entry of generic work, which is not a record, and a record that has no type", async () => {
       const { ledger } = await story.ask<{ ledger: { size: number; head: string } }>(
         `{ ledger(id: "${LEDGER}") { size head } }`,
       );
@@ -155,7 +155,7 @@ describe("GraphQL: ledger, nodes and parameters of a market", () => {
     });
   });
 
-  it("gives all parameters together too, like /v1/params, and the records that set them, of which there are none here", async () => {
+  it("gives all parameters in one value, like /v1/params, and no records, because no record has set them", async () => {
     const { params, paramsHistory } = await story.ask<{
       params: { version: number; body: object };
       paramsHistory: { totalCount: number };
@@ -165,10 +165,10 @@ describe("GraphQL: ledger, nodes and parameters of a market", () => {
     expect(paramsHistory.totalCount).to.equal(0);
   });
 
-  describe("a number of statements that does not grow with the rows", () => {
+  describe("needs a number of statements that does not grow with the rows:", () => {
     /**
-     * The most statements for three levels of lists: one for each list, for each look-up of many rows, and for each
-     * step of a merge.
+     * Each query with the largest number of its statements: one for each list, one for each look-up of many rows, and
+     * one for each step of a merge.
      */
     const queries: [query: string, most: number][] = [
       [
@@ -193,11 +193,11 @@ describe("GraphQL: ledger, nodes and parameters of a market", () => {
       ],
     ];
     for (const [query, most] of queries) {
-      it(`${most} for ${query.slice(0, 60)}…`, async () => {
+      it(`at most ${most} for ${query.slice(0, 60)}…`, async () => {
         story.database.statements = 0;
         const answer = await story.ask(query);
         expect(JSON.stringify(answer)).to.have.length.above(200);
-        // One more reads the tick of the answer.
+        // One more statement reads the tick of the answer.
         expect(story.database.statements).to.be.at.most(most + 1);
       });
     }
@@ -218,7 +218,7 @@ describe("GraphQL: ledger, nodes and parameters of a market", () => {
       });
     }
 
-    it("are in docs/graphql.md as they are, each with an answer of the demo node (else: npm run generate:graphql-docs)", async () => {
+    it("are in docs/graphql.md unchanged, each with an answer of the demo node (if not: npm run generate:graphql-docs)", async () => {
       const text = await readFile(`${repositoryRoot}/docs/graphql.md`, "utf8");
       const told = text.split(/^## /m).flatMap((part): [string, unknown][] => {
         const json = /\nanswers\n\n```json\n([^`]+)```/.exec(part)?.[1];

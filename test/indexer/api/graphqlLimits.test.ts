@@ -13,10 +13,10 @@ const dependencies = {
   settlementUrl: null,
 };
 
-/** No rows, in the forms of drizzle's own queries and of raw statements. */
+/** An answer without rows. It has the form of drizzle's own queries and the form of raw statements. */
 const nothing = Object.assign([] as unknown[], { rows: [] });
 
-/** A database whose every query ends as `result` does. */
+/** A database in which every query gets what `result` gives. */
 function databaseOf(result: () => Promise<unknown[]>) {
   const query: object = new Proxy(() => query, {
     get: (_, name) => (name === "then" ? (...args: []) => result().then(...args) : query),
@@ -59,7 +59,7 @@ describe("GraphQL limits", () => {
     expect(await codeOf(costly)).to.equal("QUERY_TOO_COSTLY");
   });
 
-  it("hold for page sizes in variables too", async () => {
+  it("apply to page sizes in variables too", async () => {
     const pages = Array.from({ length: 25 }, (_, n) => `a${n}: agents(first: $n) { nodes { id } }`);
     const query = `query ($n: Int) { ${pages.join(" ")} }`;
     expect(await codeOf(query, { n: 100 })).to.equal("TOO_MANY_ROWS");
@@ -86,7 +86,7 @@ describe("GraphQL limits", () => {
       for (const same of [types, `# again\n${types}`, types.replaceAll(" ", ",\n  ")])
         expect(await post(same)).to.deep.equal(first);
       expect(read).to.equal(0);
-      // Another query gets its own answer, and so does one that names an operation.
+      // Another query gets its own answer, and so does a query with a named operation.
       const others = await post(types.replace("description fields", "kind fields"));
       expect(others.body).not.to.deep.equal(first.body);
       expect(read).to.be.above(0);
@@ -143,7 +143,7 @@ describe("GraphQL limits", () => {
       return body.errors?.[0]?.extensions.code;
     };
 
-    it("end a query that takes too long, with all reads that it would still make", async () => {
+    it("end a query that takes too long, and start none of its later reads", async () => {
       let asked = 0;
       const slow = databaseOf(() => {
         asked++;
@@ -156,7 +156,7 @@ describe("GraphQL limits", () => {
       expect(asked).to.equal(2);
     });
 
-    it("say that they are busy when the database ended the statement, has no free connection, or its tables are locked", async () => {
+    it("give a code when the database ended the statement, has no free connection, or has locked tables", async () => {
       const canceled = databaseOf(() =>
         Promise.reject(Object.assign(new Error("canceled"), { code: "57014" })),
       );

@@ -4,7 +4,7 @@ import { createApi } from "../../../indexer/api/app.ts";
 const QUERY = "{ __typename }";
 const encoded = `query=${encodeURIComponent(QUERY)}`;
 
-describe("GraphQL with", () => {
+describe("the GraphQL endpoint", () => {
   const app = createApi({
     db: {} as never,
     operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },

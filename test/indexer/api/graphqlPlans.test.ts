@@ -9,7 +9,7 @@ import { measureQuery } from "../support/measureQuery.ts";
 
 const AGENTS = 2_000;
 const CAPABILITIES = 40;
-/** Sells a third of all hires. */
+/** This agent is the seller of a third of all hires. */
 const LARGE = address(1_000);
 const TODAY = Math.floor(START / 86_400);
 const ROOT = "clst_bulk0000";
@@ -23,7 +23,7 @@ function address(n: number): string {
   return `0x${n.toString(16).padStart(40, "0")}`;
 }
 
-/** Fills every table with copies of the story's rows, changed where it matters: `n` is the number of the copy. */
+/** Fills every table with changed copies of the story's rows. `n` is the number of the copy. */
 const copies: [table: string, from: string, count: number, changes: string][] = [
   [
     "agent",
@@ -149,7 +149,7 @@ const ORDERS = [
   ...["INDEPENDENT_BUYERS", "KEPT_USDC", "RECEIPT_COVERAGE"],
 ];
 
-/** The requirements of a search about an agent's buyers and receipts, and the order by the same figure. */
+/** Filters by figures about an agent's buyers and receipts, each with the order by the same figure. */
 const INDEPENDENCE = [
   ["minIndependentBuyers: 45", "INDEPENDENT_BUYERS"],
   ['minKeptUsdc: "0.90"', "KEPT_USDC"],
@@ -202,25 +202,25 @@ describe("GraphQL over many rows", () => {
       `{ agents(${many}, orderBy: ${order}) { nodes { id successRate last30dHireCount } } }`,
     ]),
     [
-      "agents the other way round",
+      "agents in the other direction",
       `{ agents(${many}, orderBy: STARS, orderDirection: ASC) { nodes { id } } }`,
     ],
     [
       "the first hires of a seller of ten thousand",
       `{ hires(${many}, orderDirection: ASC, where: {seller: "${LARGE}"}) { nodes { id } } }`,
     ],
-    ["agents from a rate", `{ agents(${many}, where: {minSuccessRate: 0.9}) { nodes { id } } }`],
-    ["agents from stars", `{ agents(${many}, where: {minAvgStars: 4.5}) { nodes { id } } }`],
-    // Each is met by one agent in ten or fewer.
+    ["agents with a minimum rate", `{ agents(${many}, where: {minSuccessRate: 0.9}) { nodes { id } } }`],
+    ["agents with minimum stars", `{ agents(${many}, where: {minAvgStars: 4.5}) { nodes { id } } }`],
+    // At most one agent in ten passes each of these filters.
     ...INDEPENDENCE.flatMap(([where, order]): [string, string][] => [
-      [`agents from ${where}`, `{ agents(${many}, where: {${where}}) { nodes { id } } }`],
+      [`agents with ${where}`, `{ agents(${many}, where: {${where}}) { nodes { id } } }`],
       [
-        `agents from ${where} by it`,
+        `agents with ${where}, ordered by the same figure`,
         `{ agents(${many}, where: {${where}}, orderBy: ${order}) { nodes { id } } }`,
       ],
     ]),
     [
-      "the most independent agents, the other way round",
+      "the most independent agents, in the other direction",
       `{ agents(${many}, orderBy: INDEPENDENT_BUYERS, orderDirection: ASC) { nodes { id } } }`,
     ],
     ["agents in clusters", `{ agents(${many}, where: {clustered: true}) { nodes { id } } }`],
@@ -228,7 +228,7 @@ describe("GraphQL over many rows", () => {
     ["hires", `{ hires(${many}) { nodes { id seller { id } buyer { id } } } }`],
     ["hires of a seller of ten thousand", `{ hires(${many}, where: {seller: "${LARGE}"}) { nodes { id } } }`],
     ["hires of a capability", `{ hires(${many}, where: {capability: "bulk.task3"}) { nodes { id } } }`],
-    ["hires in a span", `{ hires(${many}, where: {paidBefore: 1767226000}) { nodes { id } } }`],
+    ["hires in a time span", `{ hires(${many}, where: {paidBefore: 1767226000}) { nodes { id } } }`],
     ["an agent and its hires", `{ agent(address: "${LARGE}") { id hires(${many}) { nodes { id } } } }`],
     [
       "agents and their hires",
@@ -279,14 +279,14 @@ describe("GraphQL over many rows", () => {
       "{ market { counts { agents } window { hires } series(days: 20) { days { day } } } }",
     ],
     [
-      "whom a seller of thousands had hires with",
+      "the counterparties of a seller with thousands of hires",
       `{ agent(address: "${LARGE}") { counterparties(${many}) { nodes { address agent { id } figures { hires } } } } }`,
     ],
     [
-      "whom a buyer had hires with",
+      "the counterparties of a buyer",
       `{ agent(address: "${LARGE}") { counterparties(${many}, as: BUYER) { nodes { address } } } }`,
     ],
-    ["how an agent's rates went", `{ agent(address: "${LARGE}") { history(days: 60) { days { day } } } }`],
+    ["history of an agent's rates", `{ agent(address: "${LARGE}") { history(days: 60) { days { day } } } }`],
     ["escrows with their transactions", `{ escrows(${many}) { nodes { id settlementTx steps { tx } } } }`],
     ["tier changes", `{ tierChanges(${many}) { nodes { id } } }`],
     ["an agent's tier changes", `{ tierChanges(${many}, agent: "${LARGE}") { nodes { id } } }`],
@@ -329,7 +329,7 @@ describe("GraphQL over many rows", () => {
     });
   }
 
-  it("reads as few rows on the last pages as on the first", async () => {
+  it("reads no more rows on the last pages than on the first", async () => {
     const cursors = Buffer.from(JSON.stringify(["1767226000", "0x"])).toString("base64url");
     const { read, plans } = await measure(`{ hires(${many}, after: "${cursors}") { nodes { id } } }`);
     expect(read, plans).to.be.at.most(21);
@@ -352,24 +352,24 @@ describe("GraphQL over many rows", () => {
         const { read, plans } = await measure(
           `{ agents(first: 5, orderBy: ${order}, where: {${where}}) { nodes { id } } }`,
         );
-        // Each of them by its listing and its own row.
+        // For each agent, its listing and its own row are read.
         expect(read, plans).to.be.at.most(2 * PER_CAPABILITY);
       });
     }
   }
 
-  it("limits a filter that matches nothing to ten times the page, and says that there is more", async () => {
+  it("reads at most ten times the page for a filter that matches nothing", async () => {
     for (const query of [
       "{ agents(first: 20, orderBy: NEWEST, where: {maxLatencyMs: 1}) { nodes { id } pageInfo { hasNextPage } } }",
       `{ hires(first: 20, where: {seller: "${LARGE}", outcome: NEUTRAL}) { nodes { id } pageInfo { hasNextPage } } }`,
     ]) {
       const { read, plans } = await measure(query);
-      // For each agent that is read there is a look-up in the listings too.
+      // For each agent that is read, there is a look-up in the listings too.
       expect(read, plans).to.be.at.most(2 * 10 * 20 + 1);
     }
   });
 
-  it("stops counting when a query has looked at a hundred thousand rows, and reads no list at the same time as another", async () => {
+  it("stops counting when a query has looked at a hundred thousand rows, and counts one list after the other", async () => {
     const outcomes = ["SUCCESS", "FAILURE", "NEUTRAL"];
     const counts = Array.from(
       { length: 30 },
@@ -383,7 +383,7 @@ describe("GraphQL over many rows", () => {
     });
     const { errors } = (await response.json()) as { errors: { extensions: { code: string } }[] };
     expect(errors[0]?.extensions.code).to.equal("TOO_MANY_ROWS");
-    // Ten lists of 10,000 rows, one more that was begun, and the estimates of their lengths.
+    // Ten lists of 10,000 rows are counted, and one more list is begun.
     const counted = [...database.sent].filter(({ query }) => query.includes("looked_at"));
     expect(counted.length).to.be.within(1, 11);
   });

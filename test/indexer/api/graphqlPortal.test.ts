@@ -61,7 +61,7 @@ describe("GraphQL: the queries of the portal's pages", () => {
     });
   });
 
-  it("give agents by their addresses, in the given order, and null for one that is not an agent", async () => {
+  it("give agents by their addresses, in the given order, and null for an address that is not an agent", async () => {
     const none = `0x${"9".repeat(40)}`;
     const { agentsByAddress } = await story.ask<{ agentsByAddress: ({ id: string } | null)[] }>(
       `{ agentsByAddress(addresses: ["${secret}", "${none}", "${busy.toUpperCase().replace("0X", "0x")}", "${secret}"]) { id } }`,
@@ -108,7 +108,7 @@ describe("GraphQL: the queries of the portal's pages", () => {
       return agent.cluster.graph;
     };
 
-    it("has its members, the wallets behind them, every transfer and every signal", async () => {
+    it("has its members, the wallets that fund them, every transfer and every signal", async () => {
       const { nodes, edges, signals, isWhole } = await graphOf();
       expect(isWhole).to.equal(true);
       expect(nodes.filter((it) => it.isMember).map((it) => it.address)).to.have.members(ring);
@@ -155,7 +155,7 @@ describe("GraphQL: the queries of the portal's pages", () => {
       return ledgerEntries;
     };
 
-    it("come page by page, from both ends, each once", async () => {
+    it("come page by page from both ends, each entry once", async () => {
       const size = story.derived.store.rows("record").size + 1;
       for (const direction of ["ASC", "DESC"]) {
         const seen: number[] = [];
@@ -185,7 +185,7 @@ describe("GraphQL: the queries of the portal's pages", () => {
       expect((await entries(', recordType: "\' OR 1=1"')).nodes).to.have.length(0);
     });
 
-    it("are found by their hash, records and work", async () => {
+    it("are found by their hash, both records and generic work", async () => {
       const [record] = story.derived.store.rows("record").values();
       for (const hash of [record?.hash, "9e".repeat(32)]) {
         const found = await story.ask<{ ledgerEntryByHash: { hash: string } }>(
@@ -198,7 +198,7 @@ describe("GraphQL: the queries of the portal's pages", () => {
       });
     });
 
-    it("of a listing have what its seller signed, as a buyer asks for it", async () => {
+    it("give a buyer's client the listing as its seller signed it", async () => {
       const { agents } = (await (
         await story.app.request("/v1/search", {
           method: "POST",
@@ -216,7 +216,7 @@ describe("GraphQL: the queries of the portal's pages", () => {
       expect(entry?.record?.signature).to.match(/^0x[0-9a-f]+$/);
     });
 
-    it("of an unknown ledger are an empty list; cursors out of range or of other lists are refused or give nothing", async () => {
+    it("of an unknown ledger are an empty list; a cursor out of range gives nothing, and an invalid cursor is refused", async () => {
       expect(await story.ask('{ ledgerEntries(ledger: "0x00") { totalCount nodes { id } } }')).to.deep.equal({
         ledgerEntries: { totalCount: 0, nodes: [] },
       });
@@ -294,7 +294,7 @@ describe("GraphQL: the queries of the portal's pages", () => {
       );
   });
 
-  it("lists the counterparties of an agent, and only buckets of a private one", async () => {
+  it("lists the counterparties of an agent, and hides their figures for a private agent", async () => {
     type Answer = { agent: { counterparties: Page<{ address: string; figures: { hires: number } | null }> } };
     const of = async (address: string, args = "") =>
       (
@@ -318,7 +318,7 @@ describe("GraphQL: the queries of the portal's pages", () => {
     const hidden = await of(secret);
     expect(hidden.nodes.every(({ figures }) => figures === null)).to.equal(true);
     expect(hidden.totalCount).to.equal(1);
-    // Neither the order nor a cursor shows how often it was hired, and who hired it most.
+    // The order and the cursor do not show how often each buyer hired this agent.
     const buyers = hidden.nodes.map(({ address }) => address);
     expect(buyers)
       .to.deep.equal([...buyers].sort())

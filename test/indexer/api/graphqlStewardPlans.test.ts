@@ -11,10 +11,10 @@ import { BROKEN, trustStory } from "../support/stewardStory.ts";
 const address = (n: number) => `0x${n.toString(16).padStart(40, "0")}`;
 const hex = (number: string, width = 40) => `'0x' || lpad(to_hex(${number}), ${width}, '0')`;
 const breachOf = (number: string) => `'brch_' || lpad((${number})::text, 26, '0')`;
-/** Has a third of all attestations, breaches and failures, and as many guarantees as an agent can have. */
+/** This agent has a third of all attestations, breaches and failures, and as many guarantees as an agent can have. */
 const LARGE = address(1_000);
 const party = hex("1000 + CASE WHEN n % 3 = 0 THEN 0 ELSE n % 500 END");
-/** The breach with debts to thousands of buyers, and payments to thousands. */
+/** This breach has debts to thousands of buyers, and payments to thousands of buyers. */
 const OWING = `brch_${"0".repeat(26)}`;
 const MAX_BINDING = 64;
 
@@ -101,14 +101,14 @@ describe("trust scores and SLAs over many rows", () => {
     ["scores", "{ trustScores(first: 20) { nodes { address score } } }"],
     ["scores with their agents", "{ trustScores(first: 20) { nodes { agent { id } } } }"],
     ["the lowest scores", "{ trustScores(first: 20, orderDirection: ASC) { nodes { address } } }"],
-    ["scores from one on", "{ trustScores(first: 20, minScore: 0.5) { nodes { address } } }"],
+    ["scores from 0.5 on", "{ trustScores(first: 20, minScore: 0.5) { nodes { address } } }"],
     [
       "a score with all its factors",
       steward("score factors { name value evidence } badges requirements { isMet }"),
     ],
     ["an agent's attestations", steward("attestations(first: 20) { nodes { recordHash } }")],
     [
-      "its first attestations",
+      "an agent's first attestations",
       steward("attestations(first: 20, orderDirection: ASC) { nodes { recordHash } }"),
     ],
     [
@@ -118,7 +118,7 @@ describe("trust scores and SLAs over many rows", () => {
     ["an agent's breaches", sla("breaches(first: 20) { nodes { id agent { id } } }")],
     ["breaches with their steps", sla("breaches(first: 20) { nodes { id steps { step breach { id } } } }")],
     [
-      "a breach of thousands of steps and claims",
+      "a breach with thousands of steps and claims",
       `{ breach(id: "${OWING}") { steps { step } claims(first: 20) { nodes { buyer } } } }`,
     ],
     ["agents with their SLAs", "{ agents(first: 10) { nodes { id sla { version } steward { score } } } }"],
@@ -131,7 +131,7 @@ describe("trust scores and SLAs over many rows", () => {
     });
   }
 
-  it("limit a filter that matches nothing to ten times the page", async () => {
+  it("read at most ten times the page for a filter that matches nothing", async () => {
     const { read, plans } = await measureQuery(
       app,
       database,
@@ -142,12 +142,12 @@ describe("trust scores and SLAs over many rows", () => {
 
   const requests: [path: string, most: number][] = [
     [`/v1/agents/${LARGE}/trust-report`, 10],
-    // Its guarantees, and the breaches that are shown.
+    // The agent's guarantees, and the breaches in the answer.
     [`/v1/agents/${LARGE}/sla`, 10 + MAX_BINDING + 21],
     // One hire in five failed. A page reads at most ten rows for each row that it may return.
     [`/v1/agents/${LARGE}/failures?limit=20&days=90`, 10 + 10 * 20],
     ["/v1/aliases/one", 10],
-    // Each step with its breach, and the SLAs of their agents.
+    // Each step is read with its breach and the SLA of its agent.
     ["/v1/breach-steps?from_block=5000&limit=20", 3 * 21],
     ["/v1/breach-steps?from_block=9000&limit=20", 3 * 21],
   ];
@@ -171,9 +171,9 @@ describe("trust scores and SLAs over many rows", () => {
     expect(read, plan).to.equal(1);
   });
 
-  it("read two of the agents that claim one alias, however many claim it", async () => {
+  it("read only two of the agents that claim one alias", async () => {
     const { read, plans } = await measureRequest(app, database, "/v1/aliases/bulk1", { status: 409 });
-    // Two claimants, and for the tag the checkpoint, the last event and the last payment.
+    // Two claimants are read. For the tag, the checkpoint, the last event and the last payment are read.
     expect(read, plans).to.be.at.most(2 + 3);
   });
 

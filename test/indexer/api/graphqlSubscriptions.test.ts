@@ -148,7 +148,7 @@ describe("GraphQL subscriptions over server-sent events", () => {
     expect(told?.tierChange).to.deep.equal({ from: 0, to: 2, reason: change?.reason });
   });
 
-  it("answer each event like a separate query, at any number of events", async () => {
+  it("answer each of many events like a separate query", async () => {
     for (let n = 0; n < 60; n++) await tell(n + 1, hires[n % hires.length]);
     const events = follow(
       'hireCounted(after: "0") { position hire { seller { hires(first: 50) { nodes { id } } } } }',
@@ -158,7 +158,7 @@ describe("GraphQL subscriptions over server-sent events", () => {
     expect(told.every((it) => it.hire !== null)).to.equal(true);
   });
 
-  it("are limited in number, and subscriptions that end make room", async () => {
+  it("are limited in number, and a subscription that ends makes room for another", async () => {
     const small = await open(2);
     await tell(1, hires[0]);
     const subscribe = () => follow(`hireCounted(after: "0") ${HIRE}`, small.url);

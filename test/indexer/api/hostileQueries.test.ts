@@ -11,7 +11,7 @@ import {
   wellFormed,
 } from "../support/hostileQueries.ts";
 
-/** Random queries of each kind; `HOSTILE_QUERY_RUNS=100000 npx mocha test/indexer/api/hostileQueries.test.ts` for a long run. */
+/** The number of random queries of each kind. `HOSTILE_QUERY_RUNS=100000` gives a long run. */
 const RUNS = Number(process.env.HOSTILE_QUERY_RUNS ?? 150);
 const isLong = process.env.HOSTILE_QUERY_RUNS !== undefined;
 
@@ -47,7 +47,7 @@ describe("GraphQL under hostile queries", function () {
     console.log(`      ${total} hostile queries, ${heap} MB of heap after them:\n${lines.join("\n")}`);
   });
 
-  /** Every answer has a limited size, has a code if it is a refusal, and is never an internal error. */
+  /** Checks that the answer has a limited size, has a code if it is a refusal, and is never an internal error. */
   async function send({ family, query, variables }: Hostile, init: RequestInit = {}): Promise<void> {
     const response = await story.app.request("/graphql", {
       method: "POST",
@@ -78,7 +78,7 @@ describe("GraphQL under hostile queries", function () {
     await standsAsBefore();
   });
 
-  it("refuses every shape that asks for more than a useful query, before anything is read", async () => {
+  it("reads nothing for a deep, aliased or circular query that it refuses", async () => {
     for (const family of ["deep", "aliased", "circular"]) {
       for (const { query } of shapes.filter((it) => it.family === family)) {
         story.database.statements = 0;
@@ -88,14 +88,14 @@ describe("GraphQL under hostile queries", function () {
     }
   });
 
-  it("recognises every bad value in every argument and filter", async () => {
+  it("survives every bad value in every argument and filter", async () => {
     // Each argument gets one seventh of the bad values, and the next argument gets another seventh. In a long
     // run each argument gets all values.
     for (const hostile of injections.filter((_, n) => isLong || n % 7 === 0)) await send(hostile);
     await standsAsBefore();
   });
 
-  it("accepts no batches, and no other kinds of bodies and headers", async () => {
+  it("refuses a batch, and survives other kinds of bodies and headers", async () => {
     const query = "{ meta { time } }";
     const batch = JSON.stringify(Array.from({ length: 1_000 }, () => ({ query })));
     const bodies: [body: string, type: string][] = [
@@ -138,7 +138,7 @@ describe("GraphQL under hostile queries", function () {
     await standsAsBefore();
   });
 
-  it("serves others while it refuses", async () => {
+  it("serves other clients while it answers hostile queries", async () => {
     const attack = Promise.all(shapes.slice(0, 60).map((it) => send(it)));
     const { agents } = await story.ask<{ agents: { nodes: object[] } }>(
       "{ agents(first: 5) { nodes { id } } }",

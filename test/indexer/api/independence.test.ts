@@ -83,7 +83,7 @@ function story(): EventLog {
   log.transfer(SELLER, PAID, 99_999);
   log.after(1).transfer(LONER, SELLER, 250_000, { authorized: true });
   log.timedOut(log.deposit(SELLER, FIRST));
-  // Purchases by its own family do not count as independent.
+  // The buyer is in the family of the seller CONTESTED. So these purchases do not count as independent.
   log.transfer(CONTESTED, KIN, 1_000_000);
   const contested = log.deposit(CONTESTED, KIN);
   log.delivered(contested).refunded(contested, KIN);
@@ -148,7 +148,7 @@ describe("GraphQL: the evidence behind a reputation", () => {
     expect(agent.unansweredEscrows).to.equal(unansweredEscrows.nodes.length);
   }
 
-  it("filters and orders agents, listings and offers by it, and private agents by their buckets", async () => {
+  it("filters and orders agents, listings and search results by its figures, and private agents by their buckets", async () => {
     const agents = async (args: string) => {
       type Found = { agents: { nodes: { address: string }[] } };
       return (await ask<Found>(`{ agents(${args}) { nodes { address } } }`)).agents.nodes.map(
@@ -223,13 +223,13 @@ describe("GraphQL: the evidence behind a reputation", () => {
     });
   });
 
-  it("shows the same of a whole market", async () => {
+  it("shows the same for agents of a whole market", async () => {
     const market = await openApiStory();
     for (const address of [cast.busy, cast.modest, cast.ring[0]])
       expectRecomputed(await market.ask<Answer>(INDEPENDENCE, { address }));
   });
 
-  it("explains contested refunds by the hires that were refunded, and not by other hires of an escrow", async () => {
+  it("explains contested refunds with the refunded hires, and not with other escrow hires", async () => {
     type Explained = { value: number; hires: { nodes: { outcome: string; buyerAddress: string }[] } };
     const field = (name: string) =>
       `${name}: explain(field: ${name}) { value hires { nodes { outcome buyerAddress } } }`;
@@ -275,7 +275,7 @@ describe("GraphQL: the evidence behind a reputation", () => {
       family: { id: RICH },
     });
     expect(members.get(SECOND)?.tx).to.match(/^0x[0-9a-f]{64}$/);
-    // Paid out by the escrow's contract, with the buyer's money.
+    // The escrow's contract paid this wallet with the buyer's money.
     expect(members.get(PAID)).to.deep.include({
       reason: "PAYOUT",
       payer: RICH,
@@ -292,7 +292,7 @@ describe("GraphQL: the evidence behind a reputation", () => {
     });
   });
 
-  it("shows the family of wallets with a distant founder, and no wallet that no rule needed", async () => {
+  it("shows the family of wallets with a distant founder, and gives null for an id that names no family", async () => {
     const { family } = await ask<Members>(MEMBERS, { id: "deep" });
     expect(family).to.deep.include({ id: "deep", founder: null, sellerFamilies: 0 });
     expect(family?.members.nodes[0]).to.deep.include({

@@ -79,14 +79,14 @@ describe("clusters that were merged one after the other, and one that was dissol
     return (await response.json()) as Answer;
   }
 
-  it("are in the expected state here", () => {
+  it("are merged and dissolved as the other tests expect", () => {
     const [onto] = merged.filter((id) => derived.clusters[id]?.merged_into === root);
     expect(merged).to.have.length(2);
     expect(merged.filter((id) => derived.clusters[id]?.merged_into === onto)).to.have.length(1);
     expect(gone).to.match(/^clst_/);
   });
 
-  it("lead to the first one by any of their ids, with all of its members", async () => {
+  it("lead to the first cluster by any of their ids, with all of its members", async () => {
     for (const id of [root, ...merged]) {
       const { cluster, agents } = await ask<{
         cluster: { id: string; size: number; members: { nodes: { id: string }[] } };
@@ -149,7 +149,7 @@ describe("clusters that were merged one after the other, and one that was dissol
     });
   });
 
-  it("are named by the funding that tripped them, also if it joined an existing cluster", async () => {
+  it("are named with the signals that tripped, also with a signal that added agents to an existing cluster", async () => {
     const signalsOf = async (agent: Address | undefined) => {
       type Graph = {
         nodes: { address: string; clusterId: string | null }[];

@@ -8,7 +8,7 @@ describe("the probes of a node", () => {
   let server: Server;
   afterEach(() => server.close());
 
-  it("are answered without the app, whose work a flood of them would multiply", async () => {
+  it("are answered without the app, so that a flood of probes costs little", async () => {
     let served = 0;
     server = createServer((_, response) => {
       served++;

@@ -20,12 +20,12 @@ import { BARE, BROKEN, CAPABILITY, ENDORSERS, TESTED, trustStory } from "../supp
 
 const SECRET = new Uint8Array(32).fill(5);
 
-/** Chai's `closeTo` takes whole numbers only, once the matchers of contracts are loaded in the same run. */
+/** If the matchers of contracts are loaded in the same run, Chai's `closeTo` accepts only whole numbers. */
 function expectNear(actual: number, expected: number, within: number): void {
   expect(Math.abs(actual - expected) <= within, `${actual} is ${expected}, within ${within}`).to.equal(true);
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into field by field.
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers field by field.
 type Json = any;
 
 describe("trust scores and SLAs in the API", () => {
@@ -94,7 +94,7 @@ describe("trust scores and SLAs in the API", () => {
       expect(status).to.not.match(/undefined|NaN|\[object/);
     });
 
-    it("show what tiers ask of SLAs, and success by difficulty, beside the score", async () => {
+    it("can read from the API what tiers require of SLAs, and the success by difficulty", async () => {
       const { sla_status } = await get(`/v1/agents/${BROKEN}/sla`);
       expect(sla_status.tier_requirements).to.have.length(7);
       const { trust_report } = await get(`/v1/agents/${AGENT}/trust-report`);
@@ -182,7 +182,7 @@ describe("trust scores and SLAs in the API", () => {
     });
   });
 
-  it("show what an agent promises and whether it kept it", async () => {
+  it("show what an agent promises and whether it kept its promises", async () => {
     const { sla_status: status, as_of } = await get(`/v1/agents/${BROKEN}/sla`);
     expect(status).to.include({ overall_status: "breached", version: "1", trust_score_impact: 0 });
     expect(status.suspended_until).to.be.greaterThan(as_of.time);
@@ -211,7 +211,7 @@ describe("trust scores and SLAs in the API", () => {
     expect((await refusal(`/v1/agents/${wallet(77)}/sla`)).code).to.equal("unknown_agent");
   });
 
-  it("show differences in its own monitoring, and which prober reported them", async () => {
+  it("show differences in an agent's own monitoring, and which prober reported them", async () => {
     const { sla_status: status } = await get(`/v1/agents/${BROKEN}/sla`);
     const [told] = status.own_monitoring;
     expect(told).to.deep.include({
@@ -235,7 +235,7 @@ describe("trust scores and SLAs in the API", () => {
     expect(text).to.contain("Success Rate (30 days): it says 99.00%, but 73.33% was measured");
   });
 
-  it("show an agent's failures of the last days, with the words of their buyers", async () => {
+  it("show an agent's failures of the last days, with the reasons that the buyers gave", async () => {
     const { failures, next_cursor } = await get(`/v1/agents/${AGENT}/failures`);
     expect(failures.map((it: Json) => [it.buyer, it.reason, it.is_excused])).to.deep.equal([
       [BUYER, "timeout", false],
@@ -306,7 +306,7 @@ describe("trust scores and SLAs in the API", () => {
     expect(bare).to.deep.equal({ sla: null, steward: null });
   });
 
-  it("list agents by score, along an index", async () => {
+  it("list agents by score, read from an index", async () => {
     const { trustScores } = await ask("{ trustScores(first: 2) { nodes { address score tier } } }");
     expect(trustScores.nodes.map((it: Json) => it.address)).to.deep.equal([AGENT, TESTED]);
     const { trustScores: high } = await ask("{ trustScores(minScore: 0.5) { nodes { address } } }");
@@ -372,7 +372,7 @@ describe("trust scores and SLAs in the API", () => {
       }
     });
 
-    it("are the filters of GraphQL's listings and agents too", async () => {
+    it("filter the listings and agents of GraphQL in the same way", async () => {
       const sellers = async (where: string) =>
         (
           await ask(`{ listings(where: {capability: "${CAPABILITY}" ${where}}) { nodes { agentAddress } } }`)

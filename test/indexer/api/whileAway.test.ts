@@ -3,7 +3,7 @@ import { createApi } from "../../../indexer/api/app.ts";
 import type { Database } from "../../../indexer/api/database.ts";
 import { wallet } from "../../derive/eventLog.ts";
 
-/** Routes that need no database, and the stream, which refuses by itself. */
+/** Routes that need no database, and the stream, which has a refusal of its own. */
 const WITHOUT = ["/v1/report-key", "/v1/stream", "/.well-known/agent-card.json"];
 
 /** A parameter of each kind of path. */

@@ -73,7 +73,7 @@ describe("insights", () => {
     expect((await get<Series>("capabilities/no.such/series")).days).to.deep.equal([]);
   });
 
-  it("rank by weighted hires, so that a ring counts for little, and leave out private agents", async () => {
+  it("rank by weighted hires, so that a ring has a low rank, and leave out private agents", async () => {
     const { leaders, next_cursor } = await get<Leaderboard>("capabilities/text.task/leaderboard");
     expect(leaders.slice(0, 2).map((it) => it.agent_id)).to.deep.equal([busy, calm]);
     expect(leaders.map((it) => it.agent_id)).to.have.members([busy, calm, ...ring]);
@@ -93,7 +93,7 @@ describe("insights", () => {
     expect(pages).to.deep.equal(leaders.map((it) => it.agent_id));
   });
 
-  it("show this week's hires next to the week before", async () => {
+  it("show the hires of this week and of the week before", async () => {
     const { capabilities } = await get<Trends>("capabilities");
     expect(capabilities.map((it) => it.capability)).to.deep.equal(["text.task", "code.review"]);
     expect(capabilities[1]?.window).to.include({ hires: 10, volume_usdc: "5.00" });
@@ -123,7 +123,7 @@ describe("insights", () => {
     ]);
   });
 
-  it("leave canaries out of the percentiles, as out of every figure", async () => {
+  it("leave canaries out of the percentiles", async () => {
     const mark = (isCanary: boolean) =>
       api.database.pool.query(
         "UPDATE hire SET is_canary = $1 WHERE id IN (SELECT id FROM hire WHERE seller = $2 ORDER BY time DESC LIMIT 3)",
@@ -141,7 +141,7 @@ describe("insights", () => {
     }
   });
 
-  it("show only buckets of an agent with private metrics, and nothing about strangers", async () => {
+  it("refuse an agent with private metrics, an unknown agent, and malformed requests", async () => {
     for (const part of ["series", "percentiles"]) {
       const refused = await api.app.request(`/v1/insights/agents/${secret}/${part}`);
       expect([refused.status, ((await refused.json()) as { code: string }).code]).to.deep.equal([

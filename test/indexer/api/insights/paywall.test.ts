@@ -36,7 +36,7 @@ describe("insights with a price", () => {
       .get("/v1/free", (context) => context.json({ free: true }));
   }
 
-  it("are paid by x402 to the operator, and only when they are answered", async () => {
+  it("are paid by x402 to the operator, and cost nothing if the answer is an error", async () => {
     const served402 = await app().request("/v1/insights/trends");
     expect(served402.status).to.equal(402);
     expect(served402.headers.get("payment-required")).to.be.a("string");

@@ -96,7 +96,7 @@ describe("REST", () => {
       }
     });
 
-    it("gives buckets only for an agent with private metrics", async () => {
+    it("gives only buckets for an agent with private metrics", async () => {
       const fields = await api.get<Record<string, unknown>>(`/v1/agents/${secret}/reputation`);
       expect(fields).to.deep.include({
         last_30d_hire_count: 10,
@@ -207,7 +207,7 @@ describe("REST", () => {
       expect(pages).to.deep.equal(receipts);
     });
 
-    it("accepts cursors of older versions", async () => {
+    it("gives cursors in the form of older versions", async () => {
       const all = await api.get<ReceiptsResponse>(`/v1/agents/${busy}/receipts`);
       const { time, receipt_hash } = all.receipts[3] ?? {};
       const cursor = Buffer.from(JSON.stringify([time, receipt_hash])).toString("base64url");
@@ -284,7 +284,7 @@ describe("REST", () => {
       expect((await upgraded.request(path, { headers: { "if-none-match": after } })).status).to.equal(304);
     });
 
-    it("lets pages of every origin read answers and tags", async () => {
+    it("lets web pages of every origin read answers and tags", async () => {
       const response = await api.app.request(`/v1/agents/${busy}/reputation`, {
         headers: { origin: "https://dashboard.example" },
       });
@@ -336,7 +336,7 @@ describe("REST", () => {
       "https://node.example/graphql",
       "wss://node.example/v1/stream",
     ]);
-    // The examples in the description equal the real answers.
+    // The examples of the card are requests that the API understands.
     const [search, reputation] = card.skills;
     const found = await api.app.request("/v1/search", {
       method: "POST",
@@ -347,7 +347,7 @@ describe("REST", () => {
     expect(await api.problemOf(reputation?.examples[0] ?? "")).to.deep.equal([404, "unknown_agent"]);
   });
 
-  it("describes every route it serves in valid OpenAPI, and nothing else", async () => {
+  it("describes every route that it serves in valid OpenAPI, and no other route", async () => {
     const description = await api.get<{ openapi: string; paths: Record<string, object> }>("/openapi.json");
     const { valid, errors } = await new Validator().validate(description);
     expect(valid, JSON.stringify(errors)).to.equal(true);
@@ -365,19 +365,19 @@ describe("REST", () => {
     const described = Object.entries(description.paths)
       .flatMap(([path, operations]) => Object.keys(operations).map((it) => `${it.toUpperCase()} ${path}`))
       .sort();
-    /** Routes for people and other protocols, which have their own pages. */
+    /** Routes for people and for other protocols. OpenAPI does not describe them. */
     const others = /^\S+ (?:\/|\/docs.*|\/graphql|\/openapi\.json|\/\.well-known\/agent-card\.json)$/;
     // The portal has routes for its pages and files if it was built before this test, for example by a demo.
     const ofPortal = new Set(servePortal().routes.map(({ path }) => path));
     const served = api.app.routes
       .filter(({ path }) => !ofPortal.has(path))
-      // Middleware is registered at patterns, or before another handler of the same route.
+      // Middleware has the method ALL, or a path with `*` at its end. One real route has such a path too.
       .filter(({ method, path }) => method !== "ALL" && (!path.endsWith("*") || path === "/tlog/tile/*"))
       .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`)
       .map((route) => route.replace("/tlog/tile/*", "/tlog/tile/{level}/{index}"))
       .filter((route) => !others.test(route) && route !== "GET /v1/agents/{id}/{part}");
     expect([...new Set(served)].sort()).to.deep.equal(described);
-    // The documents name each of them, and no others.
+    // The documents name each of these routes, and no other route.
     const shape = (path: string) => path.replaceAll(/\{[^}]*\}(?:\.json)?/g, "{}");
     const pages = globSync("docs/{rest,erc8004,notices,settlement/*}.md", { cwd: repositoryRoot });
     const text = pages.map((page) => readFileSync(`${repositoryRoot}/${page}`, "utf8")).join("\n");

@@ -109,7 +109,7 @@ describe("REST: audits", () => {
       expect((await log(query)).response.status, query).to.equal(400);
   });
 
-  it("is in the description of the API", async () => {
+  it("has its routes in the description of the API", async () => {
     const { paths } = (await (await story.app.request("/openapi.json")).json()) as { paths: object };
     expect(paths).to.include.keys("/v1/audit-actuation-log", "/v1/audits/{hire}");
   });
@@ -123,7 +123,7 @@ describe("REST: audits", () => {
       return ((await response.json()) as { agents: { agent_id: string }[] }).agents.map((it) => it.agent_id);
     };
     const { pool } = story.database;
-    // The seller offers in two payment modes.
+    // The seller has listings in two payment modes.
     expect(await find(true)).to.deep.equal([SELLER, SELLER]);
     expect(await find(false)).to.deep.equal([]);
     expect(await find(null)).to.deep.equal([SELLER, SELLER]);
@@ -132,14 +132,14 @@ describe("REST: audits", () => {
         "UPDATE listing SET audit_operator = $2 WHERE audit_operator = $1 AND payment_mode = 'direct'",
         [from, to],
       );
-    // One of the two offers now names an operator that nobody follows.
+    // One of the two listings now names an operator that nobody follows.
     await change(AUDITED, wallet(77));
     try {
       expect([await find(true), await find(false)]).to.deep.equal([[SELLER], [SELLER]]);
     } finally {
       await change(wallet(77), AUDITED);
     }
-    // The consent now holds only from a later time on.
+    // The consent now begins at a later time.
     await pool.query("UPDATE listing SET audit_from = audit_from + 1000000");
     try {
       expect([await find(true), await find(false)]).to.deep.equal([[], [SELLER, SELLER]]);

@@ -81,7 +81,7 @@ describe("the open log", () => {
     return { text, lines: text.split("\n").slice(0, -1), first, next, last, headers: response.headers };
   }
 
-  /** Everything that a client gets from the pages, with this many lines each. */
+  /** Reads all pages after a line. The pages have these numbers of lines, one after the other. */
   async function follow(limits: number[], after = 0): Promise<Page[]> {
     const pages: Page[] = [];
     for (let n = 0, at = after; ; n++) {
@@ -106,8 +106,8 @@ describe("the open log", () => {
         fc.nat(1_000),
         fc.nat(1_000),
         async (log, limits, finalAt, startAt) => {
-          // The log gets more lines than there are between two numbered lines. So a numbered line follows its generated
-          // part.
+          // The added lines are more than the distance between two numbered lines. So a numbered line comes after the
+          // generated part of the log.
           for (let n = 0; n < LINES_APART + 50; n++)
             log.after(1).transfer(wallet(50), wallet(51), n % 3 === 0 ? 1 : 5_000_000);
           const { store } = await log.derive();
@@ -145,7 +145,7 @@ describe("the open log", () => {
     expect(end).to.include({ text: "", first: 7, next: 7, last: 6 });
   });
 
-  it("reads as few rows for the last page as for the first", async () => {
+  it("reads a limited number of rows for any page, also for the last", async () => {
     const log = new EventLog();
     // The ticks are far apart. Between them a page can only be found by the numbered lines.
     for (let n = 0; n < 12_000; n++) {
@@ -248,10 +248,10 @@ describe("the open log", () => {
     });
   });
 
-  it("costs a client by the number of lines, or by their bytes if they are long", async () => {
+  it("costs a client points by the number of lines, or by their bytes if the lines are long", async () => {
     const log = new EventLog();
     for (let n = 0; n < 3_000; n++) log.after(60).tick();
-    // Gzip makes them very small.
+    // Gzip makes these lines very small.
     for (let n = 0; n < 65; n++)
       log.after(1).record("listing", `0x${"01".repeat(20)}`, { description: "a".repeat(60_000) });
     await keep(log.events, log.block);
@@ -285,7 +285,7 @@ describe("the open log", () => {
     }
   });
 
-  it("has one tag from every process, is gzipped on request, and is not sent again to a client that has it", async () => {
+  it("has the same tag from every process, is gzipped on request, and is not sent again to a client that has it", async () => {
     const log = new EventLog();
     for (let n = 0; n < 50; n++) log.after(60).tick();
     await keep(log.events, log.block);

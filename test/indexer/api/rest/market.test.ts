@@ -112,7 +112,7 @@ describe("REST: the market, clusters and escrows", () => {
     expect((await problemOf("/v1/escrows/1"))[0]).to.equal(400);
   });
 
-  it("hides figures by capability, in orders and cursors too, if insights are sold", async () => {
+  it("hides the figures of capabilities if insights are sold, and refuses to order by them", async () => {
     const sold = graphqlServer({
       db: story.database.db,
       operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },

@@ -14,7 +14,7 @@ import { address, capabilityOf, LARGEST, loadMarket } from "../../../../tools/be
 import { testDatabase } from "../../../support/testDatabase.ts";
 import { rowsRead } from "../../support/rowsRead.ts";
 
-/** A small market of the bench: with 4,000 hires of the busiest seller, and a capability that 200 agents sell. */
+/** A small market of the bench. The busiest seller has 4,000 hires, and 200 agents sell one capability. */
 const SIZE = { agents: 3_000, hires: 24_000, clusters: 1_000, largestSeller: 4_000 };
 const BUSIEST = capabilityOf(1, SIZE.agents);
 
@@ -66,16 +66,16 @@ describe("REST over many rows", () => {
 
   const search = (filters: object) => measure("/v1/search", { capability: BUSIEST, limit: 10, ...filters });
 
-  it("a search reads its page in order from one index", async () => {
+  it("reads the page of a search in order from one index", async () => {
     const { read, statements, answer, plans } = await search({});
     expect(answer.agents).to.have.length(10);
-    // A listing, its agent and its cluster, one more of each to know whether there is another page, and the row of the
-    // tick.
+    // A listing, its agent and its cluster for each result, and one more of each to know whether there is another page.
+    // The last row is the tick.
     expect(read, plans).to.be.at.most(3 * 10 + 3 + 1);
     expect(statements).to.equal(2);
   });
 
-  it("a search with filters reads at most its capability's agents, even if few match", async () => {
+  it("reads at most the agents of the capability for a search with filters, even if few match", async () => {
     expect(sellers).to.be.within(100, SIZE.agents / 5);
     for (const filters of [
       { min_success_rate: 0.95, max_price_usdc: "0.05", min_trust_tier: 1 },
@@ -89,18 +89,18 @@ describe("REST over many rows", () => {
 
   const page = "?limit=10";
   const lists: [name: string, path: string, list: string][] = [
-    ["the cluster of a hundred", `/v1/agents/${address(SIZE.agents)}/cluster?limit=100`, "co_members"],
+    ["a cluster of a hundred", `/v1/agents/${address(SIZE.agents)}/cluster?limit=100`, "co_members"],
     ["a leaderboard", `/v1/insights/capabilities/${BUSIEST}/leaderboard${page}`, "leaders"],
     ["trends", `/v1/insights/capabilities${page}`, "capabilities"],
     ["capabilities", `/v1/capabilities${page}&order=hires`, "capabilities"],
     ["clusters", `/v1/clusters${page}&order=size`, "clusters"],
-    ["whom an agent had hires with", `/v1/agents/${LARGEST}/counterparties${page}`, "counterparties"],
-    ["how an agent's rates went", `/v1/insights/agents/${LARGEST}/history`, "days"],
+    ["an agent's counterparties", `/v1/agents/${LARGEST}/counterparties${page}`, "counterparties"],
+    ["the history of an agent's rates", `/v1/insights/agents/${LARGEST}/history`, "days"],
     ["the market", "/v1/market", "days"],
     ["a capability's series", `/v1/insights/capabilities/${BUSIEST}/series`, "days"],
   ];
   for (const [name, path, list] of lists) {
-    it(`reads at most ten rows for each row of the answer, plus those to find the agent: ${name}`, async () => {
+    it(`reads at most ten rows for each row of the answer, and a few to find the agent: ${name}`, async () => {
       const { read, answer, plans } = await measure(path);
       const given = answer[list]?.length ?? 0;
       expect(given, list).to.be.at.least(10);
@@ -109,7 +109,7 @@ describe("REST over many rows", () => {
     });
   }
 
-  it("every route and every field of a query pays for the rows and the statements that it causes", async () => {
+  it("charges points for the rows and the statements of every route and every field of Query", async () => {
     const budgets = new ClientBudgets(
       { pointsPerSecond: 1e9, burst: 1e9, atOnce: 2, waiting: 9, streams: 1 },
       () => 0,
@@ -150,16 +150,16 @@ describe("REST over many rows", () => {
     }
   });
 
-  it("an agent with thousands of hires needs only a few rows", async () => {
+  it("reads only a few rows for an agent with thousands of hires", async () => {
     const { read, answer, plans } = await measure(`/v1/agents/${LARGEST}/reputation`);
     expect(answer).to.include({ last_30d_hire_count_raw: 4_000 });
     expect(read, plans).to.be.at.most(10);
   });
 
-  it("percentiles read the latest thousand hires, not all", async () => {
+  it("reads only the latest thousand hires for percentiles", async () => {
     const { read, answer, plans } = await measure(`/v1/insights/agents/${LARGEST}/percentiles`);
     expect(answer).to.include({ sample: 1_000, complete: false });
-    // This holds for any index that the planner takes: by seller, or by time if the seller has a large share of all
+    // This is true for any index that the planner chooses: by seller, or by time if the seller has a large share of all
     // hires.
     expect(read, plans).to.be.at.most(10 * 1_001);
   });

@@ -8,7 +8,10 @@ import { openRestApi, type RestApi } from "../../support/openRestApi.ts";
 const CAPABILITY = "text.translate.en.it";
 const OTHER = "code.review";
 
-/** The longest ids: a capability of 128 characters, and an escrow whose address JSON writes with twice as many. */
+/**
+ * The longest ids: a capability of 128 characters, and the address of an escrow with quotation marks, which JSON writes
+ * as two characters each.
+ */
 const LONG = `a.${"b".repeat(126)}`;
 const LONGEST_MODE = `custom_escrow:https://e.example/${'"'.repeat(2048 - 32)}`;
 
@@ -26,7 +29,10 @@ const seller = {
 };
 const attestor = wallet(90);
 
-/** Sellers that kept more than any column of whole numbers holds, and one that kept one dollar. */
+/**
+ * Sellers by the money that they kept: one dollar, two amounts that a float cannot tell apart, and one that is too
+ * large for a bigint column.
+ */
 const RICH = "rich.task";
 const rich: [`0x${string}`, bigint][] = [
   [wallet(0xa1), 1_000_000n],
@@ -163,7 +169,7 @@ describe("POST /v1/search", () => {
     expect(await found({ max_latency_ms: 8000 })).to.include(seller.good);
   });
 
-  it("filters by success rate as it is published; null passes no minimum", async () => {
+  it("filters by the published success rate; a rate of null passes no minimum", async () => {
     expect(await found({ min_success_rate: 0.95 })).to.deep.equal([seller.tier2, seller.tier2, seller.good]);
     expect(await found({ min_success_rate: 0.950000001 })).to.deep.equal([seller.good]);
     expect(await found({ min_success_rate: 0 })).to.not.include(seller.fresh);
@@ -172,7 +178,7 @@ describe("POST /v1/search", () => {
     expect(await found({ min_success_rate: 0.91 })).to.not.include(seller.secret);
   });
 
-  it("filters by stars; null passes no minimum", async () => {
+  it("filters by stars; an average of null passes no minimum", async () => {
     expect(await found({ min_avg_stars: 4 })).to.deep.equal([
       seller.tier2,
       seller.tier2,
@@ -183,7 +189,7 @@ describe("POST /v1/search", () => {
     expect(await found({ min_avg_stars: 0 })).to.not.include(seller.fair);
   });
 
-  it("filters by the published evidence figures; null coverage passes no minimum", async () => {
+  it("filters by the published evidence figures; a coverage of null passes no minimum", async () => {
     const { agents } = await search();
     const told = (holds: (it: (typeof agents)[number]["reputation"]) => boolean) =>
       agents.filter(({ reputation }) => holds(reputation)).map((it) => it.agent_id);
@@ -254,8 +260,8 @@ describe("POST /v1/search", () => {
     }
   });
 
-  it("leaves out listings that pass the index's percents but not the published rate", async () => {
-    // 6 of 8 is 0.75: in the same whole percent as the requested rate.
+  it("leaves out listings whose whole percents in the index suffice, but whose published rate does not", async () => {
+    // 6 of 8 is 0.75. This is in the same whole percent as the requested rate.
     expect(await found({ min_success_rate: 0.755, limit: 1 })).to.deep.equal([seller.tier2]);
     expect(await found({ min_success_rate: 0.755 })).to.not.include(seller.fair);
     const { agents, next_cursor } = await search({ min_success_rate: 0.755, max_price_usdc: "0.30" });

@@ -13,7 +13,7 @@ describe("the prices of agents", () => {
   });
   after(() => api?.close());
 
-  it("of one agent with thousands of capabilities leave room for the other agents of the same read", async () => {
+  it("of one agent with thousands of capabilities are limited, so that the same read gives the prices of other agents", async () => {
     const [many, one, none] = [wallet(1), wallet(2), wallet(3)];
     const row = (agent: string, n: number, medianPrice: string | null = "500000"): Row<"capability"> => {
       const capability = `text.task${String(n).padStart(5, "0")}`;

@@ -7,7 +7,7 @@ import { EventLog, wallet } from "../../../derive/eventLog.ts";
 import { testDatabase } from "../../../support/testDatabase.ts";
 
 describe("transferValues", () => {
-  it("finds a transfer among the payments or in the log, and nothing at the position of another event", async () => {
+  it("finds a transfer among the payments or in the log, and gives null where there is no transfer", async () => {
     const database = await openApiDatabase(await testDatabase());
     try {
       const log = new EventLog({ minHireAtomic: "1000" });

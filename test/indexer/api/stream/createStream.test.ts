@@ -20,7 +20,7 @@ type Message = { type: string; position: string; data?: Record<string, unknown>;
 
 const [seller, other, buyer] = [wallet(1), wallet(2), wallet(9)];
 
-/** Hires, a rating and a tier change; the timeline rows that a node would have written. */
+/** Hires, a rating and two tier changes, with the timeline rows that a node would have written. */
 async function story() {
   const log = new EventLog({ tier2MinSuccesses: 2, tier2MinCapabilities: 1 });
   log.after(1).listing(seller, "text.task");
@@ -169,7 +169,7 @@ describe("the WebSocket stream", () => {
     }
   });
 
-  it("sends only the topics and the agent that were asked for", async () => {
+  it("sends only the topics and the agent that the client requests", async () => {
     await insert(rows);
     const { url } = await open();
     const tiers = await listen(`${url}?from=0&topics=tiers,ratings`).until(3);
@@ -195,7 +195,7 @@ describe("the WebSocket stream", () => {
     expect(heard.slice(7).map((it) => it.position)).to.deep.equal(rows.slice(4).map((it) => it.position));
   });
 
-  /** One hire told many times, each at a place of its own in a block. */
+  /** Timeline rows for one hire, each at a position of its own in a block. */
   const crowd = (block: number, count: number) => {
     const hire = rows.find(({ kind }) => kind === "hire") as (typeof rows)[number];
     const at = `${String(block).padStart(12, "0")}/${"0".repeat(8)}/${"0".repeat(16)}`;
@@ -207,7 +207,7 @@ describe("the WebSocket stream", () => {
       [String(block)],
     );
 
-  it("takes back all of a block with more events than it keeps in memory", async () => {
+  it("takes back a whole block, even if it has more events than the stream keeps in memory", async () => {
     const [final, before] = [crowd(100, 2), crowd(101, 300)];
     await finalAt(100);
     try {
@@ -226,7 +226,7 @@ describe("the WebSocket stream", () => {
     }
   });
 
-  it("tells a client that comes back what was taken back while it was away", async () => {
+  it("tells a client that comes back about a reorg that it did not see", async () => {
     const [final, orphaned, valid] = [crowd(100, 2), crowd(102, 2), crowd(101, 3)];
     await finalAt(100);
     try {
@@ -235,7 +235,7 @@ describe("the WebSocket stream", () => {
       const heard = await listen(`${url}?from=${orphaned[1]?.position}`).until(4);
       expect(heard[0]).to.deep.equal({ type: "reorg", position: final[1]?.position });
       expect(heard.slice(1).map((it) => it.position)).to.deep.equal(valid.map((it) => it.position));
-      // Blocks that are final are not taken back, so their positions are places to begin at.
+      // Final blocks are never taken back. So a client may begin at any position in a final block.
       const between = `${"99".padStart(12, "0")}/00000000/${"0".repeat(16)}/000000`;
       expect((await listen(`${url}?from=${between}`).until(5))[0]).to.deep.include({ type: "hire" });
       await database.database.delete(schema.timeline);
@@ -246,7 +246,7 @@ describe("the WebSocket stream", () => {
     }
   });
 
-  it("names in a heartbeat only a position up to which its client has everything", async () => {
+  it("names in a heartbeat only a position up to which the client has got everything", async () => {
     await insert(crowd(101, 600));
     const { url } = await open({ heartbeatMs: 1_000, maxBuffered: 1_000_000 });
     const client = listen(`${url}?from=0`);
@@ -259,13 +259,13 @@ describe("the WebSocket stream", () => {
       if (type === "heartbeat") expect(position <= last, position).to.equal(true);
       else if (type !== "hello") last = position;
     }
-    // A client may give back any position that it was given.
+    // A client may begin at any position that the node gave it.
     expect(await listen(`${url}?from=0`).until(600)).to.have.length(600);
   });
 
   it("sends heartbeats, and closes connections of clients that do not answer", async () => {
-    // Longer than any pause of this process, which runs both sides. Otherwise a client with an unread answer would be
-    // disconnected.
+    // This is longer than any pause of this process, which runs both sides. With a shorter time, the stream could
+    // disconnect a client whose answer is not read yet.
     const { url, stream } = await open({ heartbeatMs: 1_000 });
     const client = listen(url);
     await waitUntil(async () => client.heard.filter(({ type }) => type === "heartbeat").length >= 3, {

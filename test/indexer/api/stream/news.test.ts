@@ -4,7 +4,7 @@ import { News } from "../../../../indexer/api/stream/news.ts";
 const at = (block: number) => `${String(block).padStart(12, "0")}/00000001`;
 
 describe("the news for a subscriber", () => {
-  it("has the deepest of the reorgs since the last look, in any order", () => {
+  it("gives the deepest of the reorgs since the last question, in any order of the reorgs", () => {
     for (const blocks of [
       [3, 7],
       [7, 3],
@@ -21,7 +21,7 @@ describe("the news for a subscriber", () => {
     }
   });
 
-  it("wakes a waiting subscriber, also for earlier news", async () => {
+  it("wakes a waiting subscriber, and lets nobody wait if there is news already", async () => {
     const news = new News();
     news.tell(null);
     await news.next();

@@ -62,7 +62,7 @@ describe("a client that reads slowly", () => {
     const client = openOutlet();
     const { stop } = carrySubscriber({ feed, outlet: client.outlet, ...everything, patienceMs: 60_000 });
     await waitUntil(async () => client.sent.length >= 21, {
-      what: "room to be used up",
+      what: "the buffer to be full",
       withinMs: 120_000,
       everyMs: 5,
     });
@@ -84,7 +84,7 @@ describe("a client that reads slowly", () => {
     const client = openOutlet();
     carrySubscriber({ feed, outlet: client.outlet, ...everything, patienceMs: 100 });
     const closed = await waitUntil(async () => client.closed() ?? undefined, {
-      what: "it to be let go",
+      what: "the client to be disconnected",
       withinMs: 120_000,
       everyMs: 5,
     });
@@ -98,14 +98,14 @@ describe("a client that reads slowly", () => {
     const broken = { ...feed, after: () => Promise.reject(new Error("gone")) };
     carrySubscriber({ feed: broken, outlet: client.outlet, ...everything, from: key(7), patienceMs: 100 });
     const closed = await waitUntil(async () => client.closed() ?? undefined, {
-      what: "it",
+      what: "the client to be disconnected",
       withinMs: 120_000,
       everyMs: 5,
     });
     expect(closed).to.deep.equal({ code: 1011, reason: `the node could not read on; resume from ${key(7)}` });
   });
 
-  it("goes back to the deepest of the reorgs while it was slow, whichever came last", async () => {
+  it("goes back to the deepest of the reorgs that came while it was slow, in any order", async () => {
     for (const reorgs of [
       [5, 12],
       [12, 5],
@@ -124,7 +124,7 @@ describe("a client that reads slowly", () => {
         patienceMs: 60_000,
       });
       await waitUntil(async () => client.sent.length >= 21, {
-        what: "room to be used up",
+        what: "the buffer to be full",
         withinMs: 120_000,
         everyMs: 5,
       });
