@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { defineParams } from "tallystick-protocol/records/params";
 import { apiVersion, buildVersion } from "../../indexer/buildVersion.ts";
 
-/** The settings that affect rows. */
+/** The folders whose code decides the rows. */
 const DECIDE_ROWS = [
   "packages/protocol",
   "packages/derive",
@@ -16,7 +16,7 @@ const DECIDE_ROWS = [
 ];
 const API = "indexer/api";
 
-describe("the build version, by which Ponder knows that it has to index again", () => {
+describe("the build version, which tells Ponder that it must index again", () => {
   let folder: string;
   const config = { params: defineParams(), registries: null };
   const versions = () => ({ rows: buildVersion(config, folder), answers: apiVersion(config, folder) });
@@ -52,7 +52,7 @@ describe("the build version, by which Ponder knows that it has to index again", 
   });
 
   for (const room of DECIDE_ROWS) {
-    it(`changes when one byte of ${room}/ changes, or a source moves, and so does the version of answers`, async () => {
+    it(`changes, like the version of answers, when one byte of ${room}/ changes or a source file moves`, async () => {
       const before = versions();
       await writeFile(path.join(folder, room, "records", "b.ts"), "3");
       const changed = versions();
@@ -63,7 +63,7 @@ describe("the build version, by which Ponder knows that it has to index again", 
     });
   }
 
-  it("stays the same when the API changes, and the version of answers does not", async () => {
+  it("stays the same when the API changes, but the version of answers changes", async () => {
     const before = versions();
     await writeFile(path.join(folder, API, "a.ts"), "3");
     const changed = versions();

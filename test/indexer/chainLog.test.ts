@@ -39,7 +39,7 @@ import { openOnChain, TestLedger } from "./support/testLedger.ts";
 
 const TICK_BLOCKS = 3;
 
-/** Code of a wallet that accepts every signature, and the codes that may replace it. */
+/** The code of a wallet that accepts every signature, and the codes that replace it later. */
 const YES: Hex = "0x631626ba7e60e01b60005260206000f3";
 const BECOMES: { [name: string]: Hex } = {
   true: YES,
@@ -71,7 +71,7 @@ describe("a node's event log", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** A ledger on chain, its entries, and the expected rows of these entries. */
+  /** Opens a ledger on the chain. Gives the ledger, its entries, and the expected rows of these entries. */
   async function open(name: string) {
     const { id, anchor } = await openOnChain(chain, writer, `test.local/${name}`);
     const ledger = new TestLedger();
@@ -161,7 +161,7 @@ describe("a node's event log", () => {
     await first.anchor();
     await first.say("listing", listing(seller.address, "0.60"), seller);
     await first.anchor();
-    // A heartbeat has no entries, and this node does not follow the other ledger.
+    // This anchor has no entries: it is a heartbeat. The node does not follow the ledger `other`.
     await first.anchor();
     await other.say("listing", listing(buyer.address), buyer);
     await other.anchor();
@@ -202,7 +202,7 @@ describe("a node's event log", () => {
     ).to.equal(2);
   }).timeout(0);
 
-  /** Two heads of one size that its writer signed. */
+  /** Proves a fork with two heads of one size that the ledger's writer signed. */
   async function equivocate(ledgerId: Hex, { size }: TestLedger): Promise<void> {
     const words = await Promise.all(
       [`0x${"0a".repeat(32)}` as const, `0x${"0b".repeat(32)}` as const].map(async (root) => {
@@ -216,7 +216,7 @@ describe("a node's event log", () => {
     await chain.send(chain.anchoredLedger, anchoredLedgerAbi, "proveFork", args);
   }
 
-  /** The contract would not do this: it logs one more anchor of a ledger whose writer was convicted. */
+  /** Logs one more anchor of a ledger whose writer was convicted. The real contract does not do this. */
   async function anchorAllTheSame({ id, ledger, place }: Awaited<ReturnType<typeof open>>): Promise<void> {
     await ledger.save(place);
     const topic = keccak256(toBytes("Anchored(bytes32,uint64,uint64,uint64,bytes32)"));
@@ -235,14 +235,14 @@ describe("a node's event log", () => {
     expect([status, logs[0]?.topics[1]]).to.deep.equal(["success", id]);
   }
 
-  it("waits for a source of transfers, and names the wallets whose transfers do not add up if the source left one out", async () => {
-    // The code of the ledgers' contract before it logged one more anchor.
+  it("waits for a source of transfers, and names a wallet whose transfers do not add up if the source leaves one out", async () => {
+    // This is the contract's code from before the additional anchor.
     await chain.client.setCode({ address: chain.anchoredLedger, bytecode: anchoredLedgerCode });
     const ledger = await open("lossy");
     await ledger.say("listing", listing(seller.address), seller);
     const { transactionHash: lost } = await chain.pay(buyer, seller, 12_345n);
     await ledger.anchor();
-    // All of it is final.
+    // All these blocks become final.
     await chain.mine(33);
     const rpc = await startFaultyRpc(chain.rpcUrl, { token: chain.token, lost });
     rpc.refuses = true;
@@ -259,13 +259,13 @@ describe("a node's event log", () => {
         );
         return meta;
       };
-      const waiting = await indexer.until("the source to be missed", async () => {
+      const waiting = await indexer.until("the node to wait for its source", async () => {
         return (await said()).blockedAtTransfers ?? undefined;
       });
       expect(waiting).to.deep.include({ wallet: null });
       expect(waiting.reason).to.contain("401");
       rpc.refuses = false;
-      await indexer.until("the gap to be said", async () => {
+      await indexer.until("the gap to be reported", async () => {
         return (await said()).blockedAtTransfers?.wallet ?? undefined;
       });
       await chain.mine(2 * TICK_BLOCKS);

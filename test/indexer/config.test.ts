@@ -52,7 +52,7 @@ describe("indexer configuration", () => {
     expect(readConfig({ ...complete, SETTLEMENT_URL: "", TICK_BLOCKS: "" }).settlementUrl).to.equal(null);
   });
 
-  it("trusts one proxy less than settlement, because it is one of settlement's proxies", () => {
+  it("trusts one proxy less than settlement, because the indexer itself is one of settlement's proxies", () => {
     const believed = (count: string) => readConfig({ ...complete, TRUST_PROXY: count }).trustedProxies;
     expect([readConfig(complete).trustedProxies, ...["0", "1", "2", "3"].map(believed)]).to.deep.equal([
       0, 0, 0, 1, 2,

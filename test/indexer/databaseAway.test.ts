@@ -31,7 +31,7 @@ describe("a node among strangers, and without its Postgres", function () {
   let replica: IndexerProcess;
 
   before(async () => {
-    // No limit of points: the hostile requests must reach the code behind the limit.
+    // There is no limit of points, so that the hostile requests reach the code behind the limit.
     node = await startLonelyIndexer({ SETTLEMENT_URL: "http://127.0.0.1:9", POINTS_PER_ADDRESS: "0" });
     replica = await startIndexer(node.supervisor, node.folder, node.environment, "replica", "serve");
     await untilServed();
@@ -93,8 +93,8 @@ describe("a node among strangers, and without its Postgres", function () {
   }
 
   /**
-   * Its processes, including those of connections. If only the first process stopped, open connections would still
-   * answer.
+   * Sends a signal to all processes of Postgres, also those of its connections. If only the first process stopped, open
+   * connections would still answer.
    */
   function signalPostgres(signal: "STOP" | "CONT"): void {
     const { pid } = node.postgres;
@@ -105,7 +105,7 @@ describe("a node among strangers, and without its Postgres", function () {
     for (const it of [pid, ...children]) process.kill(it, `SIG${signal}`);
   }
 
-  it("answers 503 with Retry-After while Postgres accepts connections and never answers, and serves when it continues", async () => {
+  it("answers 503 with Retry-After while Postgres accepts connections but never answers, and serves when Postgres continues", async () => {
     signalPostgres("STOP");
     try {
       await refusedEverywhere();
@@ -115,7 +115,7 @@ describe("a node among strangers, and without its Postgres", function () {
     await untilServed();
   });
 
-  it("answers 503 with Retry-After while Postgres is stopped, and serves and indexes after its restart", async () => {
+  it("answers 503 with Retry-After while Postgres is stopped, and serves and indexes after the restart of Postgres", async () => {
     await node.supervisor.stop("postgres");
     await refusedEverywhere();
     await refusedEverywhere();

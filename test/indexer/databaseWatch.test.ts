@@ -44,11 +44,11 @@ describe("the watch on the database", () => {
     expect([watch?.isAway, watch?.isReady]).to.deep.equal([false, false]);
   });
 
-  describe("when the database stands still", () => {
+  describe("when the database does not answer", () => {
     let proxy: Server;
     let sockets: Socket[];
 
-    /** A connection to the database that a test can stop for a while. */
+    /** Puts a proxy in front of the database. A test can stop the proxy. */
     beforeEach(async () => {
       sockets = [];
       const { hostname, port } = new URL(databaseUrl);
@@ -74,7 +74,7 @@ describe("the watch on the database", () => {
       proxy.close();
     });
 
-    it("lets requests wait that are done in less than two seconds, and refuses the others", async () => {
+    it("lets a request wait if it ends in less than two seconds, and refuses any other request", async () => {
       for (const it of sockets) it.unpipe();
       const began = performance.now();
       const [short, long] = await Promise.all([
@@ -89,7 +89,7 @@ describe("the watch on the database", () => {
       await waitUntil(async () => watch?.isAway, { what: "to be away", withinMs: 60_000, everyMs: 10 });
     });
 
-    it("counts as away at once when its connections end and it accepts no new ones", async () => {
+    it("counts the database as away at once when its connections end and it accepts no new connection", async () => {
       proxy.close();
       for (const it of sockets) it.destroy();
       expect(await watch?.goesAwayDuring(new Promise(() => {}))).to.equal(true);

@@ -45,7 +45,7 @@ describe("the first block that a node reads", () => {
     for (const block of [0, 1, 9, 10]) expect(await check(block)).to.deep.equal([]);
   });
 
-  it("is refused when a contract existed before, which is named", async () => {
+  it("is refused when a contract existed before it, and the error names the contract", async () => {
     const error = await check(11).catch((it) => it);
     expect(error).to.be.instanceOf(InvalidInputError);
     expect(error.code).to.equal("start_block_too_late");
@@ -55,7 +55,7 @@ describe("the first block that a node reads", () => {
     expect((await check(21).catch((it) => it)).issues).to.have.length(2);
   });
 
-  it("is not refused if the RPC has no state that is so old, and this is reported", async () => {
+  it("is not refused if the RPC has no state that is so old, and the contracts that were not checked are reported", async () => {
     keepsFrom = 100;
     try {
       expect(await check(21)).to.deep.equal([ESCROW, LEDGER]);

@@ -19,7 +19,7 @@ async function summariesOf(log: EventLog) {
   return { rows, hires: [...store.rows("hire").values()] };
 }
 
-/** The same by adding up the hires that there are in the end. */
+/** The same sums, computed from the hires at the end. */
 function addedUp(hires: Row<"hire">[]): Map<string, Partial<Tally>> {
   const rows = new Map<string, Partial<Tally>>();
   const groups = (hire: Row<"hire">) => {
@@ -71,7 +71,7 @@ describe("summaries of hires", () => {
     for (let n = 0; n < 20; n++) {
       const options = { passed: n % 3 !== 0, capability: `text.task${n % 3}`, latency_ms: 10 * n };
       const receipt = log.after(DAY / 3).hire(n % 2 === 0 ? seller : other, buyer, options);
-      // The buyer's telemetry changes outcome and latency of a hire that was counted before.
+      // The buyer's telemetry changes the outcome and the latency of a hire that already counts.
       if (n % 4 === 0) {
         const verification = { all_passed: n % 3 === 0 };
         log.after(1).record("telemetry", buyer, { receipt, latency_ms: 7, verification });

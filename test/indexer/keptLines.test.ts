@@ -51,7 +51,7 @@ describe("the lines of followed ledgers", () => {
     await kept.keep(ledger, 300, lines(300, 1_000));
     await kept.keep(ledger, 300, lines(300, 420, "b"));
     expect(await all(420)).to.deep.equal([...lines(0, 300), ...lines(300, 420, "b")]);
-    // Nothing of the other history is left behind them.
+    // No line of the other history is left after these lines.
     expect(await all(1_000)).to.have.length(420);
     expect(await kept.read(ledger, 420, 1_000, ROOM)).to.deep.equal([]);
   });
@@ -73,7 +73,7 @@ describe("the lines of followed ledgers", () => {
     expect(await all(500)).to.deep.equal(lines(0, 500));
   });
 
-  it("end before a gap, and the caller is told", async () => {
+  it("end before a gap, which `keep` reports", async () => {
     expect(await kept.keep(ledger, 100, lines(100, 600))).to.equal(false);
     expect(await all(600)).to.deep.equal([]);
     expect(await kept.read(ledger, LINES_PER_ROW, 600, ROOM)).to.deep.equal(lines(LINES_PER_ROW, 600));

@@ -9,7 +9,7 @@ import { summariesOf } from "./support/fillTallies.ts";
 const all = <T extends Parameters<MemoryStore["rows"]>[0]>(store: MemoryStore, table: T) =>
   [...store.rows(table).values()] as Row<T>[];
 
-/** What is offered, by reading all listings. */
+/** The offers of each capability, computed from all listings. */
 function offersOf(store: MemoryStore): { [capability: string]: object } {
   const live = all(store, "listing").filter((it) => it.live);
   const groups = Object.groupBy(live, (it) => it.capability) as Record<string, Row<"listing">[]>;

@@ -3,7 +3,10 @@ import { encodeAbiParameters, keccak256, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { Wallet } from "../support/localChain.ts";
 
-/** These three have roles in generated logs that the node's settings name once, so they are the same in every run. */
+/**
+ * These three wallets of generated logs have roles, which the node's settings name once. So they are the same in every
+ * run.
+ */
 export const [ATTESTOR, OPERATOR, ARBITER] = [13, 14, 15];
 
 /** A wallet with a real key for wallet `n` of the generated log of a run. */
@@ -18,7 +21,7 @@ export function balanceSlot(owner: Address): `0x${string}` {
   return keccak256(encodeAbiParameters([{ type: "address" }, { type: "uint256" }], [owner, 0n]));
 }
 
-/** Where it keeps what `spender` may take from `owner`. */
+/** Where OpenZeppelin's ERC20 keeps the amount that `spender` may take from `owner`. */
 export function allowanceSlot(owner: Address, spender: Address): `0x${string}` {
   const inner = keccak256(encodeAbiParameters([{ type: "address" }, { type: "uint256" }], [owner, 1n]));
   return keccak256(encodeAbiParameters([{ type: "address" }, { type: "bytes32" }], [spender, inner]));

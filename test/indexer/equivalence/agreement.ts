@@ -23,13 +23,13 @@ const FIELDS = ["address", "registeredBlock", "registeredTime", ...fieldNames.ma
   .map((name) => (name === "avgCostPerCapability" ? `${name} { capability medianUsdc }` : name))
   .join(" ");
 
-/** A node's digests by block, and its last one. */
+/** A node's digests by block. */
 export type Digests = Map<number, string>;
 
 /**
  * Compares a node's rows, its answers and the oracle with the derivation of the node's own log.
  *
- * @param forOracle the events that the oracle reads. It is slow
+ * @param forOracle chooses the events that the oracle reads, because the oracle is slow
  * @returns the log, and the rows and the digest of every tick as derived offline
  */
 export async function expectAgreement(
@@ -52,7 +52,8 @@ export async function expectAgreement(
     expect(derivedState(derived, store), "fields and clusters by the oracle").to.deep.equal(
       oracle(forOracle(events)),
     );
-    // Without this check, empty logs would agree too. The events may have left every window since.
+    // Without this check, empty logs would agree too. It looks at rows, because all events may be outside of the window
+    // by now.
     const happened = store.rows("hire").size + store.rows("cluster").size;
     expect(happened, "hires and clusters").to.be.greaterThan(0);
     const digests = new Map([...store.rows("digest").values()].map((it) => [it.block, it.digest]));
@@ -63,10 +64,10 @@ export async function expectAgreement(
 }
 
 /**
- * Compares a node that reads only the transfers that matter with a node that has all transfers: its digest at every
- * tick, and its log, line by line, with the relevant log that is made from the other log.
+ * Compares a node that reads only the transfers that matter with a node that has all transfers. The digests at every
+ * tick must be equal. The log must equal, line by line, the relevant log that is made from the log of all transfers.
  *
- * @param all the log and digests of the other, up to a tick
+ * @param all the log and digests of the node with all transfers, up to a tick
  */
 export async function expectRelevant(
   databaseUrl: string,
@@ -98,7 +99,10 @@ export async function relevantEvents(lines: string[]): Promise<DeriveEvent[]> {
   return expected;
 }
 
-/** Compares the final pages of the open log with the log, and the digests with their lines in it. */
+/**
+ * Compares the final pages of the open log with the log, and the served digests with the node's digests and with their
+ * lines in the log.
+ */
 async function expectPages(node: IndexerProcess, lines: string[], digests: Digests): Promise<void> {
   const page: string[] = [];
   for (let last = 1; page.length < last; ) {
@@ -118,7 +122,7 @@ async function expectPages(node: IndexerProcess, lines: string[], digests: Diges
   expect(final.digests).to.not.have.length(0);
 }
 
-/** Compares the line numbers that a node stores with the lines of its log, because pages are found by them. */
+/** Compares the line numbers that a node stores with the lines of its log. The node finds pages by these numbers. */
 export async function expectNumbered(databaseUrl: string, lines: string[]): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

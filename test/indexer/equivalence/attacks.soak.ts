@@ -14,11 +14,11 @@ import { openWorld, type World } from "./openWorld.ts";
 import { playAttack, sellerOnChain } from "./playAttack.ts";
 import type { Progress } from "./realizedLog.ts";
 
-/** The wallets of attacks have money without a transfer. */
+/** The wallets of attacks have money that no transfer gave them. So the check of balances is off. */
 const RELEVANT = { TRANSFERS: "relevant", BALANCE_CHECK_TICKS: "0" };
 /**
- * The last block of this attack is a day later. Without that block no receipt is missing yet, and the day's volume
- * still counts.
+ * The last block of this attack comes a day after the others. Without this block, no receipt is missing yet, and the
+ * day's volume still counts.
  */
 const UNRECEIPTED = "Twelve payments of 0.001 without a request";
 const UNDONE = {
@@ -66,7 +66,7 @@ describe("attacks on a reputation, on a real chain and two nodes", function () {
   ];
   for (const [run, attack] of attacks.entries()) {
     const isUndone = attack.name === UNRECEIPTED;
-    it(`${attack.name}${isUndone ? ", with a reorg that takes its last block back" : ""}`, async () => {
+    it(`${attack.name}${isUndone ? ", with a reorg that removes its last block" : ""}`, async () => {
       const played = { run, progress, ...(isUndone && { undone: UNDONE }) };
       progress = await playAttack(world, [nodes.all, nodes.relevant], attack, played);
       happened++;
@@ -74,7 +74,7 @@ describe("attacks on a reputation, on a real chain and two nodes", function () {
     });
   }
 
-  /** The command for the seller prints the missing receipts, and advice. */
+  /** Checks that the command for sellers prints the missing receipts and advice. */
   async function expectAdvice({ url }: IndexerProcess, seller: string): Promise<void> {
     const program = nodeProgram("scripts/cli.ts", ["agent", seller, "--url", url]);
     const { stdout } = await promisify(execFile)(process.execPath, program, {
@@ -85,7 +85,7 @@ describe("attacks on a reputation, on a real chain and two nodes", function () {
     );
   }
 
-  it("leave one log with numbered lines, and one digest at every tick", async () => {
+  it("leave one log with numbered lines, and equal digests of both nodes at every tick", async () => {
     const { lines, digests } = await historyOf(databases.all);
     expect(lines.length).to.be.greaterThan(happened * 20);
     await expectNumbered(databases.all, lines);

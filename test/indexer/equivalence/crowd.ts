@@ -8,7 +8,9 @@ import { allowanceSlot, balanceSlot } from "./actors.ts";
 /** In a generated log, wallets from this number on are strangers. */
 const FIRST_STRANGER = 1_000n;
 const STRANGERS = 500;
-/** A contract that moves the money of a crowd of strangers: thousands of transfers take a few transactions. */
+/**
+ * A contract that moves the money of a crowd of strangers, so that thousands of transfers need only a few transactions.
+ */
 export const CROWD: Address = "0xc40d000000000000000000000000000000c40d00";
 const CALLS_PER_TRANSACTION = 250;
 export const CROWD_GAS = 12_000_000n;
@@ -21,12 +23,14 @@ export function isStranger(address: Address): boolean {
   return n >= FIRST_STRANGER && n < FIRST_STRANGER + BigInt(STRANGERS);
 }
 
-/** Whether an event is a transfer between two strangers, which concerns nobody. */
+/** Whether an event is a transfer between two strangers. Such a transfer has no effect on any agent. */
 export function isOfCrowd(event: DeriveEvent): event is TransferEvent {
   return event.kind === "transfer" && isStranger(event.from) && isStranger(event.to);
 }
 
-/** The member of the crowd on the chain that stands for a stranger of a log. Members are the same in all logs. */
+/**
+ * The address on the chain that a stranger of a log has, as a member of the crowd. Members are the same in all logs.
+ */
 function member(stranger: Address): Address {
   return `0xc40d${stranger.slice(6)}`;
 }
@@ -48,7 +52,7 @@ export async function prepareCrowd(chain: LocalChain): Promise<void> {
   await chain.client.setCode({ address: CROWD, bytecode: codeOf(chain.token) });
 }
 
-/** What to send to the contract for these transfers. */
+/** The call data of the transactions with which the contract makes these transfers. */
 export function crowdCalls(transfers: readonly TransferEvent[]): Hex[] {
   const calls = transfers.map(({ from, to, value }) =>
     encodeFunctionData({
@@ -64,7 +68,9 @@ export function crowdCalls(transfers: readonly TransferEvent[]): Hex[] {
   return all;
 }
 
-/** A contract that calls the token with each hundred bytes that it is sent, and fails if one call fails. */
+/**
+ * The code of a contract that calls the token with each hundred bytes of its call data, and fails if one call fails.
+ */
 function codeOf(token: Address): Hex {
   return concatHex([
     // i = 0; while (i < calldatasize) {

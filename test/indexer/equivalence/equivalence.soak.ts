@@ -17,14 +17,17 @@ const SEED = Number(SOAK_SEED);
 const FIRST = Number(SOAK_FIRST);
 const END = FIRST + Number(SOAK_RUNS);
 const RESULTS = process.env.SOAK_RESULTS ?? ".tallystick/soak-index.jsonl";
-/** In this many logs every situation must happen. */
+/** A soak of at least this many logs must reach every situation. */
 const MANY = 50;
 const DEADLINE = performance.now() + Number(SOAK_MINUTES) * 60_000;
 
-/** Ponder makes 30 blocks final at a time, and a tick is three blocks. */
+/**
+ * The most ticks that only one of two nodes has as final. Ponder makes 30 blocks final at a time, and a tick is three
+ * blocks.
+ */
 const LATER_FINAL = 11;
 
-/** The wallets of generated logs have money without a transfer. */
+/** The wallets of generated logs have money that no transfer gave them. So the check of balances is off. */
 const RELEVANT = { TRANSFERS: "relevant", BALANCE_CHECK_TICKS: "0" };
 
 type Name = Kill["node"] & ("all" | "relevant");
@@ -38,10 +41,11 @@ type Chain = {
 };
 
 /**
- * `npm run soak:index`: generated logs, each with a reorg in its middle, on chains that two nodes follow. One reads all
- * transfers, the other those that matter. In one log of seven, a node is killed at any place, and starts again. After
- * each log the nodes have one digest at every tick. At the end of a chain, two new nodes read all of it, and everything
- * is compared: four nodes, the derivation of both logs offline, the logs, their pages, rows, answers, and the oracle.
+ * `npm run soak:index` plays generated logs, each with a reorg in its middle, on chains that two nodes follow. One node
+ * reads all transfers, and the other only the transfers that matter. In one log of seven, a node is killed at any
+ * place, and starts again. After each log, both nodes must have equal digests at every tick. At the end of a chain, two
+ * new nodes read all of it. Then everything is compared: four nodes, the offline derivation of both logs, the logs,
+ * their pages, rows, answers, and the oracle.
  */
 describe("nodes on many chains, and the offline derivation", function () {
   this.timeout(0);
@@ -97,14 +101,15 @@ describe("nodes on many chains, and the offline derivation", function () {
           await playLog(chain, n);
         });
       }
-      it("agree on everything with nodes that come late", async function () {
+      it("agree on everything with nodes that start late", async function () {
         if (chain === undefined || failed !== undefined || chain.logs.length === 0) this.skip();
         note(await compareAll(chain));
       });
     });
   }
 
-  // Tests of a room run before the rooms in it.
+  // Mocha runs the tests of a `describe` before the `describe`s inside of it. So this test needs a `describe` of its
+  // own to run last.
   describe("together", () => {
     it("reached every situation", function () {
       if (sitting.reduce((sum, it) => sum + it.logs.length, 0) < MANY) this.skip();
@@ -146,7 +151,7 @@ describe("nodes on many chains, and the offline derivation", function () {
         for (const name of killed) chain.nodes[name].restarted = killAndRestart(chain, n, name);
       },
       untilSeen: async (orphaned) => {
-        // A node that is starting does not see the blocks that are undone.
+        // A node that is starting may not see the blocks that are undone. So nobody waits for it.
         const alive = Object.values(chain.nodes).filter(({ restarted }) => restarted === null);
         await Promise.all(alive.map(({ glance }) => glance.untilBlock(orphaned)));
       },
@@ -170,7 +175,7 @@ describe("nodes on many chains, and the offline derivation", function () {
     node.process = await world.start(`${name} ${chain.number}, restarted in ${n}`, node.database, more);
   }
 
-  /** Two nodes that come late read the whole chain. Everything that the four say is compared. */
+  /** Starts two more nodes, which read the whole chain, and compares everything that the four nodes say. */
   async function compareAll(chain: Chain): Promise<Pick<ChainResult, "ticks" | "situations">> {
     const { nodes, number } = chain;
     const last = await world.chain.client.getBlockNumber();
@@ -187,8 +192,8 @@ describe("nodes on many chains, and the offline derivation", function () {
       const agreed = await expectAgreement(nodes.all.database, nodes.all.process, withoutCrowd);
       const { lines, digests, store } = agreed;
       const history = await historyOf(clean.database);
-      expect(history.lines, "lines of who comes late").to.deep.equal(lines);
-      expect(history.digests, "digests of who comes late").to.deep.equal(digests);
+      expect(history.lines, "lines of the late node").to.deep.equal(lines);
+      expect(history.digests, "digests of the late node").to.deep.equal(digests);
       await expectRelevant(nodes.relevant.database, nodes.relevant.process, agreed);
       await expectRelevant(late.database, late.process, agreed);
       const { agreed: checked } = await deriveNode(nodes.relevant.process.url, { check: true });

@@ -16,15 +16,15 @@ import { type Progress, RealizedLog } from "./realizedLog.ts";
 
 /** A short log; `npm run soak:index` plays many longer ones. */
 const LENGTH = { minLength: 16, maxLength: 20 };
-/** The wallets of generated logs have money without a transfer. */
+/** The wallets of generated logs have money that no transfer gave them. So the check of balances is off. */
 const RELEVANT = { TRANSFERS: "relevant", BALANCE_CHECK_TICKS: "0" };
-/** The attack that is played with every test run; `npm run soak:attacks` plays all. */
+/** The attack that every test run plays. `npm run soak:attacks` plays all attacks. */
 const PLAYED = ["Ten wallets that payouts of the escrow fund"];
 
 /**
- * The node, the offline derivation and the oracle over the same history. A generated log is played on a real chain, with
- * a reorg in the middle. A node follows it, and is killed at any place after the reorg. Another node reads only the
- * transfers that matter. At the end, a new node reads the whole chain.
+ * Compares nodes, the offline derivation and the oracle over the same history. A generated log is played on a real
+ * chain, with a reorg in the middle. One node follows the chain, and is killed at any place after the reorg. Another
+ * node reads only the transfers that matter. At the end, a new node reads the whole chain.
  */
 describe("nodes on one chain, the offline derivation and the oracle", function () {
   this.timeout(0);
@@ -34,7 +34,7 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
   let { chain, postgres, followed, start } = {} as World;
   let databases: { followed: string; clean: string; relevant: string };
   let node: IndexerProcess;
-  /** Reads the transfers that matter only. */
+  /** This node reads only the transfers that matter. */
   let relevant: IndexerProcess;
   let progress: Progress;
   const [drawn] = fc.sample(fc.record({ log: generatedLogOf(LENGTH), kill: fc.nat() }), {
@@ -63,11 +63,11 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
     let restarted: Promise<void> | undefined;
     const last = await playWithReorg(world, log, {
       onBlock: (n) => {
-        // The blocks in the middle are made twice.
+        // The blocks in the middle are made twice, but the node is killed only once.
         if (n === moment) restarted ??= killAndRestart();
       },
       beforeReorg: async () => {
-        // It starts with an existing part of the chain, and follows the rest.
+        // When this node starts, a part of the chain exists. It follows the rest.
         relevant = await start("relevant", databases.relevant, RELEVANT);
       },
       untilSeen: async (orphaned) => {
@@ -75,19 +75,19 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
           const { meta } = await node.query<{ meta: { indexedBlock: number } }>("{ meta { indexedBlock } }");
           return meta.indexedBlock >= Number(orphaned);
         });
-        await relevant.until("them, by who reads the transfers that matter", async () => {
+        await relevant.until("these blocks, at the second node", async () => {
           const { meta } = await relevant.query<{ meta: { block: number } }>("{ meta { block } }");
           return meta.block > Number(orphaned) - TICK_BLOCKS;
         });
       },
     });
-    expect(restarted, "that it was killed").to.not.equal(undefined);
+    expect(restarted, "the restart of the node").to.not.equal(undefined);
     await restarted;
     ({ progress } = log);
     await Promise.all([node, relevant].map((it) => it.untilTick(last)));
     const { lines, digests } = await expectAgreement(databases.followed, node);
     const said = lines.map(parseEvent).flatMap((it) => (it.kind === "feedback.given" ? [it.tag1] : []));
-    expect(said, "feedback that stands").to.deep.equal(["first", "instead"]);
+    expect(said, "feedback on the chain").to.deep.equal(["first", "instead"]);
     expect(await historyOf(databases.followed)).to.deep.equal({ lines, digests });
     await expectRelevant(databases.relevant, relevant, { lines, digests });
   });
@@ -98,7 +98,7 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
     node = await start("restarted", databases.followed);
   }
 
-  it("have one digest at every tick: a clean run, a run with kill -9 and reorg, and offline derive", async () => {
+  it("have equal digests at every tick: a clean run, a run with kill -9 and reorg, and the offline derivation", async () => {
     const clean = await start("clean", databases.clean);
     await clean.untilTick(await chain.client.getBlockNumber());
     const offline = await expectAgreement(databases.clean, clean);
@@ -130,7 +130,8 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
   });
 
   /**
-   * A reader derives the published figures from its log over HTTP, and gets the same as from a node with all transfers.
+   * Derives the figures of a node with relevant transfers from its log over HTTP. They must equal the figures that this
+   * node publishes, and those of a node with all transfers.
    */
   async function expectAgreementFromOutside(all: string, few: string): Promise<void> {
     const { agreed } = await deriveNode(few, { check: true });
@@ -139,7 +140,7 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
     expect({ ticks, difference }).to.deep.equal({ ticks: agreed, difference: null });
   }
 
-  /** A transfer to an agent is in the log as soon as its block is, even if the block has no tick. */
+  /** Checks that a transfer to an agent is in the log as soon as its block is, even if the block has no tick. */
   async function expectSeenAtOnce(node: IndexerProcess): Promise<void> {
     const { agents } = await node.query<{ agents: { nodes: { address: Address }[] } }>(
       "{ agents(first: 1) { nodes { address } } }",

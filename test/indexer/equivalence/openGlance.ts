@@ -5,10 +5,10 @@ const SCHEMA = "tallystick";
 const EVERY_MS = 100;
 const PATIENCE_MS = 600_000;
 
-/** Looks at a node's database without asking the node, which costs it nothing. */
+/** Reads a node's database directly, so that the node itself has no work. */
 export type Glance = Awaited<ReturnType<typeof openGlance>>;
 
-/** Opens a connection to a node's database. The node may be dead, or may not have begun. */
+/** Opens a connection to a node's database. The node may be dead, or may not have started. */
 export async function openGlance(databaseUrl: string) {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -24,10 +24,10 @@ export async function openGlance(databaseUrl: string) {
   }
 
   return {
-    /** Waits until the tick of a block, or of a later one, was derived. */
+    /** Waits until the tick of a block, or of a later block, is derived. */
     untilTick: (block: bigint) =>
       until(`the tick of block ${block}`, `SELECT max(block) >= $1 AS ok FROM ${SCHEMA}.digest`, [block]),
-    /** Waits until a block was indexed. */
+    /** Waits until a block is indexed. */
     untilBlock: (block: bigint) =>
       until(
         `block ${block}`,
@@ -44,7 +44,7 @@ export async function openGlance(databaseUrl: string) {
   };
 }
 
-/** A node makes its tables when it starts. */
+/** Treats missing tables as no rows, because a node makes its tables when it starts. */
 function noTableYet(error: unknown): { rows: never[] } {
   if (error instanceof pg.DatabaseError && ["42P01", "3F000"].includes(error.code ?? "")) return { rows: [] };
   throw error;

@@ -20,8 +20,8 @@ export const TICK_BLOCKS = 3;
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
 /**
- * A chain with our contracts, two ledgers and the registries of ERC-8004, and a Postgres: logs are played on it, and
- * nodes follow it.
+ * Opens a chain with our contracts, two ledgers and the registries of ERC-8004, and opens a Postgres. Tests play logs
+ * on the chain, and nodes follow it.
  */
 export async function openWorld() {
   const folder = await mkdtemp(path.join(tmpdir(), "tallystick-equivalence-"));
@@ -40,8 +40,8 @@ export async function openWorld() {
     const [registrant, rater] = [newWallet(), newWallet()];
     for (const it of [registrant, rater]) await chain.fuel(it);
     /**
-     * Adds events of the ERC-8004 registries between the others: another identity, and feedback about it. Returns the
-     * time after them.
+     * Adds events of the ERC-8004 registries: one more identity, and feedback about this identity. Returns the time
+     * after them.
      */
     const register = async (tag: string): Promise<bigint> => {
       const { identity, reputation } = registries;
@@ -103,8 +103,8 @@ export async function openWorld() {
       start: (name: string, databaseUrl: string, more: Record<string, string> = {}) =>
         startIndexer(supervisor, folder, { ...environment, ...more, DATABASE_URL: databaseUrl }, name),
       /**
-       * Remembers the chain as it is, and gives a function that goes back to that state and returns the progress of
-       * that time. Only nodes with fresh databases may follow the chain after that.
+       * Saves the state of the chain. Gives a function that restores this state and returns the progress of that time.
+       * After that, only nodes with new databases may follow the chain.
        */
       keepBeginning: async () => {
         let id = await client.snapshot();

@@ -11,16 +11,21 @@ import { actor, OPERATOR } from "./actors.ts";
 import { TICK_BLOCKS, type World } from "./openWorld.ts";
 import { copyOf, type Progress, RealizedLog } from "./realizedLog.ts";
 
-/** The results of an attack that do not depend on the chain: not its first block, and not the names there. */
+/**
+ * The fields of an attack's result that are the same on every chain. Its first block and the names on the chain differ.
+ */
 const FIELDS = fieldNames.filter(
   (name) => !["registered_block", "registered_time", "cluster_id", "avg_cost_per_capability"].includes(name),
 );
 
-/** Numbers that no role of a generated log has, and no other attack on the chain. */
+/**
+ * The number of a wallet of an attack's log. On the chain, `APART` is added to it: no role of a generated log has such
+ * a number.
+ */
 const numberOf = (address: Address) => Number(BigInt(address));
 const APART = 1_000_000;
 
-/** Some attacks are tens of thousands of transfers. */
+/** Some attacks have tens of thousands of transfers. */
 const PATIENCE_MS = 1_800_000;
 
 /**
@@ -91,7 +96,7 @@ async function expectSaid(
   }
 }
 
-/** The address on the chain of an attack's seller. */
+/** The address that an attack's seller has on the chain. */
 export function sellerOnChain({ seller }: Attack, run: number): Address {
   return actor(run, APART + numberOf(seller)).address;
 }
@@ -101,7 +106,7 @@ async function isAt(node: IndexerProcess, block: bigint): Promise<boolean> {
   return meta.block >= Number(block);
 }
 
-/** The parameters of the first line as a record of the operator, because a node has its own first line. */
+/** The parameters of the log's first line, as a record of the operator. A node has a first line of its own. */
 function publication({ events: [first] }: EventLog): DeriveEvent[] {
   if (first?.kind !== "params") throw new Error("The log has no parameters.");
   const { hubs, feeRecipients, hubTransfers } = first.params;

@@ -6,7 +6,10 @@ export const UNDONE = 3;
 
 /** What happens while a log is played. */
 export type PlayWithReorgParameters = {
-  /** Called after each block of the log, with its number. The blocks in the middle come twice. */
+  /**
+   * Called after each block of the log, with its number. It is called twice for the undone blocks, except for the first
+   * of them.
+   */
   onBlock?: (n: number) => void;
   /** Called before the blocks that will be undone. */
   beforeReorg?: () => Promise<void>;
@@ -15,8 +18,8 @@ export type PlayWithReorgParameters = {
 };
 
 /**
- * Plays a log on a chain, with a reorg in its middle, up to a tick. The events of the first undone block never happen
- * again. The others happen at other positions.
+ * Plays a log on a chain, with a reorg in its middle, and then mines up to a tick. The events of the first undone block
+ * never happen again. The events of the other undone blocks happen again at other positions.
  *
  * @returns the block of the tick
  */

@@ -28,14 +28,17 @@ const FOREVER = 2n ** 48n;
 const RICH = toHex(10n ** 15n, { size: 32 });
 const ENDLESS = toHex(2n ** 256n - 1n, { size: 32 });
 const WALLETS = Array.from({ length: 30 }, (_, n) => 1 + n);
-/** The most transactions in one block: the gas limits of more do not fit. */
+/** The largest number of transactions in one block. The gas limits of more transactions do not fit. */
 const MAX_PER_BLOCK = 60;
 const GAS = 700_000n;
-/** The number of usual transactions whose gas limits together equal that of one call of the crowd's contract. */
+/** The number of usual transactions that have together the gas limit of one call of the crowd's contract. */
 const CROWD_ROOM = Math.ceil(Number(CROWD_GAS) / Number(GAS));
 /** A deadline comes a few blocks after its deposit. Most settlements come before the deadline, and some after it. */
 const SECONDS_TO_DEADLINE = 3_000n;
-/** How many blocks stand for a gap in a generated log: around the batch of {@link BATCH_BLOCKS}. */
+/**
+ * For each gap in a generated log, the number of blocks on the chain. Some gaps are shorter than the batch of {@link
+ * BATCH_BLOCKS}, and one is as long.
+ */
 const GAPS = new Map([
   [1, 1],
   [60, 4],
@@ -46,7 +49,7 @@ export const BATCH_BLOCKS = 8;
 
 export type FollowedLedger = { id: Hex; ledger: TestLedger; publish: (ledger: TestLedger) => Promise<void> };
 
-/** Options of playing a log that differ from those for generated logs. */
+/** Options for a log that needs other values than a usual generated log. */
 export type Realization = {
   /** The numbers of its wallets. */
   wallets?: readonly number[];
@@ -54,7 +57,7 @@ export type Realization = {
   actorOf?: (n: number) => Wallet;
   /** A parameter that its records of parameters get. */
   deployBatchBlocks?: number;
-  /** Parameters that its records of parameters get unless they have others. */
+  /** Parameters that its records of parameters get if they do not have them. */
   kept?: RecordBody;
 };
 
@@ -64,7 +67,7 @@ export type Progress = {
   time: bigint;
   version: number;
   hubs: Address[];
-  /** The real hashes and escrow ids of the generated ones. */
+  /** The real hash or escrow id for each generated one. */
   names: Map<string, string>;
   hires: Map<string, { hire: Hire; id: Hex; delivered: boolean; settled: boolean }>;
   ledgers: TestLedger[];
@@ -76,8 +79,8 @@ export type Progress = {
 /**
  * Plays a generated log on a chain: real transfers and authorizations, a real escrow, records that real keys sign and
  * that are anchored. Some events of a generated log are impossible on a chain (one transaction in two blocks, a
- * delivery after the deadline). They are played in a similar way or left out, because only the events that the node
- * reads matter.
+ * delivery after the deadline). The class plays them in a similar way or leaves them out, because tests compare only
+ * what the node reads.
  */
 export class RealizedLog {
   readonly groups: DeriveEvent[][];
@@ -121,7 +124,7 @@ export class RealizedLog {
     }
   }
 
-  /** Gives the wallets of this run money without a transfer, which would count as received. */
+  /** Gives the wallets of this run money without a transfer. A transfer would count as received money. */
   async prepare(): Promise<void> {
     const { token, relayer } = this.#chain;
     const wallets = [...this.#actors.values()].map(({ address }) => address);
@@ -132,7 +135,10 @@ export class RealizedLog {
     await this.#signAhead();
   }
 
-  /** Realizes one block's events of the generated log: in one block, with the gap before it. */
+  /**
+   * Plays the events of one block of the generated log, after the gap before this block. They are in one block if they
+   * fit.
+   */
   async realize(index: number): Promise<void> {
     const group = this.groups[index] ?? [];
     const [first] = group;
@@ -205,7 +211,7 @@ export class RealizedLog {
   async #realize(event: DeriveEvent, time: bigint, group: DeriveEvent[]): Promise<Hex | null> {
     switch (event.kind) {
       case "transfer": {
-        // The contract itself pays out.
+        // The escrow contract makes this transfer itself.
         if (event.from === ESCROW) return null;
         // A deposit makes its own transfer.
         const isDeposit = group.some((it) => it.kind === "escrow.deposited" && it.tx === event.tx);
@@ -254,7 +260,7 @@ export class RealizedLog {
     return encodeFunctionData({ abi: testUsdcAbi, functionName: "transferWithAuthorization", args });
   }
 
-  /** A receipt may name a later payment. Its transaction is signed now, by a separate sender. */
+  /** A receipt may name a later payment. So a separate sender signs the transaction of this payment now. */
   async #signAhead(): Promise<void> {
     const { client, token } = this.#chain;
     const log = this.groups.flat();
@@ -313,7 +319,10 @@ export class RealizedLog {
     );
   }
 
-  /** A payee that is neither seller nor buyer. For the contract, the seller as payee means no payee. */
+  /**
+   * The payee of a deposit, or the zero address if the payee is the seller, the buyer or unknown. The zero address
+   * means the seller.
+   */
   #payeeOf({ payee, seller, buyer }: EscrowDeposited): Address {
     const isOther = payee !== seller && payee !== buyer && this.#names.has(payee);
     return isOther ? this.#actor(payee).address : `0x${"0".repeat(40)}`;
@@ -357,7 +366,7 @@ export class RealizedLog {
     return call({ abi, functionName: "split", args: [hire, toSeller, signature] });
   }
 
-  /** Signs a record, with all names replaced by those of this chain, and appends it to the present ledger. */
+  /** Signs a record, with all names replaced by those of this chain, and appends it to the ledger that is next. */
   async #append(event: RecordEvent): Promise<void> {
     const ledger = this.progress.ledgers[this.progress.nextLedger] as TestLedger;
     const signer = this.#actor(event.signer);
@@ -373,7 +382,7 @@ export class RealizedLog {
       body = { ...rest, [key]: await signBody(rest, { privateKey }) };
     }
     if (body.ledger !== undefined) {
-      // If the record was signed for its own ledger, this one is too.
+      // If the generated record names its own ledger, this record does too. Otherwise it names the other ledger.
       const turn = this.progress.nextLedger + (event.body.ledger === event.ledger ? 0 : 1);
       body = { ...body, ledger: this.#followed[turn % this.#followed.length]?.id ?? "local" };
     }
@@ -451,7 +460,7 @@ const FEES = {
   maxPriorityFeePerGas: 1_000_000_000n,
 } as const;
 
-/** A copy that later changes do not reach. */
+/** A copy that does not change when the original changes. */
 export function copyOf(progress: Progress): Progress {
   return {
     ...progress,

@@ -8,8 +8,8 @@ export type Situations = Record<string, number>;
 type Moved = TransferEvent | HistoryEvent;
 
 /**
- * The smallest transfer that funds, and its smallest share (1/4) of the sum that its receiver had. Records of
- * parameters may change both.
+ * The smallest transfer that funds, and the smallest share (1/4) that it must have of all money that its receiver has
+ * got. Records of parameters may change both.
  */
 const FUNDING = 100_000n;
 const SHARE = 4n;
@@ -18,8 +18,8 @@ const SHARE = 4n;
  * Counts the situations in the logs that nodes read, not in the generated logs.
  *
  * @param all the log with all transfers
- * @param few the log with those that matter
- * @param store what is derived from them
+ * @param few the log with only the transfers that matter
+ * @param store the rows that are derived from the logs
  * @param logs the first and last block of each generated log
  */
 export function situationsOf(
@@ -51,8 +51,8 @@ export function situationsOf(
 }
 
 /**
- * Wallets of the log of those that matter that have received `hubTransfers` transfers, by the parameters of that moment. On a
- * chain the log does not say so, because the first parameters allow 10,000.
+ * Counts the wallets of the relevant log that have received `hubTransfers` transfers, by the parameters of that moment.
+ * On a chain the relevant log does not say so, because the first parameters allow 10,000.
  */
 function fullReceivers(all: readonly DeriveEvent[], few: readonly DeriveEvent[]): number {
   const wallets = new Set(few.filter(isMoved).map(({ to }) => to));
@@ -96,12 +96,12 @@ function receiptsFirst(all: readonly DeriveEvent[], store: MemoryStore): number 
     .length;
 }
 
-/** Ways of money, of exactly three transfers, to an agent through wallets that are no agents. */
+/** Counts the ways of money to an agent that have exactly three transfers, through wallets that are no agents. */
 function threeSteps(few: readonly DeriveEvent[], store: MemoryStore): number {
   const moved = few.filter(isMoved);
   const ordered = moved.toSorted((a, b) => a.block - b.block || a.log - b.log);
   const received = new Map<string, bigint>();
-  /** The longest way of funding transfers into a wallet, up to three. */
+  /** For each wallet, the number of transfers of the longest way of funding into it, up to three. */
   const steps = new Map<string, number>();
   let found = 0;
   for (const { from, to, value } of ordered) {
@@ -128,7 +128,7 @@ function isCrowded(
   return whole > 1_000 && kept * 100 <= whole;
 }
 
-/** The log without the transfers in which no wallet of a generated log takes part. */
+/** The log without the transfers between two members of the crowd. */
 export function withoutCrowd(events: readonly DeriveEvent[]): DeriveEvent[] {
   return events.filter((it) => it.kind !== "transfer" || !isMember(it.from) || !isMember(it.to));
 }

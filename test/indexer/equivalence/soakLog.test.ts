@@ -11,12 +11,12 @@ import { type ChainResult, openResults, situationsIn, tableOf } from "./soakResu
 const LOGS = Array.from({ length: 40 }, (_, n) => soakLogOf(1, n));
 
 describe("logs of the soak of nodes", () => {
-  it("depend on seed and number alone, so that one can be played again by itself", () => {
+  it("depend only on seed and number, so that each log can be played again alone", () => {
     expect(soakLogOf(1, 17)).to.deep.equal(LOGS[17]);
     expect(soakLogOf(2, 17)).to.not.deep.equal(LOGS[17]);
   });
 
-  it("have one set of gates on a chain, and others on another chain", () => {
+  it("have the same gate parameters in all logs of a chain, and other gate parameters on another chain", () => {
     const gatesOf = (n: number) => {
       const { events, kept } = soakLogOf(1, n);
       const { hubTransfers: _, ...gates } = kept;
@@ -32,7 +32,7 @@ describe("logs of the soak of nodes", () => {
     expect(new Set(chains).size).to.be.greaterThan(4);
   });
 
-  it("have a kill in one of seven, and in some nearly all transfers are between strangers", () => {
+  it("have a kill in one log of seven, and nearly only transfers between strangers in some logs", () => {
     const many = Array.from({ length: 120 }, (_, n) => soakLogOf(3, n));
     expect(many.filter(({ kill }) => kill !== null).length).to.be.within(8, 30);
     const shares = many.map(({ events }) => {
@@ -45,7 +45,8 @@ describe("logs of the soak of nodes", () => {
   it("reach every situation that is counted", async () => {
     const reached: Situations[] = [];
     for (const { events } of LOGS) {
-      // The first event publishes the parameters. A log that is derived begins with a line of them.
+      // The first event publishes the parameters. It is left out, because the derived log begins with a line of
+      // parameters.
       const whole = events.slice(1);
       const few = await relevant({ events: whole });
       const span = { from: 0, to: Number.MAX_SAFE_INTEGER };
@@ -73,7 +74,7 @@ const RESULT: ChainResult = {
 };
 
 describe("results of the soak of nodes", () => {
-  it("add sittings up in one file, count a log once, and leave out what failed", () => {
+  it("add up several soaks in one file, count each log once, and leave out chains that failed", () => {
     const file = path.join(mkdtempSync(path.join(tmpdir(), "tallystick-soak-")), "results.jsonl");
     openResults(file).add(RESULT);
     openResults(file).add({ ...RESULT, logs: [1, 2] });

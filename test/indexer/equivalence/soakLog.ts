@@ -10,7 +10,7 @@ import { isOfCrowd } from "./crowd.ts";
 /** Wallets that records of parameters name. */
 const ROLES = [roles.ATTESTOR, roles.OPERATOR, roles.ARBITER];
 
-/** Which node of a log is killed, and after which of its blocks (modulo their number). */
+/** Which node is killed during a log, and after which block of the log (modulo their number). */
 export type Kill = { node: "all" | "relevant" | "both"; at: number };
 
 /** A log of the soak. */
@@ -18,17 +18,17 @@ export type SoakLog = {
   events: DeriveEvent[];
   /** The numbers of its wallets, without the strangers that only move money among themselves. */
   wallets: number[];
-  /** Parameters that its records of parameters get unless they have others. */
+  /** Parameters that its records of parameters get if they do not have them. */
   kept: RecordBody;
   kill: Kill | null;
 };
 
-/** After this many logs the chain and its nodes begin anew, so that the compared data does not grow. */
+/** After this many logs, a new chain and new nodes begin, so that the compared data does not grow. */
 export const LOGS_PER_CHAIN = 12;
 
 /**
- * Parameters that must not change on a chain while agents have hires in the window: to the derivation they matter at the next
- * change of an agent's figures, and to the oracle at once.
+ * Parameters that must not change on a chain while agents have hires in the window. The derivation uses a new value at
+ * the next change of an agent's figures, but the oracle uses it at once.
  */
 const GATES = [
   "tier2MinSuccesses",
@@ -41,9 +41,12 @@ const GATES = [
 
 const LENGTH = { minLength: 10, maxLength: 28 };
 
-/** Money that comes from far away and late, and wallets that reach `hubTransfers`, a number below 21 here. */
+/**
+ * Logs with money that comes late and over several wallets, and with wallets that reach `hubTransfers`, which is below
+ * 21 here.
+ */
 const distant = distantLogOf(LENGTH, 3);
-/** Of a hundred of its transfers, about one concerns somebody. */
+/** Logs in which about one of a hundred transfers has an effect on an agent. */
 const crowded = distantLogOf({ minLength: 6, maxLength: 9 }, 900);
 
 const kill = fc.record({ node: fc.constantFrom("all", "all", "relevant", "relevant", "both"), at: fc.nat() });
@@ -89,7 +92,10 @@ function withoutGates(event: DeriveEvent): DeriveEvent {
   return { ...event, body: Object.fromEntries(body) };
 }
 
-/** Ends the log with an escrow. Random steps settle few, so the four ways to settle one come in turn. */
+/**
+ * Ends the log with an escrow. Random steps settle few escrows. So the logs use the four ways to settle an escrow in
+ * turn.
+ */
 function settleOne(log: EventLog, n: number): void {
   const [seller, buyer] = [wallet(5), wallet(11)];
   const id = log.after(60).deposit(seller, buyer);

@@ -5,11 +5,14 @@ import type { Situations } from "./situations.ts";
 /** The results of the logs of one chain. */
 export type ChainResult = {
   seed: number;
-  /** The numbers of its logs. They agreed on everything if nothing failed. */
+  /** The numbers of its logs. If nothing failed, the nodes agreed on all of them. */
   logs: number[];
   /** The first failure. */
   failed?: string;
-  /** Reorgs (one in each log, of three blocks), nodes that were killed, and logs in which at least one was. */
+  /**
+   * The numbers of reorgs (one of three blocks in each log), of killed nodes, and of logs with at least one killed
+   * node.
+   */
   reorgs: number;
   kills: number;
   killedLogs: number;
@@ -18,7 +21,7 @@ export type ChainResult = {
   situations: Situations;
 };
 
-/** The sum of all sittings: a file of one JSON object a line, one for each chain. */
+/** The results of all soaks: a file with one JSON object a line, one for each chain. */
 export function openResults(file: string) {
   mkdirSync(path.dirname(file), { recursive: true });
   appendFileSync(file, "");
@@ -32,7 +35,7 @@ export function openResults(file: string) {
   };
 }
 
-/** The results in lines for people. A log that was played twice counts once. */
+/** A table of the results for people. A log that was played twice counts once. */
 export function tableOf(results: readonly ChainResult[]): string {
   const agreed = results.filter(({ failed }) => failed === undefined);
   const failed = results.filter((it) => it.failed !== undefined);
@@ -62,7 +65,7 @@ export function tableOf(results: readonly ChainResult[]): string {
   return rows.map(([name, value]) => `  ${name.padEnd(50)} ${value}\n`).join("");
 }
 
-/** How often each situation happened in all of them. */
+/** How often each situation happened in all these results. */
 export function situationsIn(results: readonly ChainResult[]): Situations {
   const total: Situations = {};
   for (const { situations } of results) {

@@ -25,7 +25,7 @@ const chain: fc.Arbitrary<TokenLog[]> = fc
     });
   });
 
-/** The result for each transfer in a process that reads logs from `from` on. `kept` is the content of the database. */
+/** The result for each transfer in a process that reads these logs. `kept` is the content of the database. */
 async function read(process: Authorizations, logs: TokenLog[], database: { kept: Authorization | null }) {
   const answers: string[] = [];
   let asked = 0;
@@ -55,7 +55,7 @@ function expected(logs: TokenLog[], all: TokenLog[]): string[] {
 }
 
 describe("Authorizations", () => {
-  it("knows what was authorized when the next process begins at any place, also between the two logs", async () => {
+  it("knows which transfers were authorized when a new process begins at any log, also between a use and its transfer", async () => {
     await fc.assert(
       fc.asyncProperty(chain, fc.nat(30), async (logs, cut) => {
         const database = { kept: null };
@@ -66,7 +66,7 @@ describe("Authorizations", () => {
     );
   });
 
-  it("knows it after the chain goes back to a fork, or to before a failure", async () => {
+  it("knows this after the chain goes back to a fork, or goes back because an attempt failed", async () => {
     await fc.assert(
       fc.asyncProperty(
         chain,
@@ -83,7 +83,7 @@ describe("Authorizations", () => {
           await read(process, logs.slice(at, to), database);
           database.kept = kept;
           const end = logs[at - 1]?.block ?? 0;
-          // Another chain has other following blocks, with other hashes.
+          // The fork has other blocks after this one, with other hashes.
           const fork = other.map((it) => ({ ...it, block: it.block + end, hash: `0xf1${it.block}` as Hex }));
           const rest = forks ? fork : logs.slice(at);
           const after = await read(process, rest, database);
@@ -94,7 +94,7 @@ describe("Authorizations", () => {
     );
   });
 
-  it("asks the database once a block", async () => {
+  it("asks the database once for each block", async () => {
     const log = (n: number, isUse: boolean): TokenLog => ({
       block: 1,
       hash: "0xf01",

@@ -20,7 +20,7 @@ function eventOf(types: readonly string[], values: readonly unknown[]) {
 }
 
 describe("the values of a registry's events", () => {
-  it("have texts as their original bytes, with any content", () => {
+  it("give a text, with its length and hash if its bytes are not UTF-8 or are too many", () => {
     const broken: Hex = "0x61ff62";
     const types = ["uint64", "int128", "uint8", "bytes", "bytes", "bytes", "bytes", "bytes32"];
     const long = "x".repeat(1_000);
