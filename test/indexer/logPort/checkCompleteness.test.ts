@@ -50,7 +50,7 @@ describe("the completeness of transfers", () => {
   const rpc = () =>
     createRpcSource({ url: server.url, token: TOKEN, firstBlock: 0, sleep: async () => {}, attempts: 2 });
 
-  /** An adapter that loses these transfers wherever it would give them. */
+  /** A source that loses these transfers from all its answers. */
   const losing = (source: LogPort, lost: readonly { block: number; log: number }[]): LogPort => {
     const isKept = ({ block, log }: TokenTransfer) =>
       !lost.some((it) => it.block === block && it.log === log);
@@ -67,7 +67,7 @@ describe("the completeness of transfers", () => {
     return { ...base, round: 0, rounds: ROUNDS, hubTransfers: 10_000, ...more };
   };
 
-  it("visits every wallet once in a fixed number of rounds, and new wallets do not change the turns of others", () => {
+  it("visits every wallet once in a fixed number of rounds, and new wallets do not change the rounds of others", () => {
     fc.assert(
       fc.property(
         fc.nat({ max: 60 }),
@@ -97,7 +97,7 @@ describe("the completeness of transfers", () => {
     expect(checked.sort()).to.deep.equal([...WALLETS].sort());
   });
 
-  it("finds a source that loses one of ten thousand transfers within one rotation, at both its wallets", async () => {
+  it("finds within one rotation a source that loses one of ten thousand transfers, at both wallets of the transfer", async () => {
     const all = chain.blocks.flatMap(({ logs }) => logs).slice(WALLETS.length);
     expect(all).to.have.length(10_000);
     for (const at of [0, 4_711, 9_999]) {
@@ -138,7 +138,7 @@ describe("the completeness of transfers", () => {
     expect(checked).to.have.length(25);
   });
 
-  it("leaves out wallets with more transfers than the limit, received or sent, and none at the limit", async () => {
+  it("leaves out a wallet that received or sent more transfers than the limit, but not a wallet at the limit", async () => {
     const count = (kind: "transfersTo" | "transfersFrom", wallet: Address) =>
       chain.find({ kind, wallets: [wallet] }, { from: 0, to: chain.head }).length;
     const ahead = (wallet: Address) => count("transfersTo", wallet) - count("transfersFrom", wallet);
@@ -153,7 +153,7 @@ describe("the completeness of transfers", () => {
     }
   });
 
-  it("continues after the verified blocks, and finds later losses", async () => {
+  it("continues after the verified blocks, and finds a transfer that is lost in later blocks", async () => {
     const at = { block: 149, hash: chain.at(149).hash };
     const first = await checkCompleteness(options({ at, rounds: 1 }), CALL);
     expect(first.verified.size).to.equal(WALLETS.length);
@@ -167,8 +167,8 @@ describe("the completeness of transfers", () => {
     expect(second.gaps.map(({ wallet, since }) => [wallet, since]).sort()).to.deep.equal(
       [lost.from, lost.to].sort().map((it) => [it, 150]),
     );
-    // A wallet with a gap stays at the block to which it was last verified. Without new blocks there is nothing to
-    // read.
+    // A wallet with a gap stays at the block up to which it was verified before. Without new blocks, there is nothing
+    // to read.
     expect(second.verified.get(lost.to)?.block).to.equal(149);
     const verified = new Map<Address, Verified>(
       [...second.verified].filter(([, { block }]) => block === chain.head),
@@ -200,7 +200,7 @@ describe("the completeness of transfers", () => {
     expect(gaps.map(({ wallet, difference }) => [wallet, difference])).to.deep.equal([[poor, 5n]]);
   });
 
-  it("reads fewer wallets at a time if they have too many transfers together", async () => {
+  it("reads fewer wallets at a time if all of them together have too many transfers", async () => {
     const source = rpc();
     const sizes: number[] = [];
     const port: LogPort = {
@@ -245,7 +245,7 @@ describe("the completeness of transfers", () => {
     }
   });
 
-  it("does not notice a lost transfer to oneself, which changes no balance", async () => {
+  it("does not notice a lost transfer from a wallet to itself, which changes no balance", async () => {
     const self = chain
       .find({ kind: "transfersTo", wallets: WALLETS }, { from: 2, to: chain.head })
       .find((it) => walletOf(it, "transfersFrom") === walletOf(it, "transfersTo")) as TokenTransfer;

@@ -36,7 +36,7 @@ describe("the logs of an answer", () => {
     expect(check([transfer(5, 1), transfer(5, 1)])).to.throw("twice");
   });
 
-  it("have times that do not run back, and one in each block", () => {
+  it("have times that never decrease, and one time in each block", () => {
     const at = (block: number, log: number, time: number | null) => ({ ...transfer(block, log), time });
     expect(check([at(5, 0, 10), at(5, 1, 10), at(6, 0, null), at(7, 0, 10), at(8, 0, 12)])).not.to.throw();
     expect(check([at(5, 0, 10), at(6, 0, null), at(7, 0, 9)])).to.throw(
@@ -45,7 +45,7 @@ describe("the logs of an answer", () => {
     expect(check([at(5, 0, 10), at(5, 1, 11)])).to.throw("logs[1].time");
   });
 
-  it("are of one chain: each block has one hash, the known one", () => {
+  it("are of one chain: each block has one hash, which is the known hash", () => {
     const code = (run: () => unknown) => {
       try {
         return run() && "fine";

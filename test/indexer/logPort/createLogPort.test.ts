@@ -60,7 +60,7 @@ describe("a log port of several sources", () => {
     ]);
   const whole = { from: 0, to: 80 };
 
-  describe("", () => {
+  describe("with a portal and an RPC", () => {
     const chain = story();
     beforeEach(() => {
       rpcServer.reset(chain, { finality: 10 });
@@ -114,7 +114,7 @@ describe("a log port of several sources", () => {
       expect(foreign.fallbacks).to.deep.equal(["source_orphaned_block → rpc"]);
     });
 
-    it("does not wait for a source that hangs, and asks it last until it has rested", async () => {
+    it("does not wait for a source that hangs, and asks this source last for half a minute", async () => {
       portalServer.behave = () => ({ hang: true });
       let now = 0;
       const { port, fallbacks } = open({ now: () => now });
@@ -127,7 +127,7 @@ describe("a log port of several sources", () => {
       const before = asked();
       now += 29_000;
       expect(await port.transfersTo([BOB], whole, call)).to.deep.equal(told);
-      expect(asked(), "it rests").to.equal(before);
+      expect(asked(), "soon after").to.equal(before);
       rpcServer.refuse = ({ method, params }) =>
         method === "eth_getLogs" && "fromBlock" in (params[0] as object)
           ? { code: 4444, message: "pruned history unavailable" }
@@ -139,7 +139,7 @@ describe("a log port of several sources", () => {
       expect(fallbacks.slice(1)).to.deep.equal(["source_history_missing → por"]);
     });
 
-    it("asks a source again when its rest is over", async () => {
+    it("asks a source first again after half a minute", async () => {
       portalServer.behave = () => ({ status: 503 });
       let now = 0;
       const { port, fallbacks } = open({ now: () => now });
@@ -151,7 +151,7 @@ describe("a log port of several sources", () => {
       expect(fallbacks).to.have.length(1);
     });
 
-    it("reads as far as the first source goes, also if another one is far behind", async () => {
+    it("reads all that the first source has, also if another source is far behind", async () => {
       const behind: HistorySource = {
         name: "behind",
         finalizedHead: async () => ({ block: 5, hash: chain.at(5).hash }),
@@ -165,7 +165,7 @@ describe("a log port of several sources", () => {
     it("does not believe a source whose blocks have impossible times", async () => {
       const wrong: { [what: string]: (time: number) => number } = {
         milliseconds: (time) => time * 1_000,
-        "a time in the last block that is not that block's": (time) => time - 1,
+        "times that the blocks do not have": (time) => time - 1,
         "times that run back": (time) => 3_000_000_000 - time,
       };
       for (const [what, change] of Object.entries(wrong)) {
@@ -207,7 +207,7 @@ describe("a log port of several sources", () => {
     });
   });
 
-  // The promise of the port: the same logs as a plain filter over the chain, or an error, and never a gap.
+  // What the port promises: the same logs as a plain filter over the chain, or an error, and never a gap.
   const someWallet = fc.integer({ min: 0, max: 5 }).map(wallet);
   const written: fc.Arbitrary<Written> = fc.oneof(
     {
@@ -221,7 +221,7 @@ describe("a log port of several sources", () => {
   );
   const someBlocks = fc.array(fc.array(written, { maxLength: 4 }), { minLength: 15, maxLength: 50 });
   const step = fc.nat({ max: 60 });
-  /** A fault of the RPC. The values that it needs from the chain are filled in later. */
+  /** A fault of the RPC. The test adds later what the fault needs from the chain. */
   const rpcFault = fc.oneof(
     fc.record({ status: fc.constantFrom(429, 500, 503, 200, 413) }),
     fc.record({ cutAt: fc.nat({ max: 3_000 }) }),
@@ -241,7 +241,7 @@ describe("a log port of several sources", () => {
     fc.record({ final: step }),
     fc.record({ fork: step }),
   );
-  /** A fault comes again and again, as if one of several servers behind an address has it. */
+  /** A fault comes once in this many requests, as if one of several servers behind an address has it. */
   const every = fc.integer({ min: 2, max: 5 });
   const isAt =
     (n: number) =>
@@ -281,7 +281,8 @@ describe("a log port of several sources", () => {
         const chain = new FakeChain([[pay(ZERO, wallet(0), 1n)], ...blocks]);
         const final = Math.max(0, chain.head - finality);
         const forkAt = (at: number) => {
-          // Final blocks stay: no reorg is deeper, and a node that has another final chain is found by its hashes.
+          // The fork keeps the final blocks, because no reorg is deeper. The hashes show a node that has other final
+          // blocks.
           const after = Math.max(final, Math.min(at, chain.head));
           return chain.fork(
             after,
@@ -305,8 +306,8 @@ describe("a log port of several sources", () => {
         rpcServer.behave = (messages, n) => {
           const fault = rpcFaults.find(isAt(n))?.[2] as AnyFault | undefined;
           if (fault === undefined) return undefined;
-          // A single answer cannot show that a balancer has several nodes behind it. So these faults are not tested
-          // with single calls.
+          // If calls are sent one by one, an answer cannot show that several nodes are behind one address. So these
+          // faults are not tested with single calls.
           const isAlone = messages.length === 1 && batch === 1;
           return isAlone && (fault.node !== undefined || fault.fork !== undefined)
             ? { status: 503 }

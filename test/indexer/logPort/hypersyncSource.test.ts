@@ -135,7 +135,7 @@ describe("the HyperSync source of token logs", () => {
     expect(await fails({ attempts: 2 })).to.include({ code: "source_unavailable" });
   });
 
-  it("stops at once if it would be refused again, and follows no redirect", async () => {
+  it("does not ask again after a refusal, and follows no redirect", async () => {
     server.behave = () => ({ status: 401, text: "no token" });
     expect(await fails()).to.include({ code: "source_refused" });
     expect(server.requests).to.have.length(1);
@@ -147,13 +147,13 @@ describe("the HyperSync source of token logs", () => {
   });
 
   const lies: [string, HypersyncMisbehaviour["edit"], string, RegExp][] = [
-    ["does not go on", (it) => ({ ...it, next_block: 0 }), "source_bad_answer", /next_block/],
-    ["goes on too far", (it) => ({ ...it, next_block: 200 }), "source_bad_answer", /next_block/],
-    ["has no such field", (it) => ({ ...it, next_block: undefined }), "source_bad_answer", /next_block/],
+    ["does not advance", (it) => ({ ...it, next_block: 0 }), "source_bad_answer", /next_block/],
+    ["advances too far", (it) => ({ ...it, next_block: 200 }), "source_bad_answer", /next_block/],
+    ["has no next block", (it) => ({ ...it, next_block: undefined }), "source_bad_answer", /next_block/],
     ["is a list", () => [], "source_bad_answer", /answer/],
-    ["has rows that are none", (it) => ({ ...it, data: [7] }), "source_bad_answer", /data\[0\]/],
+    ["has rows that are no objects", (it) => ({ ...it, data: [7] }), "source_bad_answer", /data\[0\]/],
     [
-      "tells another's transfer",
+      "has a transfer of another wallet",
       (it) => {
         for (const log of it.data[0].logs) log.topic2 = `0x${"0".repeat(24)}${"ab".repeat(20)}`;
       },
@@ -161,7 +161,7 @@ describe("the HyperSync source of token logs", () => {
       /not asked for/,
     ],
     [
-      "tells another token's transfer",
+      "has a transfer of another token",
       (it) => {
         for (const log of it.data[0].logs) log.address = OTHER_TOKEN;
       },
@@ -169,19 +169,19 @@ describe("the HyperSync source of token logs", () => {
       /address/,
     ],
     [
-      "tells a transfer twice",
+      "has a transfer twice",
       (it) => void it.data[1].logs.push(...it.data[0].logs),
       "source_bad_answer",
       /twice/,
     ],
     [
-      "tells a block with two hashes",
+      "has a block with two hashes",
       (it) => void it.data[0].blocks.push({ ...it.data[0].blocks[0], hash: `0x${"e".repeat(64)}` }),
       "source_bad_answer",
       /blocks\[\d+\]\.hash/,
     ],
     [
-      "puts a transfer into a block of another hash",
+      "has a transfer in a block with another hash",
       (it) => {
         for (const log of it.data[0].logs) log.block_hash = `0x${"e".repeat(64)}`;
       },
@@ -198,7 +198,7 @@ describe("the HyperSync source of token logs", () => {
     });
   }
 
-  it("notices that two servers behind one address are on two chains, or that one is behind", async () => {
+  it("notices that two servers behind one address are on two chains, or that one of them is behind the other", async () => {
     const fork = chain.fork(
       40,
       Array.from({ length: 80 }, () => []),
@@ -206,7 +206,7 @@ describe("the HyperSync source of token logs", () => {
     server.behave = (_, n) => (n === 2 ? { chain: fork } : undefined);
     expect(await fails()).to.include({ code: "source_orphaned_block" });
     server.reset(chain);
-    // The second group of wallets is read from the other chain.
+    // The answer for the second group of wallets is from the other chain.
     server.blocks = 1_000;
     server.behave = (_, n) => (n >= 2 ? { chain: fork } : undefined);
     expect(await fails({ walletsPerRequest: 2 })).to.include({ code: "source_orphaned_block" });
@@ -214,7 +214,7 @@ describe("the HyperSync source of token logs", () => {
     server.height = 60;
     expect(await fails()).to.include({ code: "source_behind" });
     server.reset(chain);
-    // One of them tells the height, another one is asked for the block.
+    // One server gives the height, and another server is asked for the block.
     server.behave = (asked) => (asked === null ? undefined : { height: 119 });
     const head = await open()
       .finalizedHead(CALL)

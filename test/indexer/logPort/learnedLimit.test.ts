@@ -19,7 +19,7 @@ describe("a limit that is learned from refusals", () => {
     expect(other.current, "an older refusal came later").to.equal(7);
   });
 
-  it("grows again after many answers, up to its beginning", () => {
+  it("grows again after many answers, up to its first value", () => {
     const limit = learnedLimit(20);
     limit.refused(10);
     times(199, limit.answered);
@@ -32,7 +32,7 @@ describe("a limit that is learned from refusals", () => {
     expect(limit.current).to.equal(20);
   });
 
-  it("does not make the ranges smaller forever for a node that had some bad days", () => {
+  it("lets the ranges grow again for a node that refused for some days", () => {
     const size = windowSize(10_000);
     times(14, () => size.refusedRange(size.blocks));
     expect(size.blocks).to.equal(1);
@@ -40,7 +40,7 @@ describe("a limit that is learned from refusals", () => {
     expect(size.blocks).to.equal(10_000);
   });
 
-  it("tries more than a real limit in only one of two hundred requests", () => {
+  it("exceeds a real limit in only one of two hundred requests", () => {
     const size = windowSize(10_000);
     let refusals = 0;
     times(20_000, () => {

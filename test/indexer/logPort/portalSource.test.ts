@@ -71,13 +71,13 @@ describe("the portal source of token logs", () => {
       const { logs } = await open().history(asked, { from: 3, to: 118 }, CALL);
       expect(logs).to.deep.equal(chain.find(asked, { from: 3, to: 118 }));
       expect(server.requests).to.have.length(3);
-      // Each goes on behind the last line of the one before, and names its hash.
+      // Each request begins after the last line of the previous stream, and names the hash of that line's block.
       expect(server.requests[1]).to.include({ fromBlock: 43, parentBlockHash: chain.at(42).hash });
       expect(server.requests[0]).not.to.have.property("parentBlockHash");
     }
   });
 
-  it("reports what is final there, and sends a key in the portal's form", async () => {
+  it("reports the portal's last final block, and sends a key in the portal's form", async () => {
     expect(await open().finalizedHead(CALL)).to.deep.equal({ block: 120, hash: chain.at(120).hash });
     expect(server.credentials).to.deep.equal([undefined]);
     await reads({ apiKey: "sqd_key" });
@@ -100,7 +100,7 @@ describe("the portal source of token logs", () => {
     expect(server.requests.at(-1)?.fromBlock).to.be.below(40);
   });
 
-  it("begins a new answer if one grows too long, and refuses a line that is too long", async () => {
+  it("makes a new request if an answer gets too long, and refuses a line that is too long", async () => {
     server.chunk = 1_000;
     await reads();
     expect(server.requests).to.have.length(1);
@@ -143,7 +143,7 @@ describe("the portal source of token logs", () => {
         }
       }
     });
-    it("waits for a portal that has nothing yet", async () => {
+    it("waits for a portal that does not have the blocks yet", async () => {
       once({ final: 20 }, [1, 2]);
       await reads();
       expect(counted.filter(({ outcome }) => outcome === "stale")).to.have.length(2);
@@ -153,7 +153,7 @@ describe("the portal source of token logs", () => {
       await reads();
       expect(server.requests).to.have.length(121);
     });
-    it("gives up after a number of attempts without progress; attempts with progress do not count", async () => {
+    it("gives up after a number of attempts without progress, and does not count attempts with progress", async () => {
       server.behave = (_, n) => (n % 2 === 0 ? { status: 500 } : { blocks: 5 });
       await reads({ attempts: 2 });
       server.behave = () => ({ cutAt: 0, clean: true });
@@ -220,7 +220,7 @@ describe("the portal source of token logs", () => {
       "without a time": line((it) => ({ ...it, header: { ...it.header, timestamp: null } })),
       "with a line that is no JSON": { edit: (lines) => lines.map((it, n) => (n === 2 ? it.slice(1) : it)) },
       "with a line that is a list": line(() => []),
-      "with logs that are none": line((it) => ({ ...it, logs: "none" })),
+      "with logs that are no list": line((it) => ({ ...it, logs: "none" })),
       "with a log of another wallet": inLog((log) => ({
         ...log,
         topics: [log.topics[0], log.topics[1], log.topics[1]?.replace(/1$/, "9")],

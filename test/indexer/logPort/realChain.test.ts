@@ -50,7 +50,7 @@ describe("the log port on a real chain", () => {
       ...more,
     });
   const whole = async () => ({ from: 0, to: Number(await chain.client.getBlockNumber({ cacheTime: 0 })) });
-  /** The transfers of the port, in the form that the other way of reading this chain has. */
+  /** The transfers of the port, in the form of `transfersOnChain`. */
   const plain = (transfers: readonly TokenTransfer[]) =>
     transfers.map(({ block, log, from, to, value, tx }) => ({
       block,
@@ -65,7 +65,7 @@ describe("the log port on a real chain", () => {
       .filter((transfer) => wallets.includes(transfer[side]))
       .map(({ block, log, from, to, value, tx }) => ({ block, log, from, to, value, tx }));
 
-  it("gives the logs of the chain, final blocks by topics and the others by their hashes", async () => {
+  it("gives the logs of the chain, of final blocks by topics and of the other blocks by their hashes", async () => {
     for (const more of [{}, { finalityBlocks: 6 }, { finalityBlocks: 6, batch: 1, maxBlocks: 3 }]) {
       const source = open(more);
       const [range, some] = [await whole(), [bob.address, carol.address]];

@@ -13,11 +13,14 @@ import { answerOf, type RpcMessage } from "./support/rpcServer.ts";
 const CALL: Call = { signal: new AbortController().signal, deadlineMs: 60_000 };
 
 /**
- * The number of blocks since USDC was deployed on Base, in block 2,797,221. They are more than three years of blocks of
- * two seconds.
+ * The number of blocks since USDC was deployed on Base, in block 2,797,221. They are the blocks of more than three
+ * years, one every two seconds.
  */
 const BASE_BLOCKS = 51_500_000;
-/** The test divides the number of blocks by this. Each number of requests grows only with the blocks. */
+/**
+ * The test divides the number of blocks by this. The numbers of requests that depend on blocks grow in proportion to
+ * them.
+ */
 const SCALE = 100;
 const [RANGE, WALLETS, PER_PORTAL_REQUEST, PER_BATCH] = [10_000, 1_000, 3_000, 20];
 
@@ -27,7 +30,7 @@ const requestsFor = {
   headers: (blocks: number) => Math.ceil(blocks / PER_BATCH),
 };
 
-/** A chain as long as it is said to be, with one transfer at its beginning. */
+/** A chain with any number of blocks, and with one transfer at its beginning. */
 class LongChain {
   readonly requests: RpcMessage[][] = [];
   readonly portalRequests: { toBlock: number; fromBlock: number }[] = [];
@@ -39,7 +42,7 @@ class LongChain {
 
   hash = (block: number) => `0x${block.toString(16).padStart(64, "0")}`;
 
-  /** Answers in place of a server's socket. The requests are the same. */
+  /** Answers like a server, but without a socket. The requests are the same. */
   rpc = (async (_: string, { body }: { body: string }) => {
     const asked: RpcMessage | RpcMessage[] = JSON.parse(body);
     const messages = [asked].flat();
@@ -116,7 +119,7 @@ describe("the requests for a number of agents on Base", () => {
     });
   }
 
-  it("of a completeness check are few once all wallets were verified", async () => {
+  it("of a completeness check are few when all wallets were verified before", async () => {
     const { chain, rpc } = open();
     const at = { block: blocks, hash: chain.hash(blocks) as `0x${string}` };
     const verified = new Map<Address, Verified>(

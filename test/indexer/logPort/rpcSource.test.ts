@@ -17,7 +17,7 @@ const use = (authorizer: Address, n: number): Written => ({
   nonce: `0x${n.toString(16).padStart(64, "0")}`,
 });
 
-/** A hundred blocks: a mint, then transfers among three wallets, and much that concerns nobody. */
+/** A hundred blocks: a mint, transfers among three wallets, and transfers of other wallets and of another token. */
 const story = () =>
   new FakeChain([
     [pay(ZERO, ALICE, 1_000n)],
@@ -107,7 +107,7 @@ describe("the RPC source of token logs", () => {
     expect(first?.time).to.equal(null);
   });
 
-  it("takes a time of 0 as unknown, and refuses a time after the last block of the range", async () => {
+  it("treats a time of 0 as unknown, and refuses a time after the last block of the range", async () => {
     const timed = (time: string) => () => ({
       edit: ({ method }: RpcMessage, result: unknown) =>
         method === "eth_getLogs"
@@ -160,7 +160,7 @@ describe("the RPC source of token logs", () => {
     );
     const byHash = server.requests.flat().filter(({ params }) => isByHash(params));
     expect(byHash).to.have.length(12);
-    // The same with a number of blocks for finality, as for Ponder.
+    // The same is true with a number of blocks for finality, as for Ponder.
     server.reset(chain, { finality: 0 });
     await open({ finalityBlocks: 20 }).transfersTo(wallets, whole, CALL);
     expect(server.requests.flat().filter(({ params }) => isByHash(params))).to.have.length(20);
@@ -173,7 +173,7 @@ describe("the RPC source of token logs", () => {
     expect(headers.at(-1)).to.deep.equal({ block, hash, parentHash, time });
   });
 
-  it("gives the logs of a transaction, or null if there is none up to a block", async () => {
+  it("gives the logs of a transaction, or null if the transaction is not in the blocks up to a given one", async () => {
     const source = open();
     const found = chain
       .at(17)
@@ -234,7 +234,7 @@ describe("the RPC source of token logs", () => {
           chain.find({ kind: "transfersTo", wallets }, whole),
         );
         expect(outcomes("refused")).to.be.above(0);
-        // It learns the limits, so most requests are not refused. After an unknown error it first tries again.
+        // The source learns the limits, so most requests are not refused. After an unknown error, it first tries again.
         if (!who.includes("words")) expect(outcomes("ok")).to.be.above(outcomes("refused"));
       });
     }
@@ -302,7 +302,7 @@ describe("the RPC source of token logs", () => {
       }
     });
 
-    it("does not trust an answer with the exact number at which a server cuts without a notice", async () => {
+    it("does not trust an answer with exactly the number of logs at which a server cuts without a notice", async () => {
       const many = new FakeChain(
         Array.from({ length: 90 }, () => Array.from({ length: 50 }, () => pay(ZERO, BOB))),
       );
@@ -370,7 +370,7 @@ describe("the RPC source of token logs", () => {
       await reads();
       expect(waits).to.deep.equal([3_000, 60_000]);
     });
-    it("repeats a call whose error says that it was called too often", async () => {
+    it("repeats a call whose error says that there were too many calls", async () => {
       once({ fault: () => ({ code: 429, message: "compute units per second" }) });
       await reads();
       expect(waits).to.deep.equal([250, 250, 500]);
@@ -431,7 +431,7 @@ describe("the RPC source of token logs", () => {
         if (messages.length > 1) {
           return { status: 400, text: '{"jsonrpc":"2.0","error":{"code":-32600,"message":"no batches"}}' };
         }
-        // Another node answers each call. The node that is asked for the logs lags behind at the first request.
+        // A different node may answer each call. At the first request for logs, this node is behind the others.
         const [{ method, params }] = messages as [RpcMessage];
         const filter = JSON.stringify(params);
         const isFirst = method === "eth_getLogs" && !asked.has(filter) && filter.includes(ALICE.slice(2));
@@ -444,7 +444,7 @@ describe("the RPC source of token logs", () => {
     it("reads the chain again after a reorg between headers and logs", async () => {
       const forked = chain.fork(95, [[pay(CAROL, BOB)], [], [pay(ALICE, BOB)], [], [], []]);
       const wallets = [ALICE, BOB, CAROL];
-      // Headers come from the old chain, logs by hash from the new one, which does not know them.
+      // Headers come from the old chain. Logs by hash come from the new chain, which does not know the old hashes.
       server.reset(forked, { finality: 10 });
       server.behave = (messages) =>
         messages.some(({ method }) => method === "eth_getBlockByNumber") && outcomes("stale") === 0
@@ -457,7 +457,7 @@ describe("the RPC source of token logs", () => {
     });
   });
 
-  describe("when a server does not get better", () => {
+  describe("when a server's fault does not end", () => {
     it("fails after a number of attempts, with the host's name and without a key", async () => {
       server.behave = () => ({ status: 503 });
       const error = await failure(open({ attempts: 3 }).transfersTo([ALICE], whole, CALL));
@@ -512,12 +512,12 @@ describe("the RPC source of token logs", () => {
       server.behave = () => ({ edit: emptied, node: { keepsFrom: 50 } });
       expect((await failure(open().transfersTo([BOB], whole, CALL))).code).to.equal("source_history_missing");
     });
-    it("does not treat a token with a supply as one without transfers", async () => {
+    it("does not believe that a token with a supply has no transfers", async () => {
       server.behave = () => ({ edit: ({ method }, it) => (method === "eth_getLogs" ? [] : it) });
       expect((await failure(open().transfersTo([ALICE], whole, CALL))).code).to.equal(
         "source_history_missing",
       );
-      // A token without a supply is read as it is.
+      // A token without a supply may have no transfers.
       server.reset(new FakeChain([[], []]));
       expect(await open().transfersTo([ALICE], { from: 0, to: 2 }, CALL)).to.deep.equal([]);
     });
@@ -542,7 +542,7 @@ describe("the RPC source of token logs", () => {
       const error = await failure(open().transfersTo([BOB], { from: 91, to: 100 }, CALL));
       expect(error.code).to.equal("source_orphaned_block");
     });
-    it("refuses headers that do not fit together", async () => {
+    it("refuses headers that are not of one chain", async () => {
       const forked = chain.fork(49, [[], [], []]);
       server.behave = () => ({
         edit: (_, it) =>

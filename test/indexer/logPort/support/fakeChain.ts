@@ -38,7 +38,9 @@ export type ChainBlock = {
   bloom: Hex;
 };
 
-/** A chain of our own. Block 0 holds the deployment of the token, which logs nothing. Two logs make a transaction. */
+/**
+ * A chain in memory. Block 0 has the deployment of the token, which logs nothing. Each pair of logs is one transaction.
+ */
 export class FakeChain {
   readonly blocks: ChainBlock[] = [];
   #moved: Moves = { blocks: 0, of: new Map() };

@@ -11,7 +11,7 @@ export type HypersyncRequest = {
   field_selection: { block: string[]; log?: string[] };
 };
 
-/** The fault in the answer to a request; undefined: a correct answer. */
+/** The fault in the answer to a request. If it is undefined, the answer is correct. */
 export type HypersyncMisbehaviour = {
   status?: number;
   headers?: { [name: string]: string };
@@ -25,7 +25,7 @@ export type HypersyncMisbehaviour = {
   edit?: (answer: any) => unknown;
 };
 
-/** A server of HyperSync's JSON API over a chain of our own: `/query` and `/height`. */
+/** A server of HyperSync's JSON API over a chain in memory: `/query` and `/height`. */
 export async function startHypersyncServer(chain: FakeChain = new FakeChain()) {
   const state = {
     chain,
@@ -93,7 +93,7 @@ function answerOf(chain: FakeChain, height: number, query: HypersyncRequest, mos
     .map(({ block, hash, time }) => ({ number: block, hash, timestamp: `0x${time.toString(16)}` }));
   const [first] = read;
   return {
-    // The rows come in parts, like the server's files.
+    // The rows come in two parts, because the real server sends them in parts too.
     data: [{ blocks, logs: found.slice(0, 3).map(rawLog) }, { logs: found.slice(3).map(rawLog) }],
     archive_height: height,
     next_block: Math.max(next, query.from_block),

@@ -12,7 +12,7 @@ export type PortalQuery = {
   logs: { address: string[]; topic0: string[]; topic1?: string[]; topic2?: string[] }[];
 };
 
-/** The fault in the answer to a request; undefined: a correct answer. */
+/** The fault in the answer to a request. If it is undefined, the answer is correct. */
 export type PortalMisbehaviour = {
   status?: number;
   headers?: { [name: string]: string };
@@ -44,12 +44,12 @@ const FIELDS = {
 };
 const MAX_BODY_BYTES = 256 << 10;
 
-/** A portal of SQD over a chain of our own: `/finalized-stream` and `/finalized-head` of one dataset. */
+/** A portal of SQD over a chain in memory: `/finalized-stream` and `/finalized-head` of one dataset. */
 export async function startPortalServer(chain: FakeChain = new FakeChain()) {
   const state = {
     chain,
     final: chain.head,
-    /** The blocks in one stream, and the ends of its chunks. The last block of a chunk is always included. */
+    /** The largest number of blocks in one stream. A stream always has its first and its last block. */
     chunk: 40,
     requests: [] as PortalQuery[],
     credentials: [] as (string | undefined)[],
@@ -130,7 +130,7 @@ export async function startPortalServer(chain: FakeChain = new FakeChain()) {
 
 export type PortalServer = Awaited<ReturnType<typeof startPortalServer>>;
 
-/** The blocks with requested data, and the first and the last scanned block. */
+/** The lines for the blocks with requested data, and for the first and the last scanned block. */
 function linesOf(chain: FakeChain, { fromBlock, logs: filters }: PortalQuery, to: number): string[] {
   return chain.blocks.slice(fromBlock, to + 1).flatMap(({ block, hash, time, logs }) => {
     const found = logs.filter((log) => filters.some((filter) => fits(filter, log)));
@@ -154,7 +154,7 @@ const rawLog = ({ log, tx, address, topics, data }: ChainLog) => ({
   data,
 });
 
-/** A portal refuses fields that it does not know, and ranges that run back. */
+/** The reason why a portal refuses a query: a field that it does not know, or a range that ends before it begins. */
 function problemOf(query: PortalQuery): string | null {
   const unknown = [
     ...Object.keys(query).filter((name) => !QUERY_FIELDS.includes(name)),

@@ -10,7 +10,7 @@ export type FakeNode = {
   chain: FakeChain;
   /** Its latest block. */
   head: number;
-  /** Blocks before its latest that are final. */
+  /** The number of its latest blocks that are not final. */
   finality: number;
   /** It has deleted logs and receipts below this block, and answers `[]` and null for them. */
   keepsFrom: number;
@@ -18,13 +18,13 @@ export type FakeNode = {
   tellsTime: boolean;
 };
 
-/** The fault in the answer to a request; undefined: a correct answer. */
+/** The fault in the answer to a request. If it is undefined, the answer is correct. */
 export type Misbehaviour = {
   /** The status of an answer that consists of `headers` and `text` only. */
   status?: number;
   headers?: { [name: string]: string };
   text?: string;
-  /** Only this many bytes of the correct answer. */
+  /** The answer has only this many bytes of the correct answer. */
   cutAt?: number;
   destroy?: boolean;
   hang?: boolean;
@@ -34,14 +34,14 @@ export type Misbehaviour = {
   edit?: (message: RpcMessage, result: unknown) => unknown;
 };
 
-/** A server of Ethereum's JSON-RPC over a chain of our own, with configurable faults. */
+/** A server of Ethereum's JSON-RPC over a chain in memory, with faults that a test can set. */
 export async function startRpcServer(chain: FakeChain = new FakeChain()) {
   const node: FakeNode = { chain, head: chain.head, finality: 0, keepsFrom: 0, tellsTime: true };
   const state = {
     node,
-    /** Every request: its messages. */
+    /** The messages of each request. */
     requests: [] as RpcMessage[][],
-    /** Refuses what a real node refuses. Refusals count as answers. */
+    /** The error that a real node would give for a message. The reply has the status of a correct answer. */
     refuse: (_: RpcMessage): Fault | undefined => undefined,
     behave: (_: RpcMessage[], __: number): Misbehaviour | undefined => undefined,
   };
@@ -73,7 +73,7 @@ export async function startRpcServer(chain: FakeChain = new FakeChain()) {
       if ("error" in answer) return { jsonrpc: "2.0", id, ...answer };
       return { jsonrpc: "2.0", id, result: how.edit ? how.edit(message, answer.result) : answer.result };
     });
-    // The server chooses the order of a batch's answers.
+    // The answers of a batch come in the opposite order, because JSON-RPC lets the server choose the order.
     const text = JSON.stringify(Array.isArray(body) ? replies.reverse() : replies[0]);
     if (how.cutAt !== undefined) {
       response.writeHead(200, head).end(text.slice(0, how.cutAt));
