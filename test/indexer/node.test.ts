@@ -46,7 +46,9 @@ type Meta = {
 const META = `{ meta { block digest indexedBlock ledgers { id size root head }
   blockedAtSegment { ledger from to block reason } } }`;
 
-/** One real node after another over one real chain; the tests build on each other, as the story does. */
+/**
+ * Several real nodes, one after the other, over one real chain. Each test needs the state that the earlier tests made.
+ */
 describe("the indexer as a process, on a real chain and a real Postgres", function () {
   this.timeout(400_000);
   this.slow(20_000);
@@ -63,7 +65,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
   const ledger = new TestLedger();
   let registries: DeployedRegistries;
   let onChain: Awaited<ReturnType<typeof openOnChain>>;
-  /** The address at which the node reads the ledger. Each test decides its content. */
+  /** The folder from which the node reads the ledger. Each test decides its content. */
   let published: string;
 
   before(async () => {
@@ -122,7 +124,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
   it("derives the history of the chain before its start, and answers", async () => {
     await chain.fuel(buyer);
     await chain.mint(buyer, 100_000_000n);
-    // It acts before it is paid. Otherwise its first payer would be its family.
+    // The seller acts before it is paid. Otherwise it would be in the family of its first payer.
     await chain.fuel(seller);
     await chain.mint(seller, 1n);
     await chain.send(chain.token, testUsdcAbi, "transfer", [stranger.address, 1n], seller);
@@ -138,7 +140,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     // An unauthorized transfer is no payment unless the buyer signs the receipt.
     const plain = await chain.send(chain.token, testUsdcAbi, "transfer", [seller.address, 700_000n], buyer);
     await receipt(700_000n, { tx_hash: plain.transactionHash });
-    // Generic work, an entry that is not a record, and one that somebody else signed.
+    // These are generic work, a receipt that is not a valid record, and a listing that somebody else signed.
     ledger.append({ type: "settlement", data_update: { n: 1.5 }, confidence_score: 0.9 });
     ledger.append({ type: "receipt", body: { n: 0.5 }, signer: seller.address, signature: "0x00" });
     const forged = await ledger.sign(stranger, "listing", { agent_id: seller.address });
@@ -178,13 +180,13 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     ]);
   });
 
-  it("leaves Ponder's rows in memory while Ponder reads the history", async () => {
+  it("keeps Ponder's rows in memory while Ponder reads the history", async () => {
     const text = await (await fetch(`${indexer.url}/metrics`)).text();
     const fromMemory = /^ponder_indexing_cache_requests_total\{table="list",type="complete"\} (\d+)$/m;
     expect(Number(fromMemory.exec(text)?.[1])).to.be.above(0);
   });
 
-  it("follows the growing chain: escrows with every end", async () => {
+  it("follows the growing chain: escrows that are held, released and refunded", async () => {
     const deadline = (await chain.now()) + 1_000n;
     const [released, refunded, kept] = [
       await chain.deposit(buyer, seller, 1_000_000n, deadline),
@@ -316,7 +318,8 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       },
     });
 
-    // The identity is sold, so it has no wallet. Then the registry runs an unknown implementation.
+    // The identity is sold, so it has no wallet. Then the reputation registry gets an implementation that the node does
+    // not know.
     const sale = [seller.address, stranger.address, 0n];
     await chain.send(identity, identityRegistryAbi, "transferFrom", sale, seller);
     await registries.upgrade("reputation");
@@ -338,7 +341,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     });
   });
 
-  it("stores the anchors of ledgers that it does not follow, with any claimed size", async () => {
+  it("goes on after an anchor of a ledger that it does not follow, and does not list this ledger", async () => {
     const other = await openOnChain(chain, stranger, "test.local/stranger");
     const unseen = new TestLedger();
     unseen.append({ type: "settlement" });
@@ -347,7 +350,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     expect((await meta()).ledgers.map(({ id }) => id)).to.deep.equal([onChain.id]);
   });
 
-  it("has every index along which the API reads its lists", async () => {
+  it("has every index that the API needs to read its lists", async () => {
     const { wanted, made } = await indexedTables(databaseUrl, "tallystick");
     expect(made).to.deep.equal(wanted);
   });
@@ -391,7 +394,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     }
   });
 
-  it("exports a log from which others derive the same figures, and exports nothing when it cannot", async () => {
+  it("exports a log from which others derive the same figures, and keeps an existing file if the export fails", async () => {
     const tallystick = async (args: string[]) => {
       const child = spawn(process.execPath, nodeProgram("scripts/cli.ts", args), {
         cwd: repositoryRoot,
@@ -427,14 +430,17 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     expect((await readdir(folder)).filter((name) => name.endsWith(".part"))).to.deep.equal([]);
   });
 
-  it("lists the existing schemas when it is asked for another one", async () => {
+  it("lists the existing schemas if the requested schema does not exist", async () => {
     const error = await openNodeSnapshot({ databaseUrl, databaseSchema: "elsewhere" }).catch((it) => it);
     expect(error).to.include({ code: "no_such_schema" });
     expect(error.message).to.contain("tallystick");
   });
 
   describe("when a segment is not available", () => {
-    /** A scrape waits a second for the database and then gives NaN. This may happen on a busy machine. */
+    /**
+     * Reads the metric again if it is NaN. It is NaN if the database does not answer within a second, for example on a
+     * busy machine.
+     */
     const metric = async () => {
       for (let n = 0; n < 20; n++) {
         const text = await (await fetch(`${indexer.url}/metrics`)).text();
@@ -444,7 +450,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       return Number.NaN;
     };
 
-    it("waits, reports it, derives nothing that comes later, and continues by itself when the data appears", async () => {
+    it("waits, reports the segment, derives nothing that comes later, and continues when the data is there", async () => {
       expect(await metric()).to.equal(0);
       const paid = await chain.pay(buyer, seller, 900_000n);
       await receipt(900_000n, { tx_hash: paid.transactionHash });
@@ -462,7 +468,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
         indexer.query<{ escrow: object | null }>("query ($id: ID!) { escrow(id: $id) { status } }", {
           id: later.id,
         });
-      // Wrong bytes count as missing.
+      // A segment with wrong bytes counts as missing.
       const lines = ledger.lines();
       lines[6] = (lines[6] as string).replace("900000", "900001");
       await writeFile(path.join(published, "ledger.jsonl"), `${lines.join("\n")}\n`);
@@ -482,7 +488,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       expect(hires.nodes).to.deep.equal([{ priceUsdc: "0.90" }]);
     });
 
-    it("gives up when a reorg removes the anchor's block, and derives the new chain", async () => {
+    it("stops waiting when a reorg removes the anchor's block, and derives the new chain", async () => {
       const before = await chain.client.snapshot();
       const orphan = ledger.copy();
       orphan.append({ type: "settlement", data_update: { fork: "a" } });
@@ -511,7 +517,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       return found;
     };
 
-    it("resumes at the same place, also if it was stopped while it waited for a segment", async () => {
+    it("resumes at the same place, also if it stopped while it waited for a segment", async () => {
       const before = await digests();
       ledger.append({ type: "settlement", data_update: { after: "restart" } });
       await onChain.anchor(ledger);
@@ -521,7 +527,8 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
 
       indexer = await startIndexer(supervisor, folder, environment, "indexer again");
       await caughtUp();
-      // A stopped indexer has released its schema. Otherwise the next one waits 25 seconds for the lock to expire.
+      // A stopped indexer has released its schema. Without that, the next indexer waits 25 seconds until the lock
+      // expires.
       expect(indexer.log()).not.to.contain("locked");
       const after = await digests();
       for (const [block, digest] of before) expect(after.get(block), `block ${block}`).to.equal(digest);
@@ -530,7 +537,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       expect(blockedAtSegment).to.equal(null);
     });
 
-    it("proves every entry of a ledger with segments of any length, of which long ones are read on threads", async () => {
+    it("proves every entry of a ledger with short and long segments, and uses threads for long segments", async () => {
       for (let n = 0; n < 40; n++) {
         const by = n % 20 === 0 ? stranger : seller;
         await ledger.sign(by, "listing", {
@@ -564,7 +571,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       }
     });
 
-    it("audits a hire: consented, drawn, drawn again after a reorg of that tick, failed twice, rolled back", async () => {
+    it("audits a hire: consent, draw, another draw after a reorg of that tick, two failed verdicts, rollback", async () => {
       const audits = await openAuditsOnChain({
         chain,
         ledger,
@@ -599,7 +606,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       await chain.client.increaseTime({ seconds: 60 });
       await chain.mine(2);
       const drawn = await toldAt(
-        "the draw of the chain that stands",
+        "the draw on the new chain",
         ({ status, draw }) => status === "ASSIGNED" && draw?.tickHash !== orphaned.draw?.tickHash,
       );
       expect(drawn.draw?.block).to.equal(orphaned.draw?.block);
@@ -644,7 +651,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
         expect((await second.query<{ meta: Meta }>(META)).meta).to.deep.equal(await meta());
       });
 
-    it("shows an audit that can be verified by the chain, and a node that lies about it is found", async () => {
+    it("shows an audit that a reader can verify with the chain, and the reader finds a node that lies about it", async () => {
       // Ponder counts a block as final when thirty blocks are above it, and checks this every sixty blocks. The open
       // log has only final blocks.
       await chain.mine(75);
@@ -677,7 +684,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     });
   });
 
-  it("answers unknown routes with a problem, and Ponder's own as before", async () => {
+  it("answers unknown routes with a problem document, and serves Ponder's own routes", async () => {
     const unknown = await fetch(`${indexer.url}/v1/nothing`);
     expect(unknown.status).to.equal(404);
     expect(await unknown.json()).to.include({ code: "not_found" });
@@ -686,7 +693,7 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
     }
   });
 
-  it("stops at once with a reason when it is not configured", async () => {
+  it("stops at once with a reason when a setting is missing", async () => {
     const { TOKEN_ADDRESS: _, ...incomplete } = environment;
     const error = await startIndexer(supervisor, folder, incomplete, "unconfigured").catch((it) => it);
     expect(error).to.include({ code: "service_failed" });

@@ -5,7 +5,7 @@ import { node } from "./support/apiStory.ts";
 type Log = { warn: (fields: object) => void };
 type Logger = { createLogger: (options: { level: string; mode: string }) => Log };
 
-/** Ponder's own log, which no test of the API without a node has. */
+/** Ponder's own logger. Tests of the API without a node do not have this logger. */
 const PONDER_LOGGER = "../../node_modules/ponder/dist/esm/internal/logger.js";
 
 describe("the API in Ponder's process", () => {

@@ -22,7 +22,7 @@ function cacheOf(rows: Map<string, Values>) {
 }
 
 describe("the derivation's rows in Ponder", () => {
-  it("gives a row as it was at the time of the request, also after later writes", async () => {
+  it("give a row as it was at the time of the request, also after later writes", async () => {
     const rows = ponderRows(cacheOf(new Map()));
     const wallet = {
       id: "0x01",
@@ -47,7 +47,7 @@ describe("the derivation's rows in Ponder", () => {
     expect(await rows.find("wallet", "0x02")).to.equal(null);
   });
 
-  it("has an event while it is in the log, or while the payment that it became is at its place", async () => {
+  it("tell that an event is logged while it is in the log, or while its payment is stored at its position", async () => {
     const cache = new Map();
     const rows = ponderRows(cacheOf(cache));
     const tick = { kind: "tick", block: 7, time: 1 } as const;

@@ -17,7 +17,7 @@ const tickAt = ({ block }: Place): DeriveEvent => ({ kind: "tick", block, time: 
 const paramsAt = ({ block }: Place) => ({ kind: "params", block, time: 0, log: 0 }) as DeriveEvent;
 
 describe("positionKey", () => {
-  it("sorts as text like block, log and seq as numbers", () => {
+  it("sorts as text in the order of the numbers block, log and seq", () => {
     fc.assert(
       fc.property(place, place, (a, b) => {
         const order = a.block - b.block || a.log - b.log || a.seq - b.seq;
@@ -39,7 +39,7 @@ describe("positionKey", () => {
     );
   });
 
-  it("puts lines about the past directly before the event that needs them, in every text order", () => {
+  it("puts lines about the past directly before the event that needs them, in every collation", () => {
     const past = (n: number) => ({ kind: "history", block: n, time: 0, log: n }) as DeriveEvent;
     fc.assert(
       fc.property(place, place, fc.nat(3), fc.boolean(), (a, b, count, isTick) => {

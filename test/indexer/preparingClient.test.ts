@@ -34,7 +34,7 @@ describe("a pool of preparing clients", () => {
     expect(await prepared()).to.deep.equal([often]);
   });
 
-  it("keeps at most a hundred statements, with any queries", async () => {
+  it("keeps at most a hundred prepared statements", async () => {
     await times(120, (n) => times(11, () => ask(`SELECT ${n} AS n`)));
     expect(await prepared()).to.have.length(100);
     expect((await ask("SELECT 119 AS n")).rows).to.deep.equal([{ n: 119 }]);
@@ -51,7 +51,7 @@ describe("a pool of preparing clients", () => {
     await pool.query("DROP VIEW seen; CREATE VIEW seen AS SELECT 2 AS two, 3 AS three");
     const anew = [{ two: 2, three: 3 }];
     expect(await askBoth()).to.deep.equal([anew, anew]);
-    // The statement was prepared again. So it costs one additional statement only once.
+    // The statement is prepared again. So the additional statement is necessary only once.
     expect(await askBoth()).to.deep.equal([anew, anew]);
     expect((await prepared()).filter((it) => it === "TABLE seen")).to.have.length(2);
   });

@@ -11,15 +11,15 @@ import { cast, openApiStory } from "./support/apiStory.ts";
 
 const ID = `0x${"5".repeat(40)}`;
 
-/** Sums of hires that weigh 1/size each, as the derivation stores them. */
+/** Sums of weights of 1/size, as the derivation stores them. */
 const sum = (most: number) =>
   fc
     .tuple(fc.nat(most), fc.integer({ min: 1, max: 12 }))
     .map(([n, d]) => formatRational(rational(BigInt(n), BigInt(d))));
 
 /**
- * A factor that gives sums as many digits as a ring of 150,000 sizes does. A sum is neither a whole number nor half of
- * a published unit.
+ * With this factor, a sum has as many digits as a sum over 150,000 different cluster sizes. It is neither a whole
+ * number nor half of a published unit.
  */
 const LARGE = 7n ** 80_000n;
 const largeSum = fc

@@ -34,7 +34,7 @@ describe("openReadDatabase", () => {
     }
   });
 
-  it("runs only a limited number of statements of one client at a time, so that others find free connections", async () => {
+  it("runs only a limited number of statements of one client at a time, so that other clients find free connections", async () => {
     const { db, close } = openReadDatabase({ databaseUrl, databaseSchema: "shared", connections: 8 });
     const active = sql`SELECT pg_sleep(0.02), (SELECT count(*)::int FROM pg_stat_activity
       WHERE application_name = 'shared_api' AND state = 'active') AS active`;

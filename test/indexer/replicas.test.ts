@@ -28,7 +28,10 @@ import { startUpgrade } from "./support/upgradeProcess.ts";
 
 type Message = { type: string; position: string; data?: Record<string, unknown> };
 
-/** The statement of docs/operators.md that points the views at the tables of `tallystick_v2`, for another schema. */
+/**
+ * The SQL statement of docs/operators.md that points the views at the tables of `tallystick_v2`, but for another
+ * schema.
+ */
 function switchTo(schema: string): string {
   const text = readFileSync(path.join(repositoryRoot, "docs/operators.md"), "utf8");
   const [, statement = ""] = /```sql\n([\s\S]*?)```/.exec(text) ?? [];
@@ -48,7 +51,10 @@ function isOfBusyMachine({ message }: Error): boolean {
 /** The replicas: processes that only answer. All answer alike, so `npm test` starts one. */
 const REPLICAS = SECOND_NODES ? ["replica-1", "replica-2"] : ["replica-1"];
 
-/** The processes of the compose file without containers: one that indexes, and those that only answer, through views. */
+/**
+ * The processes of the compose file without containers: one process that indexes, and others that only answer, through
+ * views.
+ */
 describe("one indexer and its replicas on one Postgres", function () {
   // Three nodes start one after another, which takes long on a busy machine.
   this.timeout(300_000);
@@ -120,7 +126,7 @@ describe("one indexer and its replicas on one Postgres", function () {
     await client.end();
   }
 
-  /** Everything that a node tells on its stream. The socket is the first thing that this process asks of it. */
+  /** Stores everything that a node sends on its stream. For a new replica, the socket is the first request of all. */
   function listen({ url }: IndexerProcess) {
     const heard: Message[] = [];
     const socket = new WebSocket(`${url.replace("http", "ws")}/v1/stream?from=0`);
@@ -136,13 +142,13 @@ describe("one indexer and its replicas on one Postgres", function () {
     };
   }
 
-  /** The first event that a node tells its subscribers by GraphQL. They subscribe before the event happens. */
+  /** Subscribes with GraphQL and gives the first event. Tests subscribe before the event happens. */
   function subscribe<Event>({ url }: IndexerProcess, field: string): Promise<Event | undefined> {
     const events = followEvents<Event>(`${url}/graphql`, field, subscriptions.signal);
     return events.next().then(({ value }) => value ?? undefined);
   }
 
-  it("send a hire as soon as it counts, on the stream and to the subscribers of each", async () => {
+  it("send a hire as soon as it counts, on the stream of each process and to its subscribers", async () => {
     const streams = [indexer, ...replicas].map(listen);
     const field = `hireCounted(seller: "${seller.address}", after: "0") { position reorg hire { tx priceUsdc buyer { address } } }`;
     const told = [indexer, ...replicas].map((node) => subscribe<{ position: string }>(node, field));
@@ -250,7 +256,7 @@ describe("one indexer and its replicas on one Postgres", function () {
     });
     const [first, ...others] = await Promise.all(pages);
     for (const other of others) expect(other).to.deep.equal(first);
-    // The entries of the ledger that it read, so that a lost ledger can be restored from it.
+    // A node serves the entries of the ledger that it read, so that a lost ledger can be restored.
     expect(first?.entries.trimEnd().split("\n")).to.deep.equal(ledger.lines());
     const lines = first?.text.split("\n").length ?? 0;
     expect(first?.text).to.equal(exported.slice(0, lines - 1).join(""));
@@ -278,7 +284,7 @@ describe("one indexer and its replicas on one Postgres", function () {
     };
     const [one, other] = [...replicas, indexer].map(({ url }) => url) as [string, string];
     const keep = path.join(folder, "kept.jsonl");
-    // Between the reader and the node: it makes a payment of half a dollar one of six tenths.
+    // This server is between the reader and the node. It changes a payment of 0.50 USDC to 0.60 USDC.
     const liar = createServer((request, response) => {
       void fetch(`${one}${request.url}`).then(async (answer) => {
         const lines = answer.headers.get("tallystick-lines");
@@ -320,7 +326,7 @@ describe("one indexer and its replicas on one Postgres", function () {
     await ledger.save(published);
     await indexer.until("the wait to be over", async () => (await blocked(indexer)) === null);
     for (const replica of replicas) expect(await blocked(replica)).to.equal(null);
-    // The following tests compare this indexer with another one after this one has ended.
+    // The indexer ends in the next test. Later tests compare its last tables with those of another indexer.
     await indexer.untilTick(await chain.client.getBlockNumber());
   });
 
@@ -382,7 +388,7 @@ describe("one indexer and its replicas on one Postgres", function () {
     const port = await freePort();
     const args = ["--schema", "tallystick_v2", "--port", String(port), "--force"];
     const asking = replicas.flatMap(({ url }) => ["--replica", url]);
-    // They get requests all the time, and answer them.
+    // The replicas get requests during the whole upgrade, and must answer them.
     const faults: unknown[] = [];
     let answers = 0;
     const asked = replicas.map(async (replica) => {
@@ -401,7 +407,7 @@ describe("one indexer and its replicas on one Postgres", function () {
       old: "tallystick_v1",
       indexed: true,
     });
-    // They read what the new indexer writes.
+    // Now the replicas read what the new indexer writes.
     const [first] = replicas as [IndexerProcess, ...IndexerProcess[]];
     const digest = await ask(first);
     await chain.mine();

@@ -16,10 +16,11 @@ async function story(log: EventLog): Promise<Moment[]> {
 }
 
 describe("the timeline", () => {
-  it("stores hires, tier changes, and ratings once they count", async () => {
+  it("stores hires, tier changes, and ratings that count", async () => {
     const log = new EventLog({ tier2MinSuccesses: 1, tier2MinCapabilities: 1 });
     const tx = log.after(1).transfer(buyer, seller, 500_000, { authorized: true });
-    // A rating before the payment would be stored later. Here the receipt counts at once.
+    // The payment comes before the receipt, so the receipt counts at once. A rating before the payment would be stored
+    // later.
     const receipt = log.receipt(seller, buyer, { tx });
     log.after(1).record("rating", buyer, { receipt, side: "buyer", stars: 5 });
     const waiting = log.after(1).receipt(seller, buyer, { tx: log.hash() });
@@ -54,7 +55,7 @@ describe("the timeline", () => {
     }
   });
 
-  it("puts an anchor before the effects of its entries, and after the log before it", () => {
+  it("puts an anchor before the effects of its entries, and after the previous log of the chain", () => {
     const key = (log: number, seq: number) =>
       [String(7).padStart(12, "0"), String(log + 1).padStart(8, "0"), String(seq).padStart(16, "0")].join(
         "/",

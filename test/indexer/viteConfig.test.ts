@@ -10,13 +10,13 @@ const { plugins } = load("../../indexer/vite.config.cjs") as { plugins: Plugin[]
 const inRepository = (file: string) => path.join(repositoryRoot, file);
 
 describe("the modules that Ponder's Vite leaves to Node", () => {
-  it("need one plugin if Node reads TypeScript by itself, and otherwise none", () => {
+  it("need one plugin if Node reads TypeScript by itself, and no plugin otherwise", () => {
     const reads = process.features.typescript === "strip" && Number.parseInt(process.versions.node, 10) >= 24;
     expect(plugins).to.have.length(reads ? 1 : 0);
   });
 
   for (const plugin of plugins) {
-    /** The exports of the line of code that replaces a module, when Node runs it. */
+    /** Lets Node run the line of code that replaces a module, and gives its exports. */
     const standIn = async (file: string) => {
       const source = plugin.load(inRepository(file));
       return (await import(`data:text/javascript,${encodeURIComponent(source ?? "")}`)) as Record<
@@ -35,13 +35,13 @@ describe("the modules that Ponder's Vite leaves to Node", () => {
       for (const key of Object.keys(real)) expect(replaced[key], key).to.equal(real[key]);
     });
 
-    it("have a default export if the module has one, also a re-exported one", () => {
+    it("have a default export if the module has one, also if the module re-exports it", () => {
       expect(plugin.load(inRepository("indexer/ponder.config.ts"))).to.include("export { default }");
       expect(plugin.load(inRepository("ponder.config.ts"))).to.include("export { default }");
       expect(plugin.load(inRepository("indexer/ponder.schema.ts"))).not.to.include("default");
     });
 
-    it("never include modules that import Ponder's virtual modules, modules of libraries, or modules of others", () => {
+    it("never include modules that import Ponder's virtual modules, modules of libraries, or files outside of the repository", () => {
       const folder = inRepository("indexer/src/handlers");
       const asking = readdirSync(folder)
         .map((file) => path.join(folder, file))

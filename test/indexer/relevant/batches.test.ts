@@ -15,9 +15,9 @@ type Way = {
   finality: number;
   wakeUps: number;
   keep: number;
-  /** After so many reads since the last such error, the block of a read is no longer on the chain. */
+  /** For each orphaned block: after this many more reads, a read fails because its block is no longer on the chain. */
   orphaned: readonly number[];
-  /** For each attempt at a block: after so many writes, one fails. */
+  /** For each attempt to handle a block: the number of writes after which writes fail, or null. */
   failing: readonly (number | null)[];
 };
 
@@ -29,7 +29,9 @@ const ways: fc.Arbitrary<Way> = fc.record({
   failing: fc.array(fc.option(fc.nat(60)), { maxLength: 40 }),
 });
 
-/** Runs a node over a log of the whole chain. When a block is orphaned or a write fails, its block comes again. */
+/**
+ * Runs a node over a log of the whole chain. If a block is orphaned or a write fails, the node handles the block again.
+ */
 async function nodeOver(events: readonly DeriveEvent[], way: Way, together = 200): Promise<NodeInMemory> {
   const port = portOf(events);
   const [orphaned, failing] = [[...way.orphaned], [...way.failing]];
@@ -85,7 +87,7 @@ describe("transfers that a node applies together", () => {
     for (const [id, tally] of tallies) expect(tally, id).to.deep.equal(single.written.tallies.get(id));
   };
 
-  it("give the lines and figures of single ones, after orphaned blocks and lost connections too", async () => {
+  it("give the same lines and figures as single transfers, also after orphaned blocks and lost connections", async () => {
     const log = distantLogOf({ minLength: 5, maxLength: 40 }, 5);
     await fc.assert(fc.asyncProperty(log, ways, isSame), { numRuns: RUNS, ...SEED });
     await fc.assert(fc.asyncProperty(generatedLog, ways, isSame), { numRuns: RUNS, ...SEED });

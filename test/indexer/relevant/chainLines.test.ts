@@ -93,7 +93,7 @@ async function applyParams(
 }
 
 const ways = fc.record({
-  // Below zero: a backfill, whose later blocks are final already.
+  // A number below zero is for a backfill, in which later blocks are final already.
   finality: fc.constantFrom(-100_000, -20, 0, 3, 40, 100_000),
   wakeUps: fc.constantFrom(0, 1, 5),
 });
@@ -104,7 +104,7 @@ describe("the log of the transfers that matter, read through a log port", () => 
     expect(lines).to.deep.equal(await relevant(log as never));
   };
 
-  it("equals the log from all transfers, line by line", async () => {
+  it("equals the relevant log that is made from all transfers, line by line", async () => {
     const log = distantLogOf({ minLength: 5, maxLength: 50 }, 5);
     await fc.assert(fc.asyncProperty(log, ways, isSame), { numRuns: RUNS, ...SEED });
   }).timeout(0);
@@ -134,7 +134,7 @@ describe("the log of the transfers that matter, read through a log port", () => 
     const lines = await linesThroughPort(log.events, { finality: -last, wakeUps: 0 }, port);
     expect(lines).to.deep.equal(await relevant(log));
     expect(lines.filter(({ kind }) => kind === "history")).to.have.length(senders);
-    // One request for each listing, because here every listing is an event of its own.
+    // There is one request for each listing, because each listing here is an event of its own.
     expect(port.calls).to.be.below(senders + 20);
   });
 
@@ -171,11 +171,11 @@ describe("the log of the transfers that matter, read through a log port", () => 
     };
     const lines = await linesThroughPort(log.events, { finality: 10, wakeUps: 1 }, port);
     expect(lines).to.deep.equal(await relevant(log));
-    // The first money of the seller may fund it.
+    // Only this sender is read: the first money of the seller may fund it.
     expect([...asked]).to.deep.equal([wallet(2)]);
   });
 
-  it("reads fewer blocks together where a wallet got more transfers than one call may return", async () => {
+  it("reads fewer blocks at a time if a wallet got more transfers than one call may return", async () => {
     const log = new EventLog();
     log.listing(wallet(1), "text.translate");
     for (let n = 0; n < 200; n++) log.after(60).transfer(wallet(2), wallet(1), 1_000);
@@ -192,7 +192,7 @@ describe("the log of the transfers that matter, read through a log port", () => 
     expect(lines).to.deep.equal(await relevant(log));
   });
 
-  it("asks for finality before it reads the first block, and asks for no block below it", async () => {
+  it("reads blocks above finality one by one, and reads no transaction before the token has a final block", async () => {
     const port = portOf([]);
     port.final = 2;
     const chain = new ChainTransfers({ port, token: TOKEN, firstBlock: 1 });

@@ -79,7 +79,7 @@ describe("the watch over completeness", () => {
     expect(watch.gaps).to.deep.equal([]);
   });
 
-  it("finds a transfer that is missing in the rows in one rotation, with its wallet and amount", async () => {
+  it("finds within one rotation a transfer that the rows do not have, with its wallet and amount", async () => {
     const watch = open();
     expect(await once(watch, look(150))).to.equal(null);
     const [lost] = known.splice(
@@ -92,7 +92,7 @@ describe("the watch over completeness", () => {
     expect(gapReason(gap as Gap)).to.match(
       new RegExp(`up to block ${head} .* of ${lost.to} .* lack ${lost.value} atomic units that it received`),
     );
-    // The watch looks at no other wallet until the transfers of this one add up.
+    // The watch checks no other wallet until the transfers of this wallet add up.
     expect(await once(watch)).to.equal("failed");
     expect((await watch.lookAgain(look(), signal))?.wallet).to.equal(lost.to);
     known.push(lost);
@@ -100,7 +100,7 @@ describe("the watch over completeness", () => {
     expect(await once(watch)).to.equal(null);
   });
 
-  it("first visits wallets that did not add up in an earlier process", async () => {
+  it("first visits the wallets whose transfers did not add up in an earlier process", async () => {
     const last = WALLETS.at(-1) as Address;
     const watch = open();
     expect(await once(watch)).to.equal(null);

@@ -10,7 +10,7 @@ const retryRead: RetryRead = (work) => work({ signal: new AbortController().sign
 
 type Asked = { wallets: number; from: number; to: number };
 
-/** Reads transfers that wallets sent, and notes each request. */
+/** Opens a port with transfers that wallets sent. It notes each request. */
 function openSent(sent: ReadonlyMap<Address, readonly number[]>) {
   const asked: Asked[] = [];
   const transfersFrom: LogPort["transfersFrom"] = async (wallets, place, { limit = Infinity }) => {
@@ -43,7 +43,7 @@ describe("the transfers in final blocks", () => {
     expect([...found.values()].map(({ length }) => length)).to.deep.equal(senders.map(() => 1_000));
   });
 
-  it("are not read again when a wallet has as many as are needed, even in one block", async () => {
+  it("are not read again if enough of a wallet's transfers are known, even if these are in one block", async () => {
     const sender = wallet(2);
     const { transfers, asked, first } = openSent(new Map([[sender, [1, 5, 5, 5, 5, 9]]]));
     for (const limit of [2, 3, 1]) {
@@ -60,7 +60,7 @@ describe("the transfers in final blocks", () => {
     );
   });
 
-  it("share a read, although they are known up to different blocks", async () => {
+  it("of many wallets come with one read, even if they are known up to different blocks", async () => {
     const senders = Array.from({ length: 50 }, (_, n) => wallet(100 + n));
     const blocks = new Map(senders.map((it, n) => [it, [10 + 1_000 * n, 90_000 + n]]));
     const { asked, first } = openSent(blocks);

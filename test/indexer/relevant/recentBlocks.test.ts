@@ -37,7 +37,7 @@ describe("the blocks that are not final", () => {
     expect(read).to.equal(5_020);
   });
 
-  it("are read again from the block on at which a reorg began", async () => {
+  it("are read again from the first block of a reorg on", async () => {
     read = 0;
     const blocks = new RecentBlocks(port);
     await blocks.upTo(at(100), 1, once);
@@ -54,7 +54,7 @@ describe("the blocks that are not final", () => {
     expect(read - read100).to.equal(7);
   });
 
-  it("are forgotten when they are final and there are many", async () => {
+  it("are forgotten when they are final, if too many are stored", async () => {
     read = 0;
     const blocks = new RecentBlocks(port);
     await blocks.upTo(at(5_000), 1, once);

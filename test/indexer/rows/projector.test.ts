@@ -20,7 +20,7 @@ async function applyEvent(
   await projector.apply(database, [event], `${fork} ${event.block}`, options);
 }
 
-/** Cuts a log into pieces of one block each, of `most` events at most. */
+/** Cuts a log into pieces. The events of a piece are in one block, and there are at most `most` of them. */
 function piecesOf(events: readonly DeriveEvent[], most: number): DeriveEvent[][] {
   const pieces: DeriveEvent[][] = [];
   for (const event of events) {
@@ -57,7 +57,7 @@ async function exported({ log, rows }: FakeDatabase): Promise<string[]> {
 }
 
 describe("the derivation over a database", () => {
-  it("stores every event once and in order: a transfer as the payment that it became, the others in the log", async () => {
+  it("stores every event once and in order: a transfer that is a payment as its payment, and any other event in the log", async () => {
     let kept = { payments: 0, others: 0 };
     await fc.assert(
       fc.asyncProperty(generatedLog, async ({ events }) => {
@@ -86,7 +86,7 @@ describe("the derivation over a database", () => {
     await applyEvent(projector, database, kept, "first");
     const fork = database.save();
     await applyEvent(projector, database, lost, "first");
-    expect([...database.log.keys()], "logged by themselves").to.deep.equal([]);
+    expect([...database.log.keys()], "events in the log").to.deep.equal([]);
     database.restore(fork);
     await applyEvent(projector, database, next, "second");
     expectSameRows(database, await rowsOf([kept, next]));
@@ -112,9 +112,9 @@ describe("the derivation over a database", () => {
     );
   });
 
-  it("derives the same after its database goes back, to another fork or for another attempt", async () => {
+  it("derives the same rows after its database goes back, to another fork or for another attempt", async () => {
     const setBack = fc.record({
-      /** Where it happens, and how far back it goes, in shares of the log. */
+      /** The place where the database goes back, and how far it goes back, in shares of the log. */
       at: fc.double({ min: 0, max: 1, noNaN: true }),
       by: fc.double({ min: 0, max: 1, noNaN: true }),
       /** Events that the other fork does not have. */
@@ -143,7 +143,7 @@ describe("the derivation over a database", () => {
         if (back === undefined) return;
         database.restore(back);
         const rest = events.slice(from + lost);
-        // No fork has the delivery of an escrow without its deposit.
+        // Leaves out forks that are impossible, such as the delivery of an escrow without its deposit.
         const expected = await rowsOf([...events.slice(0, from), ...rest]).catch(() => null);
         fc.pre(expected !== null);
         for (const event of rest) await applyEvent(projector, database, event, "second");

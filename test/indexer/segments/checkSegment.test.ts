@@ -26,7 +26,7 @@ function contradiction(...parameters: Parameters<typeof checkSegment>): string {
 }
 
 describe("checkSegment", () => {
-  it("accepts a ledger in segments of any sizes, each from the head of the one before", () => {
+  it("accepts a ledger in segments of any sizes, each from the head of the segment before", () => {
     const ledger = ledgerOf(40);
     const cuts = fc.uniqueArray(fc.integer({ min: 1, max: 39 }), { maxLength: 6 });
     fc.assert(
@@ -64,7 +64,7 @@ describe("checkSegment", () => {
     expect(contradiction(EMPTY_LEDGER, lines, ledger.root())).to.contain("line 4");
   });
 
-  it("counts lines within the ledger, not within the segment", () => {
+  it("counts lines from the beginning of the ledger, not of the segment", () => {
     const ledger = ledgerOf(5);
     const { head } = checkSegment(EMPTY_LEDGER, ledger.lines(0, 2), ledger.root(2));
     const lines = ledger.lines(2);

@@ -21,7 +21,7 @@ const messageOf = (promise: Promise<unknown>) =>
   );
 
 describe("loadSegment", () => {
-  it("gives the entries of an anchor, and the size of the loaded ledger with them", async () => {
+  it("gives the entries of an anchor, and the size of the ledger after them", async () => {
     const { entries, head } = await load([0n, 3n]);
     expect(entries).to.deep.equal(ledger.entries);
     expect(head).to.include({ size: 3, root: ledger.root() });

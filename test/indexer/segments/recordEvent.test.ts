@@ -23,7 +23,7 @@ describe("recordEvent", () => {
     );
   });
 
-  it("leaves out generic work of the same ledger", () => {
+  it("leaves out generic work", () => {
     const payload = { type: "settlement", data_update: {}, confidence_score: 0.9 };
     expect(eventOf(payload)).to.equal(null);
     expect(entryType(new TestLedger().append(payload))).to.equal("settlement");
@@ -55,7 +55,7 @@ describe("recordEvent", () => {
     });
   }
 
-  it("gives errors whose text fits into a text column", () => {
+  it("gives errors that have only printable ASCII characters, so that a text column can store them", () => {
     const event = eventOf({ type: "receipt", body: { "\u0000\ud800é": 1.5 }, signer, signature });
     expect(event?.error).to.match(/^[\x20-\x7e]+$/);
   });

@@ -27,7 +27,7 @@ const LEDGER = `0x${"1e".repeat(32)}` as const;
 describe("segments from a settlement service", () => {
   let server: Server;
   let source: SegmentSource;
-  /** What the service has, and how it behaves. */
+  /** The lines that the service has, and how it behaves. */
   let lines: string[];
   let atMost: number;
   let asked: string[];

@@ -14,8 +14,9 @@ const [seller, other] = [newWallet(), newWallet()];
 const buyer = other.address.toLowerCase();
 
 /**
- * A receipt that its buyer signed too, a listing that its payee signed too, a record that its named signer did not
- * sign, or null.
+ * A record for a number: a receipt that should have its buyer's signature too, or a listing that should have its
+ * payee's. Some records have no such signature, or a wrong one. Some name a wrong signer. Every fifth number gives
+ * null.
  */
 async function recordOf(n: number): Promise<SignedRecord | null> {
   if (n % 5 === 4) return null;
@@ -89,7 +90,7 @@ describe("signers that are recovered in advance", () => {
     expect(await checkAll(() => expect.fail("a thread was asked"), few)).to.deep.equal(expected(few));
   });
 
-  it("are recovered a limited number of entries in advance, and awaited only when they are needed", async () => {
+  it("are recovered for a limited number of entries in advance, and awaited only when they are needed", async () => {
     const many = Array.from({ length: 100 * BATCH }, (_, n) => records[n % records.length] ?? null);
     const answers: (() => void)[] = [];
     const ask = () => new Promise<null>((resolve) => answers.push(() => resolve(null)));

@@ -40,7 +40,7 @@ describe("storedInclusionProof", () => {
     expect(rows.size).to.equal(Math.ceil(300 / 16) + Math.ceil(18 / 16) + 1);
   });
 
-  it("fails if a node is missing, and proves nothing else", async () => {
+  it("fails if a node of the tree is not stored", async () => {
     const page = { height: 0, index: 0, hashes: "00".repeat(32) };
     for (const pages of [[], [page]]) {
       const error = await storedInclusionProof(0, 2, async () => pages).catch((it) => it);

@@ -38,8 +38,8 @@ export const cast = {
 };
 
 /**
- * A market with a busy seller, a small one, one with private metrics, free calls, a ring, a hub, and escrows with every
- * end.
+ * A market with a busy seller, a small seller, a seller with private metrics, free calls, a ring, a hub, and escrows
+ * with every result.
  */
 export function marketStory(): EventLog {
   const { busy, modest, secret, free, ring, funder, hub, buyers } = cast;
@@ -151,7 +151,8 @@ export async function fillEventLog(
 }
 
 /**
- * The rows that handlers would have stored for the escrows' transactions. Each is named after the escrow and the step.
+ * Stores the rows that handlers would have stored for the escrows' transactions. The id of a row is the escrow's id and
+ * the step. The hash of its transaction is made from both.
  */
 async function fillEscrowSteps({ database }: Pick<Api, "database">, log: EventLog): Promise<void> {
   const rows = log.events.flatMap((event) => {
@@ -164,7 +165,10 @@ async function fillEscrowSteps({ database }: Pick<Api, "database">, log: EventLo
   await database.insert(schema.escrowStep).values(rows);
 }
 
-/** The ledger that carried the records and a piece of generic work, with leaves of its own making, anchored twice. */
+/**
+ * Stores the ledger with the records and one entry of generic work. Its leaves are hashes of the entries' hashes. It
+ * has three anchors, and the last one is a heartbeat.
+ */
 async function fillLedger({ database }: Api, { store }: Awaited<ReturnType<EventLog["derive"]>>) {
   const records = [...store.rows("record").values()].sort((a, b) => a.seq - b.seq);
   const frontier = new MerkleFrontier();

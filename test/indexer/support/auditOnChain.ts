@@ -46,7 +46,7 @@ export async function openAuditsOnChain({ chain, ledger, ledgerId, anchor, opera
       price_usdc: "0.50",
       ...more,
     });
-  /** A paid and receipted hire; its id as audits name it. */
+  /** Makes a hire with a payment and a receipt. Returns its id as audits name it. */
   const hire = async (by: Wallet, more: RecordBody = {}): Promise<string> => {
     const { transactionHash, logs } = await chain.pay(buyer, by, 500_000n);
     await say(by, "receipt", {
@@ -62,13 +62,15 @@ export async function openAuditsOnChain({ chain, ledger, ledgerId, anchor, opera
       verification: { all_passed: true, checks: {} },
       ...more,
     });
-    // The token first emits that the authorization is used.
+    // The token logs the used authorization first. So the transfer is the last log.
     return `${transactionHash}-${logs.at(-1)?.logIndex}`;
   };
 
   return {
     seller,
-    /** Parameters, listings, offers, and a hire of each auditor, so that it is in Tier 2. */
+    /**
+     * Publishes parameters, listings and offers, and makes a hire of each auditor, so that the auditors are in Tier 2.
+     */
     prepare: async (params: RecordBody) => {
       await chain.mint(buyer, 100_000_000n);
       await say(operator, "params", {
@@ -92,8 +94,8 @@ export async function openAuditsOnChain({ chain, ledger, ledgerId, anchor, opera
           max_latency_ms: 2 ** auditors.indexOf(by),
         });
       }
-      // They act before they are paid, because a wallet whose first money comes from a buyer belongs to that buyer's
-      // family.
+      // The auditors act before they are paid, because a wallet whose first money comes from a buyer belongs to that
+      // buyer's family.
       await anchor();
       for (const by of auditors) {
         await hire(by);
@@ -109,13 +111,13 @@ export async function openAuditsOnChain({ chain, ledger, ledgerId, anchor, opera
       await anchor();
       await chain.mine(3);
     },
-    /** A hire that may be drawn at the tick of the next block. */
+    /** Makes a hire that may be drawn at the tick of the next block. */
     hire: async () => {
       const id = await hire(seller, HASHES);
       await anchor();
       return id;
     },
-    /** Adds a verdict of the present auditor. */
+    /** Adds the verdict of the auditor that was asked last. */
     answer: async (told: AuditOnNode, hire: string, verdict: string) => {
       const round = told.rounds.length;
       const asked = told.rounds.at(-1)?.attempts.at(-1);
@@ -132,7 +134,7 @@ export async function openAuditsOnChain({ chain, ledger, ledgerId, anchor, opera
     },
     told: async (indexer: IndexerProcess, hire: string) =>
       (await indexer.query<{ audit: AuditOnNode | null }>(AUDIT, { id: hire })).audit,
-    /** Checks that GraphQL shows an audit as its rows and the chain's blocks have it. */
+    /** Checks that GraphQL shows the same audit as the rows and the chain's blocks. */
     expectSameAsRows: async (audit: AuditOnNode, rows: Row<"auditAssignment">[]) => {
       const hashOf = async (block: number) =>
         (await chain.client.getBlock({ blockNumber: BigInt(block) })).hash;

@@ -8,7 +8,7 @@ import { DAY, type EventLog, wallet } from "../../derive/eventLog.ts";
 import { beforeServerStops, testDatabase } from "../../support/testDatabase.ts";
 import { fillEventLog, node } from "./apiStory.ts";
 
-/** A ledger entry for each kind of end that an audit may have, by the name of its hire. */
+/** The id of a hire for each state that an audit may have in the story. */
 export type AuditedHires = Record<
   | "rolledBack"
   | "dismissed"
@@ -27,8 +27,8 @@ type Hires = Partial<AuditedHires>;
 const MODE = { payment_mode: "platform_escrow:swarmwage-partnered" };
 
 /**
- * A seller whose hires are all drawn. Their audits end in every possible way. There are nine auditors, and one of them
- * has left.
+ * A seller whose hires are all audited. Their audits are in many different states. There are nine auditors, and one of
+ * them has left.
  */
 export async function auditedMarket(): Promise<{ log: EventLog; hires: AuditedHires }> {
   const log = scene({ auditors: 9 });
@@ -69,9 +69,9 @@ export async function auditedMarket(): Promise<{ log: EventLog; hires: AuditedHi
   }
   decide("rolledBack", "rollback");
   decide("dismissed", "dismiss");
-  // A second decision counts for nothing.
+  // A second decision has no effect.
   decide("dismissed", "rollback");
-  // Receipted without hashes: silence.
+  // The receipt of this hire has no hashes. So the seller discloses nothing.
   log.hire(SELLER, wallet(buyers++));
   log.after(DAY + 60);
   tick();
@@ -83,7 +83,7 @@ export async function auditedMarket(): Promise<{ log: EventLog; hires: AuditedHi
   tick();
   await answer("secondRound", "fail");
   tick();
-  // A hire whose money is held in escrow, and a listing with a capability that nobody audits.
+  // A hire with its money in an escrow, and a listing with a capability that nobody audits.
   log.listing(SELLER, "code.review", { audit: { operator: AUDITED } });
   const escrow = log.deposit(SELLER, wallet(buyers++));
   log.receipt(SELLER, wallet(buyers - 1), { escrow_id: escrow, ...HASHES, capability: "text.translate" });
@@ -105,7 +105,7 @@ export type AuditStory = Awaited<ReturnType<typeof start>>;
 
 let running: Promise<AuditStory> | undefined;
 
-/** The audited market in a database of its own of the Postgres that the tests of the API share. */
+/** The audited market in a database of its own, on the Postgres that all tests of the API share. */
 export function openAuditStory(): Promise<AuditStory> {
   running ??= start();
   return running;

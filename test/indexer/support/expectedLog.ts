@@ -4,7 +4,10 @@ import { recordSigningHash } from "tallystick-protocol/records/record";
 import { parseAbi, parseEventLogs, type TransactionReceipt } from "viem";
 import type { LocalChain } from "./localChain.ts";
 
-/** The events by the specification, written again. They are not the node's own definitions. */
+/**
+ * The events as the specification has them. They are written here again, so that the node's own definitions are not
+ * used.
+ */
 const abi = parseAbi([
   "event Transfer(address indexed from, address indexed to, uint256 value)",
   "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
@@ -22,8 +25,8 @@ const walletAbi = parseAbi([
 ]);
 
 /**
- * An entry of a followed ledger as the test wrote it. It is a record, or `shown` is the line by which the log shows an
- * entry that is no record; null if the log does not show it.
+ * An entry of a followed ledger as the test wrote it. An entry that is a record has `record`. Any other entry has
+ * `shown`: its line in the log, or null if the log does not show it.
  */
 export type WrittenEntry = { hash: string } & (
   | { record: { type: string; body: RecordBody; signer: Hex; signature: Hex } }

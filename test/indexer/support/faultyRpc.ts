@@ -7,7 +7,8 @@ type Message = { method: string; params: { address?: string }[] };
 type Reply = { result?: unknown };
 
 /**
- * A proxy for a chain's RPC with faults for the token's logs: it refuses them, or leaves out those of one transaction.
+ * A proxy for a chain's RPC with two possible faults for the token's logs. It refuses all requests for them, or it
+ * leaves out the logs of one transaction.
  */
 export async function startFaultyRpc(rpcUrl: string, { token, lost }: { token: Address; lost: Hex }) {
   const state = { refuses: false, dropped: 0 };

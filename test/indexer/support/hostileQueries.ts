@@ -21,7 +21,7 @@ const times = (n: number, part: (n: number) => string) =>
   Array.from({ length: n }, (_, at) => part(at)).join(" ");
 const nested = (n: number, open: string, close = "}") => `${open.repeat(n)} id ${close.repeat(n)}`;
 
-/** Queries whose form is the attack: too deep, too wide, too often, in circles. */
+/** Queries whose form is the attack: they are too deep, too wide, repeated too often, or circular. */
 export const shapes: Hostile[] = [
   ...[5, 20, 100, 400].flatMap((n) => [
     { family: "deep", query: `{ ${nested(n, "hires { nodes { seller { ", "} } }")} }` },
@@ -181,7 +181,7 @@ export const injections: Hostile[] = Object.values(graphqlSchema.getQueryType()?
   },
 );
 
-/** Every kind of text for arguments that accept text. For others fewer words, and numbers. */
+/** Arguments that accept text get every kind of text. Other arguments get fewer texts, and all numbers. */
 function badValues({ type }: GraphQLArgument | GraphQLInputField): unknown[] {
   const isText = ["ID", "String", "Address", "Capability"].includes(getNamedType(type).name);
   return isText
@@ -247,7 +247,7 @@ const seeds = shapes
   .filter(({ query }) => query.length > 20 && query.length < 4_000)
   .map(({ query }) => query);
 
-/** Valid queries with parts removed, repeated and swapped. */
+/** Queries with parts removed, repeated and swapped. */
 export const mutants: fc.Arbitrary<Hostile> = fc
   .tuple(
     fc.constantFrom(

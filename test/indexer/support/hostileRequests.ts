@@ -8,8 +8,8 @@ const upgrade = (target: string, more = "") =>
   `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${more}\r\n`;
 
 /**
- * Tests of what strangers may write to the socket of an indexer. `node` gives the indexer once it runs. It has no
- * settlement service behind it.
+ * Tests of what strangers may write to the socket of an indexer. `node` gives the indexer when it runs. The indexer has
+ * no settlement service.
  */
 export function hostileRequests(node: () => LonelyIndexer): void {
   const port = () => Number(new URL(node().indexer.url).port);
@@ -22,7 +22,7 @@ export function hostileRequests(node: () => LonelyIndexer): void {
     );
   };
 
-  it("among hostile bytes answers an upgrade whose target is not a URL, and one that breaks off during the refusal", async () => {
+  it("refuses an upgrade with a wrong target, also if the client breaks the connection during the refusal", async () => {
     for (const target of ["//", "http://[", "*", "/v1/stream?%", "/v1/streams", "/graphql"]) {
       const answer = await converse(port(), { parts: [upgrade(target)], listenMs: 5_000 });
       expect(statusesOf(answer), target).to.satisfy(([status]: number[]) => status! >= 400 && status! < 500);
@@ -32,12 +32,12 @@ export function hostileRequests(node: () => LonelyIndexer): void {
     await stillServes();
   });
 
-  it("among hostile bytes answers with a status of HTTP or closes the connection, and keeps running", async () => {
+  it("answers hostile bytes with a status of HTTP or closes the connection, and keeps running", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(hostileConversation, { minLength: 12, maxLength: 12 }), async (all) => {
         const answers = await Promise.all(all.map((one) => converse(port(), one)));
         expect((await fetch(`${node().indexer.url}/health`)).status).to.equal(200);
-        // 502 is the answer because the settlement service is not there.
+        // 502 is possible, because the settlement service does not run.
         for (const status of answers.flatMap(statusesOf)) {
           expect(status).to.satisfy((it: number) => it < 500 || it === 502 || it === 503);
         }

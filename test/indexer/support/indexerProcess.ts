@@ -11,7 +11,10 @@ import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 
 export type IndexerProcess = Awaited<ReturnType<typeof startIndexer>>;
 
-/** The real indexer: Ponder as a separate process. It counts as started once its HTTP server answers, ready or not. */
+/**
+ * Starts the real indexer: Ponder as a separate process. It counts as started when its HTTP server answers, ready or
+ * not.
+ */
 export async function startIndexer(
   supervisor: Supervisor,
   logFolder: string,
@@ -36,7 +39,7 @@ export async function startIndexer(
     }),
     logFile,
     isReady: async (signal) => (await fetch(`${url}/health`, { signal })).ok,
-    // A test ends by its own time limit. A soak on a busy machine has none.
+    // A test has a time limit of its own. A soak on a busy machine has only this one.
     readyWithinMs: 600_000,
     // A killed indexer keeps its schema locked. On a busy machine a normal end takes long.
     stop: [{ signal: "SIGTERM", waitMs: 60_000 }],
@@ -62,7 +65,7 @@ export async function startIndexer(
     query,
     until,
     log: () => readFileSync(logFile, "utf8"),
-    /** Waits until the tick of a block, or of a later one, was derived. */
+    /** Waits until the tick of a block, or of a later block, is derived. */
     untilTick: (block: bigint) =>
       until(`the tick of block ${block}`, async () => {
         const { meta } = await query<{ meta: { block: number; digest: string } }>(
@@ -71,7 +74,7 @@ export async function startIndexer(
         return meta.block >= Number(block) && meta;
       }),
     stop: () => supervisor.stop(name),
-    /** Kills it. */
+    /** Kills the process of the indexer. */
     kill: () => process.kill(pid, "SIGKILL"),
   };
 }

@@ -33,10 +33,13 @@ export const CHAIN_ID = hardhat.id;
 export const PROVIDER = "swarmwage-partnered";
 const FOREVER = 2n ** 48n;
 
-/** The first of the accounts that a Hardhat node gives ether to: it relays everything here. */
+/**
+ * The private key of the first account that has ether on a Hardhat node. It sends each transaction for which a test
+ * names no sender.
+ */
 const RELAYER = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 
-/** An agent of a test: a fresh key. Its address is lower case, as everywhere inside. */
+/** A wallet of a test, with a new key. Its address is lower case, as everywhere in the code. */
 export type Wallet = { account: PrivateKeyAccount; address: Address; privateKey: Hex };
 
 export function newWallet(): Wallet {
@@ -47,7 +50,7 @@ export function newWallet(): Wallet {
 
 export type LocalChain = Awaited<ReturnType<typeof startLocalChain>>;
 
-/** A real chain with our contracts, and the actions of tests on it. Every transaction is mined at once. */
+/** Starts a real chain with our contracts, and gives the actions of tests on it. Every transaction is mined at once. */
 export async function startLocalChain(supervisor: Supervisor, logFolder: string) {
   const port = await freePort();
   const rpcUrl = `http://127.0.0.1:${port}`;
@@ -107,7 +110,7 @@ export async function startLocalChain(supervisor: Supervisor, logFolder: string)
       deploy(`test/${name}`, artifactOf(`test/${name}`).abi, args),
     mint: (to: Wallet, amount: bigint) => send(token, testUsdcAbi, "mint", [to.address, amount]),
 
-    /** A direct payment as x402 makes it: the buyer signs, anyone submits. */
+    /** A direct payment as x402 makes it: the buyer signs, and anyone sends it to the chain. */
     pay: async (from: Wallet, to: Wallet, value: bigint, nonce: Hex = generatePrivateKey()) => {
       const terms = {
         from: from.address,
@@ -184,7 +187,7 @@ export async function startLocalChain(supervisor: Supervisor, logFolder: string)
 
 export { zeroAddress, zeroHash };
 
-/** A number as JSON-RPC wants it: without zeros in front. */
+/** A number in the form that JSON-RPC requires: without zeros in front. */
 function shortened(slot: Hex): Hex {
   return `0x${BigInt(slot).toString(16)}`;
 }

@@ -12,14 +12,17 @@ export type LonelyIndexer = {
   postgres: PostgresServer;
   chain: LocalChain;
   indexer: IndexerProcess;
-  /** Its settings, for an additional replica. */
+  /** The indexer's settings, for an additional replica. */
   environment: Record<string, string>;
   /** Starts Postgres again, on the same data and port, after it was stopped. */
   restartPostgres: () => Promise<void>;
   close: () => Promise<void>;
 };
 
-/** A real indexer over a real chain and a real Postgres. It follows no ledger. It is for tests of serving. */
+/**
+ * Starts a real indexer over a real chain and a real Postgres. It follows no ledger. It is for tests of the API under
+ * bad conditions.
+ */
 export async function startLonelyIndexer(more: Record<string, string> = {}): Promise<LonelyIndexer> {
   const folder = await mkdtemp(path.join(tmpdir(), "tallystick-lonely-"));
   // Postgres runs as a user of its own where this process is root.

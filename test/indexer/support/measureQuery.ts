@@ -5,7 +5,7 @@ import { rowsRead } from "./rowsRead.ts";
 
 type ApiDatabase = Awaited<ReturnType<typeof openApiDatabase>>;
 
-/** The number of rows that all statements of a query read, and of objects in its answer. */
+/** The number of rows that all statements of a query read, and the number of objects in its answer. */
 export async function measureQuery(
   app: Hono,
   database: ApiDatabase,
@@ -32,7 +32,7 @@ export async function measureRequest(
   const response = await app.request(path, init);
   expect(response.status, await response.clone().text()).to.equal(status);
   const body = await response.json();
-  // Without the one row with the tick of the answer, and without estimates, which read no rows.
+  // The statement for the tick of the answer is left out. Estimates are left out too, because they read no rows.
   const sent = [...database.sent].filter(({ query }) => !/^EXPLAIN|from (?:"\w+"\.)?"state"/i.test(query));
   const statements = await Promise.all(sent.map((it) => rowsRead(database.pool, it)));
   return {

@@ -36,7 +36,7 @@ export async function openRestApi() {
       expect(response.status, await response.clone().text()).to.equal(200);
       return (await response.json()) as Answer;
     },
-    /** Sends JSON; text goes as it is. */
+    /** Sends a body as JSON. A string is sent unchanged. */
     post: (path: string, body: unknown) =>
       app.request(path, {
         method: "POST",

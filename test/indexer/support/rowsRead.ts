@@ -13,9 +13,9 @@ type PlanNode = {
 type Sent = { query: string; params: unknown[] };
 
 /**
- * Runs a statement again and counts the rows that it read from tables, and the rows that it returned. It uses the plan
- * for these values, and the generic plan that Postgres may use for a prepared statement. The result is for the plan
- * that reads more.
+ * Runs a statement again and counts the rows that it reads from tables, and the rows that it returns. It runs with two
+ * plans: the plan for these values, and the generic plan that Postgres may use for a prepared statement. The result is
+ * for the plan that reads more.
  */
 export async function rowsRead(pool: pg.Pool, { query, params }: Sent): Promise<RowsRead> {
   const client = await pool.connect();

@@ -14,7 +14,7 @@ import { recordPayload, signBody } from "tallystick-protocol/records/record";
 import { zeroAddress } from "viem";
 import { CHAIN_ID, type LocalChain, type Wallet } from "./localChain.ts";
 
-/** Entries never change, so that their lines are made once. */
+/** Entries never change, so each line is made only once. */
 const lines = new WeakMap<LedgerEntry, string>();
 
 function lineOf(entry: LedgerEntry): string {
@@ -41,14 +41,14 @@ export class TestLedger {
     return entry;
   }
 
-  /** Appends a record with a body that `by` signs as it is: see `bindBody` for the fields that most types must have. */
+  /** Appends a record with a body that `by` signs as it is. `bindBody` adds the fields that most types must have. */
   async sign(by: Wallet, type: string, body: RecordBody): Promise<LedgerEntry> {
     const signature = await signBody(body, { privateKey: by.privateKey });
     const signer = by.address.toLowerCase() as Hex;
     return this.append(recordPayload({ type, body, signer, signature }));
   }
 
-  /** Another ledger with the same entries so far. */
+  /** Another ledger with the same entries. */
   copy(): TestLedger {
     const copy = new TestLedger();
     for (const entry of this.entries) {

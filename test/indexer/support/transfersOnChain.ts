@@ -4,7 +4,9 @@ import type { Address } from "tallystick-protocol/address";
 import { parseEventLogs } from "viem";
 import type { LocalChain } from "./localChain.ts";
 
-/** Every transfer of the token, in order, in the form of a node's event, but read from the chain without a node. */
+/**
+ * Every transfer of the token, in order and in the form of a node's event. It is read from the chain without a node.
+ */
 export async function transfersOnChain({ client, token }: LocalChain): Promise<TransferEvent[]> {
   const logs = await client.getLogs({ address: token, fromBlock: 0n, toBlock: "latest" });
   const placeOf = ({ blockNumber, logIndex }: { blockNumber: bigint; logIndex: number }, back = 0) =>

@@ -5,7 +5,7 @@ import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
 
-/** `tallystick upgrade --json` as a separate process, with its reports. */
+/** Starts `tallystick upgrade --json` as a separate process, and stores its reports. */
 export function startUpgrade(args: string[]) {
   const child = spawn(process.execPath, nodeProgram("scripts/cli.ts", ["upgrade", "--json", ...args]), {
     env: childEnvironment(),
@@ -22,10 +22,10 @@ export function startUpgrade(args: string[]) {
     child,
     exit,
     said: () => said,
-    /** The report of a step: at its end, or the first one. */
+    /** Waits for the report of a step's end. If `isDone` is false, it waits for the step's first report. */
     until: async (step: string, isDone = true) => {
       const look = async () => told.find((it) => it.step === step && (!isDone || it.done !== false));
-      const parameters = { what: `the upgrade to tell ${step}`, withinMs: 180_000, everyMs: 20 };
+      const parameters = { what: `the report of ${step}`, withinMs: 180_000, everyMs: 20 };
       const found = await Promise.race([waitUntil(look, parameters).catch(() => undefined), exit.then(look)]);
       if (found === undefined)
         throw new Error(`the upgrade did not tell ${step}; last ${JSON.stringify(told.at(-1))}: ${said}`);

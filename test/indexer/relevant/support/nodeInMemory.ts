@@ -43,7 +43,7 @@ export type NodeOptions = {
   together: number;
 };
 
-/** A node with relevant transfers as its handlers see it, over a database in memory that can be put back. */
+/** A node with relevant transfers, without Ponder. Its database is in memory, and can go back to an earlier state. */
 export class NodeInMemory {
   readonly database = new FakeDatabase();
   readonly #options: NodeOptions;
@@ -70,7 +70,7 @@ export class NodeInMemory {
     await this.#apply([{ ...params, form: "relevant" }], "", () => []);
   }
 
-  /** Runs the handler of an event, or of a block that wakes the node up and is no event. */
+  /** Does what the handler of an event does, or the handler of a block that has no event and wakes the node up. */
   async handle(block: number, event: DeriveEvent | null, hash: string): Promise<void> {
     const { retryRead, together } = this.#options;
     const view = await this.#chain.at({ block, hash: hashOf(block) }, retryRead);
@@ -105,7 +105,7 @@ export class NodeInMemory {
     if (event !== null) await this.#apply([event], hash, read);
   }
 
-  /** Returns what puts the node's database back to its present state. */
+  /** Returns a function that brings the node's database back to its present state. */
   save(): () => void {
     const [saved, written] = [this.database.save(), this.written];
     return () => {
@@ -137,7 +137,7 @@ export class NodeInMemory {
   }
 }
 
-/** As in `eventLog.ts`, which needs Ponder. */
+/** The same function as in `eventLog.ts`. A test cannot import that file, because it needs Ponder. */
 function watchesMore(changes: readonly RowChange[]): boolean {
   return changes.some(({ table, after }) => table === "list" && after.id === WATCHED);
 }

@@ -12,7 +12,7 @@ import type {
 
 export const hashOf = (block: number): Hex => `0x${block.toString(16).padStart(64, "0")}`;
 
-/** A log port over the transfers of a log that has all, in memory. `final` is the last final block. */
+/** A log port in memory over a log that has all transfers. `final` is the last final block. */
 export function portOf(log: readonly DeriveEvent[]): LogPort & { final: number; calls: number } {
   const transfers = log.filter((it): it is TransferEvent => it.kind === "transfer").map(tokenTransfer);
   const used = log

@@ -3,12 +3,12 @@ import type { DeriveEvent } from "tallystick-derive/events";
 import type { Row, TableName } from "tallystick-derive/tables";
 import type { LoggedEvent, RowDatabase } from "../../../../indexer/src/rows/projector.ts";
 
-/** A database in memory that can be put back to an earlier state, and counts its requests. */
+/** A database in memory that can go back to an earlier state, and notes the rows that were asked for. */
 export class FakeDatabase implements RowDatabase {
   rows = new Map<string, Row<TableName>>();
   log = new Map<string, string>();
   readonly asked: string[] = [];
-  /** After this many more writes, one fails. */
+  /** After this many more writes, every write fails. */
   writesLeft = Number.POSITIVE_INFINITY;
 
   async find<T extends TableName>(table: T, id: string): Promise<Row<T> | null> {
