@@ -35,7 +35,7 @@ describe("the pages of a node", () => {
     expect(linked).to.deep.equal(examples.map(({ query }) => query));
   });
 
-  it("link every document from the first page, and show it as HTML with a heading", async () => {
+  it("link every document from the first page, and show each document as HTML with a heading", async () => {
     const { text: contents } = await get("/docs/");
     const names = readdirSync(`${repositoryRoot}/docs`, { recursive: true, encoding: "utf8" }).filter((it) =>
       it.endsWith(".md"),

@@ -52,8 +52,8 @@ export async function expectAgreement(
     expect(derivedState(derived, store), "fields and clusters by the oracle").to.deep.equal(
       oracle(forOracle(events)),
     );
-    // Without this check, empty logs would agree too. It looks at rows, because all events may be outside of the window
-    // by now.
+    // Without this check, empty logs would agree too. The check looks at rows, because all events may be outside of the
+    // window by now.
     const happened = store.rows("hire").size + store.rows("cluster").size;
     expect(happened, "hires and clusters").to.be.greaterThan(0);
     const digests = new Map([...store.rows("digest").values()].map((it) => [it.block, it.digest]));

@@ -35,10 +35,7 @@ const GAS = 700_000n;
 const CROWD_ROOM = Math.ceil(Number(CROWD_GAS) / Number(GAS));
 /** A deadline comes a few blocks after its deposit. Most settlements come before the deadline, and some after it. */
 const SECONDS_TO_DEADLINE = 3_000n;
-/**
- * For each gap in a generated log, the number of blocks on the chain. Some gaps are shorter than the batch of {@link
- * BATCH_BLOCKS}, and one is as long.
- */
+/** For each gap in a generated log, the number of blocks on the chain: less than {@link BATCH_BLOCKS}, or as many. */
 const GAPS = new Map([
   [1, 1],
   [60, 4],

@@ -66,7 +66,7 @@ describe("Authorizations", () => {
     );
   });
 
-  it("knows this after the chain goes back to a fork, or goes back because an attempt failed", async () => {
+  it("knows which transfers were authorized after the chain goes back to a fork, or goes back because an attempt failed", async () => {
     await fc.assert(
       fc.asyncProperty(
         chain,

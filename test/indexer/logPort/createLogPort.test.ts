@@ -127,7 +127,7 @@ describe("a log port of several sources", () => {
       const before = asked();
       now += 29_000;
       expect(await port.transfersTo([BOB], whole, call)).to.deep.equal(told);
-      expect(asked(), "soon after").to.equal(before);
+      expect(asked(), "requests to the portal").to.equal(before);
       rpcServer.refuse = ({ method, params }) =>
         method === "eth_getLogs" && "fromBlock" in (params[0] as object)
           ? { code: 4444, message: "pruned history unavailable" }

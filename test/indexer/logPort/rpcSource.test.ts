@@ -431,7 +431,7 @@ describe("the RPC source of token logs", () => {
         if (messages.length > 1) {
           return { status: 400, text: '{"jsonrpc":"2.0","error":{"code":-32600,"message":"no batches"}}' };
         }
-        // A different node may answer each call. At the first request for logs, this node is behind the others.
+        // A different node may answer each call. At the first request for logs, the asked node is behind the others.
         const [{ method, params }] = messages as [RpcMessage];
         const filter = JSON.stringify(params);
         const isFirst = method === "eth_getLogs" && !asked.has(filter) && filter.includes(ALICE.slice(2));

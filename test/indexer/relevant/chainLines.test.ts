@@ -171,7 +171,7 @@ describe("the log of the transfers that matter, read through a log port", () => 
     };
     const lines = await linesThroughPort(log.events, { finality: 10, wakeUps: 1 }, port);
     expect(lines).to.deep.equal(await relevant(log));
-    // Only this sender is read: the first money of the seller may fund it.
+    // Only this sender is asked for. Its money is the seller's first money, so it may fund the seller.
     expect([...asked]).to.deep.equal([wallet(2)]);
   });
 
