@@ -30,7 +30,7 @@ describe("tallystick-mcp in escrow mode", () => {
   let isKeeperDown = false;
   let wallet: Wallet;
   let closing: (() => unknown)[];
-  /** The wall clock, moved on with the chain's. */
+  /** The seconds by which a test has moved the clocks ahead: that of the chain, of the seller and of the MCP server. */
   let ahead = 0;
   const now = () => Date.now() + ahead * 1000;
   const treasury = newWallet();
@@ -118,12 +118,12 @@ describe("tallystick-mcp in escrow mode", () => {
     closing.push(opened.close);
     return opened.call;
   }
-  /** What the buyer has spent, and what the escrow holds of it. */
+  /** The amount that has left the buyer's wallet. An escrow may still hold it. */
   const spent = async () => PURSE - (await chain.balanceOf(wallet));
   const remaining = async (call: Awaited<ReturnType<typeof connect>>) =>
     (await call("get_remaining_budget")).remaining_usdc;
 
-  it("deposits, verifies and releases, and reports how it was paid", async () => {
+  it("deposits, verifies and releases, and reports how the hire was paid", async () => {
     const seller = await sell();
     const call = await connect();
     expect((await call("get_remaining_budget")).payment_modes).to.deep.equal(["direct", PLATFORM]);
@@ -149,7 +149,7 @@ describe("tallystick-mcp in escrow mode", () => {
     expect((await call("resume_hires")).hires).to.deep.equal([]);
   });
 
-  it("refunds a result that does not verify, and may spend the money again", async () => {
+  it("gets a refund if the result does not verify, and may spend the money again", async () => {
     await sell({ handler: () => ({ result: 1e9 }) });
     const call = await connect();
     const hired = await call("hire_agent", { ...ORDER, payment_mode: PLATFORM });
@@ -160,7 +160,7 @@ describe("tallystick-mcp in escrow mode", () => {
     expect(await spent()).to.equal(0n);
   });
 
-  it("counts the money in an escrow as spent until it is released, and releases it on request", async () => {
+  it("counts money that an escrow holds as spent, and releases it on request", async () => {
     const seller = await sell();
     const call = await connect({ TALLYSTICK_SPEND_CAP_USDC: "0.80" });
     isKeeperDown = true;
@@ -182,7 +182,7 @@ describe("tallystick-mcp in escrow mode", () => {
     expect((await call("resume_hires")).hires).to.deep.equal([]);
   });
 
-  it("gets back the budget of a hire that nobody settled, once the deadline has returned the money", async () => {
+  it("gives the price of a hire back to the budget after the refund at the deadline", async () => {
     await sell();
     const store = memoryStore();
     const call = await connect({ TALLYSTICK_SPEND_CAP_USDC: "0.80" }, store);
@@ -196,7 +196,7 @@ describe("tallystick-mcp in escrow mode", () => {
     );
     await calls.timeoutRefund(hire!);
     isKeeperDown = false;
-    // Another process with the same state gives back what its predecessor reserved.
+    // The first process reserved the amount. A new process on the same store gives it back to the budget.
     const next = await connect({ TALLYSTICK_SPEND_CAP_USDC: "0.80" }, store);
     expect(await remaining(next)).to.equal("0.30");
     const { hires, remaining_budget_usdc } = await next("resume_hires");
@@ -206,7 +206,7 @@ describe("tallystick-mcp in escrow mode", () => {
   });
 
   for (const knowsJob of [false, true]) {
-    it(`keeps no reservation forever when the seller delivers and never deposits${knowsJob ? ", and says so again" : ""}`, async () => {
+    it(`ends a reservation if the seller delivers and never deposits${knowsJob ? ", and repeats its result" : ""}`, async () => {
       const seller = await sell();
       const call = await connect({ TALLYSTICK_SPEND_CAP_USDC: "0.80" });
       market.hosts[seller.host] = {
@@ -235,7 +235,7 @@ describe("tallystick-mcp in escrow mode", () => {
     });
   }
 
-  it("does not touch hires that are running, and hires of an escrow that was removed from the list", async () => {
+  it("resumes no hire that is running, and no hire whose escrow was removed from the list", async () => {
     const [begun, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     await sell({
       handler: async (params) => {
@@ -260,7 +260,7 @@ describe("tallystick-mcp in escrow mode", () => {
     expect((await call("resume_hires")).hires[0]).to.include({ money: "released" });
   });
 
-  it("pays into a custom escrow by the URL that its payment mode names", async () => {
+  it("pays into a custom escrow whose keeper is at the URL in the payment mode", async () => {
     await sell({ mode: CUSTOM });
     const { relay: _, ...escrow } = allowed();
     const call = await connect({ TALLYSTICK_ESCROWS: JSON.stringify({ [CUSTOM]: escrow }) });
@@ -269,7 +269,7 @@ describe("tallystick-mcp in escrow mode", () => {
     expect(await spent()).to.equal(PRICE);
   });
 
-  it("pays only into escrows that the operator named, and only on request", async () => {
+  it("pays into an escrow only if the operator listed the escrow and the call asks for it", async () => {
     await sell();
     const order = { ...ORDER, payment_mode: "escrow" };
     const unlisted = await connect({ TALLYSTICK_ESCROWS: "" });
@@ -286,7 +286,7 @@ describe("tallystick-mcp in escrow mode", () => {
     expect(await spent()).to.equal(0n);
   });
 
-  it("names the faults of the setting", () => {
+  it("names each wrong field in the setting of escrows", () => {
     const issuesOf = (escrows: string): string[] => {
       try {
         readMcpConfig(environment({ TALLYSTICK_ESCROWS: escrows }));

@@ -31,7 +31,7 @@ describe("the limits of an MCP server", () => {
     return { asked, context: createMcpContext(config, { fetch, store, now: () => 1_800_000_000_000 }) };
   };
 
-  it("allow a hire exactly at the limit for one, and send no request for one above it", async () => {
+  it("allow a hire at exactly the limit for one hire, and send no request for a hire above this limit", async () => {
     for (const [settings, limit] of [
       [{ TALLYSTICK_SPEND_CAP_USDC: "1.00" }, "1.00"],
       [{ TALLYSTICK_SPEND_CAP_USDC: "1.00", TALLYSTICK_MAX_PER_HIRE_USDC: "0.30" }, "0.30"],
@@ -49,7 +49,7 @@ describe("the limits of an MCP server", () => {
     }
   });
 
-  it("are for one wallet, whichever process spends: budget and hires are in its store", async () => {
+  it("hold for all processes of one wallet, because budget and hires are in the shared store", async () => {
     const store = memoryStore();
     const key = { TALLYSTICK_SPEND_CAP_USDC: "1.00", TALLYSTICK_PRIVATE_KEY: `0x${"11".repeat(32)}` };
     const first = contextWith(key, store).context.spend;
@@ -61,7 +61,7 @@ describe("the limits of an MCP server", () => {
     expect((await next?.buyer.find("k"))?.kept).to.include({ state: "open" });
   });
 
-  it("let 64 hires run at once, one for each key, and start another when one has ended", async () => {
+  it("allow 64 hires at once, one for each key, and allow another when a hire has ended", async () => {
     const desk = createHireDesk(() => 0);
     const end = Promise.withResolvers<HireResult>();
     let started = 0;
@@ -85,8 +85,8 @@ describe("the limits of an MCP server", () => {
   });
 });
 
-describe("hires that an agent resumes", () => {
-  it("are told as they end, in time, each once, however many there are and however silent their sellers", async () => {
+describe("the hires that resume_hires reports", () => {
+  it("are reported once each, at most 32 in an answer, without waiting for silent sellers", async () => {
     const settings = { TALLYSTICK_URL: "http://node.test", TALLYSTICK_SPEND_CAP_USDC: "1.00" };
     const config = readMcpConfig({ ...settings, TALLYSTICK_PRIVATE_KEY: newWallet().privateKey });
     const context = createMcpContext(config, { fetch: async () => Response.json({}) });
@@ -134,7 +134,7 @@ describe("hires that an agent resumes", () => {
 });
 
 describe("a hire that an agent cancels", () => {
-  it("is cancelled if nothing was signed, and else says where the money is", async () => {
+  it("is cancelled if nothing was signed; otherwise the answer says where the money is", async () => {
     const settings = { TALLYSTICK_URL: "http://node.test", TALLYSTICK_SPEND_CAP_USDC: "1.00" };
     const config = readMcpConfig({ ...settings, TALLYSTICK_PRIVATE_KEY: newWallet().privateKey });
     const context = createMcpContext(config, { fetch: async () => Response.json({}) });
@@ -163,7 +163,7 @@ describe("a hire that an agent cancels", () => {
       expect(await call("cancel_hire", { idempotency_key: "k" })).to.include({ cancelled, money });
     }
     expect((await call("cancel_hire", { idempotency_key: "k" })).error).to.match(/^unknown_hire: /);
-    // A silent seller does not hold the call for as long as the hire may take.
+    // If the seller is silent, the call does not wait until the hire's time is over.
     context.handleAfterMs = 20;
     const end = Promise.withResolvers<HireResult>();
     context.desk.start({ key: "k", asked: "0x01" }, () => end.promise);
@@ -176,7 +176,7 @@ describe("a hire that an agent cancels", () => {
 });
 
 describe("a node's cursor in an MCP server's answer", () => {
-  it("is whole, so that a model can ask for the next page, and is nothing else", async () => {
+  it("is not shortened, and is null if it is not a cursor", async () => {
     const receipts = { agent_id: "0x01", receipts: [] };
     const config = { TALLYSTICK_URL: "http://node.test", TALLYSTICK_PRIVATE_KEY: newWallet().privateKey };
     for (const [given, told] of [
@@ -201,7 +201,7 @@ describe("a node's cursor in an MCP server's answer", () => {
 });
 
 describe("a stranger's text in an MCP server's answer", () => {
-  it("is not in what a node says of a task or an entry that it does not know", async () => {
+  it("is left out when the node does not know a task or an entry", async () => {
     for (const [code, asked, reason] of [
       ["unknown_task", { task_id: "t" }, "The node knows no such task."],
       ["not_in_ledger", { hash: "0".repeat(64) }, "The node knows no such entry."],
@@ -216,7 +216,7 @@ describe("a stranger's text in an MCP server's answer", () => {
     }
   });
 
-  it("is whole up to its limit, and comes in pieces that join above it", () => {
+  it("is in one piece up to the limit; a longer text comes in pieces that together are the whole", () => {
     const ofLength = (length: number) => "x".repeat(length - 2);
     const whole = strangersText(ofLength(MAX_CHARACTERS));
     expect(whole).to.include({ chars: MAX_CHARACTERS, next_offset: null }).and.to.have.property("value");
@@ -234,7 +234,7 @@ describe("a stranger's text in an MCP server's answer", () => {
     }
   });
 
-  it("is on one plain line where it names a check, and there are a hundred checks at the most", () => {
+  it("is one plain line if it is the name of a check, and at most a hundred checks are named", () => {
     const named = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`check${n}`, true]));
     const checks = { [`${LURE}\u202e`]: true, ["x".repeat(500)]: false, ...named };
     const listing = { agent_id: "0x01" };
@@ -247,7 +247,7 @@ describe("a stranger's text in an MCP server's answer", () => {
     expect(said).to.include({ all_passed: false });
   });
 
-  it("is quoted on one line of an error, whoever it comes from, and never stands where this server speaks", () => {
+  it("is quoted on one line of an error, and never looks like a line of this server", () => {
     const failed = new HireFailedError({
       ...{ code: "seller_refused", message: "The seller answered 500.", seller: "0x01", money: "held" },
       ...{ hireId: "0x02", jobId: "job_1", words: { text: LURE } },

@@ -103,7 +103,7 @@ describe("tallystick-mcp", () => {
       client: chain.client as never,
     });
 
-  /** Listens on a free port of this machine. */
+  /** Serves the app on a free port of this machine, and gives its URL. */
   const serving = (app: { fetch: (request: Request) => Response | Promise<Response> }): Promise<string> =>
     new Promise((resolve) => {
       const server = serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 }, ({ port }) =>
@@ -158,7 +158,7 @@ describe("tallystick-mcp", () => {
     expect(await chain.balanceOf(wallet)).to.equal(PURSE - 50_000n);
   });
 
-  it("asks for an offer, and hires by this offer", async () => {
+  it("asks a seller for an offer, and hires with this offer", async () => {
     const { call } = await connect();
     const { agents } = await call("search_agents", { capability: RESEARCH });
     const agent_id = agents[0].agent_id;
@@ -184,7 +184,7 @@ describe("tallystick-mcp", () => {
     ).to.contain("unknown_quote");
   });
 
-  it("neither asks nor hires an agent that is suspended for its SLA, even with an earlier offer", async () => {
+  it("sends no question and no hire to an agent that is suspended for its SLA, even with an earlier offer", async () => {
     const { call } = await connect();
     const { agents } = await call("search_agents", { capability: RESEARCH });
     const asked = { agent_id: agents[0].agent_id, capability: RESEARCH, brief: "Thirty words." };
@@ -214,7 +214,7 @@ describe("tallystick-mcp", () => {
     }
   });
 
-  it("applies the operator's limit for one hire to offers as well", async () => {
+  it("applies the operator's limit for one hire to hires by an offer too", async () => {
     const { call } = await connect();
     const { agents } = await call("search_agents", { capability: RESEARCH });
     const asked = { agent_id: agents[0].agent_id, capability: RESEARCH, brief: "A hundred words." };
@@ -228,7 +228,7 @@ describe("tallystick-mcp", () => {
     expect((await call("get_remaining_budget")).remaining_usdc).to.equal("1.00");
   });
 
-  it("never pays without a cap, above the cap, or above the limit for one hire", async () => {
+  it("pays nothing without a spend cap, above the cap, or above the limit for one hire", async () => {
     const order = { capability: MEAN, params: { data: [1] }, max_price_usdc: "0.05", max_latency_ms: 5000 };
     const uncapped = await connect({ TALLYSTICK_SPEND_CAP_USDC: "", TALLYSTICK_MAX_PER_HIRE_USDC: "" });
     expect((await uncapped.call("hire_agent", order)).error).to.contain("no_spend_cap");
@@ -276,7 +276,7 @@ describe("tallystick-mcp", () => {
     expect(one.checks).to.include("matches_recomputation");
   });
 
-  it("publishes listings of its wallet, only for known capabilities", async () => {
+  it("publishes listings of its wallet, and only for known capabilities", async () => {
     const { call } = await connect();
     const listing = { capability: MEAN, price_usdc: "0.02", max_latency_ms: 900, endpoint: "http://me.test" };
     const published = await call("publish_listing", listing);
@@ -293,7 +293,7 @@ describe("tallystick-mcp", () => {
     expect((await call("publish_listing", clarified)).error).to.contain("clarification_supported");
   });
 
-  it("denies actions that no rule allows, and answers from the ledger", async () => {
+  it("denies actions that no rule allows, and finds no settlement for them", async () => {
     const { call } = await connect();
     const action = { type: "terminal", program: "rm", args: ["-rf", "/"], cwd: "/" };
     expect(await call("settle_action", { action, context: "clean up" })).to.deep.include({
@@ -312,7 +312,7 @@ describe("tallystick-mcp", () => {
     expect((await keyless.call("settle_action", { action })).error).to.contain("do not act");
   });
 
-  it("serves many clients over streamable HTTP, from this machine only, or with a key", async () => {
+  it("serves many clients over streamable HTTP: clients on this machine, or clients with the key", async () => {
     const context = contextOf();
     const listen = (bearerKey?: string) => serving(createMcpApp({ context, host: "127.0.0.1", bearerKey }));
     const open = async (url: string, headers: { [name: string]: string } = {}) => {
@@ -321,7 +321,7 @@ describe("tallystick-mcp", () => {
       closing.push(() => client.close());
       return callOf(client);
     };
-    // Bytes of a body that a server with a key reads of a caller without one.
+    // How many bytes of a body a server with a key reads if the caller sends no key.
     const bytesReadWithoutKey = async (): Promise<number> => {
       let read = 0;
       const body = new ReadableStream<Uint8Array>(
@@ -367,7 +367,7 @@ describe("tallystick-mcp", () => {
     expect(() => createMcpApp({ context, host: "0.0.0.0" })).to.throw("could spend");
   });
 
-  it("serves a client over stdio as a program of its own", async () => {
+  it("serves a client over stdio as a separate process", async () => {
     const url = await serving({
       fetch: (request) => market.fetch(NODE + new URL(request.url).pathname, request),
     });

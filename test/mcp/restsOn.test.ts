@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { restsOn } from "tallystick-mcp/restsOn";
 
-describe("the evidence behind a reputation, in a sentence", () => {
-  it("has the hires, the independent buyers and the kept amount", () => {
+describe("the sentence about the evidence for a reputation", () => {
+  it("names the hires, the independent buyers, and the amount that did not come back", () => {
     const figures = { hires: 11, independent_buyers: 2, kept_usdc: "0.40" };
     expect(restsOn(figures)).to.equal("11 hires; 2 independent buyers; 0.40 USDC stayed");
     expect(restsOn({ ...figures, hires: 1, independent_buyers: 1 })).to.equal(

@@ -12,7 +12,7 @@ describe("server.json", () => {
   it("has the same name and version as the server itself", () => {
     expect(server.name.split("/")[1]).to.equal(MCP_SERVER.name);
     expect(server.packages[0].identifier).to.equal(published.name);
-    // By this the registry knows that server.json may name the package.
+    // The registry compares these two names, to check that server.json may name the package.
     expect(server.name).to.equal(published.mcpName);
     expect(MCP_SERVER.version).to.equal(JSON.parse(read("package.json")).version);
     expect(server.title).to.equal(MCP_SERVER.title);
@@ -26,7 +26,7 @@ describe("server.json", () => {
       "";
     const settings = [...schema.matchAll(/^ {2}([A-Z][A-Z0-9_]*):/gm)].map(([, name]) => name);
     const listed: { name: string; isSecret?: boolean }[] = server.packages[0].environmentVariables;
-    // TALLYSTICK_MCP_KEY is for HTTP.
+    // TALLYSTICK_MCP_KEY is only for HTTP.
     expect([...listed.map(({ name }) => name), "TALLYSTICK_MCP_KEY"].sort()).to.deep.equal(settings.sort());
     const secret = listed.filter(({ isSecret }) => isSecret).map(({ name }) => name);
     expect(secret.sort()).to.deep.equal([

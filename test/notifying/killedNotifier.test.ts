@@ -17,11 +17,11 @@ const KEY = `0x${"62".repeat(32)}` as const;
 const SENDER = privateKeyToAccount(KEY).address.toLowerCase() as Address;
 const [AGENT, BUYER] = [`0x${"a1".repeat(20)}`, `0x${"b2".repeat(20)}`] as [Address, Address];
 const NOTICES = 12;
-/** The notice during which the process is killed. */
+/** The number of the notice during which the process is killed. */
 const CUT = 6;
 /**
- * The clock of the second process is ahead by this many milliseconds, so that the interrupted notice is due
- * again.
+ * The clock of the second process is ahead by this many milliseconds. So the second process tries the interrupted
+ * notice again at once.
  */
 const LATER = 3_600_000;
 
@@ -75,7 +75,7 @@ describe("a sender of notices that is killed", () => {
     });
   }
 
-  /** Starts `tallystick notifier` on the suite's folder. Its clock is ahead by `aheadMs`. */
+  /** Starts `tallystick notifier` on the suite's folder. The clock of this process is ahead by `aheadMs`. */
   async function start(nodeUrl: string, aheadMs = 0): Promise<{ child: ChildProcess; url: string }> {
     const { args, env, stdio } = programEndingWithParent("scripts/cli.ts");
     const clock = `const real = Date.now; Date.now = () => real() + ${aheadMs};`;
@@ -93,7 +93,7 @@ describe("a sender of notices that is killed", () => {
     );
     running.push(child);
     const ended = once(child, "close").then(([code]) => {
-      throw new Error(`it ended with ${code}`);
+      throw new Error(`the notifier ended with ${code}`);
     });
     ended.catch(() => {});
     const [line] = (await Promise.race([once(child.stdout as NodeJS.ReadableStream, "data"), ended])) as [
@@ -102,7 +102,7 @@ describe("a sender of notices that is killed", () => {
     return { child, url: JSON.parse(String(line)).listening };
   }
 
-  it("sends every notice, and nothing twice that was acknowledged", async () => {
+  it("sends every notice after its restart, and repeats no acknowledged notice", async () => {
     const answered: string[] = [];
     const cut = Promise.withResolvers<string>();
     const receiver = await serve(async (request, response) => {
@@ -120,7 +120,7 @@ describe("a sender of notices that is killed", () => {
     const node = await openNode(`${receiver}/notices`);
 
     const first = await start(node);
-    // It is killed while it waits for an answer: nobody knows whether that notice was taken.
+    // The process is killed while it waits for an answer. So it cannot know whether the receiver took this notice.
     const unanswered = await cut.promise;
     first.child.kill("SIGKILL");
     await once(first.child, "close");
@@ -136,14 +136,14 @@ describe("a sender of notices that is killed", () => {
       },
       { what: "the rest of the notices", withinMs: 120_000 },
     );
-    // Rounds go on, and find nothing more to tell.
+    // The next rounds find no more notices to send.
     await waitUntil(async () => ((await stateOf()).roundAt ?? 0) > (whole.roundAt ?? 0) + 200, {
       ...{ what: "two more rounds", withinMs: 120_000 },
     });
     const told = answered.map((it) => readNotice(it, { sender: SENDER, buyer: BUYER }).breach);
     expect(told).to.have.length(NOTICES);
     expect(new Set(told).size).to.equal(NOTICES);
-    // The interrupted notice came again, byte for byte.
+    // The second process sent the interrupted notice again, byte for byte.
     expect(answered.filter((it) => it === unanswered)).to.have.length(1);
     second.child.kill("SIGTERM");
     expect((await once(second.child, "close"))[0]).to.equal(0);

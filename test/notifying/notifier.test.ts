@@ -31,7 +31,7 @@ const subscription = (url: string, n = 1): Subscription => ({
   ...{ id: `nsub_${String(n).padStart(26, "0")}`, buyer: BUYER, url, agents: [AGENT], since: NOW - 3_600 },
 });
 
-/** A node that tells these steps, all of block 10, and these subscriptions. */
+/** A node that reports these steps, all in block 10, and these subscriptions. */
 const nodeOf = (steps: BreachStep[], subscriptions: Subscription[]): NotifierNode => ({
   stepsFrom: async (block) => ({ steps: block > 10 ? [] : steps, finalBlock: 10 }),
   subscriptions: async () => subscriptions,
@@ -56,7 +56,7 @@ const open = ({ node, post, store = memoryStore(), clock = { ms: NOW * 1_000 }, 
     ...{ node, post, store },
   });
 
-/** A receiver that wants notices, and keeps them by their ids. `fails` says which attempts are lost, and how. */
+/** A receiver that confirms its address and stores the ids of notices. `fails` says which attempts fail, and how. */
 function receiver(fails: (attempt: number) => "before" | "after" | "500" | null = () => null) {
   const taken: string[] = [];
   let attempts = 0;
@@ -74,7 +74,7 @@ function receiver(fails: (attempt: number) => "before" | "after" | "500" | null 
 }
 
 describe("a sender of notices", () => {
-  it("sends each step once, to the buyers that named the agent, with a signature that the receiver can check", async () => {
+  it("sends each step once to the buyers that subscribed to the agent, with a signature that the receiver can check", async () => {
     const texts: string[] = [];
     const { post } = receiver();
     const node = nodeOf(
@@ -104,7 +104,7 @@ describe("a sender of notices", () => {
     expect(() => readNotice(texts[0] as string, { sender: SENDER, buyer: BUYER })).to.throw();
   });
 
-  it("sends nothing twice, and no old events, after the node indexed everything again", async () => {
+  it("sends no repeated notices and no old steps after the node has indexed everything again", async () => {
     const { post, taken } = receiver();
     const store = memoryStore();
     const steps = [step(), step({ breach: `brch_${"B".repeat(26)}`, time: NOW - 8 * 86_400 })];
@@ -145,7 +145,7 @@ describe("a sender of notices", () => {
     expect(taken).to.have.members(wanted).and.to.have.length(4);
   });
 
-  it("asks an address again after a cancelled subscription returns, and accepts only a success with its own number", async () => {
+  it("asks an address again if its subscription ended and began again, and accepts only a successful answer with the challenge", async () => {
     const store = memoryStore();
     const { post, taken } = receiver();
     const it = subscription("https://a.example/n");
@@ -192,18 +192,18 @@ describe("a sender of notices", () => {
       clock,
     });
     for (let n = 0; n < 20; n++, clock.ms += 30_000) await notifier.round();
-    // It asks after 0, 1, 11 and 71 minutes, and then once a day. These rounds take ten minutes.
+    // The notifier asks after 0, 1, 11 and 71 minutes, and then once a day. These rounds take ten minutes.
     expect(sent).to.deep.equal([
       "notice_confirmation https://victim.example/",
       "notice_confirmation https://victim.example/",
     ]);
   });
 
-  it("sends nothing without a subscription, and sends what waits if settlement has the subscription again", async () => {
+  it("sends nothing without a subscription, and sends waiting notices when the subscription is back", async () => {
     const it = subscription("https://a.example/n");
     const node = nodeOf([step()], [it]);
-    // A take-over or a restore loses the subscription. In the list this looks like a cancelled subscription. The buyer
-    // subscribes again, in the third case only after the notice was given up.
+    // After a take-over or a restore, settlement may have lost the subscription. The list cannot show whether it was
+    // lost or cancelled. The buyer subscribes again. In the third case the notice was given up before.
     for (const [hours, since, sent] of [
       [2, it.since, 1],
       [48, NOW + 48 * 3_600, 1],
@@ -217,7 +217,7 @@ describe("a sender of notices", () => {
       const again = nodeOf([], [{ ...it, since }]);
       const deaf: Post = async () => ({ status: 200, text: "" });
       if (since !== it.since) await open({ node: again, post: deaf, store, clock }).round();
-      // Only a confirmed address gets it, and the address was asked a minute ago.
+      // Only a confirmed address gets the notice. The last request to confirm the address was a minute ago.
       clock.ms += 60_000;
       await open({ node: again, post: late.post, store, clock }).round();
       expect(late.taken, `${hours} hours`).to.have.length(sent);
@@ -238,13 +238,13 @@ describe("a sender of notices", () => {
     expect(notifier.state()).to.include({ givenUp: 1, delivered: 0 });
   });
 
-  it("tries again soon when its clock was far ahead at an attempt", async () => {
+  it("tries again soon if its clock was far ahead at the last attempt", async () => {
     const clock = { ms: NOW * 1_000 };
     const store = memoryStore();
     const { post, taken } = receiver((attempt) => (attempt === 0 ? "500" : null));
     const node = nodeOf([step()], [subscription("https://a.example/n")]);
     await open({ node, post, store, clock }).round();
-    // The next attempt was noted for a time that is a year away.
+    // The stored time of the next attempt is a year away.
     for (const key of await store.keys("waiting")) {
       const notice = await store.get<object>(key);
       await store.put(key, { ...notice, nextAt: NOW + 31_536_000, giveUpAt: NOW + 31_795_200 });
@@ -253,7 +253,7 @@ describe("a sender of notices", () => {
     expect(taken).to.have.length(1);
   });
 
-  it("forgets sent notices and failed receivers as usual after its clock was far ahead", async () => {
+  it("deletes its notes about sent notices and failed receivers in time, also if its clock was far ahead", async () => {
     const store = memoryStore();
     const clock = { ms: (NOW + 400 * 86_400) * 1_000 };
     const order: string[] = [];
@@ -273,8 +273,8 @@ describe("a sender of notices", () => {
     const notifier = open({ node, post, store, clock });
     await notifier.round();
     expect(order).to.deep.equal(["https://a.example/"]);
-    // The clock is right again. The first receiver failed at a time that is now in the future, and has not failed
-    // since.
+    // The clock is right again. The noted failure of the first receiver is now in the future, and this receiver has not
+    // failed since.
     clock.ms = NOW * 1_000;
     for (const key of await store.keys("waiting")) await store.delete(key);
     subscriptions.push(second);
@@ -289,7 +289,7 @@ describe("a sender of notices", () => {
     expect(await store.keys("sent")).to.have.length(0);
   });
 
-  it("does not delay the notices of others because of receivers that hang", async () => {
+  it("does not let receivers that hang delay the notices of other receivers", async () => {
     const order: string[] = [];
     const hanging = Array.from({ length: 40 }, (_, n) => subscription(`https://h${n}.example/`, n + 2));
     const post: Post = async ({ text, isRead, url }) => {
@@ -310,7 +310,7 @@ describe("a sender of notices", () => {
     expect(order.indexOf("https://good.example/")).to.be.below(41);
   });
 
-  it("reaches receivers that answer before those that failed lately, also with a notice that was never tried", async () => {
+  it("sends new notices last to receivers that failed lately", async () => {
     const order: string[] = [];
     const hanging = Array.from({ length: 40 }, (_, n) => subscription(`https://h${n}.example/`, n + 1));
     const post: Post = async ({ text, isRead, url }) => {
@@ -337,7 +337,7 @@ describe("a sender of notices", () => {
     expect(order).to.have.length(41);
   });
 
-  it("tells settlement which addresses want notices, until settlement knows", async () => {
+  it("tells settlement which addresses are confirmed, until settlement knows this", async () => {
     const told: string[][] = [];
     const kept = { ...subscription("https://a.example/n"), isConfirmed: false };
     const node: NotifierNode = {
@@ -353,7 +353,7 @@ describe("a sender of notices", () => {
     expect(told).to.deep.equal([[], [kept.id], []]);
   });
 
-  it("sends every notice after an end at any write, and never repeats an acknowledged one", async () => {
+  it("sends every notice even if its process ends at any write, and repeats no acknowledged notice", async () => {
     const writes = await endAtEveryWrite({
       open: async () => ({ store: memoryStore(), ...receiver((attempt) => (attempt === 1 ? "500" : null)) }),
       run: async ({ store, post }, process) => {
@@ -372,7 +372,7 @@ describe("a sender of notices", () => {
       check: async ({ taken, store }, at) => {
         const distinct = new Set(taken);
         expect(distinct.size, at).to.equal(4);
-        // Only the notice whose answer was lost with the process may arrive twice, with the same id.
+        // Only the notice whose answer was lost when the process ended may arrive twice, with the same id.
         expect(taken.length - distinct.size, at).to.be.below(2);
         expect(await store.keys("waiting"), at).to.deep.equal([]);
         expect(await store.keys("sent"), at).to.have.length(4);
@@ -383,13 +383,13 @@ describe("a sender of notices", () => {
 });
 
 describe("a node that a sender of notices follows", () => {
-  it("cannot keep it busy forever with empty pages that name a next page", async () => {
+  it("cannot keep the sender busy forever with empty pages of steps that name a next page", async () => {
     let asked = 0;
     const node = createHttpNode({
       ...{ baseUrl: "http://node.test", account: privateKeyToAccount(KEY), now: () => NOW },
       ledger: async () => "local",
       fetch: async () => {
-        if (++asked > 3) throw new Error("it asks on and on");
+        if (++asked > 3) throw new Error("the sender does not stop asking");
         return Response.json({ steps: [], next_cursor: "on", final_block: 10 });
       },
     });
@@ -397,13 +397,13 @@ describe("a node that a sender of notices follows", () => {
     expect([told, asked]).to.deep.equal([{ steps: [], finalBlock: 10 }, 1]);
   });
 
-  it("cannot keep it busy forever with empty pages of subscriptions either", async () => {
+  it("cannot keep the sender busy forever with empty pages of subscriptions that name a next page", async () => {
     let asked = 0;
     const node = createHttpNode({
       ...{ baseUrl: "http://node.test", account: privateKeyToAccount(KEY), now: () => NOW },
       ledger: async () => "local",
       fetch: async () => {
-        if (++asked > 3) throw new Error("it asks on and on");
+        if (++asked > 3) throw new Error("the sender does not stop asking");
         return Response.json({ subscriptions: [], next: "on" });
       },
     });
@@ -455,7 +455,7 @@ describe("the connection to a receiver", () => {
     expect(await post(message(endless, true), forever).catch(() => "failed")).to.equal("failed");
   });
 
-  it("never goes to a private address, wherever the name leads at that moment", async () => {
+  it("is never to a private address, even if the receiver's name resolves to one", async () => {
     let reached = 0;
     const url = await serve((_request, response) => {
       reached++;
@@ -504,10 +504,10 @@ describe("the connection to a receiver", () => {
   });
 });
 
-describe("two senders of notices on one folder", () => {
+describe("two senders of notices with one folder", () => {
   const folder = suiteFolder();
 
-  it("would send everything twice, so the second one does not start before the first one has ended", async () => {
+  it("cannot run at the same time: the second starts only after the first has ended", async () => {
     const config = {
       ...{ nodeUrl: "http://127.0.0.1:9", privateKey: KEY, folder: folder.path, host: "127.0.0.1", port: 0 },
       ...{ roundMs: 60_000, devMode: false },
@@ -519,7 +519,7 @@ describe("two senders of notices on one folder", () => {
     await (await runNotifier(config)).close();
   });
 
-  it("are not two if the first one failed to open: the folder is free again", async () => {
+  it("can start one after the other if the first failed to open, because the folder is free again", async () => {
     const config = {
       ...{ nodeUrl: "http://127.0.0.1:9", privateKey: KEY, folder: folder.path, host: "127.0.0.1", port: 0 },
       ...{ roundMs: 60_000, devMode: false },

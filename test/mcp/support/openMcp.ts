@@ -5,10 +5,10 @@ import { createTallystickMcp } from "tallystick-mcp/createTallystickMcp";
 import type { McpContext } from "tallystick-mcp/mcpContext";
 import type { Market } from "../../sdk/support/market.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape
 export type Answer = any;
 
-/** Calls a tool: its structured answer, or `{error}` with the text. */
+/** Calls a tool. Gives its structured answer, or `{error}` with the error's text. */
 export type CallTool = (name: string, args?: object) => Promise<Answer>;
 
 export const callOf =
@@ -19,7 +19,7 @@ export const callOf =
     return answer.isError ? { error: content?.text ?? "" } : answer.structuredContent;
   };
 
-/** A client and a server of the tools, connected in this process. */
+/** A client and a server with the tools. They are connected in this process. */
 export async function connectMcp(
   context: McpContext,
 ): Promise<{ client: Client; call: CallTool; close: () => Promise<void> }> {
@@ -33,7 +33,7 @@ export async function connectMcp(
 const hashOf = (listing: object): string =>
   createHash("sha256").update(JSON.stringify(listing)).digest("hex");
 
-/** Adds a search over the market's offers in front of its settlement service, like a node. */
+/** Adds a search over the market's offers to the market's settlement service, so that they answer like a node. */
 export function serveSearch(market: Market): void {
   const ledger = market.hosts["node.test"] as Market["hosts"][string];
   const node = new Hono();
@@ -51,7 +51,7 @@ export function serveSearch(market: Market): void {
       }));
     return c.json({ agents, next_cursor: null });
   });
-  // The entry of a listing, by its hash (the query `SignedRecord` of the SDK).
+  // Gives a listing's signed record by its hash. The SDK asks for it with its query `SignedRecord`.
   node.post("/graphql", async (c) => {
     const { hash } = (await c.req.json()).variables;
     const entry = market.offers.find(({ listing }) => hashOf(listing) === hash);
