@@ -273,8 +273,8 @@ describe("a sender of notices", () => {
     const notifier = open({ node, post, store, clock });
     await notifier.round();
     expect(order).to.deep.equal(["https://a.example/"]);
-    // The clock is right again. The noted failure of the first receiver is now in the future, and this receiver has not
-    // failed since.
+    // The clock is right again. The last failure of the first receiver seems to be in the future, and this receiver has
+    // not failed since.
     clock.ms = NOW * 1_000;
     for (const key of await store.keys("waiting")) await store.delete(key);
     subscriptions.push(second);

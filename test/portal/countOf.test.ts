@@ -5,8 +5,8 @@ import { FIGURES } from "../../portal/agent/figures.ts";
 import { countOf, entriesOf } from "../../portal/design/countOf.ts";
 import { allVerify, beforeVerifies } from "../../portal/verify/check.ts";
 
-describe("counts in the portal", () => {
-  it("have the singular after one, and the plural after every other number", () => {
+describe("the words after a number in the portal", () => {
+  it("are in the singular after 1, and in the plural after every other number", () => {
     expect([0, 1, 2, 1_500, 1.5].map((it) => countOf(it, "hire"))).to.deep.equal([
       "0 hires",
       "1 hire",
@@ -23,7 +23,7 @@ describe("counts in the portal", () => {
     ]);
   });
 
-  it("have the singular in the sentences about an agent", () => {
+  it("are in the singular after 1 in the sentences about an agent too", () => {
     const figures: { [field: string]: number } = { LAST_30D_HIRE_COUNT_RAW: 1, AUDITS_UNDISCLOSED: 1 };
     const explained = FIGURES.map(({ field }, n) => [`f${n}`, { value: figures[field] ?? 0 }]);
     const said = concernsOf({ clusterSize: 1, ...Object.fromEntries(explained) } as Agent);

@@ -14,7 +14,7 @@ const play = (events: StreamEvent[]): ToldItem[] =>
 const starsOf = (told: ToldItem[]) => told.map(({ item }) => item.kind === "rating" && item.stars);
 
 describe("the market's feed", () => {
-  it("drops what a reorganisation took back, and takes what came instead", () => {
+  it("removes events that a reorganisation undid, and shows the events of the new blocks", () => {
     const [kept, undone, instead] = [rating(7, 3), rating(9, 1), rating(9, 5)];
     expect(starsOf(play([kept, undone]))).to.deep.equal([1, 3]);
     expect(starsOf(play([kept, undone, reorg(kept.position)]))).to.deep.equal([3]);
@@ -22,7 +22,7 @@ describe("the market's feed", () => {
     expect(play([kept, undone, reorg("0")])).to.deep.equal([]);
   });
 
-  it("has each line once, and no more lines than the page shows", () => {
+  it("has one line for each position, and no more lines than the page shows", () => {
     expect(starsOf(play([rating(7, 3), rating(7, 4)]))).to.deep.equal([4]);
     const many = Array.from({ length: 30 }, (_, n) => rating(n, n % 5));
     expect(play(many).map(({ item }) => item.time)).to.deep.equal([29, 28, 27, 26, 25, 24, 23, 22, 21]);

@@ -11,10 +11,10 @@ import { cast } from "../indexer/support/apiStory.ts";
 import { BROWSER_MS, startBrowser } from "../support/browser.ts";
 import { openPortalSite, type PortalSite } from "./support/portalSite.ts";
 
-/** Wallets of the large graph. */
+/** The number of wallets in the large graph. */
 const LARGE = 5_000;
 
-/** Wallets that fund fifty wallets each, wallets that fund these funders, and some wallets that pay each other. */
+/** Some wallets fund fifty wallets each. Other wallets fund these funders. Some wallets pay each other. */
 function linksOf(count: number): Link[] {
   return Array.from({ length: count - 1 }, (_, n): Link => [Math.floor(n / 50), n + 1]).concat(
     Array.from({ length: Math.floor(count / 10) }, (_, n): Link => [n, (n * 7919 + 13) % count]),
@@ -31,7 +31,7 @@ describe("a cluster's graph", function () {
   let page: Page;
   before(async () => {
     site = await openPortalSite();
-    // A machine without a graphics card draws WebGL by its processor.
+    // A machine without a graphics card draws WebGL on its processor.
     browser = await startBrowser(["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]);
     page = await browser.newPage();
     page.setDefaultTimeout(120_000);
@@ -41,7 +41,7 @@ describe("a cluster's graph", function () {
     await site?.close();
   });
 
-  it("has the same positions in Node and in Chromium, to the last bit", async () => {
+  it("has exactly the same positions in Node and in Chromium", async () => {
     const source = readFileSync(path.join(repositoryRoot, "portal/cluster/layoutGraph.ts"), "utf8");
     const program = stripTypeScriptTypes(source).replaceAll("export function", "function");
     const links = linksOf(600);
@@ -65,7 +65,7 @@ describe("a cluster's graph", function () {
     for (const { x, y } of placed.wallets) expect(Number.isFinite(x) && Number.isFinite(y)).to.equal(true);
   });
 
-  it("has labels inside the drawing that do not overlap, on a phone and with any number of wallets", () => {
+  it("has labels that are inside the drawing and do not overlap, on a phone and on a wide screen", () => {
     for (const area of [
       { width: 320, height: 290 },
       { width: 1_100, height: 450 },
@@ -100,7 +100,7 @@ describe("a cluster's graph", function () {
     expect(placeLabel({ x: 10, y: 50, ...alone }, { width: 60, height: 100 }, [])).to.equal(null);
   });
 
-  it("is drawn with 5,000 wallets, and prints the time", async () => {
+  it("can be drawn with 5,000 wallets; the test prints the time", async () => {
     const { agent } = await site.story.ask<{ agent: { clusterId: string } }>(
       `{ agent(address: "${cast.ring[0]}") { clusterId } }`,
     );
@@ -131,7 +131,7 @@ describe("a cluster's graph", function () {
     expect(took).to.be.above(0);
   });
 
-  it("is a table without WebGL", async () => {
+  it("is replaced by a table in a browser without WebGL", async () => {
     await page.unrouteAll();
     await page.addInitScript(() => {
       HTMLCanvasElement.prototype.getContext = () => null;

@@ -15,15 +15,15 @@ import { isBounded } from "../../portal/node/isBounded.ts";
 import { faultOf, type Meta } from "../../portal/node/nodeState.ts";
 import { nodeUrlOf } from "../../portal/node/nodeUrl.ts";
 
-/** Work that grows with the square of such a length would take minutes. */
+/** Work that grows with the square of this length would take minutes. */
 const LONG = 1_000_000;
 const address = (digit: string) => `0x${digit.repeat(40)}` as const;
 
-/** What strangers, nodes and wallets may send to the portal. Nothing of it needs a browser. */
+/** What strangers, nodes and wallets may send to the portal. These tests need no browser. */
 describe("what strangers send to the portal", () => {
-  it("is one visible line without hidden text, changed directions or half characters", () => {
+  it("is shown as one visible line without hidden text, changes of direction or half characters", () => {
     expect(plainText("a\u202eb\u200bc\nd")).to.equal("a b c d");
-    // Letters without a form, an empty Braille pattern, nothing but marks of width zero.
+    // Letters without a visible form, an empty Braille pattern, and texts with only marks of width zero.
     for (const unseen of ["\u3164\u115f", "\u2800 \u2800", "\u200b\u200d", " \n", "\u{e0041}"])
       expect(plainText(unseen), JSON.stringify(unseen)).to.equal("(blank)");
     expect(plainText("")).to.equal("");
@@ -32,7 +32,7 @@ describe("what strangers send to the portal", () => {
     expect(plainText("x".repeat(LONG), 10)).to.equal("xxxxxxxxxx…");
   });
 
-  it("is shown as it was signed, with every hidden sign written out", () => {
+  it("is shown as it was signed, with every hidden character as an escape", () => {
     const body = { "pay\u202e": "1\u200b0", lines: "a\nb", tag: "\u{e0041}", plain: "é漢" };
     const text = visibleJson(body, 2);
     expect(text)
@@ -41,7 +41,7 @@ describe("what strangers send to the portal", () => {
     expect(JSON.parse(text)).to.deep.equal(body);
   });
 
-  it("is an amount only if it can be one, however long it is", () => {
+  it("is shown shortened if it is a very long amount", () => {
     expect(formatAmount("1234567.5")).to.equal("1,234,567.50");
     expect(formatAmount("9".repeat(LONG))).to.equal(`${"9".repeat(40)}…`);
     const data = { seller: address("a"), buyer: address("b"), id: "h", price_usdc: "9".repeat(60_000) };
@@ -49,14 +49,14 @@ describe("what strangers send to the portal", () => {
     expect(item?.kind === "hire" && formatAmount(item.price)).to.have.length(41);
   });
 
-  it("is a URL in which no letter looks like another", () => {
+  it("is shown as a URL in ASCII, so that no letter looks like another", () => {
     expect(urlText("https://аррӏе.com/pay")).to.equal("https://xn--80ak6aa92e.com/pay");
     expect(urlText("https://a.example/\u202etxt")).to.equal("https://a.example/%E2%80%AEtxt");
     for (const other of ["javascript:alert(1)", "no url", `https://a/${"/".repeat(5_000)}`])
       expect(urlText(other)).to.equal(other);
   });
 
-  it("is no formula in a spreadsheet, whichever character divides its cells", () => {
+  it("is never a formula in a spreadsheet, whichever character separates the cells", () => {
     const bad = ["=1+1", "\t=1", "＝1", "https://a/;=HYPERLINK(1)", "a\n@x", "a;+1", "-1+2"];
     const text = csvOf(bad.map((it) => [it, "b"]));
     for (const cell of text.split(/[;,\t\r\n]+/))
@@ -64,7 +64,7 @@ describe("what strangers send to the portal", () => {
     expect(csvOf([["-1.5", 2, null, 'a"b']])).to.equal('-1.5,2,,"a""b"\r\n');
   });
 
-  it("is one word of a command that the reader pastes into a terminal", () => {
+  it("is always one word in a command that the reader pastes into a terminal", () => {
     const { url } = nodeUrlOf(
       `https://portal.example/?node=${encodeURIComponent("https://n.example/;echo$IFS'owned'|sh;`id`$(id)&")}#/`,
     );
@@ -73,7 +73,7 @@ describe("what strangers send to the portal", () => {
       expect(execFileSync("/bin/sh", ["-c", `printf %s ${shellWord(word)}`]).toString()).to.equal(word);
   });
 
-  it("names a node by HTTPS or on this machine, and is read at once", () => {
+  it("can choose only a node with an HTTPS URL, and a very long URL is read quickly", () => {
     const of = (node: string) => nodeUrlOf(`https://portal.example/p/?node=${encodeURIComponent(node)}`);
     expect(of("https://portal.example/p/")).to.deep.equal({
       url: "https://portal.example/p",
@@ -90,14 +90,14 @@ describe("what strangers send to the portal", () => {
       expect(of(bad).isOther, bad.slice(0, 30)).to.equal(false);
   });
 
-  it("is no answer of a node if it has endless lists or endless depth", () => {
+  it("is not accepted as a node's answer if its lists are too long or too deep", () => {
     expect(isBounded({ data: { nodes: Array(20_000).fill(1) } })).to.equal(true);
     expect(isBounded({ data: { nodes: Array(20_001).fill(1) } })).to.equal(false);
     expect(isBounded(JSON.parse("[".repeat(66) + "]".repeat(66)))).to.equal(false);
     expect(isBounded(JSON.parse("[".repeat(LONG) + "]".repeat(LONG)))).to.equal(false);
   });
 
-  it("does not stop the line about the state of a node, which is on every page", () => {
+  it("cannot break the line about the node's state that every page has", () => {
     const odd = { toString: 1, valueOf: 1 };
     for (const blocked of [odd, 7, "x", [], { from: odd, to: null, reason: odd }])
       for (const name of ["blockedAtSegment", "blockedAtTransfers"]) {
@@ -106,7 +106,7 @@ describe("what strangers send to the portal", () => {
       }
   });
 
-  it("fills in the fields of a new escrow and nothing else, and no mistyped account", () => {
+  it("can fill in only the fields of a new escrow, and a mistyped account or amount is refused", () => {
     const { draft, isFilled } = draftOfLink(
       new URLSearchParams({ seller: address("a"), __proto__: "x", buyer: "y", amount: "1".repeat(500) }),
     );
@@ -139,7 +139,7 @@ describe("what strangers send to the portal", () => {
       expect(atomicOf(amount), amount).to.equal(null);
   });
 
-  it("cannot replace an account by another with the same first and last digits where the reader decides", () => {
+  it("cannot hide another account behind the same first and last digits where the reader decides", () => {
     const [seller, twin] = [`0x111111${"a".repeat(30)}1111`, `0x111111${"b".repeat(30)}1111`] as const;
     const terms = (payee: string) =>
       ({
@@ -153,11 +153,11 @@ describe("what strangers send to the portal", () => {
     const words = (payee: string) => actWords(terms(payee), { name: "release" }).join();
     expect(words(seller)).not.to.equal(words(twin));
     expect(words(twin)).to.contain(twin).and.not.contain("…");
-    // A deposit's accounts stand below its sentences.
+    // The dialogue shows the accounts of a deposit below these sentences.
     expect(depositWords(terms(twin), "soon").join()).not.to.match(/0x|…/);
   });
 
-  it("may be a wallet without events, or one with the name of another", () => {
+  it("may come from a wallet without events, or from a wallet with the name of another wallet", () => {
     const broken = [{ on: 5, removeListener: 5 }, { on: () => expect.fail("broken") }, {}];
     for (const it of broken) listenTo(it as unknown as Provider, "chainChanged", () => {})();
     const wallet = (id: string, rdns: string) => ({ id, rdns, name: "A" }) as FoundWallet;

@@ -46,7 +46,7 @@ describe("the portal by keyboard", function () {
   };
   const said = (text: string) =>
     page.locator(".frame > [role=status]").getByText(text).waitFor({ state: "attached" });
-  /** Presses a key with the focus on a control, as a reader without a mouse does. */
+  /** Moves the focus to a control and presses a key, like a reader without a mouse. */
   const press = async (role: "link" | "button", name: string | RegExp, key = "Enter") => {
     const control = page
       .locator("main")
@@ -68,12 +68,13 @@ describe("the portal by keyboard", function () {
     ["verification", () => "#/verify", "Check it yourself"],
     ["a new escrow", () => "#/escrow/new", "the latest deposit first"],
   ];
-  // On a phone every table is a list of cards, and the top line has three rows. Two pages are enough to test this.
+  // On a phone every table is a list of cards, and the top line has three rows. Two pages are enough to test this
+  // layout.
   for (const [width, names] of [
     [1_280, pages],
     [390, pages.slice(0, 2)],
   ] as const)
-    it(`reaches every control of ${names.length} pages by Tab, in the order of reading, with a ring, at ${width} pixels`, async () => {
+    it(`reaches every control of ${names.length} pages by Tab, in reading order, with a focus ring, at a width of ${width} pixels`, async () => {
       await page.setViewportSize({ width, height: 900 });
       const wrong: string[] = [];
       for (const [name, hash, text] of names) {
@@ -83,7 +84,7 @@ describe("the portal by keyboard", function () {
       expect(wrong).to.deep.equal([]);
     });
 
-  it("moves the focus to the heading of a new page, and past the top line by the first Tab", async () => {
+  it("moves the focus to the heading of a new page, and its first Tab stop skips the top line", async () => {
     await open("#/", "Agents by rank");
     await page.keyboard.press("Tab");
     expect(await focused(page)).to.equal("BUTTON Skip to the page");
@@ -98,7 +99,7 @@ describe("the portal by keyboard", function () {
     await focusComesTo(page, "H1 text.task0");
   });
 
-  it("keeps the focus when the element with the focus is gone: a button, a row, a part of the page", async () => {
+  it("moves the focus to a useful place when the focused button, row or part of the page is removed", async () => {
     let isAway = true;
     await page.route("**/graphql", (route) => (isAway ? route.abort() : route.continue()));
     await open("#/network", "The node does not answer.");
@@ -110,12 +111,12 @@ describe("the portal by keyboard", function () {
     await page.keyboard.press("Enter");
     await press("button", /^Show all/);
     expect(await focused(page)).to.match(/^TH /);
-    // Nothing answers at the address. So the check ends at once, and its button keeps the focus.
+    // Nothing answers at this address. So the check ends at once, and the field keeps the focus.
     await page.getByLabel("The other node's address").fill("http://127.0.0.1:9");
     await page.keyboard.press("Enter");
     await said("It does not hold. 127.0.0.1:9 gives no digests.");
     expect(await focused(page)).to.equal("INPUT The other node's address");
-    // A check that does not end: its button keeps the focus, and when Stop is gone the card has it.
+    // This check does not end. Its button keeps the focus. When Stop is gone, the card has the focus.
     await page.route("**/127.0.0.1:9/**", () => {});
     await press("button", "Compare", " ");
     await said("Asking both nodes");
@@ -124,7 +125,7 @@ describe("the portal by keyboard", function () {
     await focusComesTo(page, "H2 Another node");
   });
 
-  it("leads to what a link or a search on the same page shows, and keeps the rest of the page", async () => {
+  it("moves the focus to the entry that a link or a search shows, and keeps the rest of the page", async () => {
     await open(`#/ledger/${LEDGER}`, "Anchored heads");
     await page.evaluate(() => document.querySelector("main")?.setAttribute("data-same", ""));
     const entry = page
@@ -151,7 +152,7 @@ describe("the portal by keyboard", function () {
     expect(await page.getByLabel("Latency at most (ms)").inputValue()).to.equal("");
   });
 
-  it("says what changes, and a busy market's feed only now and then", async () => {
+  it("announces changes to screen readers, and announces a busy market's feed only from time to time", async () => {
     let send = (_: object) => {};
     await page.routeWebSocket("**/v1/stream**", (socket) => {
       send = (data) => socket.send(JSON.stringify(data));
@@ -170,7 +171,7 @@ describe("the portal by keyboard", function () {
     await page.getByText("4 of 5 stars").waitFor();
     await page.waitForTimeout(400);
     await said("A rating: 1 of 5 stars.");
-    // A page without TLS has no clipboard, and a browser may refuse it.
+    // A page without TLS has no clipboard. A browser may also refuse the access.
     await page.evaluate(() => {
       Object.defineProperty(navigator, "clipboard", {
         value: { writeText: async () => {} },

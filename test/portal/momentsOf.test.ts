@@ -11,14 +11,14 @@ describe("portal/hire/momentsOf", () => {
     return momentsOf({ ...nothing, amountUsdc: "1.00", escrow } as unknown as Hire);
   };
 
-  it("says of a held escrow's deposit whether a delivery was marked since", () => {
+  it("says at the deposit of a held escrow whether the seller has marked a delivery since", () => {
     expect(momentsWith({}).map(({ detail }) => detail)).to.deep.equal([
       "The seller has not marked its delivery yet.",
     ]);
     expect(momentsWith({ delivered: true })[0]?.detail).to.equal("The seller has marked its delivery since.");
   });
 
-  it("says it of a settled escrow at its settlement, and not at its earlier deposit", () => {
+  it("says at the settlement of a settled escrow whether a delivery was marked, and says nothing at the deposit", () => {
     for (const delivered of [true, false]) {
       const [deposit, settled] = momentsWith({ status: "RELEASED", delivered, settledTime: 200 });
       expect([deposit?.time, deposit?.detail]).to.deep.equal([100, ""]);

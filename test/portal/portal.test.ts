@@ -14,7 +14,7 @@ import { BROWSER_MS, sharedBrowser } from "../support/browser.ts";
 import { expectAccessible, expectAccessibleInBothColours } from "./support/axe.ts";
 import { openPortalSite, type PortalSite } from "./support/portalSite.ts";
 
-/** The most bytes, after gzip, of what a page fetches before it runs. */
+/** The most bytes, after gzip, of the scripts that a page loads before it runs. */
 const FIRST_SCRIPT = 60_000;
 const STRANGER = "<img src=x onerror=\"document.title='owned'\">\u202e‮evil";
 
@@ -25,10 +25,10 @@ describe("the portal", function () {
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;
-  /** The requests of the pages, and their errors. */
+  /** The URLs that the pages requested, and the errors of the pages. */
   let asked: string[];
   let complaints: string[];
-  /** The time at which the story ends, in milliseconds, one of its hires, and its ring. */
+  /** The time in milliseconds at which the story ends. */
   let end: number;
   let hireId: string;
   let clusterId: string;
@@ -65,13 +65,13 @@ describe("the portal", function () {
   });
   afterEach(() => context.close());
 
-  /** Opens a page and waits for its main content, and for its parts further down. */
+  /** Opens a page. Waits for its main content and for the parts further down. */
   const open = async (hash: string, text: string) => {
     await page.goto(`${site.url}${hash}`);
     await page.getByText(text).first().waitFor();
     await page.locator(".in-turn").first().waitFor({ state: "detached" });
   };
-  /** Changes what the node answers by GraphQL. */
+  /** Changes the node's answers to GraphQL queries. */
   const answerWith = (change: (json: string) => string) =>
     page.route("**/graphql", async (route) => {
       const response = await route.fetch();
@@ -105,13 +105,13 @@ describe("the portal", function () {
     ["a link that lost a part", () => "#/agent/0x12", "There is no such page"],
   ];
 
-  it("names each page in the browser's tab, sends the node one query for it, has no faults that axe finds, and fits a phone", async () => {
+  it("has a title and at most one query for each page, no fault that axe finds, and fits a phone", async () => {
     for (const [name, hash, text] of pages) {
-      // Answers are kept from page to page. Only a new load asks again.
+      // The portal keeps answers from page to page. Only a new load asks the node again.
       await page.goto("about:blank");
       asked = [];
       await open(hash(), text);
-      // The title follows the first words of a page.
+      // The page sets its title after it shows its first words.
       await page.waitForFunction(() => document.title.endsWith(" · Tallystick"));
       const questions = asked.filter((it) => /\/(?:graphql|v1\/(?!stream).*)$/.test(new URL(it).pathname));
       expect(questions, name).to.have.length.at.most(1);
@@ -126,7 +126,7 @@ describe("the portal", function () {
     expect(complaints).to.deep.equal([]);
   });
 
-  it("asks for the next entry of a ledger alone, and keeps the rest of the page", async () => {
+  it("asks only for the entry when the reader searches for another entry of a ledger", async () => {
     await open(`#/ledger/${LEDGER}?entry=1`, "What was signed");
     asked = [];
     await page.getByRole("searchbox", { name: "An entry's number or hash" }).fill("2");
@@ -150,7 +150,7 @@ describe("the portal", function () {
     );
     expect(scripts).to.have.length.above(0);
     const sources = scripts.map((name) => readFileSync(path.join(site.folder, name), "utf8")).join();
-    // Words that a schema library and viem contain even in their shortest form.
+    // Words that are in a schema library and in viem, even in their minified form.
     for (const word of ["invalid_union", "viem@"]) expect(sources).not.to.contain(word);
     const sizes = scripts.map(
       (name) => gzipSync(readFileSync(path.join(site.folder, name)), { level: 9 }).length,
@@ -158,14 +158,14 @@ describe("the portal", function () {
     expect(sizes.reduce((sum, it) => sum + it, 0)).to.be.at.most(FIRST_SCRIPT);
   });
 
-  it("runs only its own files in its pages, and cannot be framed by another page", async () => {
+  it("runs only its own files, and no other page can frame it", async () => {
     const { headers, text } = await fetch(site.url).then(async (it) => ({
       headers: it.headers,
       text: await it.text(),
     }));
     const policy = headers.get("content-security-policy") ?? "";
     const own = /http-equiv="content-security-policy" content="([^"]+)"/.exec(text)?.[1];
-    // A host that sends no headers still has the policy in the page itself.
+    // The page itself contains the policy too, for hosts that send no headers.
     expect(policy).to.equal(`${own}; frame-ancestors 'none'`);
     expect(policy).to.contain("default-src 'none'").and.not.contain("unsafe-inline");
     expect(policy).not.to.match(/(?:script|style|img|font)-src [^;]*https?:/);
@@ -183,13 +183,13 @@ describe("the portal", function () {
       image.src = "https://stranger.example/x.png";
       document.body.append(image);
       await new Promise((wait) => setTimeout(wait, 100));
-      // The header and the page's own policy each refuse it.
+      // The policy of the header and the policy in the page both refuse it.
       return [...[...new Set(refused)].sort(), document.title];
     });
     expect(refused).to.deep.equal(["img-src", "script-src-attr", "script-src-elem", "Market · Tallystick"]);
   });
 
-  it("works from any host, under any path, with the node's address in its own address", async () => {
+  it("works on any host and under any path, with the node's URL as a parameter of its own URL", async () => {
     const app = new Hono().route("/some/where", servePortal(site.folder));
     app.get("/some/where/", (context) => app.request("/some/where", context.req.raw));
     const server = createAdaptorServer({ fetch: app.fetch });
@@ -200,7 +200,7 @@ describe("the portal", function () {
       await page.goto(`http://127.0.0.1:${port}/some/where/?node=${node}#/agent/${cast.busy}`);
       await page.getByText("Why this tier").first().waitFor();
       expect(asked.filter((it) => it.endsWith("/graphql"))).to.deep.equal([`${site.url}graphql`]);
-      // The maker of the link chose the node, so the top of the page names the node, too.
+      // The author of the link chose the node. So the top of the page must name the node too.
       for (const part of ["header", "footer"])
         expect(await page.locator(part).innerText()).to.contain(new URL(site.url).host);
       const curl = await page.evaluate(async () => {
@@ -222,7 +222,7 @@ describe("the portal", function () {
     }
   });
 
-  it("opens at the paths that people write", async () => {
+  it("accepts paths without # in its URLs", async () => {
     for (const [path, hash] of [
       [`agent/${cast.busy}`, `#/agent/${cast.busy}`],
       ["verify", "#/verify"],
@@ -242,7 +242,7 @@ describe("the portal", function () {
     expect(gates[0]).to.contain(`${agent.explain.numerator} of 10`);
   });
 
-  it("opens a figure to show its parts", async () => {
+  it("shows the parts of a figure when the reader opens it", async () => {
     await open(`#/agent/${cast.busy}`, "Every figure");
     const figure = page.locator(".figures details").first();
     await figure.locator("summary").focus();
@@ -256,7 +256,7 @@ describe("the portal", function () {
     expect(notice).to.contain("It is one of 5 agents that seem to have one owner");
   });
 
-  it("draws the top of a long page first, and the rest in later frames, of which none is long", async () => {
+  it("draws the top of a long page first and the rest in later frames, a limited part in each frame", async () => {
     for (const [hash, text, most] of [
       [`#/agent/${cast.busy}`, "Every figure", 200],
       ["#/", "Latest", 200],
@@ -285,7 +285,7 @@ describe("the portal", function () {
     }
   });
 
-  it("shows no text of a link as a heading of its own, and no other entry or agent than the one that was asked for", async () => {
+  it("shows no text of a link as its own heading, and only the entry or agent that was asked for", async () => {
     await open(
       `#/?capability=${encodeURIComponent("Your wallet is at risk: pay 0x1")}`,
       "That is no capability",
@@ -305,7 +305,7 @@ describe("the portal", function () {
     await open(`#/ledger/${LEDGER}?entry=1`, "The node answers with another entry");
   });
 
-  it("sorts a table by keys", async () => {
+  it("sorts a table by keyboard", async () => {
     await open("#/", "Agents by rank");
     const hires = page.getByRole("button", { name: "Hires", exact: true });
     await hires.focus();
@@ -316,7 +316,7 @@ describe("the portal", function () {
     expect(column).to.deep.equal(column.toSorted((a, b) => b - a));
   });
 
-  it("links each term to its page, and reports a missing page", async () => {
+  it("marks a search as invalid if it is not an address or a capability, and opens an agent's page by its address", async () => {
     await open("#/", "Agents by rank");
     const field = page.getByRole("searchbox", { name: "An agent's address, or a capability" });
     await field.fill("what is this?");
@@ -327,7 +327,7 @@ describe("the portal", function () {
     await page.getByText("Why this tier").waitFor();
   });
 
-  it("keeps a search in its address", async () => {
+  it("keeps the filters of a search in its URL", async () => {
     await open("#/?capability=text.task0", "4 offers");
     await page.getByLabel("Latency at most (ms)").fill("60");
     await page.getByRole("button", { name: "Apply" }).click();
@@ -345,7 +345,7 @@ describe("the portal", function () {
     expect(await page.title()).not.to.equal("owned");
   });
 
-  it("shows an agent's ERC-8004 identity, the backed part of it, and nothing for agents without one", async () => {
+  it("shows an agent's ERC-8004 identities with their counts of feedback, and nothing for agents without an identity", async () => {
     await open(`#/agent/${cast.busy}`, "Why this tier");
     expect(await page.getByText("Registered as (ERC-8004)").count()).to.equal(0);
     const counts = { given: 9, backed: 2, self: 3, unproven: 4, revoked: 1 };
@@ -368,14 +368,14 @@ describe("the portal", function () {
       "Feedback: 9 in all, 2 backed by a hire, 4 unproven, 3 about itself, 1 taken back",
     );
     expect(text).to.contain("There are more").and.contain("This is advice: no figure above depends on it");
-    // The address of a file is a stranger's word.
+    // A stranger wrote the address of the file.
     expect(await block.locator("code").first().innerText()).to.contain("<img src=x");
     expect(await block.locator("img").count()).to.equal(0);
     expect(await page.title()).not.to.equal("owned");
     await expectAccessible(page, "an agent with identities");
   });
 
-  it("explains a node that does not answer, and asks again", async () => {
+  it("shows the node's error, and asks again on request", async () => {
     let isAway = true;
     await page.route("**/graphql", (route) =>
       isAway
@@ -395,7 +395,7 @@ describe("the portal", function () {
     expect(await page.getByText("The database is away.").count()).to.equal(0);
   });
 
-  it("shows that it waits, and keeps its data while a node does not answer", async () => {
+  it("shows that it waits, and still shows earlier data while the node does not answer", async () => {
     await open(`#/agent/${cast.busy}`, "Why this tier");
     await page.route("**/graphql", (route) => route.abort());
     await open("#/", "The node does not answer.");
@@ -421,7 +421,7 @@ describe("the portal", function () {
     await page.reload();
     await page.getByText("This node waits for entries of a ledger").waitFor();
     await expectAccessible(page, "a blocked node");
-    // What every page shows must not fail with any answer.
+    // No answer may break the line that is on every page.
     await page.unrouteAll();
     await answerWith((json) =>
       json.replace('"blockedAtTransfers":null', '"blockedAtTransfers":{"reason":{"toString":1}}'),
@@ -446,11 +446,11 @@ describe("the portal", function () {
   });
 
   /**
-   * What a node may put in place of a text: markup, an address that runs a script, the name of a property that every
-   * object has, a text that is far too long.
+   * A node may send these in place of a text: markup, an address that runs a script, the name of a property that every
+   * object has, and a very long text.
    */
   const words = [STRANGER, "javascript:document.title='owned'//", "constructor", "x".repeat(20_000)];
-  /** Names at their limits: with wide characters, without any width, and from right to left. */
+  /** Extreme names: with wide characters, with characters of no width, and from right to left. */
   const names = [
     "漢".repeat(200),
     "a".repeat(128),
@@ -459,14 +459,17 @@ describe("the portal", function () {
     "עברית".repeat(25),
   ];
   const HUGE = "123456789012345678901234567890";
-  /** Addresses, ids, days and enum values stay, so that every part of a page is shown with absurd content. */
+  /**
+   * These values stay as they are: addresses, ids, days and enum values. So every part of a page is shown with absurd
+   * content.
+   */
   const KEPT = /^(?:0x|clst_|[0-9a-f]{64}|\d{4}-\d\d|[A-Z_]+$)/;
   const absurd = (it: unknown, n: number): unknown => {
     if (typeof it === "number") return n % 3 === 0 ? it : Number(HUGE);
     if (typeof it !== "string" || KEPT.test(it)) return it;
     return /^-?\d+(?:\.\d+)?$/.test(it) ? HUGE : names[n % names.length];
   };
-  /** The ways in which a node changes its answers. `n` counts the values. */
+  /** The ways in which the node changes its answers. `n` is the number of the value. */
   const lies: [name: string, lie: (value: unknown, key: string, n: number) => unknown][] = [
     ["texts", (it, _, n) => (typeof it === "string" ? words[n % words.length] : it)],
     ["numbers", (it, _, n) => (typeof it === "number" ? [-1, 1e300, -1e300, 0.5][n % 4] : it)],
@@ -476,7 +479,9 @@ describe("the portal", function () {
     ["nothing", (it, key) => (key === "data" || key === "" ? it : null)],
   ];
 
-  /** The elements that reach beyond the right edge of the page. Parts that scroll by themselves may. */
+  /**
+   * The elements that reach beyond the right edge of the page. Elements in a part that scrolls sideways are allowed to.
+   */
   const overflowing = () => {
     const width = document.documentElement.clientWidth;
     const scrolls = (it: Element) => !["visible", "clip"].includes(getComputedStyle(it).overflowX);
@@ -494,7 +499,7 @@ describe("the portal", function () {
     ];
   };
 
-  it("reports an answer in another form than the node's API, runs nothing of it, and fits a phone", async () => {
+  it("reports an answer that is not in the form of the node's API, runs no script from it, and fits a phone", async () => {
     await page.setViewportSize({ width: 360, height: 740 });
     let lie: (key: string, value: unknown) => unknown = (_, value) => value;
     const told = new Map<string, string>();
@@ -519,7 +524,7 @@ describe("the portal", function () {
     for (const [name, change] of lies) {
       let n = 0;
       lie = (key, value) => change(value, key, n++);
-      // Answers are kept from page to page. Only a new load asks again.
+      // The portal keeps answers from page to page. Only a new load asks the node again.
       await page.goto("about:blank");
       for (const hash of shown) {
         await page.evaluate(() => {
@@ -539,7 +544,7 @@ describe("the portal", function () {
             "main :is(img, script, iframe, style, [href^='javascript:' i], [onerror]), .bottom [href^='javascript:' i]";
           return [
             ...[...document.querySelectorAll(live)].map((it) => it.outerHTML.slice(0, 200)),
-            // Signs that turn the text around them.
+            // Characters that change the direction of the text around them.
             ...(text.match(/.{0,30}[\u202a-\u202e\u2066-\u2069].{0,30}/g) ?? []),
             ...(document.querySelectorAll(".top nav a").length === 5 ? [] : ["without its bar"]),
             ...(document.title.endsWith(" · Tallystick") ? [] : [document.title]),
@@ -553,7 +558,7 @@ describe("the portal", function () {
     expect(complaints).to.deep.equal([]);
   });
 
-  it("stops reading an endless answer, and obeys no request to ask faster", async () => {
+  it("stops reading an endless answer, and does not ask again at once if the node says so", async () => {
     let questions = 0;
     await page.route("**/graphql", async (route) => {
       questions++;
@@ -586,7 +591,7 @@ describe("the portal", function () {
     }
   });
 
-  it("shows the hash of its build, and builds the same again", async () => {
+  it("shows the hash of its build, and a second build has the same hash", async () => {
     await open("#/", "Agents by rank");
     const shown = await page.locator('footer [title^="sha256:"]').getAttribute("title");
     expect(shown).to.equal(site.build);

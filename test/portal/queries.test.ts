@@ -46,12 +46,12 @@ describe("the queries of the portal", () => {
     ESCROW,
     CONTRACTS,
   })) {
-    it(`include ${name}, which fits the schema`, () => {
+    it(`include ${name}, which is valid for the schema`, () => {
       expect(validate(schema, parse(query))).to.deep.equal([]);
     });
   }
 
-  it("are answered, within every limit", async () => {
+  it("are within every limit of the node, and get answers", async () => {
     const market = await story.ask<Market>(MARKET);
     expect(market.agents.nodes).to.have.length.above(3);
     expect(market.capabilities.nodes[0]?.window?.hires).to.be.above(0);
@@ -72,7 +72,7 @@ describe("the queries of the portal", () => {
     }
   });
 
-  it("give an escrow, whose terms are checked against its id", async () => {
+  it("give an escrow, and the portal checks its terms against its id", async () => {
     const { escrows } = await story.ask<{ escrows: { nodes: { id: string }[] } }>(
       "{ escrows(first: 1) { nodes { id } } }",
     );
@@ -80,11 +80,11 @@ describe("the queries of the portal", () => {
     const { escrow, meta } = await story.ask<EscrowAnswer>(ESCROW, { id });
     expect(escrow?.steps).to.have.length.above(0);
     expect(meta.contracts.escrows).to.be.an("array");
-    // The story's ids are made up: they are the hashes of no terms.
+    // The story's ids are made up. They are not hashes of any terms.
     expect(escrow && termsOf(escrow, meta.chainId, id)).to.equal(null);
   });
 
-  it("give the evidence that joined a ring", async () => {
+  it("give the evidence that put the agents of a ring into one cluster", async () => {
     const { agent } = await story.ask<AgentAnswer>(AGENT, { address: cast.ring[0] });
     const { cluster } = await story.ask<ClusterAnswer>(CLUSTER, { id: agent?.clusterId });
     expect(cluster?.members.nodes).to.have.length(5);
@@ -92,7 +92,7 @@ describe("the queries of the portal", () => {
     expect(cluster?.graph.edges).to.have.length.above(4);
   });
 
-  it("are answered for private metrics and for unknown agents too", async () => {
+  it("get answers for agents with private metrics and for unknown agents too", async () => {
     const { agent } = await story.ask<AgentAnswer>(AGENT, { address: cast.secret });
     expect(agent).to.include({ privateMetrics: true, series: null });
     expect((await story.ask<AgentAnswer>(AGENT, { address: `0x${"ab".repeat(20)}` })).agent).to.equal(null);

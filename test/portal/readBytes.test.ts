@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { readBytes, readText } from "../../portal/node/readBytes.ts";
 
 describe("portal/node/readBytes", () => {
-  it("reads an answer whole up to the limit", async () => {
+  it("reads an answer up to the limit completely", async () => {
     for (const text of ["", "a", "four", "12345"])
       expect(new TextDecoder().decode(await readBytes(new Response(text), 5))).to.equal(text);
     expect((await readBytes(new Response(null), 5))?.length).to.equal(0);
@@ -10,7 +10,7 @@ describe("portal/node/readBytes", () => {
     expect(await readText(new Response("123456"), 5)).to.equal(undefined);
   });
 
-  it("stops reading an answer that is longer, or never ends, and gives nothing of it", async () => {
+  it("stops reading an answer that is longer than the limit or endless, and returns nothing of it", async () => {
     let given = 0;
     let isCancelled = false;
     const body = new ReadableStream<Uint8Array>({

@@ -10,14 +10,14 @@ import { sourceChecks } from "../../portal/verify/verifyHead.ts";
 const place = { chainId: 8_453, contract: `0x${"c0".repeat(20)}`, ledger: `0x${"1e".repeat(32)}` };
 const word = (digit: string) => digit.repeat(64);
 
-/** What a source says of its newest block, of the contract's code, and of the head in it. */
+/** What a source says about its newest block, the contract's code, and the ledger's head in this block. */
 type Said = { tip: number; code: string; head: string };
 
-/** Root, size, time and anchors. */
+/** The root, the size, the time and the number of anchors. */
 const head = [word("a"), "1111".padStart(64, "0"), "1".padStart(64, "0"), "1".padStart(64, "0")].join("");
 const HONEST: Said = { tip: 5_000, code: "0x60", head: `0x${head}` };
 
-/** The first characters of a call of `head(bytes32)`. */
+/** The selector of `head(bytes32)`. */
 const HEAD = toHex(keccak_256(utf8ToBytes("head(bytes32)"))).slice(0, 10);
 
 describe("heads read from two sources", () => {
@@ -53,15 +53,15 @@ describe("heads read from two sources", () => {
   const read = async (one: string, other: string) =>
     sourceChecks(await readHeads([one, other], place, null, AbortSignal.timeout(20_000)));
 
-  it("are one head if both say the same, at the same block", async () => {
+  it("are one head if both sources say the same about the same block", async () => {
     const { checks, head } = await read(await source(HONEST), await source({ ...HONEST, tip: 5_020 }));
     expect(checks.map(({ state }) => state)).to.deep.equal(["yes"]);
     expect(head).to.deep.include({ size: 0x1111, anchors: 1, blockTime: 1_000, code: "unknown" });
   });
 
-  it("are not given if one source names a very old block, at which the honest one has an old head or none", async () => {
+  it("are refused if one source names a very old block, in which the honest source has an old head or no contract", async () => {
     const honest = await source(HONEST);
-    // A source that goes back a little, to before the contract, cannot make itself the only one.
+    // A source cannot win by naming a slightly older block, from before the contract was deployed.
     for (const [tip, from] of [
       [4_099, 0],
       [4_101, 4_100],
@@ -73,7 +73,7 @@ describe("heads read from two sources", () => {
     }
   });
 
-  it("say apart that there is no contract, and which source says so", async () => {
+  it("say that there is no contract, and which source says so if the sources differ", async () => {
     const none = await source(HONEST, 6_000);
     const { head } = await read(none, none);
     expect(head).to.deep.include({ code: "none", anchors: 0 });
@@ -84,7 +84,7 @@ describe("heads read from two sources", () => {
     );
   });
 
-  it("are not given if one source names a block that nobody has yet", async () => {
+  it("are refused if one source names a block that nobody has yet", async () => {
     const { head } = await read(await source(HONEST), await source({ ...HONEST, tip: 10 ** 9 }));
     expect(head).to.equal(null);
   });

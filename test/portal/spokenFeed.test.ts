@@ -12,7 +12,7 @@ describe("what a screen reader hears of the market's feed", () => {
     stars,
   });
 
-  it("says the first line at once, and the lines of the next seconds together", async () => {
+  it("has the first line at once, and one summary of the lines of the next seconds", async () => {
     const said: string[] = [];
     let told = () => {};
     const second = new Promise<void>((resolve) => {
@@ -29,7 +29,7 @@ describe("what a screen reader hears of the market's feed", () => {
     feed.stop();
   });
 
-  it("says a stranger's words as one line", () => {
+  it("has a stranger's text as one line", () => {
     const said: string[] = [];
     const feed = createSpokenFeed((text) => said.push(text));
     const capability = "text\u202e\n".concat("x".repeat(500));

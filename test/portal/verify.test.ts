@@ -14,7 +14,7 @@ import { BROWSER_MS, sharedBrowser } from "../support/browser.ts";
 import { expectAccessible } from "./support/axe.ts";
 import { openPortalSite, type PortalSite } from "./support/portalSite.ts";
 
-/** A ledger of some entries, as its file has it. */
+/** The lines of a ledger's file with `size` entries. */
 function ledgerLines(size: number): string[] {
   let parentHash = GENESIS_HASH;
   return Array.from({ length: size }, (_, n) => {
@@ -43,7 +43,7 @@ describe("verification in the portal", function () {
     await site?.close();
   });
 
-  /** Gives a file to the page, and returns the page's result. */
+  /** Gives a file to the page, and returns the result that the page shows. */
   const verify = async (text: string): Promise<string> => {
     await page.reload();
     await page.getByLabel("A file to verify").setInputFiles({
@@ -63,7 +63,7 @@ describe("verification in the portal", function () {
     await expectAccessible(page, "a ledger that holds");
   });
 
-  it("names the line with one changed digit", async () => {
+  it("names the line in which one digit was changed", async () => {
     const lines = ledgerLines(500);
     const changed = lines.with(321, (lines[321] as string).replace('"step": 321', '"step": 322'));
     const said = await verify(changed.join("\n"));
@@ -71,7 +71,7 @@ describe("verification in the portal", function () {
     await expectAccessible(page, "a ledger that does not hold");
   });
 
-  it("accepts a large ledger on all cores, with the same root as on one thread, and names its bad line", async () => {
+  it("verifies a large ledger in several workers, with the same root as one thread, and names a bad line", async () => {
     const lines = ledgerLines(30_000);
     const frontier = new MerkleFrontier();
     for (const line of lines) frontier.append(lineLeafHash(line));
@@ -84,15 +84,15 @@ describe("verification in the portal", function () {
     if (availableParallelism() > 1) expect(said).to.match(/\d workers shared the file/);
     const changed = lines.with(29_001, (lines[29_001] as string).replace("task-29001", "task-29002"));
     expect(await verify(changed.join("\n"))).to.contain("Line 29002 does not hold");
-    // Whole lines are missing at the end of a part. Each part verifies, but the chain between the parts does not.
+    // Whole lines are missing at the end of a part. Each part alone verifies, but the next part does not continue it.
     expect(await verify(`${lines.toSpliced(15_000, 9).join("\n")}\n`)).to.contain("Line 15001 does not hold");
   });
 
-  it("names the place of a missing line", async () => {
+  it("names the line after a missing line", async () => {
     expect(await verify(ledgerLines(50).toSpliced(20, 1).join("\n"))).to.contain("Line 21 does not hold");
   });
 
-  it("distinguishes a forged signature from a good one", async () => {
+  it("distinguishes a forged signature from a valid signature", async () => {
     const account = privateKeyToAccount(`0x${"11".repeat(32)}`);
     const body = { agent_id: account.address.toLowerCase(), capability: "code.review", price_usdc: "0.50" };
     const signature = await signBody(body, { account });
@@ -102,7 +102,7 @@ describe("verification in the portal", function () {
     expect(await verify(JSON.stringify(forged))).to.contain("Its signer's wallet did not sign it");
   });
 
-  it("refuses a proof that proves nothing, and unknown files", async () => {
+  it("refuses a proof without content, and unknown files", async () => {
     expect(await verify(JSON.stringify({ format: "tallystick/proof/v1" }))).to.contain(
       "The proof does not hold",
     );
@@ -112,13 +112,13 @@ describe("verification in the portal", function () {
   });
 
   it("reports a node without a log", async () => {
-    // The story has rows, and no block of it is final.
+    // The story has rows, but none of its blocks is final.
     await page.goto(`${site.url}#/verify/${cast.busy}`);
     await page.getByRole("button", { name: "Check it here" }).click();
     await page.getByText("The node's log cannot be followed").first().waitFor();
   });
 
-  it("asks for what an agent's page shows with the words of that page, so that a node cannot tell the two apart", async () => {
+  it("sends the same query as an agent's page, so that a node cannot recognise a check", async () => {
     const asked: (string | null)[] = [];
     const note = (it: { url: () => string; postData: () => string | null }) => {
       if (it.url().endsWith("/graphql")) asked.push(it.postData());

@@ -40,7 +40,7 @@ describe("an entry that a node shows", () => {
       .checks.filter(({ state }) => state === "no")
       .map(({ text: what }) => what);
 
-  it("holds as it is, with a hash and digits in either form, and its fields in any order", () => {
+  it("verifies with or without 0x before its hashes, and with its fields in any order", () => {
     expect(failures(told)).to.deep.equal([]);
     expect(failures({ ...told, hash: told.hash.slice(2) })).to.deep.equal([]);
     const proof = told.inclusionProof as NonNullable<ToldEntry["inclusionProof"]>;
@@ -50,7 +50,7 @@ describe("an entry that a node shows", () => {
     expect(failures({ ...told, record: { body: turned, signer } })).to.deep.equal([]);
   });
 
-  it("is named by what was changed in it", () => {
+  it("fails with the name of the check that a change breaks", () => {
     const proof = told.inclusionProof as NonNullable<ToldEntry["inclusionProof"]>;
     const body = told.record?.body as object;
     const within = (changes: object) => ({ ...told, inclusionProof: { ...proof, ...changes } });
@@ -74,7 +74,7 @@ describe("an entry that a node shows", () => {
     expect(failures(told, line.replace("0.50", "0.05"))).to.deep.equal(["The entry does not hold"]);
   });
 
-  it("is a receipt of the hire on the page, and not of another one", async () => {
+  it("must be the receipt of the hire on the page", async () => {
     const [tx, escrow] = [`0x${"7a".repeat(32)}`, `0x${"e5".repeat(32)}`];
     const body = {
       ...{ agent_id: signer, buyer: OTHER, hire_id: "h", tx_hash: tx, escrow_id: escrow },
@@ -97,7 +97,7 @@ describe("an entry that a node shows", () => {
       expect(failing(of), JSON.stringify(of)).to.deep.equal(["It is the receipt of another hire"]);
   });
 
-  it("accuses nobody of a proof that is missing, or of work that nobody signs", () => {
+  it("does not fail because a proof is missing, or because nobody signs this kind of entry", () => {
     expect(failures({ ...told, inclusionProof: null })).to.deep.equal([]);
     const payload = { type: "settlement", data_update: {} };
     const work = sealEntry({ timestamp: 1, taskId: "t", parentHash: GENESIS_HASH, payload });
@@ -109,8 +109,8 @@ describe("an entry that a node shows", () => {
   });
 });
 
-describe("a checkpoint by keys that a reader gave", () => {
-  it("is not signed for its log by a key of another log, even beside one of its own", () => {
+describe("a checkpoint that is checked with the reader's keys", () => {
+  it("is not accepted with a signature by the key of another log, even if the reader gave this key too", () => {
     const origin = "a.example/log";
     const keyOf = (name: string, byte: number) => {
       const secret = new Uint8Array(32).fill(byte);

@@ -83,7 +83,7 @@ describe("files that the portal verifies", () => {
     expect(fileKindOf(JSON.stringify(report))).to.equal("report");
   });
 
-  it("are checked with the keys that the reader trusts, or reported as checked without keys", async () => {
+  it("are checked with the keys that the reader gives; without keys the signer stays open", async () => {
     for (const file of [checkpoint, proof]) {
       expect(said(await verify(file), "open")).to.include("Who signed it");
       expect(said(await verify(file, key), "yes")).to.include("A key that you gave signed it");
@@ -97,12 +97,12 @@ describe("files that the portal verifies", () => {
     expect(said(await verify(checkpoint, "not-a-key"), "no")).to.deep.equal(["They cannot be read"]);
   });
 
-  it("have the root that is compared with the chain", async () => {
+  it("have a root, which the portal compares with the chain", async () => {
     const { tree: found } = await verify(proof, key);
     expect(found).to.deep.equal({ what: "the proof", size: 7, root: toHex(tree.root(7)), isWhole: false });
   });
 
-  it("name their ledger by their first bound record, and by nothing else, such as a listing or a receipt", async () => {
+  it("name their ledger only by their first record that is bound to one", async () => {
     const [own, other] = [`0x${"1e".repeat(32)}`, `0x${"2e".repeat(32)}`];
     const lines: string[] = [];
     let parentHash = GENESIS_HASH;
@@ -130,7 +130,7 @@ describe("files that the portal verifies", () => {
     expect(said(await verify(checkpoint.replace("\n7\n", "\n8\n"), key), "no")).to.have.length(1);
   });
 
-  it("may be a trust report: complete or not, with the expected key or another", async () => {
+  it("may be a trust report, which is checked with the reader's key", async () => {
     const whole = JSON.stringify(report);
     const { public_key } = reportKeyOf(SEED);
     const unknown = await verify(whole);
@@ -164,7 +164,7 @@ describe("heads in the portal", () => {
   const failsOf = (checks: { state: string; text: string }[]) =>
     checks.flatMap(({ state, text }) => (state === "no" ? [text] : []));
 
-  it("agree, or are reported: old, of another ledger, longer than the anchor, forked, of no ledger", async () => {
+  it("agree, or are reported as old, of another ledger, longer than the anchored ledger, forked, or never anchored", async () => {
     expect(failsOf(await nodeHeadChecks(told(9), head(9), node, at))).to.deep.equal([]);
     expect(failsOf(await nodeHeadChecks(told(5), head(9), node, at))).to.deep.equal([
       "The node tells an old head",
@@ -175,7 +175,7 @@ describe("heads in the portal", () => {
     expect(failsOf(await nodeHeadChecks({ size: 9, root: head(8).root }, head(9), node, at))).to.deep.equal([
       "The node tells the head of another ledger",
     ]);
-    // A node cannot excuse an old head by a block that nobody has yet.
+    // A node cannot excuse an old head by naming a block that nobody has yet.
     const ahead = { indexedBlock: 10 ** 12, isBlocked: false };
     const late = { ...at, isSameBlock: false };
     expect(failsOf(await nodeHeadChecks(told(5), head(9), ahead, late))).to.deep.equal([
@@ -188,7 +188,7 @@ describe("heads in the portal", () => {
     expect(failsOf(await nodeHeadChecks(told(9), head(9, { anchors: 0 }), node, at))).to.have.length(1);
   });
 
-  it("accuse nobody if time explains the difference: a blocked node, a growing chain, a slow source", async () => {
+  it("are no fault if time explains the difference: a blocked node, a newer block, a slow source", async () => {
     const blocked = { ...node, isBlocked: true };
     expect(failsOf(await nodeHeadChecks(told(5), head(9), blocked, at))).to.deep.equal([]);
     const later = { ...at, block: 120, isSameBlock: false };
@@ -197,7 +197,7 @@ describe("heads in the portal", () => {
     expect(failsOf(await nodeHeadChecks(told(9), head(5), node, behind))).to.deep.equal([]);
   });
 
-  it("are of a block that the node names, and not of one long ago", () => {
+  it("must be of a recent block", () => {
     const failing = (indexedBlock: unknown) =>
       failsOf(recentCheck({ indexedBlock: indexedBlock as number }, 10_000)).length;
     expect([10_000, 9_100, 10_500].map(failing)).to.deep.equal([0, 0, 0]);
@@ -206,10 +206,10 @@ describe("heads in the portal", () => {
     ).to.deep.equal(Array(8).fill(1));
   });
 
-  it("are refused if their number of entries is not a number, whatever follows", async () => {
+  it("are refused if a later head has an impossible number of entries", async () => {
     for (const size of [Number.NaN, -1, 0.5, Number("1e400")]) {
       const heads = [told(5), { size, root: told(5).root }];
-      // Nobody is asked: there is no such address.
+      // Nothing answers at this address, so the test shows that nobody is asked.
       const { checks } = await verifyLedgerOfNode(
         { url: "http://127.0.0.1:9", ledger: "0x1e", heads },
         () => {},
@@ -218,7 +218,7 @@ describe("heads in the portal", () => {
     }
   });
 
-  it("of a file show entries that are missing at its end, and entries of another ledger", async () => {
+  it("show entries that are missing at the end of a file, and a file of another ledger", async () => {
     const file = { what: "the file", isWhole: true };
     expect(failsOf(await treeChecks({ ...told(5), ...file }, head(9), prove))).to.deep.equal([
       "The last 4 entries are missing in the file",
@@ -234,7 +234,7 @@ describe("heads in the portal", () => {
     expect(failsOf(await treeChecks(other, head(9), async () => null))).to.deep.equal([]);
   });
 
-  it("belong to a ledger whose id follows from the contract that is read, and to no other", () => {
+  it("belong only to a ledger whose id follows from the contract that is read", () => {
     const contract = `0x${"c0".repeat(20)}` as const;
     const named = {
       firstWriter: `0x${"11".repeat(20)}`,
@@ -260,7 +260,7 @@ describe("heads in the portal", () => {
       expect(check(changed), JSON.stringify(changed)).to.equal("no");
   });
 
-  it("are believed only of a contract with the released code, and on a public chain only at its address", () => {
+  it("are believed only if the contract has the released code, and on a public chain only at its own address", () => {
     const state = (code: ChainHead["code"], isPublic: boolean) =>
       codeCheck(head(9, { code }), "0xc0", isPublic).state;
     expect([state("released", true), state("released", false)]).to.deep.equal(["yes", "yes"]);
@@ -271,7 +271,7 @@ describe("heads in the portal", () => {
     expect([text, detail].join(" ")).to.contain("no contract").and.not.to.contain("may answer any head");
   });
 
-  it("are of the ledger that the reader, the page or the file names; a ledger that only the node names may be any", () => {
+  it("are of the ledger that the reader, the page or the file names; a ledger that only the node names stays open", () => {
     const named = { firstWriter: "0x11", guardian: "0x22", origin: ORIGIN };
     const place = { chainId: 1, contract: "0xc0", ledger: "0x1e" };
     const by = (it: NamedBy) => ledgerCheck({ place, named, ...node }, it);
@@ -281,7 +281,7 @@ describe("heads in the portal", () => {
     expect(by("node").detail).to.contain(`0x1e: ${ORIGIN}, first written by 0x11`);
   });
 
-  it("may have more entries than the chain's head only if a source is behind the node; a file may have more", async () => {
+  it("of a node may have more entries than the chain's head only if the source is behind; a file may have more", async () => {
     const states = (checks: { state: string }[]) => checks.map(({ state }) => state);
     const behind = { ...at, block: 99, isSameBlock: false };
     expect(states(await nodeHeadChecks(told(9), head(5), node, behind))).to.deep.equal(["open"]);
@@ -311,7 +311,7 @@ describe("heads in the portal", () => {
     expect(await proves(told(9), { ...told(9), root: told(8).root }, noProof)).to.equal(false);
   });
 
-  it("of sources that differ in anything are not trusted", () => {
+  it("are not trusted if the sources differ in anything", () => {
     const reading = (source: string, changed: Partial<ChainHead> = {}) => ({
       source,
       head: head(9, changed),
@@ -347,7 +347,7 @@ describe("heads in the portal", () => {
     expect(of({ source: "b", problem: "away" }).head).to.equal(null);
   });
 
-  it("are requested from two hosts, over HTTPS or on this machine", () => {
+  it("are read from different hosts, over HTTPS or on this machine", () => {
     expect(readSources(["https://a.example/key", ""])).to.deep.equal(["https://a.example/key"]);
     expect(readSources(["https://a.example/1", "https://a.example/2"])).to.be.a("string");
     for (const bad of ["", "ftp://a", "http://a.example", "https://me:secret@a.example", "javascript:1"])
@@ -355,7 +355,7 @@ describe("heads in the portal", () => {
     expect(sourceUrlOf("http://127.0.0.1:8545")).to.equal("http://127.0.0.1:8545/");
   });
 
-  it("are computed from tiles, at every size", async () => {
+  it("of every size are computed from tiles", async () => {
     let read = 0;
     for (const size of [1, 2, 255, 256, 257, 512, 513, 699, 700]) {
       read = 0;
@@ -370,8 +370,8 @@ describe("heads in the portal", () => {
   });
 });
 
-describe("the network's page", () => {
-  it("compares the digests of two nodes at ticks that both have", () => {
+describe("the page of the network and the page of a ledger", () => {
+  it("compare the digests of two nodes at ticks that both nodes have", () => {
     const digests = (from: number, name: string) =>
       [0, 10, 20].map((n) => ({ block: from + n, digest: `${name} ${from + n}` }));
     expect(compareDigests(digests(0, "a"), digests(10, "a"), "b").checks[0]?.state).to.equal("yes");
@@ -381,7 +381,7 @@ describe("the network's page", () => {
     expect(compareDigests(digests(0, "a"), digests(100, "a"), "b").checks[0]?.state).to.equal("open");
   });
 
-  it("shows what each record of parameters changed", () => {
+  it("show what each record of parameters changed", () => {
     const record = (seq: number, body: object, valid = true) => ({
       ...{ ledger: "0x1", seq },
       record: { body: { ...body }, signer: "0x2", time: seq, valid, reason: null },
@@ -407,7 +407,7 @@ describe("the network's page", () => {
     ]);
   });
 
-  it("finds an entry by its number or hash", () => {
+  it("find an entry by its number or hash", () => {
     expect(readEntryName(" 1,024 ")).to.equal(1_024);
     expect(readEntryName(`0x${"AB".repeat(32)}`)).to.equal("ab".repeat(32));
     for (const bad of ["", "-1", "1.5", "0x12", "9".repeat(16)])

@@ -5,7 +5,7 @@ import { verifyLedgerFile } from "../../portal/verify/verifyLedgerFile.ts";
 
 type Message = { number: number; part: Blob };
 
-/** A canonical ledger that is large enough for several workers, of few and long entries. */
+/** A canonical ledger with few, long entries. It is large enough for several workers. */
 function largeLedger(): string {
   let parentHash = GENESIS_HASH;
   const lines = Array.from({ length: 150 }, (_, n) => {
@@ -17,13 +17,13 @@ function largeLedger(): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Runs the program of the workers in this process. In Chromium `verify.test.ts` runs it in real ones. */
+/** Runs the workers' program in this process. In `verify.test.ts` real workers in Chromium run it. */
 describe("a ledger file that is verified in parts", () => {
   const scope = globalThis as { [name: string]: unknown };
   const names = ["Worker", "addEventListener", "postMessage"] as const;
   const own = names.map((name) => Object.getOwnPropertyDescriptor(scope, name));
   let text: string;
-  /** The reaction of the workers' program to a message, and the worker that waits for each part. */
+  /** The listener of the workers' program. Below it, the worker that waits for each part. */
   let hear: (event: { data: Message }) => void = () => {};
   const waiting = new Map<number, LocalWorker>();
 
@@ -55,7 +55,10 @@ describe("a ledger file that is verified in parts", () => {
     delete (globalThis.navigator as { hardwareConcurrency?: number }).hardwareConcurrency;
   });
 
-  /** What the page says of the file. `broken` is the number of the part that cannot be read, from 1; 0 is none. */
+  /**
+   * What the page says about the file. `broken` is the number of the part that cannot be read, from 1. With 0 every
+   * part can be read.
+   */
   const said = async (broken: number) => {
     const file = new Blob([text]);
     const slice = file.slice.bind(file);
@@ -74,11 +77,11 @@ describe("a ledger file that is verified in parts", () => {
     };
   };
 
-  it("holds by the work of several workers", async () => {
+  it("is verified by several workers", async () => {
     expect((await said(0)).all).to.match(/^All 150 entries verify .* 2 workers shared the file\.$/);
   });
 
-  it("is read line by line when one of its parts cannot be read, as when the file changes meanwhile", async () => {
+  it("is read line by line if one of its parts cannot be read, for example because the file changes", async () => {
     for (const broken of [1, 3]) {
       const { states, all } = await said(broken);
       expect(states, `part ${broken}`).to.equal("yes,yes,yes,open");

@@ -11,7 +11,7 @@ describe("a deposit in the portal with the reader's wallet", function () {
   const reader = useReader();
   const { come, connect, done, words } = reader;
 
-  /** Fills in the form as a person, and goes on to the terms. */
+  /** Connects a person's wallet, and fills in the form of a new escrow. */
   const fill = async (person = reader.scene.buyer, amount = "12.5") => {
     await come(person);
     await reader.page.goto(`${reader.scene.url}#/escrow/new`);
@@ -24,7 +24,10 @@ describe("a deposit in the portal with the reader's wallet", function () {
   const sign = () => reader.page.getByRole("button", { name: "Sign and send" }).click();
   const signatures = () => reader.wallet.asked.filter(({ method }) => method === "eth_signTypedData_v4");
 
-  /** Makes the node name an escrow whose token has no payments by signature. `allowance` reads the buyer's allowance for it. */
+  /**
+   * Lets the node name an escrow whose token takes no payment by signature. `allowance` reads how much the buyer has
+   * allowed it to take.
+   */
   const payPlain = async () => {
     const { scene } = reader;
     const plain = await scene.plain();
@@ -39,25 +42,25 @@ describe("a deposit in the portal with the reader's wallet", function () {
       });
     return { plain, allowance };
   };
-  /** Presses a button of the dialogue, and mines a block so that its transaction is done. */
+  /** Presses a button of the dialogue, and mines a block, so that the page counts the transaction as done. */
   const press = async (name: string) => {
     await reader.page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
     await reader.page.getByText("Sent. Once this transaction counts as done").waitFor();
     await reader.scene.client.mine({ blocks: 1 });
   };
 
-  it("names the missing fields, and asks the wallet for nothing", async () => {
+  it("names the wrong fields, and asks the wallet for nothing", async () => {
     await fill(reader.scene.buyer, "0");
     await reader.page.getByLabel("Seller").fill("me");
     await read();
     await reader.page.getByText("An amount above 0").waitFor();
     expect(await reader.page.getByText("An address: 0x and 40 digits").count()).to.equal(1);
-    // The first of them has the focus.
+    // The first wrong field has the focus.
     expect(await reader.page.evaluate(() => document.activeElement?.id)).to.equal("draft-seller");
     expect(await reader.page.getByRole("dialog").count()).to.equal(0);
   });
 
-  it("pays by one signature over exactly these terms, and opens the escrow before the node knows it", async () => {
+  it("needs one signature, which covers exactly these terms, and has a page before the node knows the escrow", async () => {
     const { scene } = reader;
     await fill();
     await read();
@@ -75,12 +78,12 @@ describe("a deposit in the portal with the reader's wallet", function () {
       params: [],
     };
     const { data, chainId } = params[0] as { data: Hex; chainId: Hex };
-    // The transaction names its chain, so a wallet that changed its chain meanwhile can refuse it.
+    // The transaction names its chain. So a wallet that is on another chain by now can refuse it.
     expect(chainId).to.equal("0x7a69");
     const { args } = decodeFunctionData({ abi: hireEscrowAbi, data });
     const hire = lower(args?.[0] as Hire);
     const id = escrowId(hire, { chainId: 31_337, escrow: scene.escrow });
-    // One signature funds the escrow and fixes its terms; it is good for an hour.
+    // One signature pays, and fixes the terms: its nonce is the escrow's id. It is valid for an hour.
     expect(typed.message).to.include({ nonce: id, value: "12500000", to: scene.escrow });
     expect(Number(typed.message.validBefore)).to.be.at.most((await scene.now()) + 3_600);
     expect(hire).to.include({ seller: scene.seller.address, amount: 12_500_000n, fee: 0n });
@@ -91,7 +94,7 @@ describe("a deposit in the portal with the reader's wallet", function () {
     expect(reader.complaints).to.deep.equal([]);
   });
 
-  it("refuses to sign for a deadline that passes while the dialogue is open", async () => {
+  it("asks for no signature if the deadline passes while the dialogue is open", async () => {
     await fill();
     await reader.page.getByLabel("Deadline, hours from now").fill("0.1");
     await read();
@@ -102,7 +105,7 @@ describe("a deposit in the portal with the reader's wallet", function () {
     expect(signatures()).to.have.length(0);
   });
 
-  it("notices a deadline that passes while the wallet is asked to sign, before anything is sent", async () => {
+  it("sends nothing if the deadline passes while the wallet is asked to sign", async () => {
     await fill();
     await reader.page.getByLabel("Deadline, hours from now").fill("0.1");
     await read();
@@ -116,14 +119,14 @@ describe("a deposit in the portal with the reader's wallet", function () {
     expect(reader.sent()).to.equal(0);
   });
 
-  it("reports when the account has too little of the token", async () => {
+  it("reports that the account has too little of the token", async () => {
     await fill(reader.scene.buyer, "5000");
     await read();
     await reader.page.getByText(/of the token, and 5,000\.00 are needed/).waitFor();
     expect(signatures()).to.have.length(0);
   });
 
-  it("reports when the token bars the buyer, before anything is sent", async () => {
+  it("reports that the token bars the buyer, before anything is sent", async () => {
     const { scene } = reader;
     const barred = await scene.person();
     await scene.write(scene.token, scene.tokenAbi, "blacklist", [barred.address]);
@@ -136,7 +139,7 @@ describe("a deposit in the portal with the reader's wallet", function () {
     expect(reader.sent()).to.equal(0);
   });
 
-  it("reports when the guardian has paused deposits", async () => {
+  it("reports that the guardian has paused deposits", async () => {
     const { scene } = reader;
     await scene.write(scene.escrow, hireEscrowAbi as Abi, "pause", [600n]);
     try {
@@ -148,7 +151,7 @@ describe("a deposit in the portal with the reader's wallet", function () {
     }
   });
 
-  it("pays by allowance if the token accepts no signature: exactly the amount, and then the deposit", async () => {
+  it("is paid by allowance if the token accepts no signature: first an allowance of exactly the amount, then the deposit", async () => {
     const { scene } = reader;
     const { plain, allowance } = await payPlain();
     await fill();
@@ -174,7 +177,7 @@ describe("a deposit in the portal with the reader's wallet", function () {
     expect(reader.complaints).to.deep.equal([]);
   });
 
-  it("refuses a token with other decimals than USDC, or without a number of decimals", async () => {
+  it("is refused if the token's number of decimals is unknown, or not that of USDC", async () => {
     const { scene } = reader;
     const answers: [(request: unknown) => unknown, string][] = [
       [() => `0x${(18).toString(16).padStart(64, "0")}`, "The token has 18 decimals"],
@@ -199,13 +202,13 @@ describe("a deposit in the portal with the reader's wallet", function () {
     expect([signatures().length, reader.sent()]).to.deep.equal([0, 0]);
   });
 
-  it("clears an old allowance first if the token accepts a new one only after zero, as Tether's does", async () => {
+  it("sets an old allowance to zero first if the token, like Tether's, requires this before a new allowance", async () => {
     const { scene } = reader;
     const { plain, allowance } = await payPlain();
     await scene.client.impersonateAccount({ address: scene.buyer.address });
     await scene.write(plain.token, plain.tokenAbi, "approve", [plain.escrow, 1n], scene.buyer.address);
     await fill();
-    // Tether's token reverts without data, and nodes report only that it reverted.
+    // Tether's token reverts without data. Nodes report only that the call reverted.
     for (const method of ["eth_call", "eth_estimateGas"])
       reader.wallet.answers.set(method, async (params) => {
         const { data } = params[0] as { data: string };
@@ -220,7 +223,7 @@ describe("a deposit in the portal with the reader's wallet", function () {
     expect([await allowance(), reader.sent()]).to.deep.equal([0n, 1]);
   });
 
-  it("continues a deposit after a reload between the allowance and the deposit", async () => {
+  it("continues after the page is loaded again between the allowance and the deposit", async () => {
     const { scene } = reader;
     const { plain, allowance } = await payPlain();
     await fill();
@@ -241,13 +244,13 @@ describe("a deposit in the portal with the reader's wallet", function () {
     expect(hire).to.include({ seller: scene.seller.address, amount: 12_500_000n });
     const id = escrowId(hire, { chainId: 31_337, escrow: plain.escrow });
     expect(await scene.state(id, plain.escrow)).to.include({ status: 1, amount: 12_500_000n });
-    // It is offered once: nobody pays twice.
+    // The page offers to continue only once, so that nobody pays twice.
     await reader.page.reload();
     await reader.page.getByRole("button", { name: "Read the terms" }).waitFor();
     expect(await reader.page.getByText("A deposit of yours is not finished").count()).to.equal(0);
   });
 
-  it("warns about terms from a link as long as they are in the form, and forgets them with the link", async () => {
+  it("has a warning while terms from a link are in the form, and forgets these terms when the link is gone", async () => {
     const { scene } = reader;
     await come(scene.buyer);
     const { page } = reader;
@@ -255,7 +258,7 @@ describe("a deposit in the portal with the reader's wallet", function () {
     await connect();
     await page.getByText("A link filled in this form").waitFor();
     expect(await page.getByLabel("Seller").inputValue()).to.equal(scene.stranger.address);
-    // The page that opened this one can change the part behind # without loading it again.
+    // The page that opened this page can change the part after # without a new load.
     await page.evaluate(() => {
       location.hash = "#/escrow/new";
     });
@@ -264,7 +267,7 @@ describe("a deposit in the portal with the reader's wallet", function () {
     expect(await page.getByLabel("Amount, USDC").inputValue()).to.equal("");
   });
 
-  it("asks for no signature if the wallet changed its account, with or without telling the page", async () => {
+  it("asks for no signature if the wallet has changed its account, whether it told the page or not", async () => {
     const { buyer, stranger } = reader.scene;
     await fill();
     await read();
@@ -275,13 +278,13 @@ describe("a deposit in the portal with the reader's wallet", function () {
     await reader.wallet.emit("accountsChanged", [stranger.address]);
     await reader.page.getByText("These terms name another buyer than this account.").waitFor();
     expect([signatures().length, reader.sent()]).to.deep.equal([0, 0]);
-    // Back at the first account, the same terms are open again.
+    // The wallet is back at the first account, so the page shows the same terms again.
     reader.wallet.answers.delete("eth_accounts");
     await reader.wallet.emit("accountsChanged", [buyer.address]);
     await ready();
   });
 
-  it("drops a signature if the wallet changes its account or chain while it is asked for it", async () => {
+  it("does not use a signature if the wallet changes its account or chain while it signs", async () => {
     const { stranger } = reader.scene;
     const changes: [change: () => Promise<void>, back: () => Promise<void>, text: string][] = [
       [
@@ -307,7 +310,7 @@ describe("a deposit in the portal with the reader's wallet", function () {
         "The wallet is on chain 1, and this escrow is on a local chain.",
       ],
       [
-        // Some wallets tell nobody.
+        // Some wallets do not tell the page.
         async () => {
           reader.wallet.chainId = 1;
         },
@@ -337,7 +340,7 @@ describe("a deposit in the portal with the reader's wallet", function () {
     expect(reader.complaints).to.deep.equal([]);
   });
 
-  it("deposits at once if the amount is already allowed, and offers an allowance if a signature is not possible", async () => {
+  it("offers payment by allowance if the wallet cannot sign, and deposits at once if the amount is already allowed", async () => {
     const { scene } = reader;
     await fill();
     await read();

@@ -8,7 +8,7 @@ import { useReader } from "../support/escrowReader.ts";
 import { focusComesTo, focused } from "../support/focus.ts";
 import { ProviderError } from "../support/testWallet.ts";
 
-/** The most bytes of the code for wallets after gzip. It is loaded when somebody uses a wallet. */
+/** The most bytes that the code for wallets may have after gzip. A page loads this code when somebody uses a wallet. */
 const WALLET_SCRIPT = 45_000;
 
 describe("an escrow in the portal with the reader's wallet", function () {
@@ -37,7 +37,7 @@ describe("an escrow in the portal with the reader's wallet", function () {
     expect(reader.complaints).to.deep.equal([]);
   });
 
-  it("has no faults that axe finds, in light and in dark colours, and fits a phone", async () => {
+  it("has no fault that axe finds, in light and in dark colours, and fits a phone", async () => {
     const { id } = await reader.scene.deposit();
     const fits = async (what: string) => {
       await expectAccessibleInBothColours(reader.page, what);
@@ -75,12 +75,12 @@ describe("an escrow in the portal with the reader's wallet", function () {
     expect(reader.complaints).to.deep.equal([]);
   });
 
-  it("offers each wallet by its name, as plain text", async () => {
+  it("shows the name of each wallet as plain text", async () => {
     const { id } = await reader.scene.deposit();
     await come(reader.scene.buyer);
     await reader.page.goto(`${reader.scene.url}#/escrow/${id}`);
     await reader.page.getByRole("button", { name: "Use your wallet" }).press("Enter");
-    // The button is gone, and its card has the focus.
+    // The button is gone. Its card has the focus.
     await focusComesTo(reader.page, "H2 What you can do");
     const names = reader.page.locator(".wallets button");
     await names.nth(1).waitFor();
@@ -90,7 +90,7 @@ describe("an escrow in the portal with the reader's wallet", function () {
     ]);
   });
 
-  it("releases by keyboard: shows where the money goes, simulates it, sends it, and follows it to the requested block", async () => {
+  it("releases by keyboard: shows where the money goes, simulates and sends the transaction, and follows it until the page counts it as done", async () => {
     const { hire, id } = await reader.scene.deposit({
       fee: 10_000n,
       feeRecipient: reader.scene.stranger.address,
@@ -109,7 +109,7 @@ describe("an escrow in the portal with the reader's wallet", function () {
     expect(await words())
       .to.contain("4.99 USDC go to")
       .and.contain("0.01 USDC as the fee to");
-    // The words first, then everything that can be pressed, and nothing of the page behind.
+    // The focus comes first to the words, then to every control of the dialogue, and to nothing of the page behind it.
     expect(await focused(page)).to.equal("H2 Release the money");
     await page.keyboard.press("Tab");
     for (let n = 0; n < 30 && (await focused(page)) !== "BUTTON Release the money"; n++) {
@@ -119,7 +119,7 @@ describe("an escrow in the portal with the reader's wallet", function () {
     }
     await page.keyboard.press("Enter");
     await done();
-    // The money is released, and its button is gone.
+    // The money is released. Its button is gone.
     await focusComesTo(page, "H2 What you can do");
     expect((await reader.scene.state(id)).status).to.equal(2);
     expect((await reader.scene.balance(hire.seller)) - before).to.equal(4_990_000n);
@@ -128,7 +128,7 @@ describe("an escrow in the portal with the reader's wallet", function () {
     expect(reader.complaints).to.deep.equal([]);
   });
 
-  it("splits by the buyer's amount", async () => {
+  it("splits the money by the amount that the buyer enters", async () => {
     const { id } = await reader.scene.deposit();
     await open(reader.scene.buyer, id);
     await begin("Split the money");
@@ -145,7 +145,7 @@ describe("an escrow in the portal with the reader's wallet", function () {
     expect((await reader.scene.state(id)).status).to.equal(3);
   });
 
-  it("lets only the seller mark its delivery, once, with the hash of the result", async () => {
+  it("lets only the seller mark its delivery, only once, with the hash of the result", async () => {
     const { scene } = reader;
     const { id } = await scene.deposit();
     await open(scene.buyer, id);
@@ -178,7 +178,7 @@ describe("an escrow in the portal with the reader's wallet", function () {
     expect(reader.complaints).to.deep.equal([]);
   });
 
-  it("lets a seller refund a hire, and shows which actions belong to others", async () => {
+  it("lets a seller refund a hire, and shows which actions only others can take", async () => {
     const { id } = await reader.scene.deposit();
     await open(reader.scene.seller, id);
     expect(await reader.page.getByRole("button", { name: "Release the money" }).count()).to.equal(0);
@@ -206,7 +206,7 @@ describe("an escrow in the portal with the reader's wallet", function () {
     expect((await reader.scene.state(id)).status).to.equal(5);
   });
 
-  it("names the party that the token bars, and withdraws its credit for it", async () => {
+  it("names the party that the token bars, and later withdraws the credit of this party", async () => {
     const { hire, id } = await reader.scene.deposit();
     await reader.scene.write(reader.scene.token, reader.scene.tokenAbi, "blacklist", [hire.seller]);
     await open(reader.scene.buyer, id);
@@ -230,7 +230,7 @@ describe("an escrow in the portal with the reader's wallet", function () {
     expect((await reader.scene.balance(hire.seller)) - before).to.equal(5_000_000n);
   });
 
-  it("reports when the wallet's owner refuses, and sends nothing", async () => {
+  it("reports that the wallet's owner refused, and sends nothing", async () => {
     const { id } = await reader.scene.deposit();
     await open(reader.scene.buyer, id);
     reader.wallet.answers.set("eth_sendTransaction", () => {

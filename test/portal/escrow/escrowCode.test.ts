@@ -55,7 +55,8 @@ describe("code that the portal recognises as a released escrow", function () {
     fc.assert(
       fc.property(fc.nat(bytes - 1), fc.nat(7), (at, bit) => {
         const found = check(frozen, changed(at, bit));
-        // A changed argument gives another escrow's code, if any: never this one's, and not at this address.
+        // With a changed argument the code may be another escrow's code. It is never the code of this escrow, and not
+        // at this address.
         return found === null || !found.isAtItsAddress;
       }),
       { numRuns: 150 },
@@ -65,7 +66,7 @@ describe("code that the portal recognises as a released escrow", function () {
     expect(check(frozen, "0x")).to.equal(null);
   });
 
-  it("is distinguished from that of the ledgers' contract, which is known by each of its bytes and by its address", () => {
+  it("is not the code of the ledgers' contract, which is recognised only with each of its bytes and at its address", () => {
     const { address, code } = ledgers;
     expect(ledgerCode(code, { chainId, address })).to.equal("released");
     expect(ledgerCode(code, { chainId: 8_453, address })).to.equal("unknown");
@@ -79,7 +80,7 @@ describe("code that the portal recognises as a released escrow", function () {
       }),
       { numRuns: 150 },
     );
-    // The same code elsewhere names its own address. Whoever put it there may have written heads first.
+    // A copy of the code at another address contains that address. Whoever deployed it may have written heads before.
     const elsewhere = `0x${"66".repeat(20)}` as const;
     expect(ledgerCode(code, { chainId, address: elsewhere })).to.equal("unknown");
     const copy = code.replaceAll(address.slice(2), elsewhere.slice(2)) as Hex;
@@ -92,12 +93,12 @@ describe("code that the portal recognises as a released escrow", function () {
     expect(ledgerCode(ofCopy, { chainId, address: elsewhere })).to.equal("copied");
   });
 
-  it("does not include code on another chain or at another address", () => {
+  it("does not include code that was made for another chain or another address", () => {
     expect(releasedCode(frozen.code, { chainId: 8_453, address: frozen.address })).to.equal(null);
     expect(releasedCode(frozen.code, { chainId, address: `0x${"66".repeat(20)}` })).to.equal(null);
   });
 
-  it("is distinguished from the same code with a constructor of somebody else", async () => {
+  it("is marked if it is not at the address of the release, because its constructor may be another", async () => {
     const address = world.escrowAddress.toLowerCase() as Hex;
     const code = (await world.ethers.provider.getCode(address)) as Hex;
     expect(releasedCode(code, { chainId, address })).to.include({
@@ -106,7 +107,7 @@ describe("code that the portal recognises as a released escrow", function () {
     });
   });
 
-  it("is offered only to accounts that the contract allows", async () => {
+  it("accepts from each account exactly the actions that the portal offers to this account", async () => {
     const { escrow, buyer, seller, payee, arbiter, stranger, networkHelpers } = world;
     const names = ["markDelivered", "release", "split", "refund", "timeoutRefund"] as const;
     const compare = async (hire: Hire, status: EscrowState["status"]) => {
@@ -139,7 +140,7 @@ describe("code that the portal recognises as a released escrow", function () {
     await compare(lower(await world.hire()), "none");
   });
 
-  it("covers the chains of the command line", () => {
+  it("has a known token on every chain of the command line", () => {
     for (const { chainId, rpcUrl, token } of Object.values(networks)) {
       expect(knownChain(chainId)).to.include({ rpcUrl, usdc: token ?? null });
       if (token !== undefined) expect(isCirclesUsdc(chainId, token)).to.equal(true);

@@ -4,12 +4,12 @@ import type { Abi, Hex } from "viem";
 import { useReader } from "../support/escrowReader.ts";
 import { ProviderError } from "../support/testWallet.ts";
 
-describe("an escrow in the portal, when something goes wrong", function () {
+describe("an escrow's page, when something goes wrong", function () {
   this.slow(10_000);
   const reader = useReader();
   const { come, connect, open, begin, send, worked, done } = reader;
 
-  /** A transaction of the reader's that waits for a block, sent by the page. */
+  /** Sends a transaction from the page as the buyer. The transaction waits for a block. */
   const waiting = async () => {
     const { id } = await reader.scene.deposit();
     await open(reader.scene.buyer, id);
@@ -29,7 +29,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
   const dear = { maxFeePerGas: 90_000_000_000n, maxPriorityFeePerGas: 50_000_000_000n, gas: 300_000n };
 
   describe("with the wallet", () => {
-    it("asks it to switch to the node's chain, and tells it about an unknown chain", async () => {
+    it("asks the wallet to switch to the node's chain, and describes the chain if the wallet does not know it", async () => {
       const { id } = await reader.scene.deposit();
       await come(reader.scene.buyer);
       reader.wallet.chainId = 1;
@@ -52,7 +52,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       await reader.page.getByRole("button", { name: "Release the money" }).waitFor();
     });
 
-    it("stops waiting for a silent wallet after the shown time", async () => {
+    it("stops waiting for a silent wallet after the time that it shows", async () => {
       const { id } = await reader.scene.deposit();
       await come(reader.scene.buyer);
       reader.wallet.answers.set("eth_getCode", () => new Promise(() => {}));
@@ -71,7 +71,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       ["eth_call", "0x01"],
       ["eth_getBlockByNumber", []],
     ] as const) {
-      it(`reports that ${method} was answered with garbage, and asks for nothing`, async () => {
+      it(`reports a malformed answer to ${method}, and offers no action`, async () => {
         const { id } = await reader.scene.deposit();
         await come(reader.scene.buyer);
         reader.wallet.answers.set(method, () => answer);
@@ -83,7 +83,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       });
     }
 
-    it("accepts only valid transaction hashes, and reports that something may have been sent", async () => {
+    it("refuses a malformed transaction hash, and reports that the wallet may have sent the transaction", async () => {
       const { id } = await reader.scene.deposit();
       await open(reader.scene.buyer, id);
       reader.wallet.answers.set("eth_sendTransaction", () => 5);
@@ -95,7 +95,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       await reader.page.getByText("this page has no answer").waitFor();
     });
 
-    it("sends nothing once the wallet uses another account, with or without an event", async () => {
+    it("sends nothing if the wallet has changed its account, whether it told the page or not", async () => {
       const { id } = await reader.scene.deposit();
       await open(reader.scene.buyer, id);
       await begin("Release the money");
@@ -131,7 +131,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       expect((await reader.scene.state(id)).status).to.equal(2);
     });
 
-    it("offers nothing else for the escrow while it is pending, also after a reload and in another tab, and all again once it is cancelled", async () => {
+    it("offers no action while it is pending, even after a reload or in another tab, and offers all actions again when it is cancelled", async () => {
       const { id, nonce } = await waiting();
       const { page, context, scene } = reader;
       const isClosed = async (where: typeof page) => {
@@ -155,7 +155,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       await page.getByRole("button", { name: "Split the money" }).waitFor();
     });
 
-    it("offers nothing else while the wallet is asked and the dialogue is closed, and while its answer is unknown", async () => {
+    it("offers no action while the wallet has not answered, or has given an unknown answer", async () => {
       const { id } = await reader.scene.deposit();
       await open(reader.scene.buyer, id);
       const { page } = reader;
@@ -180,7 +180,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       await page.getByRole("button", { name: "Release the money" }).waitFor();
     });
 
-    it("reports that another transaction took its place", async () => {
+    it("reports that another transaction has used its nonce", async () => {
       const { nonce } = await waiting();
       await reader.wallet.send({ to: reader.scene.stranger.address, value: 1n, nonce, ...dear });
       await reader.scene.client.mine({ blocks: 1 });
@@ -198,7 +198,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       expect(await reader.page.getByText("Done, in block").count()).to.equal(0);
     });
 
-    it("reports that the contract refused it because somebody else was first", async () => {
+    it("reports that the contract refused it because another party acted first", async () => {
       const { scene } = reader;
       const { id, hire } = await (async () => {
         const deposited = await scene.deposit();
@@ -227,7 +227,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       expect((await scene.state(id)).status).to.equal(4);
     });
 
-    it("notices, before it asks the wallet, that somebody else was first while the dialogue was open", async () => {
+    it("asks the wallet for nothing if another party acted while the dialogue was open", async () => {
       const { hire, id } = await reader.scene.deposit();
       await open(reader.scene.buyer, id);
       await begin("Split the money");
@@ -241,7 +241,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
   });
 
   describe("with the node", () => {
-    /** Opens the page of an escrow as its buyer, with a changed answer of the node. */
+    /** Opens the page of an escrow as its buyer. `change` changes the node's answers. */
     const lie = async (change: (json: string) => string) => {
       const { id } = await reader.scene.deposit();
       reader.scene.node.change = change;
@@ -259,7 +259,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       ["garbage", /"hireId":"[^"]*"/, '"hireId":"<b>"'],
       ["another chain", /"chainId":\d+/, '"chainId":8453'],
     ] as const) {
-      it(`refuses everything if the node gives ${what}`, async () => {
+      it(`offers no action if the node gives ${what}`, async () => {
         await lie((json) => json.replace(pattern, put));
         await reader.page.getByText("The node's terms are not those of this escrow").waitFor();
         expect(await reader.page.getByRole("button", { name: "Use your wallet" }).count()).to.equal(0);
@@ -267,13 +267,13 @@ describe("an escrow in the portal, when something goes wrong", function () {
       });
     }
 
-    it("follows the escrow's id if the node gives another payee than the terms", async () => {
+    it("shows the payee to which the escrow's id belongs if the node gives another payee", async () => {
       await lie((json) => json.replace(/"payee":"[^"]*"/, `"payee":"${other}"`));
       await reader.page.getByText("Computed here").waitFor();
       expect(await reader.page.locator("main").innerHTML()).not.to.contain("0x6666");
     });
 
-    it("follows the chain if the node gives another state", async () => {
+    it("shows the state on the chain if the node gives another state", async () => {
       await lie((json) => json.replace('"status":"HELD"', '"status":"RELEASED"'));
       await reader.page.getByText("What happened to the money").waitFor();
       await connect();
@@ -302,7 +302,7 @@ describe("an escrow in the portal, when something goes wrong", function () {
       });
     }
 
-    it("warns about a copy of the code at another address: its storage may have any content", async () => {
+    it("warns about a copy of the code at another address: the storage of the copy may have any content", async () => {
       const { scene } = reader;
       const args = [scene.token, scene.admin, "copy"] as const;
       const copy = await scene.connection.ethers.deployContract("HireEscrow", [...args]);

@@ -6,8 +6,8 @@ import type { Page } from "playwright-core";
 const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /**
- * Checks the present page in light and in dark colours: WCAG 2.2 A and AA, and axe's best practices. Only the contrast of
- * a page depends on its colours.
+ * Checks the present page in light and in dark colours, for WCAG 2.2 A and AA and for axe's best practices. In dark
+ * colours it checks only the contrast, because nothing else depends on the colours.
  */
 export async function expectAccessibleInBothColours(page: Page, what: string): Promise<void> {
   await useColours(page, "dark");
@@ -16,7 +16,7 @@ export async function expectAccessibleInBothColours(page: Page, what: string): P
   await expectAccessible(page, what);
 }
 
-/** Changes the colours at once. On the page they change slowly, and axe would see the colours between. */
+/** Changes the colours at once. The page changes them slowly, and axe would see the colours in between. */
 async function useColours(page: Page, colorScheme: "light" | "dark"): Promise<void> {
   await page.emulateMedia({ colorScheme });
   await page.evaluate(() => {
@@ -27,10 +27,10 @@ async function useColours(page: Page, colorScheme: "light" | "dark"): Promise<vo
 /**
  * Checks the present page against WCAG 2.2 A and AA, and against axe's best practices.
  *
- * @param rules checks only these rules of axe
+ * @param rules the rules of axe to check; without it, all rules
  */
 export async function expectAccessible(page: Page, what: string, rules?: string[]): Promise<void> {
-  // The debugger evaluates axe, because the page's policy allows no other script. Axe is large, so this is done once
+  // The debugger evaluates axe, because the page's policy allows no other script. Axe is large, so it is evaluated once
   // for each load of a page.
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(source);
   const violations = await page.evaluate(async (rules) => {

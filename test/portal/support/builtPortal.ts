@@ -7,7 +7,7 @@ export type BuiltPortal = { folder: string; build: string };
 
 let built: Promise<BuiltPortal> | undefined;
 
-/** A fresh build of the portal, once for all suites of a process: a build takes seconds of processor time. */
+/** A fresh build of the portal. All suites of a process share it, because a build takes seconds of processor time. */
 export function builtPortal(): Promise<BuiltPortal> {
   built ??= (async () => {
     const folder = mkdtempSync(path.join(tmpdir(), "tallystick-portal-"));

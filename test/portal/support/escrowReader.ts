@@ -25,7 +25,9 @@ after(async () => {
 
 export type Reader = ReturnType<typeof useReader>;
 
-/** A person who reads an escrow's page in a browser with a wallet: a fresh one for every test of the suite. */
+/**
+ * A person who reads an escrow's page in a browser with a wallet. Every test of the suite gets a fresh browser context.
+ */
 export function useReader() {
   const at = {
     scene: undefined as unknown as EscrowScene,
@@ -35,7 +37,7 @@ export function useReader() {
     /** The errors of the pages. */
     complaints: [] as string[],
   };
-  /** A page in the browser of a person with a wallet. */
+  /** Opens an empty page in the browser of a person with a wallet. */
   const come = async (person: Person) => {
     const { browser, scene } = await stage();
     at.context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
@@ -55,7 +57,7 @@ export function useReader() {
     come,
     connect,
 
-    /** Opens an escrow as a person with a connected wallet. */
+    /** Opens an escrow's page as a person with a connected wallet. */
     open: async (person: Person, id: Hex) => {
       await come(person);
       await at.page.goto(`${at.scene.url}#/escrow/${id}`);
@@ -66,7 +68,7 @@ export function useReader() {
     send: (act: string) =>
       at.page.getByRole("dialog").getByRole("button", { name: act, exact: true }).click(),
     worked: () => at.page.getByRole("dialog").getByText("Tried on the chain just now: it works").waitFor(),
-    /** Mines the block after which the page counts the transaction as done. */
+    /** Mines the block with which the page counts the transaction as done. */
     done: async () => {
       await at.page.getByText(/1 of 2 blocks/).waitFor();
       await at.scene.client.mine({ blocks: 1 });
@@ -76,7 +78,7 @@ export function useReader() {
         .waitFor();
     },
     words: () => at.page.getByRole("dialog").innerText(),
-    /** The number of transactions that the wallet was asked to send. */
+    /** How many transactions the page asked the wallet to send. */
     sent: () => at.wallet.asked.filter(({ method }) => method === "eth_sendTransaction").length,
   });
   before(async function () {

@@ -23,13 +23,15 @@ import { builtPortal } from "./builtPortal.ts";
 
 export type EscrowScene = Awaited<ReturnType<typeof openEscrowScene>>;
 
-/** A person of the scene: a key with ether and 1,000 USDC. */
+/** A person of the scene: a key whose account has ether and 1,000 USDC. */
 export type Person = { key: Hex; address: Hex };
 
 const PROVIDER = "swarmwage-partnered";
 const STATUSES = ["HELD", "HELD", "RELEASED", "RELEASED", "REFUNDED", "TIMED_OUT"] as const;
 
-/** A chain with the released escrow, and a node's answers about it for the portal. A test may change the answers. */
+/**
+ * A chain with the released escrow, and a server that answers the portal like a node. A test may change the answers.
+ */
 export async function openEscrowScene() {
   const connection = await freshChain();
   const transport = custom(connection.provider as never);
@@ -139,7 +141,7 @@ export async function openEscrowScene() {
     person,
     write,
     now,
-    /** Puts 5 USDC of the buyer's into the escrow, an hour before its deadline. */
+    /** Puts 5 USDC of the buyer into the escrow. The deadline is an hour later. */
     deposit: async (change: Partial<Hire> = {}, contract: Hex = escrow): Promise<{ hire: Hire; id: Hex }> => {
       const hire: Hire = {
         hireId: generatePrivateKey(),
@@ -154,14 +156,14 @@ export async function openEscrowScene() {
         ...change,
       };
       const id = escrowId(hire, { chainId: hardhat.id, escrow: contract });
-      // By allowance, from an account that everybody can use on this chain.
+      // The buyer pays by allowance. The test chain can send from every account without its key.
       await client.impersonateAccount({ address: hire.buyer });
       await write(token, tokenAbi, "approve", [contract, hire.amount], hire.buyer);
       await write(contract, hireEscrowAbi as Abi, "deposit", [hire], hire.buyer);
       hires.set(id, { hire, contract, deposited: await now() });
       return { hire, id };
     },
-    /** A released escrow for a token without payments by signature. The buyer has 1,000 of it. */
+    /** A released escrow for a token that takes no payment by signature. The buyer has 1,000 units of this token. */
     plain: async (): Promise<{ token: Hex; tokenAbi: Abi; escrow: Hex }> => {
       const plainToken = await connection.ethers.deployContract("ManagedUSDC", [admin, admin]);
       const plainAbi = JSON.parse(plainToken.interface.formatJson()) as Abi;
@@ -182,12 +184,12 @@ export async function openEscrowScene() {
         functionName: "balanceOf",
         args: [account],
       })) as bigint,
-    /** Moves the chain's clock. */
+    /** Mines a block at this time, so that the chain's clock is there. */
     passTo: async (time: bigint) => {
       await client.setNextBlockTimestamp({ timestamp: time });
       await client.mine({ blocks: 1 });
     },
-    /** Lets the node report an escrow that the page deposited. */
+    /** From now on the node reports this escrow, which the page deposited. */
     tell: async (hire: Hire, id: Hex) =>
       void hires.set(id, { hire, contract: escrow, deposited: await now() }),
   };
@@ -195,7 +197,7 @@ export async function openEscrowScene() {
 
 type Respond = (variables: { id?: Hex }) => Promise<object>;
 
-/** The portal with a server that answers its queries. */
+/** Serves the portal, and answers its queries. */
 async function serve(respond: Respond) {
   const { folder } = await builtPortal();
   const node = { change: (json: string) => json };
@@ -211,7 +213,7 @@ async function serve(respond: Respond) {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     folder,
-    /** Changes the node's answers, so that it can lie. */
+    /** A test changes the node's answers with `change`, so that the node lies. */
     node,
     close: async () => {
       await new Promise<void>((closed) => {

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 
-/** What has the focus of the keyboard: its tag, and its label or text, such as `H1 Audits`. */
+/** The element with the keyboard's focus: its tag, and its label or text, such as `H1 Audits`. */
 export function focused(page: Page): Promise<string> {
   return page.evaluate(() => {
     const it = document.activeElement;
@@ -8,7 +8,7 @@ export function focused(page: Page): Promise<string> {
   });
 }
 
-/** Waits until the focus is on something that {@link focused} names so, or whose text goes on after this. */
+/** Waits until the text that {@link focused} gives begins with `name`. */
 export async function focusComesTo(page: Page, name: string): Promise<void> {
   await page.waitForFunction((name) => {
     const it = document.activeElement;

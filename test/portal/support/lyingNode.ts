@@ -3,14 +3,14 @@ import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 import { servePortal } from "../../../indexer/api/portal/servePortal.ts";
 
-/** Changes a node's answer to a path (with its query). It returns the answer unchanged to tell the truth. */
+/** Changes a node's answer to a path (with its query). For a true answer it returns `body` unchanged. */
 export type Lie = (path: string, body: string) => string;
 
 export type LyingNode = { url: string; lie: Lie; close: () => Promise<void> };
 
 const HEADERS = ["content-type", "tallystick-as-of", "tallystick-lines"];
 
-/** Serves the portal with a real node behind it. A proxy between them changes the answers by `lie`. */
+/** Serves the portal in front of a real node. A proxy between them changes the node's answers with `lie`. */
 export async function openLyingNode(target: string, folder: string): Promise<LyingNode> {
   const node: LyingNode = { url: "", lie: (_, body) => body, close: async () => {} };
   const app = new Hono();

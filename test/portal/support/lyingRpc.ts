@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Changes a chain's JSON-RPC answer to a call. It returns the result unchanged for a true answer. */
+/** Changes a chain's JSON-RPC answer to a call. For a true answer it returns `result` unchanged. */
 export type RpcLie = (method: string, params: unknown[], result: unknown) => unknown;
 
 export type LyingRpc = { url: string; lie: RpcLie; asked: string[]; close: () => Promise<void> };
@@ -14,7 +14,7 @@ const HEADERS = {
 
 type Body = { method: string; params: unknown[] };
 
-/** A source in front of a real chain that may lie: `lie` changes the results. Pages may send it requests. */
+/** An RPC source in front of a real chain. `lie` changes its results. Pages of every origin may send it requests. */
 export async function openLyingRpc(target: string): Promise<LyingRpc> {
   const rpc: LyingRpc = { url: "", lie: (_, __, result) => result, asked: [], close: async () => {} };
   const server = createServer(async (request, response) => {

@@ -7,7 +7,7 @@ import { builtPortal } from "./builtPortal.ts";
 
 export type PortalSite = Awaited<ReturnType<typeof openPortalSite>>;
 
-/** The portal in front of the API of a story in a real Postgres. This is a node without its chain. */
+/** The portal with the API of a story in a real Postgres. It is a node without its chain. */
 export async function openPortalSite() {
   const { folder, build } = await builtPortal();
   const story: ApiStory = await openApiStory();

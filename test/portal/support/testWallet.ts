@@ -4,12 +4,12 @@ import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
 import type { Chain } from "../../support/freshChain.ts";
 
-/** Answers a method in place of the wallet, or throws the wallet's error. */
+/** Gives the answer to a method in place of the wallet's own, or throws the wallet's error. */
 export type Answer = (params: readonly unknown[]) => unknown;
 
 export type TestWallet = Awaited<ReturnType<typeof openTestWallet>>;
 
-/** The error of a wallet (EIP-1193). */
+/** An error that a wallet gives (EIP-1193). */
 export class ProviderError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -34,7 +34,7 @@ export async function openTestWallet(context: BrowserContext, chain: Chain, key:
     answers: new Map<string, Answer>(),
     send: (transaction: object): Promise<Hex> =>
       clientOf(wallet.account).sendTransaction({ ...transaction, chain: hardhat } as never),
-    /** Lets the wallet send an event to its pages. */
+    /** Sends an event of the wallet to its pages. */
     emit: async (event: string, value: unknown) => {
       for (const page of context.pages())
         await page.evaluate(([name, it]) => (globalThis as never as Emitter).emitWallet(name, it), [
@@ -66,7 +66,7 @@ export async function openTestWallet(context: BrowserContext, chain: Chain, key:
       return { error: { code, message, data } };
     }
   });
-  // Code that tsx compiles uses this to name its functions.
+  // Code that tsx has compiled calls this to name its functions.
   await context.addInitScript("globalThis.__name = (it) => it;");
   await context.addInitScript(announceWallets);
   return wallet;

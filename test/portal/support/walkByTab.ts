@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 
-/** Runs in the page: watches what gets the focus, and tells what can get it. */
+/** Runs in the page. It records what gets the focus, and returns the controls that should get it. */
 function watchFocus(): { expected: string[] } {
   const scope = globalThis as unknown as { walk: { reached: string[]; faults: string[] } };
   const nameOf = (it: Element): string => {
@@ -21,7 +21,7 @@ function watchFocus(): { expected: string[] } {
     const seen = document.elementFromPoint(x, y);
     if (seen === null || !(it.contains(seen) || seen.contains(it)))
       walk.faults.push(`out of sight: ${nameOf(it)}`);
-    // An element that cuts off everything beyond its edge cuts off the focus ring there, too.
+    // An ancestor that hides everything beyond its edge also cuts off the focus ring at this edge.
     const reach = width + Number.parseFloat(outlineOffset);
     for (
       let around = it.parentElement;
@@ -40,7 +40,7 @@ function watchFocus(): { expected: string[] } {
       if (most > 1.5) walk.faults.push(`ring cut off by ${most.toFixed(1)}: ${nameOf(it)}`);
       break;
     }
-    // In the whole page the next control is below this one, or further to the right.
+    // On the page the next control is below this one, or further to the right.
     const at = new DOMRect(box.x + scrollX, box.y + scrollY, box.width, box.height);
     if (before !== undefined && at.bottom <= before.top && at.left <= before.left)
       walk.faults.push(`back up: ${nameOf(it)}`);
@@ -56,7 +56,7 @@ function watchFocus(): { expected: string[] } {
 /**
  * Walks a page from its top by Tab.
  *
- * @returns everything that is wrong: a control that Tab does not reach, another order, no ring, a ring that is cut off
+ * @returns every fault: a control that Tab does not reach, a wrong order, no focus ring, a focus ring that is cut off
  */
 export async function walkByTab(page: Page): Promise<string[]> {
   const { expected } = await page.evaluate(watchFocus);
