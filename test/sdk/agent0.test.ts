@@ -15,8 +15,8 @@ import { MEAN, mean, NODE } from "./support/market.ts";
 import { useMarket } from "./support/useMarket.ts";
 
 /**
- * AGENT0=1 installs agent0-sdk from npm into a folder of its own: 1,009 packages, 480 MB. AGENT0_FOLDER names one that
- * has it. Because of this size it is not a dependency of this repository.
+ * AGENT0=1 installs agent0-sdk from npm into a new folder: 1,009 packages, 480 MB. AGENT0_FOLDER names a folder that
+ * already has it. Because of this size agent0-sdk is not a dependency of this repository.
  */
 const RUNS = process.env.AGENT0 === "1" || process.env.AGENT0_FOLDER !== undefined;
 const VERSION = "1.7.1";
@@ -128,7 +128,7 @@ if (RUNS) {
         description: "Computes means.",
         mcpEndpoint: "https://mcp.example/",
       });
-      // Version 1.7.1 knows its reputation registry only once it was asked for it.
+      // Version 1.7.1 knows its reputation registry only after this call.
       sdk.reputationRegistryAddress();
       const feedback = await sdk.getFeedback(`${chainId}:${agentId}`, buyer.wallet.address, 1);
       expect(feedback).to.deep.include({ value: 80, tags: ["starred", MEAN], isRevoked: false });

@@ -21,7 +21,7 @@ const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 20_000 }
 describe("an asynchronous hire", () => {
   let chain: SdkChain;
   let market: Market;
-  /** The messages that reached the buyer's callback. */
+  /** The messages that the buyer's callback has received. */
   // biome-ignore lint/suspicious/noExplicitAny: JSON of every shape
   let calls: any[];
   let answerCallback: () => Response;
@@ -51,7 +51,7 @@ describe("an asynchronous hire", () => {
     return { seller, buyer: await market.openBuyer() };
   };
 
-  it("is answered 202 with the job's id; the result can be polled, and is posted with the seller's signature", async () => {
+  it("gets a 202 answer with the job's id; its result can be polled, and is posted with the seller's signature", async () => {
     const { seller, buyer } = await scene(async (params) => {
       await new Promise((resolve) => setTimeout(resolve, 60));
       return mean(params);
@@ -84,7 +84,7 @@ describe("an asynchronous hire", () => {
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - PRICE);
   });
 
-  it("reports a failure too, and charges nothing for it", async () => {
+  it("is reported as failed to the callback too, and costs nothing if the work fails", async () => {
     const { seller, buyer } = await scene(() => {
       throw new Error("no");
     });
@@ -97,13 +97,13 @@ describe("an asynchronous hire", () => {
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE);
   });
 
-  it("is not charged for a result with a number that JSON would turn into null", async () => {
+  it("costs nothing if its result has a number that JSON turns into null", async () => {
     const { buyer } = await scene(() => ({ result: Number.NaN }) as never);
     expect((await rejection(buyer.hire(ORDER))).words.code).to.equal("invalid_input");
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE);
   });
 
-  it("is not charged again when its request is repeated", async () => {
+  it("is charged once if its request is repeated", async () => {
     const { seller, buyer } = await scene();
     let again: Promise<Response> | undefined;
     between(market, seller, (ask, input, init) => {
@@ -116,7 +116,7 @@ describe("an asynchronous hire", () => {
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - PRICE);
   });
 
-  it("is continued by the next process when the first one is killed, and posted until somebody accepts it", async () => {
+  it("is continued by the next process if the first process is killed, and posted until the callback accepts it", async () => {
     const process = killable(fileStore(`${market.folder}/async`));
     let started = false;
     const seller = await market.openSeller({
@@ -154,7 +154,7 @@ describe("an asynchronous hire", () => {
     await next.close();
   });
 
-  it("is posted once by the next process if the first one is killed between the end of the job and the call", async () => {
+  it("is posted once by the next process if the first process is killed after the job's end and before the post", async () => {
     const process = killable(fileStore(`${market.folder}/lost`));
     const seller = await market.openSeller({
       listings: [LISTING],
@@ -194,7 +194,7 @@ describe("an asynchronous hire", () => {
     expect(await store.keys("callback")).to.deep.equal([]);
   });
 
-  it("waits on a full disk, which does not end the process, and goes on when there is space", async () => {
+  it("waits while the disk is full, without an end of the process, and continues when the disk has space", async () => {
     const disk = memoryStore();
     let isFull = false;
     let runs = 0;
@@ -229,7 +229,7 @@ describe("an asynchronous hire", () => {
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - PRICE);
   });
 
-  it("cannot send a seller into its own network", async () => {
+  it("cannot make the seller call an address in the seller's own network", async () => {
     const { buyer } = await scene();
     market.offers.length = 0;
     await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean }, devMode: false });

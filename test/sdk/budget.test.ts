@@ -29,7 +29,7 @@ describe("a budget", () => {
     ["of several budgets", (limit) => everyBudget(memoryBudget(limit + 7n), memoryBudget(limit))],
   ];
   for (const [kind, open] of kinds) {
-    it(`${kind} is exact, with one reservation for each hire`, async () => {
+    it(`${kind} allows exactly its limit, and reserves once for each hire`, async () => {
       const limit = 2n ** 64n + 1n;
       const budget = open(limit);
       await budget.reserve("a", limit - 1n);
@@ -46,7 +46,7 @@ describe("a budget", () => {
       expect(await budget.remaining()).to.equal(1n);
     });
 
-    it(`${kind} equals plain sums, for any operations in any order`, async () => {
+    it(`${kind} gives the same amounts as plain sums, for any operations in any order`, async () => {
       const step = fc.record({
         what: fc.constantFrom("reserve", "spend", "giveBack"),
         hire: fc.nat(3),
@@ -83,12 +83,12 @@ describe("a budget", () => {
     });
   }
 
-  it("is not negative", async () => {
+  it("refuses a negative amount", async () => {
     for (const [kind, open] of kinds)
       expect(await rejection(open(10n).reserve("a", -1n)), kind).to.be.instanceOf(RangeError);
   });
 
-  it("of several budgets books in each of them, and recalls a hire in those that forget", async () => {
+  it("of several budgets reserves in all of them or in none, and recalls a hire in those that forget", async () => {
     const token = { operator: "o" } as unknown as NonNullable<Budget["token"]>;
     const parts = [memoryBudget(100n), { ...memoryBudget(90n), token }, memoryBudget(80n)] as const;
     const budget = everyBudget(...parts);
@@ -96,10 +96,10 @@ describe("a budget", () => {
     expect(budget.token).to.equal(token);
     expect(everyBudget(parts[0])).not.to.have.property("token");
     expect(await rejection(budget.reserve("a", 85n))).to.include({ code: "budget_exceeded" });
-    expect(await left(), "none reserves what one refuses").to.deep.equal([100n, 90n, 80n]);
+    expect(await left(), "if one refuses, none reserves").to.deep.equal([100n, 90n, 80n]);
     await budget.reserve("a", 20n);
     expect(await rejection(budget.reserve("a", 85n))).to.include({ code: "budget_exceeded" });
-    expect(await left(), "what was reserved stays, when more is refused").to.deep.equal([80n, 70n, 60n]);
+    expect(await left(), "an earlier reservation stays if more is refused").to.deep.equal([80n, 70n, 60n]);
     await budget.recall?.("a", 200n);
     expect(await left(), "a signed payment counts also beyond the limit").to.deep.equal([
       -100n,
@@ -123,13 +123,13 @@ describe("a budget", () => {
     const exact = { ...memoryBudget(10n) };
     delete exact.recall;
     await everyBudget(exact, parts[0]).recall?.("c", 5n);
-    expect([await exact.remaining(), await parts[0].remaining()], "one that keeps its books").to.deep.equal([
+    expect([await exact.remaining(), await parts[0].remaining()], "no recall, no change").to.deep.equal([
       10n,
       65n,
     ]);
   });
 
-  it("in a store reads its own books, beside files that a person or a backup left there", async () => {
+  it("in a store reads only its own entries, and ignores files that a person or a backup left there", async () => {
     const store = memoryStore();
     const budget = storeBudget({ store, name: "b", limit: 100n });
     await budget.reserve("a", 30n);
@@ -140,7 +140,7 @@ describe("a budget", () => {
     expect(await budget.remaining()).to.equal(50n);
   });
 
-  it("in a folder is exact for processes that spend at the same time", async () => {
+  it("in a folder allows exactly its limit to processes that spend at the same time", async () => {
     const folder = mkdtempSync(path.join(tmpdir(), "tallystick-budget-"));
     try {
       const spend = async (name: string): Promise<number> => {
@@ -149,7 +149,7 @@ describe("a budget", () => {
         const [output] = await Promise.all([text(child.stdout), once(child, "exit")]);
         return Number(output);
       };
-      // Two processes of 40 reservations of 7 each want 560; a budget of 500 allows 71 reservations.
+      // Two processes try 40 reservations of 7 each: 560 together. A budget of 500 allows 71 reservations.
       const taken = await Promise.all(["one", "two"].map(spend));
       expect(taken.reduce((sum, count) => sum + count, 0)).to.equal(71);
       const budget = storeBudget({ store: fileStore(folder), name: "shared", limit: 500n });
@@ -159,7 +159,7 @@ describe("a budget", () => {
     }
   });
 
-  it("in Postgres is exact for connections that spend at the same time", async () => {
+  it("in Postgres allows exactly its limit to connections that spend at the same time", async () => {
     const client = new pg.Pool({ connectionString: await testDatabase(), max: 8 });
     try {
       const open = () => openPostgresBudget({ client, name: "shared", limit: 500n });
@@ -185,7 +185,7 @@ describe("a budget", () => {
     }
   });
 
-  it("in Postgres books each hire once, apart from other budgets, and for whoever opens it next", async () => {
+  it("in Postgres books each hire once, is separate from other budgets, and stays after it is opened again", async () => {
     const client = new pg.Pool({ connectionString: await testDatabase(), max: 1 });
     const open = (name: string, limit = 100n) => openPostgresBudget({ client, name, limit });
     try {

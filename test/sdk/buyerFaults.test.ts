@@ -11,12 +11,12 @@ import { newWallet } from "./support/sdkChain.ts";
 import { between, isPaid, rejection, withTerms } from "./support/tamper.ts";
 import { useMarket } from "./support/useMarket.ts";
 
-describe("a hire in direct mode whose buyer cheats, or has a failure,", () => {
+describe("a hire in direct mode whose buyer", () => {
   const world = useMarket();
   const { chain, market } = world;
   const scene = () => directScene(world);
 
-  /** Records the requests of a scene's buyer, so that a test can send them again, unchanged or changed. */
+  /** A scene that records its buyer's requests. A test can send them again, unchanged or changed. */
   const recorded = async () => {
     const it = await scene();
     const requests: { input: string; init: RequestInit }[] = [];
@@ -27,7 +27,7 @@ describe("a hire in direct mode whose buyer cheats, or has a failure,", () => {
     return { ...it, requests, asked };
   };
 
-  it("pays twice with one request: the nonce is refused, and the answer names the first payment", async () => {
+  it("pays twice with one request: the nonce is refused, and the answer names the job of the first payment", async () => {
     const { buyer, requests, balances } = await recorded();
     const hire = await buyer.hire(ORDER);
     const paid = requests.find(({ init }) => isPaid(init))!;
@@ -37,7 +37,9 @@ describe("a hire in direct mode whose buyer cheats, or has a failure,", () => {
     expect(await balances()).to.deep.equal(PAID);
   });
 
-  /** The same payment for an older, unsigned hire, which has no nonce to be known by. */
+  /**
+   * Sends the same payment for a hire of an older version. This hire is unsigned and has no nonce to recognise it by.
+   */
   const unsigned = ({ input, init }: { input: string; init: RequestInit }) => {
     const { signature: _, nonce: __, issued_at: ___, ...body } = JSON.parse(String(init.body));
     return market.fetch(input, {
@@ -46,7 +48,7 @@ describe("a hire in direct mode whose buyer cheats, or has a failure,", () => {
     });
   };
 
-  it("uses one payment again: the token refuses it", async () => {
+  it("uses one payment again for a later hire: the token refuses the payment", async () => {
     const { buyer, requests, balances } = await recorded();
     await buyer.hire(ORDER);
     const again = await unsigned(requests.find(({ init }) => isPaid(init))!);
@@ -55,7 +57,7 @@ describe("a hire in direct mode whose buyer cheats, or has a failure,", () => {
     expect(await balances()).to.deep.equal(PAID);
   });
 
-  it("uses one payment for two hires at once: one is done", async () => {
+  it("uses one payment for two hires at once: the work is done for one of them", async () => {
     const started = Promise.withResolvers<void>();
     const go = Promise.withResolvers<void>();
     let worked = 0;
@@ -99,7 +101,7 @@ describe("a hire in direct mode whose buyer cheats, or has a failure,", () => {
     expect(await balances()).to.deep.equal(UNTOUCHED);
   });
 
-  it("does not have the money: it gets no work", async () => {
+  it("does not have the money: no work is done", async () => {
     let worked = 0;
     const seller = await market.openSeller({
       listings: [{ ...LISTING, price_usdc: "20.00" }],
@@ -130,7 +132,7 @@ describe("a hire in direct mode whose buyer cheats, or has a failure,", () => {
     expect(await chain.balanceOf(seller.wallet)).to.equal(0n);
   });
 
-  it("has a budget: the budget is exact, and the buyer requests nothing that it cannot pay", async () => {
+  it("has a budget: the buyer pays up to its limit, and refuses a hire beyond the limit", async () => {
     const { seller, balances } = await scene();
     const buyer = await market.openBuyer({ budget: memoryBudget(2n * PRICE + PRICE / 2n) });
     const order = { ...ORDER, idempotencyKey: "new" };
@@ -143,7 +145,7 @@ describe("a hire in direct mode whose buyer cheats, or has a failure,", () => {
     expect((await balances())[1]).to.equal(2n * PRICE);
   });
 
-  it("sleeps while it signs, and another process gives the amount back: it sends nothing", async () => {
+  it("sleeps while it signs, and another process gives the amount back to the budget: the payment is not sent", async () => {
     await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
     const wallet = newWallet();
     await chain.mint(wallet, PURSE);
@@ -164,7 +166,7 @@ describe("a hire in direct mode whose buyer cheats, or has a failure,", () => {
     expect(await chain.balanceOf(wallet)).to.equal(PURSE);
     expect(await budget.remaining()).to.equal(PRICE);
     expect(await store.keys("hire")).to.deep.equal([]);
-    // The same call again is a new try. Its seller's clock is the real one.
+    // The same call again is a new attempt. It runs at the real time, which is also its seller's time.
     ahead = 0;
     expect(await (await market.openBuyer({ ...process, account: wallet.account })).hire(ORDER)).to.include({
       money: "paid",
@@ -172,7 +174,7 @@ describe("a hire in direct mode whose buyer cheats, or has a failure,", () => {
     expect(await budget.remaining()).to.equal(0n);
   });
 
-  it("cannot sign, or cannot store its signature: the budget gets the amount back, and nothing was sent", async () => {
+  it("cannot sign, or cannot store its signature: the budget gets the amount back, and no payment is sent", async () => {
     const { seller, balances } = await scene();
     const { asked } = between(market, seller, (ask, ...request) => ask(...request));
     const budget = memoryBudget(PRICE);
@@ -197,7 +199,7 @@ describe("a hire in direct mode whose buyer cheats, or has a failure,", () => {
     expect((await balances())[1]).to.equal(0n);
   });
 
-  it("wants a lower price than anybody offers: nobody is asked", async () => {
+  it("wants a lower price than all offers: no seller is asked", async () => {
     const { buyer, seller } = await scene();
     const { asked } = between(market, seller, (ask, ...request) => ask(...request));
     const error = await rejection(buyer.hire({ ...ORDER, maxPriceUsdc: "0.049999" }));
@@ -217,7 +219,7 @@ describe("a hire in direct mode whose buyer cheats, or has a failure,", () => {
     });
   }
 
-  it("loses the answer: the hire is looked up, not paid again", async () => {
+  it("loses the answer: the hire is looked up, and not paid again", async () => {
     const { seller, buyer, balances } = await scene();
     between(market, seller, async (ask, input, init) => {
       const response = await ask(input, init);
@@ -229,12 +231,12 @@ describe("a hire in direct mode whose buyer cheats, or has a failure,", () => {
     expect(await balances()).to.deep.equal(PAID);
   });
 
-  it("crashes between payment and verification: the next process concludes the hire from its journal", async () => {
+  it("crashes between payment and verification: the next process finishes the hire from the journal", async () => {
     const { seller, balances } = await scene();
     const journal = fileStore(`${market.folder}/journal`);
     const crashing = await market.openBuyer({ journal });
     const { wallet } = crashing;
-    // The process is gone before the answer comes.
+    // The process ends before the answer comes.
     const crash = new AbortController();
     between(market, seller, async (ask, input, init) => {
       const response = await ask(input, init);

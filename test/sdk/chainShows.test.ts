@@ -22,18 +22,18 @@ const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
 const LIMIT = 1_000_000n;
 const ALWAYS = { validAfter: 0n, validBefore: 2n ** 40n };
 
-describe("a hire is paid only if the chain shows it", () => {
+describe("a payment, which only the chain can prove,", () => {
   const { chain, market } = useMarket();
 
   const client = () => chain.client as never;
-  /** A facilitator that says that it has settled, and has not. */
+  /** A facilitator that reports a settlement without settling. */
   const liar: FacilitatorClient = {
     verify: async () => ({ isValid: true }),
     settle: async () => ({ success: true, transaction: `0x${"ab".repeat(32)}`, network: "eip155:31337" }),
     getSupported: () => chain.facilitator.getSupported(),
   };
 
-  /** Sends calls of the token in one transaction, by Safe's contract for this. */
+  /** Sends several calls of the token in one transaction, through Safe's contract MultiSendCallOnly. */
   async function sendAtOnce(calls: Hex[]): Promise<Hex> {
     const { sender } = chain;
     const { abi, bytecode } = createRequire(import.meta.url)(
@@ -56,7 +56,7 @@ describe("a hire is paid only if the chain shows it", () => {
     return transactionHash;
   }
 
-  it("a buyer without a client reports no payment as paid, but as authorized, and spent in its budget", async () => {
+  it("is reported as authorized by a buyer without a client, and counts as spent in its budget", async () => {
     await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
     const budget = memoryBudget(LIMIT);
     const journal = memoryStore();
@@ -66,7 +66,7 @@ describe("a hire is paid only if the chain shows it", () => {
     expect(await journal.keys("hire")).to.deep.equal([]);
   });
 
-  it("waits for the required number of confirmations", async () => {
+  it("is paid only after the required number of confirmations", async () => {
     await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
     const budget = memoryBudget(LIMIT);
     const buyer = await market.openBuyer({ budget, confirmations: 4 });
@@ -78,7 +78,7 @@ describe("a hire is paid only if the chain shows it", () => {
     expect(await budget.remaining()).to.equal(LIMIT - PRICE);
   });
 
-  it("a seller with a client delivers nothing for a payment that the chain does not show, whatever its facilitator says", async () => {
+  it("gets no delivery from a seller with a client while the chain does not show it, whatever the facilitator says", async () => {
     const seller = await market.openSeller({
       listings: [LISTING],
       handlers: { [MEAN]: mean },
@@ -105,7 +105,7 @@ describe("a hire is paid only if the chain shows it", () => {
     expect(await store.keys("outbox")).to.deep.equal([]);
   });
 
-  it("a seller waits for a payment that its facilitator has sent and not yet seen mined", async () => {
+  it("is awaited by the seller if the facilitator has sent it but it is not mined yet", async () => {
     let asked = 0;
     const slow: FacilitatorClient = {
       ...liar,
@@ -130,7 +130,7 @@ describe("a hire is paid only if the chain shows it", () => {
     expect(await chain.balanceOf(seller.wallet)).to.equal(PRICE);
   });
 
-  it("a seller finds a payment many block ranges back, and never reports a used one as missing", async () => {
+  it("is found by the seller many block ranges back, and a used payment is never reported as missing", async () => {
     const seller = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
     const buyer = await market.openBuyer();
     const { hireId: nonce, tx } = await buyer.hire(ORDER);
@@ -144,11 +144,11 @@ describe("a hire is paid only if the chain shows it", () => {
     expect(await find(4)({ ...payment, nonce: `0x${"12".repeat(32)}` })).to.equal(undefined);
   });
 
-  it("a seller takes no transfer for a payment whose authorization paid somebody else in the same transaction", async () => {
+  it("is not proved by a transfer of another authorization in the same transaction", async () => {
     const [buyer, seller, other] = [newWallet(), newWallet(), newWallet()];
     await chain.mint(buyer, 3n * PRICE);
     const domain = { ...chain.network, token: chain.token };
-    /** The call that carries out an authorization of the buyer. */
+    /** The call with which anybody can send an authorization of the buyer. */
     const callOf = async (nonce: Hex, to: Address) => {
       const authorization = { from: buyer.address, to, value: PRICE, nonce, ...ALWAYS };
       const typedData = transferWithAuthorizationTypedData(authorization, domain);
@@ -173,7 +173,7 @@ describe("a hire is paid only if the chain shows it", () => {
     expect(await find(first)).to.equal(undefined);
     expect(await find(third)).to.equal(undefined);
   });
-  it("a buyer does not trust a facilitator's word, and gets the amount back when the payment expires unused", async () => {
+  it("comes back to the buyer's budget when it expires unused, even if the facilitator reports a settlement", async () => {
     await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean }, facilitator: liar });
     const budget = memoryBudget(LIMIT);
     const buyer = await market.openBuyer({ budget });

@@ -42,7 +42,7 @@ describe("a seller's app", () => {
     return { response, status: response.status, json: await response.json() };
   };
 
-  it("answers 402 to an unpaid hire: terms in the v2 header and the v1 body, and the hints of SHP §7.1", async () => {
+  it("answers 402 to an unpaid hire, with terms in the v2 header and the v1 body, and the hints of SHP §7.1", async () => {
     const { app, address } = await open();
     const { response, status, json } = await post(app, await signed());
     expect(status).to.equal(402);
@@ -66,7 +66,7 @@ describe("a seller's app", () => {
     expect(response.headers.get("X-402-Capability-Hash")).to.equal(paramsHash({ data: [1, 2.5] }));
   });
 
-  it("uses the short names of networks as SHP §7.1 does", async () => {
+  it("uses the short names of networks that SHP §7.1 has", async () => {
     const seller = await createSeller({
       account: newWallet().account,
       endpoint: "https://seller.example",
@@ -169,13 +169,13 @@ describe("a seller's app", () => {
     }
   });
 
-  it("accepts older hires without a signature, which count by their payment", async () => {
+  it("accepts hires of older versions without a signature", async () => {
     const { app } = await open();
     const { nonce: _, ...old } = terms({ protocol: "swarmwage/v0.1" });
     expect((await post(app, old)).status).to.equal(402);
   });
 
-  it("publishes listings and schemas, and shows only its own jobs", async () => {
+  it("publishes its listings and schemas, and refuses unknown jobs and paths", async () => {
     const { app, address } = await open();
     const get = async (path: string) => {
       const response = await app.request(path);
@@ -192,7 +192,7 @@ describe("a seller's app", () => {
     expect((await get("/nothing")).json.code).to.equal("not_found");
   });
 
-  it("does not open with offers without a handler", async () => {
+  it("does not open with a listing that it cannot serve", async () => {
     const open = (listings: object[], handlers = {}) =>
       rejection(market.openSeller({ listings: listings as never, handlers }));
     expect(await open([LISTING])).to.include({ code: "no_handler" });
@@ -217,7 +217,7 @@ describe("a seller's app", () => {
     });
   });
 
-  it("can retire a listing of a capability that it does not know, and refuses hires for it", async () => {
+  it("can retire a listing of a capability that it does not know, and refuses hires of this capability", async () => {
     const [unknown, before] = ["weather.forecast", market.ledger.ledger.size];
     const seller = await market.openSeller({
       listings: [LISTING, { ...LISTING, capability: unknown, retired: true }],
@@ -253,14 +253,13 @@ describe("a seller's app", () => {
   describe("with first_call_free", () => {
     const free = { ...LISTING, first_call_free: true };
 
-    it("gives each buyer one free call; its receipt has both signatures and no payment, also after a restart", async () => {
+    it("gives each buyer one free call, also across a restart; the receipt has both signatures and no payment", async () => {
       const seller = await market.openSeller({ listings: [free], handlers: { [MEAN]: mean } });
       const buyer = await market.openBuyer();
       const first = await buyer.hire(ORDER);
       expect(first).to.include({ amount: 0n, pricePaidUsdc: "0.00", money: "none", tx: null });
       expect(first.receipt).to.include({ price_paid_usdc: "0.00" });
-      // The receipt of a free call needs the buyer's signature. The buyer sends its signature after it got
-      // the result.
+      // The receipt of a free call needs the buyer's signature. The buyer sends it only after it has the result.
       expect(first).to.include({ receiptHash: null, ratingToken: null });
       await buyer.idle();
       const entry = JSON.parse((await market.ledger.get("/v1/ledger/entries?from=1&to=2")).text);
@@ -281,7 +280,7 @@ describe("a seller's app", () => {
       await again.close();
     });
 
-    it("gets no signature of its buyer under a receipt that could be something else too", async () => {
+    it("gets no buyer's signature for a receipt that is a second signed document at the same time", async () => {
       const seller = await market.openSeller({ listings: [free], handlers: { [MEAN]: mean } });
       const asked: string[] = [];
       market.hosts[seller.host] = {
@@ -290,7 +289,7 @@ describe("a seller's app", () => {
           const response = await seller.direct.request(input, init);
           if (!input.endsWith("/hire")) return response;
           const answer = await response.json();
-          // The receipt is also a hire of another seller, in the buyer's name.
+          // This receipt is also a request of the buyer to another seller.
           const { body } = answer.signed_receipt;
           const hire = { protocol: "swarmwage/v0.3", buyer_id: body.buyer, nonce: `0x${"cd".repeat(32)}` };
           const both = { ...body, ...hire, seller_id: newWallet().address };
@@ -309,7 +308,7 @@ describe("a seller's app", () => {
       expect(asked.filter((path) => path.endsWith("/countersignature"))).to.deep.equal([]);
     });
 
-    it("gives a buyer the free call again if the work fails, gives no free call to former buyers, and limits free calls for each day", async () => {
+    it("gives the free call again if the work failed, gives none to earlier buyers, and limits the free calls of a day", async () => {
       let fail = true;
       const known = newWallet();
       await chain.mint(known, PURSE);
@@ -336,7 +335,7 @@ describe("a seller's app", () => {
   });
 
   describe("with a ledger that does not answer", () => {
-    it("keeps receipts on the disk and submits them later, also from the next process", async () => {
+    it("stores receipts on the disk and submits them later, even from the next process", async () => {
       const seller = await open();
       const buyer = await market.openBuyer();
       const node = market.hosts["node.test"]!;
@@ -357,7 +356,7 @@ describe("a seller's app", () => {
       await again.close();
     });
 
-    it("names no receipt, and its buyer finds it by the hire's key once the ledger answers", async () => {
+    it("names no receipt; the buyer finds the receipt by the hire's key when the ledger answers again", async () => {
       await open();
       for (const telemetry of [true, false]) {
         let ahead = 0;

@@ -52,7 +52,7 @@ describe("a hire of a custom capability", () => {
     maxLatencyMs: 5000,
     idempotencyKey: "new",
   };
-  /** The seller, but with another answer about its schema. */
+  /** Lets the seller give this answer to requests for its schema. */
   const publishing = (status: number, schema: unknown): void => {
     market.hosts[seller.host] = {
       request: (input, init) =>
@@ -60,7 +60,7 @@ describe("a hire of a custom capability", () => {
     };
   };
 
-  it("is checked by its seller's schemas, before and after paying", async () => {
+  it("is checked with the seller's schemas, before and after the payment", async () => {
     const good = await buyer.hire(order);
     expect(good.verification).to.deep.include({ all_passed: true, checks: { matches_schema: true } });
 
@@ -70,13 +70,13 @@ describe("a hire of a custom capability", () => {
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - 50_000n);
 
     scanned = { pages: [] };
-    // Our seller finds this fault itself, and does not take the money.
+    // This seller finds the fault itself, and does not take the money.
     const bad = await buyer.hire(order).catch((error) => error);
     expect(bad).to.have.nested.property("words.code", "own_verification_failed");
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - 50_000n);
   });
 
-  it("is not paid for if the seller publishes no usable schema", async () => {
+  it("is not paid if the seller publishes no usable schema", async () => {
     for (const [status, schema] of [
       [404, {}],
       [200, "text"],
@@ -96,7 +96,7 @@ describe("a hire of a custom capability", () => {
     expect((await buyer.hire({ ...order, verify })).verification.checks).to.deep.equal({ mine: true });
   });
 
-  it("passes on to the next seller if the schema of the first one takes nothing", async () => {
+  it("goes to the next seller if the first seller's schema accepts no params", async () => {
     const output = schemas[SCAN].output;
     publishing(200, { input: { type: "object", required: ["nothing has this"] }, output });
     expect(await buyer.hire(order).catch((error) => error)).to.include({ code: "invalid_params" });
@@ -109,7 +109,7 @@ describe("a hire of a custom capability", () => {
     market.offers.pop();
   });
 
-  it("passes on to the next seller", async () => {
+  it("goes to the next seller if the first seller publishes no schema", async () => {
     publishing(404, {});
     const other = await market.openSeller({
       listings: [{ capability: SCAN, price_usdc: "0.06", max_latency_ms: 2000 }],
@@ -119,7 +119,7 @@ describe("a hire of a custom capability", () => {
     expect((await buyer.hire(order)).listing.agent_id).to.equal(other.address);
   });
 
-  it("has params and results of any type, while standard ones have the types of their schemas", async () => {
+  it("has params and results of any type; a standard capability has the types of its schemas", async () => {
     await market.openSeller({
       listings: [{ capability: MEAN, price_usdc: "0.02", max_latency_ms: 2000 }],
       handlers: { [MEAN]: mean },

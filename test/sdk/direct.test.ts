@@ -14,7 +14,7 @@ describe("a hire in direct mode", () => {
 
   const listing = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
 
-  it("finds, pays, gets the result, verifies it, and leaves receipt, telemetry and a rating token", async () => {
+  it("finds and pays a seller, verifies the result, and leaves a receipt, telemetry and a rating token", async () => {
     const seller = await market.openSeller({ listings: [listing], handlers: { [MEAN]: mean } });
     const buyer = await market.openBuyer({ budget: memoryBudget(1_000_000n) });
     const hire = await buyer.hire(ORDER);

@@ -9,7 +9,7 @@ import { newWallet } from "./support/sdkChain.ts";
 import { between, isPaid, rejection, withBody, withTerms } from "./support/tamper.ts";
 import { useMarket } from "./support/useMarket.ts";
 
-describe("a hire in direct mode whose seller cheats, or has a failure,", () => {
+describe("a hire in direct mode whose seller", () => {
   const world = useMarket();
   const { chain, market } = world;
   const scene = () => directScene(world);
@@ -21,7 +21,7 @@ describe("a hire in direct mode whose seller cheats, or has a failure,", () => {
   ][] = [
     ["asks for more than its listing", "overcharged", () => ({ amount: String(PRICE + 1n) })],
     ["asks for less than nothing", "overcharged", () => ({ amount: "-1" })],
-    ["wants somebody else to be paid", "payee_changed", () => ({ payTo: newWallet().address })],
+    ["wants a payment to somebody else", "payee_changed", () => ({ payTo: newWallet().address })],
     ["wants another token", "wrong_token", () => ({ asset: newWallet().address })],
     ["wants another network", "wrong_network", () => ({ network: "eip155:1" })],
     ["wants an allowance instead", "wrong_token", () => ({ extra: { assetTransferMethod: "permit2" } })],
@@ -40,13 +40,13 @@ describe("a hire in direct mode whose seller cheats, or has a failure,", () => {
     });
   }
 
-  it("asks for less than its listing: the lower price is paid", async () => {
+  it("asks for less than its listing: the buyer pays the lower price", async () => {
     const { seller, buyer } = await scene();
     const cheaper = await market.openSeller({
       listings: [{ ...LISTING, price_usdc: "0.04" }],
       handlers: { [MEAN]: mean },
     });
-    // The seller has replaced this listing since.
+    // The offer has the listing at the old price. The seller has replaced this listing since.
     const body = {
       ...seller.listings[0]!.body,
       agent_id: cheaper.address,
@@ -68,7 +68,7 @@ describe("a hire in direct mode whose seller cheats, or has a failure,", () => {
     expect(await chain.balanceOf(seller.wallet)).to.equal(0n);
   });
 
-  it("fails after it was given the payment: nobody else is hired", async () => {
+  it("fails after it got the payment: no other seller is hired", async () => {
     const { seller, buyer } = await scene();
     const second = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
     between(market, seller, (ask, input, init) =>
@@ -94,7 +94,7 @@ describe("a hire in direct mode whose seller cheats, or has a failure,", () => {
     expect(await balances()).to.deep.equal(PAID);
   });
 
-  it("delivers a result that does not verify: the hire reports it, also to the ledger", async () => {
+  it("delivers a result that does not verify: the hire reports this, also to the ledger", async () => {
     const { seller, buyer, balances } = await scene();
     between(market, seller, async (ask, input, init) => {
       const response = await ask(input, init);
@@ -115,7 +115,7 @@ describe("a hire in direct mode whose seller cheats, or has a failure,", () => {
     ["was asked for other work", "params_hash"],
     ["did other work", "result_hash"],
   ] as const) {
-    it(`signs that it ${what}: the hire fails, and the ledger gets a report`, async () => {
+    it(`signs that it ${what}: the verification fails, and the ledger gets a report`, async () => {
       const { seller, buyer } = await scene();
       between(market, seller, async (ask, input, init) => {
         const response = await ask(input, init);
@@ -144,7 +144,7 @@ describe("a hire in direct mode whose seller cheats, or has a failure,", () => {
     });
   }
 
-  it("makes a result that cannot be hashed: it does not charge for it", async () => {
+  it("makes a result that cannot be hashed: the buyer is not charged", async () => {
     const seller = await market.openSeller({
       listings: [{ ...LISTING, capability: "custom.cut" }],
       handlers: { "custom.cut": async () => ({ text: "\ud83d" }) },
@@ -159,7 +159,7 @@ describe("a hire in direct mode whose seller cheats, or has a failure,", () => {
     expect(await chain.balanceOf(seller.wallet)).to.equal(0n);
   });
 
-  it("finds a fault in its own result: it does not charge for it", async () => {
+  it("finds a fault in its own result: the buyer is not charged", async () => {
     const { seller } = await scene();
     await seller.close();
     const honest = await market.openSeller({
@@ -184,7 +184,7 @@ describe("a hire in direct mode whose seller cheats, or has a failure,", () => {
     expect(await balances()).to.deep.equal(UNTOUCHED);
   });
 
-  it("works longer than it promised: it is stopped and gets no money", async () => {
+  it("works longer than it promised: the work is stopped, and the seller gets no money", async () => {
     let [started, stopped] = [false, false];
     const slow = await market.openSeller({
       listings: [{ ...LISTING, max_latency_ms: 100 }],
@@ -202,7 +202,7 @@ describe("a hire in direct mode whose seller cheats, or has a failure,", () => {
     const buyer = await market.openBuyer();
     const error = await rejection(buyer.hire(ORDER));
     expect(error).to.be.instanceOf(HireFailedError).and.have.nested.property("words.code", "too_late");
-    // On a busy machine its time may be over before it starts.
+    // On a busy machine the work's time may be over before the work starts.
     expect(stopped).to.equal(started);
     expect(await chain.balanceOf(slow.wallet)).to.equal(0n);
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE);
@@ -225,7 +225,7 @@ describe("a hire in direct mode whose seller cheats, or has a failure,", () => {
     expect(await chain.balanceOf(broken.wallet)).to.equal(0n);
   });
 
-  it("reuses the receipt of another hire: the buyer notices it, and rates nothing with it", async () => {
+  it("reuses the receipt of another hire: the buyer notices this, and gets no rating token", async () => {
     const { seller, buyer, balances } = await scene();
     const first = await buyer.hire(ORDER);
     between(market, seller, async (ask, input, init) => {
@@ -250,7 +250,7 @@ describe("a hire in direct mode whose seller cheats, or has a failure,", () => {
     expect(await balances()).to.deep.equal([PURSE - 2n * PRICE, 2n * PRICE]);
   });
 
-  /** The ledger's entries about a hire: its receipt, and what its buyer said of it. */
+  /** The ledger's entries about a hire: its receipts, and what the buyer said about these receipts. */
   const inLedger = async (hireId: string) => {
     const { text } = await market.ledger.get("/v1/ledger/entries");
     const entries = text
@@ -263,7 +263,7 @@ describe("a hire in direct mode whose seller cheats, or has a failure,", () => {
     return { hashes, said: said.map(({ payload }) => payload.body) };
   };
 
-  it("names the receipt of another hire: verdict and stars go to the receipt of this hire", async () => {
+  it("names the receipt of another hire: report and stars go to the receipt of this hire", async () => {
     const { seller, buyer } = await scene();
     const first = await buyer.hire(ORDER);
     between(market, seller, async (ask, input, init) => {
@@ -287,7 +287,7 @@ describe("a hire in direct mode whose seller cheats, or has a failure,", () => {
     expect((await inLedger(first.hireId)).said, "of the first hire").to.have.length(1);
   });
 
-  it("keeps its receipt back after bad work: the ledger gets it from the buyer, with the verdict", async () => {
+  it("does not publish its receipt after bad work: the ledger gets it from the buyer, with the buyer's report", async () => {
     const seller = await market.openSeller({
       listings: [LISTING],
       handlers: { [MEAN]: mean },

@@ -22,12 +22,12 @@ const LIMIT = parseUsdc("1.00");
 const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
 const KEY = { ...ORDER, idempotencyKey: "order-17" };
 const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
-/** A time at which no other process can still work on it. */
+/** After this time no other process can still work on the hire. */
 const LATER_MS = 120_000;
 const LIES = MOODS.burnsGas + ONLY_ON_CHAIN;
 const DAY_S = 86_400;
 
-describe("a process that ends at any of its writes, and the next one", function () {
+describe("a process that ends at any of its writes, and the next process,", function () {
   this.timeout(180_000);
   const world = useMarket();
 
@@ -75,12 +75,14 @@ describe("a process that ends at any of its writes, and the next one", function 
       chainNow: () => Date.now() + chainAhead,
     });
   };
-  /** How far the chain's clock is ahead, in milliseconds. The clocks of all parties follow it. */
+  /** The milliseconds by which the chain's clock is ahead. The clocks of all parties follow it. */
   let chainAhead = 0;
   const followChain = async () => {
     chainAhead = Math.max(0, (await world.chain.now()) * 1_000 - Date.now());
   };
-  /** The buyers of all tests, the write at which each ended, and the amount that it had paid by then. */
+  /**
+   * The buyers of all tests, the write at which each buyer's process ended, and the amount that each had paid by then.
+   */
   const ended: { scene: Scene; at: string; paid: bigint }[] = [];
 
   const sellerByEscrow = async (handler: typeof mean): Promise<OpenSeller> => {
@@ -94,7 +96,7 @@ describe("a process that ends at any of its writes, and the next one", function 
     });
   };
 
-  it("of a seller: each payment on the chain has one receipt in the ledger, and nothing else has one", async () => {
+  it("of a seller: the ledger has one receipt for each payment on the chain, and no other receipts", async () => {
     type Shop = Scene & { seller: OpenSeller };
     let receipts = 0;
     const writes = await endAtEveryWrite<Shop>({
@@ -152,7 +154,7 @@ describe("a process that ends at any of its writes, and the next one", function 
     expect(receipts).to.be.greaterThan(1);
   });
 
-  it("of a buyer that hires directly: it pays at most once, finds the hire again, and books it", async () => {
+  it("of a buyer in direct mode: it pays at most once, finds the hire again, and books the payment", async () => {
     await world.market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
     const writes = await endAtEveryWrite({
       open,
@@ -177,7 +179,7 @@ describe("a process that ends at any of its writes, and the next one", function 
     ["is served", mean, PRICE],
     ["is cheated", () => ({ result: 1e9 }), 0n],
   ] as const) {
-    it(`of a buyer that hires by escrow and ${what}: the money is at the right place, and booked`, async () => {
+    it(`of a buyer in escrow mode that ${what}: the right party has the money, and the budget books it`, async () => {
       const seller = await sellerByEscrow(handler);
       let earned = 0n;
       const writes = await endAtEveryWrite({
@@ -194,11 +196,11 @@ describe("a process that ends at any of its writes, and the next one", function 
       });
       expect(writes).to.be.greaterThan(5);
       expect(await world.chain.balanceOf(seller)).to.equal(earned);
-      expect(earned >= most, "the hire that no end came to").to.equal(true);
+      expect(earned >= most, "the hire without an end").to.equal(true);
     });
   }
 
-  it("of a keeper: every instruction is carried out once, every deposit is returned in time, and all gas is counted", async () => {
+  it("of a keeper: it carries out each instruction once, returns each deposit in time, and counts all gas", async () => {
     const people = await openKeeperWorld(world.chain);
     const keeperOf = (store: KeyValueStore, process?: MortalProcess) =>
       createKeeper({
@@ -229,7 +231,7 @@ describe("a process that ends at any of its writes, and the next one", function 
           store: memoryStore(),
           trap,
           hires: { released, refunded, timedOut: late, "released by a contract wallet": bySafe },
-          // A party without an answer sends its instruction again.
+          // A party that gets no answer sends its instruction again.
           words: async (keeper) => {
             await keeper.release(released, release).catch(unlessSettled);
             await keeper.refund(refunded, buyer.address, refund).catch(unlessSettled);
@@ -255,10 +257,10 @@ describe("a process that ends at any of its writes, and the next one", function 
         }
         expect(await people.statusOf(trap), at).to.equal("held");
         const account = await store.get<{ lost: number }>(`gas/${trap.buyer}.words`);
-        expect(account?.lost, `${at}: what the liar cost`).to.be.within(100_000, 200_000);
+        expect(account?.lost, `${at}: the liar's gas`).to.be.within(100_000, 200_000);
         for (const key of [...(await store.keys("release")), ...(await store.keys("refund"))]) {
           if (key.includes(people.calls.idOf(trap))) continue;
-          expect(await store.get(key), `${at}: ${key}, which is looked at once more`).to.have.property(
+          expect(await store.get(key), `${at}: ${key}, still here and not settled`).to.have.property(
             "settledAt",
           );
         }
@@ -270,9 +272,9 @@ describe("a process that ends at any of its writes, and the next one", function 
     expect(writes).to.be.greaterThan(10);
   });
 
-  it("of a buyer, a day later: exactly the paid amounts are booked, and nothing is left to do", async () => {
+  it("of a buyer, a day later: exactly the paid amounts are booked, and no hire is left open", async () => {
     expect(ended).to.have.length.above(30);
-    // No earlier signature can be used any more, and the earlier sellers are gone.
+    // All earlier signatures have expired, and the earlier sellers are gone.
     await world.chain.passTo((await world.chain.now()) + DAY_S);
     await followChain();
     for (const { scene, at, paid } of ended) {
@@ -284,7 +286,9 @@ describe("a process that ends at any of its writes, and the next one", function 
   });
 });
 
-/** A repeated instruction may be carried out already, or its wallet may have cost too much gas. */
+/**
+ * The keeper may refuse a repeated instruction, because it is carried out already or its wallet has cost too much gas.
+ */
 function unlessSettled(error: { code?: string; reason?: string }): void {
   if (error.reason !== "WrongStatus" && error.code !== "gas_limit") throw error;
 }

@@ -26,7 +26,7 @@ describe("ERC-8004's registries", () => {
   let buyer: OpenBuyer;
   let agentId: number;
   let hires = 0;
-  /** Called with each request to the RPC. A test may change it. */
+  /** Is called with each request to the RPC. A test may replace it. */
   let onRequest: (method: string, params: unknown[]) => unknown;
 
   const reader = (): ChainReader =>
@@ -75,7 +75,7 @@ describe("ERC-8004's registries", () => {
       ...{ eventName: "NewFeedback", fromBlock: 0n },
     } as const);
   async function rated(stars = 4) {
-    // The same call would be the same hire.
+    // Other params make another hire. With the same params the call would repeat the earlier hire.
     const hire = await buyer.hire({ ...ORDER, params: { data: [1, 2, ++hires] } });
     const receiptHash = hire.receiptHash as string;
     await buyer.rate({ receiptHash, ratingToken: hire.ratingToken as string, stars });
@@ -104,7 +104,7 @@ describe("ERC-8004's registries", () => {
     ({ agentId } = await register(seller.wallet));
   });
 
-  it("register an agent once, and its file has its number, services and trust models", async () => {
+  it("register an agent once; the agent's file has its number, services and trust models", async () => {
     const again = await register(seller.wallet);
     expect(again).to.deep.include({ status: "found", agentId, transactions: [] });
     expect(again.uri).to.equal(`${PUBLIC}/v1/erc8004/files/${again.hash}.json`);
@@ -122,7 +122,7 @@ describe("ERC-8004's registries", () => {
     expect(renewed.transactions).to.have.length(1);
   });
 
-  it("give the expected number to somebody else: a second transaction sets the correct file", async () => {
+  it("may give the expected number to another agent: then a second transaction sets the correct file", async () => {
     const other = await market.openSeller({
       listings: [{ capability: MEAN, price_usdc: "0.04", max_latency_ms: 2_000 }],
       handlers: { [MEAN]: mean },
@@ -142,7 +142,7 @@ describe("ERC-8004's registries", () => {
     expect(registered.text).to.contain(`"agentId":${agentId + 2}`);
   });
 
-  it("register an agent even if somebody sent it identities that it never registered", async () => {
+  it("register an agent even if somebody sent it an identity that it did not register", async () => {
     const [victim, other] = [await market.openBuyer(), await market.openBuyer()];
     for (const { wallet } of [victim, other]) await fuel(wallet);
     const uri = "https://agent.example/file.json";
@@ -156,11 +156,11 @@ describe("ERC-8004's registries", () => {
     const registered = await register(victim.wallet, { uri });
     expect(registered).to.include({ status: "registered", agentId: gift.agentId + 1 });
     expect(await register(victim.wallet, { uri })).to.include({ status: "found", agentId: gift.agentId + 1 });
-    // An identity that the agent registered itself and has sold does not count either.
+    // An identity that the agent registered itself and then sold does not count.
     expect((await register(other.wallet, { uri })).agentId).to.equal(gift.agentId + 2);
   });
 
-  it("get a buyer's feedback with all evidence of a paid hire", async () => {
+  it("get a buyer's feedback with all the evidence of a paid hire", async () => {
     const { receiptHash } = await rated();
     const posted = await post(receiptHash);
     expect(posted).to.include({ status: "posted", index: 1 });
@@ -183,7 +183,7 @@ describe("ERC-8004's registries", () => {
     expect(verified).to.include({ valid: true, hash: posted.hash });
   });
 
-  it("get nothing if nobody agrees to the cost, and no file is kept", async () => {
+  it("get no feedback if the caller does not agree to the cost, and the node stores no file", async () => {
     const { receiptHash } = await rated();
     const quoted = await post(receiptHash, { agree: () => false });
     expect(quoted.status).to.equal("quoted");
@@ -193,7 +193,7 @@ describe("ERC-8004's registries", () => {
     expect((await market.ledger.get(new URL(quoted.uri).pathname)).status).to.equal(404);
   });
 
-  it("get it once, for any number of attempts from any number of places", async () => {
+  it("get a feedback once, even if several processes post it at the same time", async () => {
     const { receiptHash } = await rated();
     const outcomes = await Promise.allSettled([post(receiptHash), post(receiptHash), post(receiptHash)]);
     expect(outcomes.some(({ status }) => status === "fulfilled")).to.equal(true);
@@ -201,7 +201,7 @@ describe("ERC-8004's registries", () => {
     expect(await given()).to.have.length(1);
   });
 
-  it("get it once when the first answer was lost, or its block comes late", async () => {
+  it("get a feedback once, even if the RPC's answer is lost or the block comes late", async () => {
     const { receiptHash } = await rated();
     onRequest = async (method, params) => {
       if (method !== "eth_sendRawTransaction") return;
@@ -225,7 +225,7 @@ describe("ERC-8004's registries", () => {
     expect(await given()).to.have.length(2);
   });
 
-  it("get nothing if the RPC hides the number of feedbacks", async () => {
+  it("get no more feedback if the RPC leaves out an earlier feedback", async () => {
     const { receiptHash } = await rated();
     await post(receiptHash);
     const second = await rated(5);
@@ -239,7 +239,7 @@ describe("ERC-8004's registries", () => {
     expect(await given()).to.have.length(2);
   });
 
-  it("get nothing on another chain, for another agent, from another buyer, or before the anchor", async () => {
+  it("get no feedback on another chain, for another agent, from another buyer, or before the anchor", async () => {
     const { receiptHash } = await rated();
     const wrongChain = { ...registries, chainId: 8453 };
     const swapped = { ...registries, reputation: registries.identity };
@@ -274,7 +274,7 @@ describe("ERC-8004's registries", () => {
     expect(await given()).to.have.length(0);
   });
 
-  it("get a buyer's rating, and a failure never affects the rating", async () => {
+  it("get a buyer's rating; if they do not, the ledger still has the rating", async () => {
     const hire = await buyer.hire(ORDER);
     const rating = {
       receiptHash: hire.receiptHash as string,
@@ -295,7 +295,7 @@ describe("ERC-8004's registries", () => {
     expect((await given())[0]?.args.value).to.equal(100n);
   });
 
-  it("get a response to somebody's feedback once", async () => {
+  it("get a response to a feedback once", async () => {
     const { receiptHash } = await rated();
     await post(receiptHash);
     const respond = async (changes: object = {}) =>
@@ -314,7 +314,7 @@ describe("ERC-8004's registries", () => {
     ).to.have.length(1);
   });
 
-  it("show to a checker which parts of a feedback are wrong, and which were not checked", async () => {
+  it("let anybody check a feedback, and see which parts are wrong and which were not checked", async () => {
     const { receiptHash, hire } = await rated();
     const { text, hash } = await post(receiptHash);
     const { token } = chain;
@@ -329,14 +329,14 @@ describe("ERC-8004's registries", () => {
       ...["file", "anchor", "event", "agentWallet", "payment"],
     ]);
     expect(await wrong(text, { hash: `0x${"00".repeat(32)}` })).to.deep.equal(["file"]);
-    // The same hire, said to be for another agent: the registry has no such feedback.
+    // The file says that the hire was for another agent. The registry has no such feedback.
     const forAnother = text.replace(`"agentId":${agentId},`, `"agentId":${agentId + 1},`);
     expect(await wrong(forAnother)).to.deep.equal(["event"]);
-    // More stars than were given: neither the ledger nor the chain says so.
+    // The file has more stars than the buyer gave. The ledger and the chain have another value.
     expect(await wrong(text.replace('"value":80,', '"value":100,'))).to.deep.equal(["value", "event"]);
-    // That transaction moved another token, or none, so nothing was paid.
+    // The check expects another token. The transaction did not move this token, so nothing was paid.
     expect(await wrong(text, { token: registries.identity })).to.deep.equal(["payment"]);
-    // The identity was sold before somebody checked the feedback. Its owner at the time of the feedback counts.
+    // The seller has sold the identity since the feedback. The owner at the time of the feedback counts.
     const abi = parseAbi(["function transferFrom(address from, address to, uint256 tokenId)"]);
     const { chainId } = registries;
     const own = createTransactionSender({
@@ -348,7 +348,7 @@ describe("ERC-8004's registries", () => {
     const args = [seller.wallet.address, chain.guardian.address, BigInt(agentId)];
     await own.sendAndWait({ address: registries.identity, abi, functionName: "transferFrom", args });
     expect(await wrong(text)).to.deep.equal([]);
-    // Its client takes it back.
+    // The client of the feedback revokes it.
     const client = createTransactionSender({
       account: buyer.wallet.account,
       chainId,
@@ -362,7 +362,7 @@ describe("ERC-8004's registries", () => {
     };
     await client.sendAndWait({ ...revoke, args: [BigInt(agentId), 1n] });
     expect(await wrong(text, { hash })).to.deep.equal(["event.revoked"]);
-    // It claims another hire with the same file, and the identity belongs to somebody else by now.
+    // The client uses the same file for another hire. By now the identity belongs to somebody else.
     const uri = `${PUBLIC}/v1/erc8004/files/${hash}.json#receipt=${"0".repeat(64)}`;
     const say = { ...revoke, functionName: "giveFeedback" };
     await client.sendAndWait({ ...say, args: [BigInt(agentId), 80n, 0, "starred", MEAN, "", uri, hash] });

@@ -33,7 +33,7 @@ describe("feedback of an anchored ledger", function () {
   after(() => chain?.close());
   afterEach(() => service?.close());
 
-  it("is valid in everything that a stranger can check: ledger, anchor, registry and payment", async () => {
+  it("is valid in all parts that a stranger can check: ledger, anchor, registry and payment", async () => {
     const account = privateKeyToAccount(WRITER_KEY);
     const client = createTestClient({
       chain: hardhat,
@@ -107,7 +107,7 @@ describe("feedback of an anchored ledger", function () {
       "payment",
     ]);
     expect(valid).to.equal(true);
-    // The same file with an anchor that never was.
+    // This file names a transaction that is not the anchor.
     const forged = posted.text.replace(/"transaction":"0x[0-9a-f]{64}"/, `"transaction":"${payment}"`);
     const bad = (await verifyFeedback(forged, given)).findings.filter(({ holds }) => holds === false);
     expect(bad.map(({ field }) => field)).to.deep.equal(["file", "anchor", "event"]);

@@ -42,7 +42,7 @@ describe("a hire in escrow mode", () => {
 
   type SceneChanges = { sellerRelay?: EscrowRelay; wrap?: (mode: SettlementMode) => SettlementMode };
 
-  /** The wall clock, moved on with the chain's. */
+  /** The seconds by which the clock of buyer and seller is ahead. The tests move it together with the chain's clock. */
   let ahead = 0;
   const now = () => Date.now() + ahead * 1000;
 
@@ -68,7 +68,7 @@ describe("a hire in escrow mode", () => {
     const buyer = await market.openBuyer({ escrows: { [MODE]: allowed }, budget, now });
     const treasuryBefore = await chain.balanceOf(treasury);
     const heldBefore = await chain.balanceOf({ address: chain.escrow });
-    /** How much more than before buyer, seller, fee recipient and escrow have. */
+    /** How the balances of buyer, seller, fee recipient and escrow have changed. */
     const balances = async () => [
       (await chain.balanceOf(buyer.wallet)) - PURSE,
       await chain.balanceOf(wallet),
@@ -81,7 +81,7 @@ describe("a hire in escrow mode", () => {
   const RELEASED = [-PRICE, PRICE - FEE, FEE, 0n];
   const HELD = [-PRICE, 0n, 0n, PRICE];
 
-  it("holds the money, marks delivery, and releases what verifies; the receipt names the escrow", async () => {
+  it("holds the money, marks the delivery, and releases the money for good work; the receipt names the escrow", async () => {
     const { buyer, balances, seller } = await scene();
     const hire = await buyer.hire({ ...ORDER, requireRecovery: true });
     expect(hire).to.include({ money: "released", paymentMode: MODE, amount: PRICE });
@@ -106,7 +106,7 @@ describe("a hire in escrow mode", () => {
     expect(release.status).to.equal("success");
   });
 
-  it("refunds a result that does not verify, at once and in full, and returns the amount to the budget", async () => {
+  it("refunds the whole amount at once if the result does not verify, and gives it back to the budget", async () => {
     const { buyer, balances, budget } = await scene(() => ({ result: 1e9 }));
     const hire = await buyer.hire({ ...ORDER, mode: "escrow" });
     expect(hire).to.include({ money: "refunded" });
@@ -115,7 +115,7 @@ describe("a hire in escrow mode", () => {
     expect(await budget.remaining()).to.equal(1_000_000n);
   });
 
-  it("uses only escrows on the buyer's list, and fails if a refund is required in direct mode", async () => {
+  it("uses only escrows on the buyer's list, and pays no seller directly if the buyer requires recovery", async () => {
     await scene();
     const stranger = await market.openBuyer();
     for (const wish of [{ mode: MODE }, { mode: "escrow" }, { requireRecovery: true }]) {
@@ -131,7 +131,7 @@ describe("a hire in escrow mode", () => {
     expect(await chain.balanceOf(stranger.wallet)).to.equal(PURSE);
   });
 
-  describe("when the seller cheats, or has a failure,", () => {
+  describe("whose seller", () => {
     const lies: [string, string, (option: { extra: object }) => object][] = [
       ["asks for more", "overcharged", () => ({ amount: String(PRICE + 1n) })],
       ["names another escrow", "payee_changed", () => ({ payTo: newWallet().address })],
@@ -151,7 +151,7 @@ describe("a hire in escrow mode", () => {
         "fee_too_high",
         ({ extra }) => ({ extra: { ...extra, fee_recipient: newWallet().address } }),
       ],
-      ["wants it without escrow", "unsupported_scheme", () => ({ scheme: "exact" })],
+      ["wants a payment without escrow", "unsupported_scheme", () => ({ scheme: "exact" })],
     ];
     for (const [what, code, lie] of lies) {
       it(`${what}: nothing is signed`, async () => {
@@ -190,7 +190,7 @@ describe("a hire in escrow mode", () => {
       expect(await balances()).to.deep.equal(UNTOUCHED);
     });
 
-    it("refuses after its deposit, and keeps the money held: the buyer refunds it", async () => {
+    it("refuses after its deposit and does not refund: the buyer refunds the money", async () => {
       const { seller, buyer, balances } = await scene();
       between(market, seller, async (ask, input, init) => {
         const response = await ask(input, init);
@@ -202,7 +202,7 @@ describe("a hire in escrow mode", () => {
       expect(await balances()).to.deep.equal(UNTOUCHED);
     });
 
-    it("never deposits: it was not paid, and the terms expire at their deadline", async () => {
+    it("never deposits: the money does not move, and the terms expire at their deadline", async () => {
       const { seller, buyer, balances } = await scene();
       let payment: RequestInit | undefined;
       between(market, seller, (ask, input, init) => {
@@ -221,7 +221,7 @@ describe("a hire in escrow mode", () => {
       expect(await balances()).to.deep.equal(UNTOUCHED);
     });
 
-    it("deposits twice: the second is refused, and one amount is held", async () => {
+    it("deposits twice: the second deposit is refused, and only one amount is paid", async () => {
       const second: { error?: Error } = {};
       const greedy: EscrowRelay = {
         ...relay,
@@ -242,7 +242,7 @@ describe("a hire in escrow mode", () => {
     });
   });
 
-  describe("when the seller cannot reach the chain, the buyer gets an answer that is not its fault, with a time to retry", () => {
+  describe("whose seller cannot reach the chain fails with the code chain_unreachable and a time to retry,", () => {
     const sender = () =>
       createTransactionSender({
         account: newWallet().account,
@@ -253,7 +253,7 @@ describe("a hire in escrow mode", () => {
       const deployment = { chainId: chain.network.chainId, escrow: chain.escrow };
       return walletRelay(createEscrowCalls({ sender: sender(), deployment }));
     };
-    /** A mode of somebody's own that asks the chain before it takes a hire. */
+    /** A settlement mode that somebody else wrote. It asks the chain before it accepts a hire. */
     const unguarded = (mode: SettlementMode): SettlementMode => ({
       ...mode,
       check: async () => {
@@ -262,9 +262,9 @@ describe("a hire in escrow mode", () => {
       },
     });
     const cases: { [when: string]: () => SceneChanges } = {
-      "before the hire is taken": () => ({ sellerRelay: away() }),
-      "for the deposit": () => ({ sellerRelay: { ...relay, deposit: away().deposit } }),
-      "in a mode of somebody's own": () => ({ wrap: unguarded }),
+      "before the seller accepts the hire": () => ({ sellerRelay: away() }),
+      "at the deposit": () => ({ sellerRelay: { ...relay, deposit: away().deposit } }),
+      "in a mode that somebody else wrote": () => ({ wrap: unguarded }),
     };
     for (const [when, changes] of Object.entries(cases)) {
       it(when, async () => {
@@ -284,8 +284,8 @@ describe("a hire in escrow mode", () => {
     }
   });
 
-  describe("when the buyer cheats, or has a failure,", () => {
-    it("pays a second hire with the escrow of the first one: no work is done for it", async () => {
+  describe("whose buyer", () => {
+    it("pays a second hire with the escrow of the first hire: no work is done for the second", async () => {
       const { seller, buyer, balances } = await scene();
       const requests: { input: string; init: RequestInit }[] = [];
       between(market, seller, (ask, input, init) => {
@@ -317,9 +317,9 @@ describe("a hire in escrow mode", () => {
       expect(await balances()).to.deep.equal(before);
     });
 
-    it("never verifies: at the deadline anybody can refund the money, and the mark says that it was delivered", async () => {
+    it("never verifies: the delivery is marked, and from the deadline on anybody can refund the money", async () => {
       const { buyer, balances, seller, wallet } = await scene();
-      // The buyer is gone before the answer comes.
+      // The buyer's process ends before the answer comes.
       const crash = new AbortController();
       between(market, seller, async (ask, input, init) => {
         const response = await ask(input, init);
@@ -375,7 +375,7 @@ describe("a hire in escrow mode", () => {
       expect(await journal.keys("hire")).to.deep.equal([]);
     });
 
-    it("cannot reach its relay: the money stays held, and the next start releases it", async () => {
+    it("cannot reach its relay: the money stays in the escrow, and a later resume releases it", async () => {
       const { allowed, wallet } = await scene();
       const journal = fileStore(`${market.folder}/journal`);
       let isDown = true;

@@ -14,7 +14,7 @@ const AMOUNT = 500_000n;
 describe("packages/sdk/escrow", () => {
   let chain: SdkChain;
   let deployment: EscrowDeployment;
-  /** An account that sends what others signed. It is no party of any hire. */
+  /** An account that sends what others signed. It is not a party of any hire. */
   let relay: EscrowCalls;
   let [buyer, seller, arbiter]: Wallet[] = [];
   let signers: { buyer: EscrowSigner; seller: EscrowSigner; arbiter: EscrowSigner };
@@ -54,7 +54,7 @@ describe("packages/sdk/escrow", () => {
   };
   const balances = async () => [await chain.balanceOf(buyer!), await chain.balanceOf(seller!)];
 
-  it("computes the contract's id of a hire", async () => {
+  it("computes the same id of a hire as the contract", async () => {
     const hire = await held();
     expect(await relay.state(escrowId(hire, deployment))).to.deep.equal({
       status: "held",
@@ -64,7 +64,7 @@ describe("packages/sdk/escrow", () => {
     expect(relay.idOf(hire)).to.equal(escrowId(hire, deployment));
   });
 
-  it("relays a delivery and a split by their signatures", async () => {
+  it("relays a mark of delivery and a split with the signatures of the parties", async () => {
     const hire = await held();
     const id = relay.idOf(hire);
     const resultHash = `0x${"12".repeat(32)}` as const;
@@ -75,7 +75,7 @@ describe("packages/sdk/escrow", () => {
     expect(await balances()).to.deep.equal([300_000n, 200_000n]);
   });
 
-  it("relays refunds by buyer, seller and arbiter, each with its own signature only", async () => {
+  it("relays refunds by buyer, seller and arbiter, each only with the signature of this party", async () => {
     for (const who of ["buyer", "seller", "arbiter"] as const) {
       const hire = await held();
       const id = relay.idOf(hire);
@@ -89,7 +89,7 @@ describe("packages/sdk/escrow", () => {
     }
   });
 
-  it("deposits by permit, with the buyer's signature under the terms", async () => {
+  it("deposits by permit, with the buyer's signature over the terms", async () => {
     const hire = await hireOf();
     const args = [buyer!.address] as const;
     const nonce = await chain.client.readContract({
@@ -120,7 +120,7 @@ describe("packages/sdk/escrow", () => {
     expect(await balances()).to.deep.equal([0n, AMOUNT]);
   });
 
-  it("settles many at once, and leaves out impossible ones", async () => {
+  it("settles many hires in one batch, and skips impossible items", async () => {
     await chain.mint(buyer!, 2n * AMOUNT);
     const [first, second, third] = [await held(), await held(), await held()];
     const sign = async (hire: Hire) => ({ hire, signature: await signers.buyer.release(relay.idOf(hire)) });
@@ -142,7 +142,7 @@ describe("packages/sdk/escrow", () => {
     expect(await relay.findEvent(relay.idOf(second), "settlement")).to.match(/^0x[0-9a-f]{64}$/);
   });
 
-  it("reports the items of a batch that the gas did not reach", async () => {
+  it("reports how many items of a batch were tried before the gas ended", async () => {
     await chain.mint(buyer!, AMOUNT);
     const hire = await held();
     const release = encodeEscrowCall("release", [hire, await signers.buyer.release(relay.idOf(hire))]);
@@ -155,7 +155,7 @@ describe("packages/sdk/escrow", () => {
     expect((await relay.state(hire)).status).to.equal("released");
   });
 
-  it("gives the contract's reason, and sends nothing that would be refused", async () => {
+  it("gives the contract's reason for a refusal, and sends no call that the contract would refuse", async () => {
     const hire = await held();
     const nonce = () => chain.client.getTransactionCount({ address: chain.sender.address });
     const before = await nonce();

@@ -71,7 +71,7 @@ describe("a payment into an escrow", () => {
   });
   const keeper = { feeRecipient: KEEPER };
 
-  it("is signed for the terms of the listing and of the published fees, and for no others", async () => {
+  it("is signed only for the terms of the listing and the published fees", async () => {
     const paid = { ...listing, payee: PAYEE };
     const cases: [
       string,
@@ -110,7 +110,7 @@ describe("a payment into an escrow", () => {
     expect(reserved).to.deep.equal([PRICE, PRICE]);
   });
 
-  it("is refused by an error with the seller's terms and the agreed terms", async () => {
+  it("is refused with an error that names the seller's terms and the agreed terms", async () => {
     const cases: [string, Partial<AllowedEscrow>, Partial<PaymentRequirements>][] = [
       ["The fee is 0.000001 USDC; at most 0.00 is published.", {}, withFee(1n)],
       [`The fee would go to ${OTHER}, not to ${KEEPER}.`, keeper, withFee(FEE, OTHER)],
@@ -126,7 +126,7 @@ describe("a payment into an escrow", () => {
     expect(unread.message).to.match(/^Its terms cannot be read: .{5}/);
   });
 
-  it("that is late has more time, and is known by its escrow from the moment it is sent", async () => {
+  it("of an asynchronous hire has a later deadline, and names its escrow as soon as it is sent", async () => {
     const late = await sign({}, {}, { isAsync: true });
     const { deadline } = hireIn(late);
     expect(Number(deadline)).to.equal((NOW_MS + LATENCY_MS) / 1_000 + 300);
@@ -140,7 +140,7 @@ describe("a payment into an escrow", () => {
     expect(mode.whenSent).to.equal("authorized");
   });
 
-  it("names the buyer's own arbiter, no payee for the seller itself, and nobody for a fee of nothing", async () => {
+  it("names the buyer's own arbiter, no payee if it is the seller, and no fee recipient if the fee is zero", async () => {
     const arbiter = OTHER;
     const changes = { extra: { payee: SELLER, fee: "0", fee_recipient: PAYEE } };
     const hire = hireIn(await sign({ arbiter, ...keeper }, changes));
@@ -148,7 +148,7 @@ describe("a payment into an escrow", () => {
     expect(hireIn(await sign({}, {})).arbiter).to.equal(ZERO_ADDRESS);
   });
 
-  it("never leaves less time than the latency and the window, whatever part of a second it is", async () => {
+  it("has a deadline in whole seconds, rounded up, so that the latency and the window fit", async () => {
     time = NOW_MS + 1;
     const signed = await sign({}, {});
     const least = (time + LATENCY_MS + 30_000) / 1_000;
@@ -156,12 +156,12 @@ describe("a payment into an escrow", () => {
     expect(signed.validUntil).to.equal(Math.ceil(least));
   });
 
-  /** What the contract shows after an instruction, as the relay tells it. */
+  /** A relay's answer about the state of the contract after an instruction. */
   const shows = (status: EscrowState["status"]) => async () => ({ status, delivered: false, amount: PRICE });
   const passed = (all_passed: boolean) => ({ all_passed, checks: {}, details: {} });
   const TX = `0x${"aa".repeat(32)}` as const;
 
-  it("is booked by what the contract shows after the verdict", async () => {
+  it("is booked by the state that the contract shows after the verdict", async () => {
     const cases: [EscrowState["status"], money: string, book: string][] = [
       ["released", "released", "spend"],
       ["split", "released", "spend"],
@@ -188,7 +188,7 @@ describe("a payment into an escrow", () => {
         }
   });
 
-  it("stays open when the relay does not answer, whatever the contract showed before", async () => {
+  it("stays open if the relay does not answer, whatever the contract showed before", async () => {
     for (const error of [
       new Error("away"),
       new ChainError({ code: "rpc_unreachable", message: "away", neverSent: true }),
@@ -204,7 +204,7 @@ describe("a payment into an escrow", () => {
     }
   });
 
-  it("comes back to the budget only when the deposit has become impossible, with room for a slow clock", async () => {
+  it("comes back to the budget only when the deposit is impossible even for a chain with a slow clock", async () => {
     const payment = await sign({}, {});
     const deadline = Number(hireIn(payment).deadline);
     const refuses = async () => {
@@ -223,7 +223,7 @@ describe("a payment into an escrow", () => {
     });
   });
 
-  it("is taken back when a hire is given up, if it is held, and nothing is sent otherwise", async () => {
+  it("is refunded when the hire is given up and the escrow holds the money; otherwise nothing is sent", async () => {
     const payment = await sign({}, {});
     const outcomes: [EscrowState["status"], string][] = [
       ["none", "authorized"],
@@ -245,7 +245,7 @@ describe("a payment into an escrow", () => {
     expect(await mute.abandon(payment)).to.equal("authorized");
   });
 
-  it("is given up by what the chain shows, and not by what its relay says", async () => {
+  it("is given up by the state on the chain, and not by the relay's answer", async () => {
     const payment = await sign({}, {});
     const lies = { state: shows("refunded"), refund: async () => TX };
     const mode = escrowPayment({
@@ -256,7 +256,7 @@ describe("a payment into an escrow", () => {
     expect(await mode.abandon(payment)).to.equal("held");
   });
 
-  it("is over when the contract says so, and not while it is held", async () => {
+  it("is over when the contract has settled it, and not before", async () => {
     const payment = await sign({}, {});
     const over = async (status: EscrowState["status"]) =>
       modeWith({}, { state: shows(status) }).isOver(payment);
@@ -281,7 +281,7 @@ describe("the terms of a direct payment", () => {
     );
   };
 
-  it("are refused by an error with the requested terms and the agreed terms", () => {
+  it("are refused with an error that names the requested terms and the agreed terms", () => {
     const networks = [{ network: "eip155:1" }, { network: "eip155:2" }];
     const dear = [{ amount: "1000001" }, { amount: "2000000" }];
     const cases: [string, Offered][] = [
@@ -299,7 +299,7 @@ describe("the terms of a direct payment", () => {
       .with.property("hint", hint);
   });
 
-  it("are accepted in every form that means the same, and an amount only as a plain number in a string", () => {
+  it("are accepted in every form with the same meaning; the amount must be a plain number in a string", () => {
     const same: Offered = [
       ...[{}, { extra: undefined }, { extra: { assetTransferMethod: "eip3009" } }, { amount: "0" }],
       ...[{ extra: { name: network.name } }, { extra: { version: network.version } }],
@@ -315,8 +315,8 @@ describe("the terms of a direct payment", () => {
   });
 });
 
-describe("how long a direct payment may be used", () => {
-  it("is what its seller asks for, at least the work and half a minute, and five minutes more at the most", () => {
+describe("the time in which a direct payment may be used", () => {
+  it("is the time that the seller asks for, but at least the latency and 30 s, and at most 300 s more than that", () => {
     const agreed = {
       listing: { ...listing, max_latency_ms: 2_001 },
       price: 1n,

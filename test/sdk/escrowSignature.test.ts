@@ -21,7 +21,7 @@ describe("the signer of a signature", () => {
   });
   after(() => chain.close());
 
-  it("is a key if the contract would ask no code: in one spelling, wrapped or not", async () => {
+  it("is a key if the contract recovers this key, from the one valid form of a signature, wrapped or not", async () => {
     const { account, address } = newWallet();
     const digest: Hex = `0x${"d1".repeat(32)}`;
     const signature = await account.sign({ hash: digest });
@@ -31,7 +31,7 @@ describe("the signer of a signature", () => {
       isByKey({ ...about, signature: unwrapSignature(wrap(signature, `0x${"ff".repeat(3_000)}`)) }),
     ).to.equal(true);
     expect(isByKey({ ...about, signer: newWallet().address, signature })).to.equal(false);
-    // The contract recovers nothing from these, and would ask an EIP-7702 account's code.
+    // The contract recovers no key from these. It would ask the account's code (EIP-7702).
     const v = Number(sliceHex(signature, 64));
     for (const other of [
       concatHex([sliceHex(signature, 0, 64), numberToHex(v - 27, { size: 1 })]),
@@ -43,7 +43,7 @@ describe("the signer of a signature", () => {
     }
   });
 
-  it("is read from a wrapper as the contract reads it, well-formed or not", async () => {
+  it("is read from a wrapper just like the contract reads it, even if the wrapper is malformed", async () => {
     const file = path.join(
       repositoryRoot,
       "artifacts/contracts/test/LibrariesHarness.sol/LibrariesHarness.json",

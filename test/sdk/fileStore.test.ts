@@ -15,10 +15,10 @@ describe("a store in a folder", () => {
   };
 
   for (const first of ["keys", "put"] as const) {
-    it(`deletes what a killed process left, and nothing else, when it is first used (${first})`, async () => {
+    it(`deletes only the old drafts of killed processes when it is first used (${first})`, async () => {
       await fileStore(folder.path).put("job/one", 1);
       const draft = (n: number) => `two.json.0000000${n}-1111-4111-8111-111111111111.tmp`;
-      // The second one may still be written by another process. The others have names that no store gives.
+      // Another process may still write the second draft. The other files have names that a store never gives.
       put(draft(1), 60);
       put(draft(2), 1);
       for (const name of ["notes.tmp", "two.json.tmp", "two.json.copy.tmp", "three.json"]) put(name, 60);

@@ -7,7 +7,7 @@ import { rejection } from "./support/tamper.ts";
 const CAPABILITY = "compute.statistics.mean";
 const addressOf = (n: number) => `0x${n.toString(16).padStart(40, "0")}`;
 
-/** A market of 250 that sell directly, and behind them one that sells by escrow. */
+/** A market of 250 sellers in direct mode, and after them one seller in escrow mode. */
 const market: FoundAgent[] = Array.from({ length: 251 }, (_, n) => ({
   agent_id: addressOf(n + 1),
   listing: {
@@ -49,7 +49,7 @@ describe("the search for sellers", () => {
   };
   const sellersOf = (changes?: Partial<Wishes>) => all(findSellers(client, wishes(changes)));
 
-  it("reads only the first page if it has a suitable seller, in its order", async () => {
+  it("reads the next page only after all sellers of the first page, and keeps the order", async () => {
     const sellers = findSellers(client, wishes());
     for (const { agent_id } of market.slice(0, 100)) {
       const { value } = await sellers.next();
@@ -60,26 +60,26 @@ describe("the search for sellers", () => {
     expect(asked).to.have.length(2);
   });
 
-  it("reads on for one wanted seller, and for any escrow", async () => {
+  it("reads more pages for one wanted seller, and for a seller in escrow mode", async () => {
     expect(await sellersOf({ seller: addressOf(240) })).to.deep.equal([addressOf(240)]);
     expect(asked.map(({ cursor }) => cursor)).to.deep.equal([undefined, "100", "200"]);
     expect(await sellersOf({ mode: "escrow" })).to.deep.equal([addressOf(251)]);
   });
 
-  it("stops at the end, and reports if only the list of escrows excludes the sellers", async () => {
+  it("ends after the last page, and has another code if only the list of escrows excludes the sellers", async () => {
     expect(await rejection(sellersOf({ seller: addressOf(500) }))).to.include({ code: "no_seller" });
     const none = await rejection(sellersOf({ mode: "escrow", allowsEscrow: () => false }));
     expect(none).to.include({ code: "no_recovery" });
   });
 
-  it("tries avoided sellers last, also after those of later pages, and only when they are needed", async () => {
+  it("gives avoided sellers last, after the sellers of all pages", async () => {
     const isAvoided = (agent: string) => agent === addressOf(1);
     const sellers = await all(findSellers(client, wishes(), { isAvoided }));
     expect(sellers).to.have.length(250);
     expect(sellers.at(-1)).to.equal(addressOf(1));
   });
 
-  it("refuses a suspended seller with the reason, and uses others instead", async () => {
+  it("refuses a suspended seller with the reason, and uses other sellers instead", async () => {
     const [first, second] = market as [FoundAgent, FoundAgent];
     for (const [until, says] of [
       [1_800_000_000, /until 2027-01-15T08:00:00.000Z: it broke its SLA/],
@@ -103,7 +103,7 @@ describe("the search for sellers", () => {
     expect(asked.at(-1)).to.include({ include_suspended: true });
   });
 
-  it("stops an endless search", async () => {
+  it("ends after 20 pages if the pages have no end", async () => {
     const endless: SearchClient = {
       search: async (request) => {
         asked.push(request);

@@ -25,7 +25,7 @@ describe("the free first calls of a seller", () => {
     expect(both.filter(Boolean)).to.have.length(1);
   });
 
-  it("have a limit for each UTC day, which all processes share and may use up exactly", async () => {
+  it("have a limit for each UTC day, which all processes share and can use completely", async () => {
     time += DAY_MS - 1;
     const takes = Array.from({ length: 6 }, (_, n) => open(3).take(buyer(n), MEAN));
     expect((await Promise.all(takes)).filter(Boolean)).to.have.length(3);
@@ -34,7 +34,7 @@ describe("the free first calls of a seller", () => {
     expect(await open(3).take(buyer(7), MEAN)).to.equal(true);
   });
 
-  it("are refused to a buyer that has hired before, or may have, without using up the day's limit", async () => {
+  it("are refused to a buyer that has hired before or may have, and a refusal does not count for the day's limit", async () => {
     const yes: HasHired = async () => true;
     const away: HasHired = async () => {
       throw new Error("away");
@@ -43,7 +43,7 @@ describe("the free first calls of a seller", () => {
     expect(await open(1, async () => false).take(buyer(1), MEAN)).to.equal(true);
   });
 
-  it("come back when the work failed, and not to a buyer whose paid call was completed meanwhile", async () => {
+  it("are given back if the work failed, but not to a buyer whose paid call has ended since", async () => {
     const calls = open();
     await calls.take(buyer(1), MEAN);
     await calls.giveBack(buyer(1), MEAN);

@@ -19,7 +19,7 @@ describe("the gas that a keeper spends on an account", () => {
     store = memoryStore();
   });
 
-  it("is never above the limit, with any number of transactions under way", async () => {
+  it("is never above the limit, even while several transactions are pending", async () => {
     const accounts = await open();
     const first = accounts.reserve("a", 150_000, MAX_GAS);
     expect(accounts.reserve("a", 50_001, MAX_GAS)).to.equal(undefined);
@@ -31,7 +31,7 @@ describe("the gas that a keeper spends on an account", () => {
     expect(accounts.roomOf("a", MAX_GAS)).to.equal(80_000);
   });
 
-  it("is forgotten after a day, and grows with the hires that paid", async () => {
+  it("is forgotten after a day, and may be more after a hire that paid a fee", async () => {
     const accounts = await open();
     await accounts.reserve("a", MAX_GAS, MAX_GAS)?.lose(MAX_GAS);
     await accounts.earn("a");
@@ -42,7 +42,7 @@ describe("the gas that a keeper spends on an account", () => {
     expect(accounts.roomOf("a", MAX_GAS)).to.equal(MAX_GAS);
   });
 
-  it("is remembered for a month and longer when a buyer's deposits never bring a fee, because money that comes back is free", async () => {
+  it("is remembered for a month, and longer each time, if the buyer's deposits never bring a fee", async () => {
     const buyer = advancesOf(`0x${"b1".repeat(20)}`);
     for (const windowMs of [STRANGER_WINDOW_MS, 2 * STRANGER_WINDOW_MS]) {
       const accounts = await open();
@@ -60,7 +60,7 @@ describe("the gas that a keeper spends on an account", () => {
     await accounts.reserve(buyer, MAX_GAS, MAX_GAS)?.lose(MAX_GAS);
     at += WINDOW_MS;
     expect(accounts.roomOf(buyer, MAX_GAS), "a buyer that has paid").to.equal(MAX_GAS);
-    // A keeper that works for nothing gets no fee from anybody.
+    // A keeper that expects no fees forgets the gas after a day.
     const free = await openGasAccounts(memoryStore(), () => at);
     await free.reserve(buyer, MAX_GAS, MAX_GAS)?.lose(MAX_GAS);
     at += WINDOW_MS;
@@ -94,10 +94,10 @@ describe("the gas that a keeper spends on an account", () => {
     at += WINDOW_MS;
     await accounts.reserve("a", MAX_GAS, MAX_GAS)?.lose(MAX_GAS, true);
     at += WINDOW_MS;
-    expect(accounts.roomOf("a", MAX_GAS), "what was paid ends the doubling").to.equal(MAX_GAS);
+    expect(accounts.roomOf("a", MAX_GAS), "a paid fee ends the doubling").to.equal(MAX_GAS);
   });
 
-  it("is not stored for accounts without information", async () => {
+  it("is not stored for an account when there is nothing to remember", async () => {
     const accounts = await open();
     await accounts.earn("a");
     await accounts.reserve("b", 1, MAX_GAS)?.lose(1, true);

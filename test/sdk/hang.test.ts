@@ -33,7 +33,7 @@ const PAID = { ...ORDER, maxLatencyMs: 2_500 };
 const UNHURRIED = { max_latency_ms: 20_000 };
 const PATIENT = { ...ORDER, maxLatencyMs: 60_000, deadlineMs: 60_000 };
 
-describe("a hire when somebody hangs", () => {
+describe("a hire in which one party hangs", () => {
   let chain: SdkChain;
   let market: Market;
   let server: HangingServer;
@@ -51,7 +51,7 @@ describe("a hire when somebody hangs", () => {
     await market.close();
   });
 
-  /** The market's own names, and real sockets for the rest. */
+  /** The market's apps by their names, and real sockets for all other addresses. */
   const fetch: Fetch = (input, init) =>
     new URL(input).hostname === "127.0.0.1" ? globalThis.fetch(input, init) : market.fetch(input, init);
   const scene = async (
@@ -75,7 +75,7 @@ describe("a hire when somebody hangs", () => {
       asked === where || (where === "payment" && asked === "job") ? { how, isHeard } : undefined;
 
   for (const how of HANGS) {
-    it(`the seller, ${how}, before it is paid: nothing is signed, and the next seller is hired`, async () => {
+    it(`the seller hangs (${how}) before it is paid: nothing is signed, and the next seller is hired`, async () => {
       const { buyer, budget } = await scene();
       server.hang = hangAt("terms", how);
       const error = await rejection(buyer.hire(ORDER));
@@ -89,7 +89,7 @@ describe("a hire when somebody hangs", () => {
       expect(hired.listing.agent_id).to.equal(second.address);
     });
 
-    it(`the seller, ${how}, after it was paid: the error says so, and the result is not lost`, async () => {
+    it(`the seller hangs (${how}) after it got the payment: the error says so, and the result is not lost`, async () => {
       const { buyer, budget, seller } = await scene({}, { max_latency_ms: 2_000 });
       server.hang = hangAt("payment", how);
       const error = await rejection(buyer.hire(PAID));
@@ -104,7 +104,7 @@ describe("a hire when somebody hangs", () => {
       expect(await budget.remaining()).to.equal(1_000_000n - PRICE);
     });
 
-    it(`the seller, ${how}, and the caller aborts: the call ends at once`, async () => {
+    it(`the seller hangs (${how}) and the caller aborts: the call ends at once`, async () => {
       const { buyer } = await scene();
       for (const [where, isSent] of [
         ["terms", false],
@@ -112,7 +112,7 @@ describe("a hire when somebody hangs", () => {
       ] as const) {
         server.hang = hangAt(where, how, false);
         const caller = new AbortController();
-        // With a key the seller would also be asked for an earlier hire.
+        // A call without this key would also ask the seller about an earlier hire.
         const order = { ...PATIENT, idempotencyKey: "new", signal: caller.signal };
         const hiring = rejection(buyer.hire(order));
         await server.hanging();
@@ -127,7 +127,7 @@ describe("a hire when somebody hangs", () => {
       }
     });
 
-    it(`the seller, ${how}, asked for its signature under a free receipt: the result is there`, async () => {
+    it(`the seller hangs (${how}) when it gets the buyer's signature for a free receipt: the result is there`, async () => {
       const { buyer } = await scene({}, { first_call_free: true, ...UNHURRIED });
       server.hang = hangAt("countersignature", how, false);
       const hired = await buyer.hire(PATIENT);
@@ -138,7 +138,7 @@ describe("a hire when somebody hangs", () => {
     });
   }
 
-  it("the seller, with a payment that it keeps: the payment is authorized, not paid", async () => {
+  it("the seller hangs and does not send the payment to the chain: the money is authorized, not paid", async () => {
     const { buyer, seller } = await scene();
     server.hang = hangAt("payment", "before headers", false);
     expect(await rejection(buyer.hire(PAID))).to.include({ code: "seller_timeout", money: "authorized" });
@@ -147,7 +147,7 @@ describe("a hire when somebody hangs", () => {
 
   const never = () => new Promise<never>(() => {});
 
-  it("the ledger: the result is there, and the ledger gets the report later", async () => {
+  it("the ledger hangs: the result is there, and the ledger gets the report later", async () => {
     const { buyer } = await scene({}, UNHURRIED);
     const node = market.hosts["node.test"]!;
     const asked = Promise.withResolvers<void>();
@@ -164,7 +164,7 @@ describe("a hire when somebody hangs", () => {
     expect(await buyer.waitingReports()).to.equal(1);
   });
 
-  it("the ledger, also for receipts: the next process sends the report", async () => {
+  it("the ledger takes no records, also no receipts: the next process sends the report", async () => {
     const journal = memoryStore();
     const { buyer } = await scene({ journal }, UNHURRIED);
     const node = market.hosts["node.test"]!;
@@ -178,7 +178,7 @@ describe("a hire when somebody hangs", () => {
     const next = await market.openBuyer({ account: wallet.account, journal, fetch });
     const until = Date.now() + 15_000;
     while ((await next.waitingReports()) > 0 && Date.now() < until) {
-      // The seller's own outbox brings its receipt to the ledger first.
+      // First the seller's own outbox sends the receipt to the ledger.
       await (await market.openBuyer({ account: wallet.account, journal, fetch })).resume();
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
@@ -187,14 +187,14 @@ describe("a hire when somebody hangs", () => {
     expect(told.payload.body.verification.all_passed).to.equal(true);
   });
 
-  it("the search: the call ends at its deadline, or at the caller's signal", async () => {
+  it("the search hangs: the call ends at its deadline, or at the caller's signal", async () => {
     const { buyer } = await scene({ search: { search: never } });
     expect(await rejection(buyer.hire({ ...ORDER, deadlineMs: 100 }))).to.be.instanceOf(DeadlineError);
     const error = await rejection(buyer.hire({ ...ORDER, signal: AbortSignal.timeout(50) }));
     expect(error.name).to.equal("TimeoutError");
   });
 
-  it("the wallet: nothing is sent, even if it signs in the end", async () => {
+  it("the wallet hangs: nothing is sent, even if the wallet signs in the end", async () => {
     const wallet = newWallet();
     await chain.mint(wallet, PURSE);
     const signing = Promise.withResolvers<void>();
@@ -218,7 +218,7 @@ describe("a hire when somebody hangs", () => {
     expect(await buyer.resume()).to.deep.equal([]);
   });
 
-  it("the caller's own check: the hire is in the journal, and resume asks for the check again", async () => {
+  it("the caller's own check hangs: the hire is in the journal, and resume asks for the check again", async () => {
     const { buyer, seller } = await scene({}, { max_latency_ms: 4_000 });
     const error = await rejection(
       buyer.hire({ ...ORDER, maxLatencyMs: 4_000, deadlineMs: 4_000, verify: never }),
@@ -232,7 +232,7 @@ describe("a hire when somebody hangs", () => {
     expect(await chain.balanceOf(seller.wallet)).to.equal(PRICE);
   });
 
-  it("the chain: the result is there, and its money is only authorized", async () => {
+  it("the chain hangs: the result is there, and the money is only authorized", async () => {
     const { buyer, budget } = await scene({}, UNHURRIED);
     const deaf = { ...chain.client, getBlockNumber: never };
     const other = await market.openBuyer({ budget, fetch, client: deaf as never });
@@ -242,7 +242,7 @@ describe("a hire when somebody hangs", () => {
     expect(await buyer.hire(PATIENT)).to.include({ money: "paid" });
   });
 
-  it("the relay of an escrow: the result is there, the money is held, and resume releases it", async () => {
+  it("the relay of an escrow hangs: the result is there, the money is held, and resume releases it", async () => {
     const wallet = newWallet();
     const deployment = { chainId: chain.network.chainId, escrow: chain.escrow };
     const relay = walletRelay(createEscrowCalls({ sender: chain.sender, deployment }));
@@ -271,7 +271,7 @@ describe("a hire when somebody hangs", () => {
     expect(await chain.balanceOf(wallet)).to.equal(PRICE);
   });
 
-  it("many dead sellers: they use up no attempt, and are tried last for an hour", async () => {
+  it("many sellers do not answer: they use up no attempt, and are tried last for an hour", async () => {
     let now = Date.now();
     const { buyer, seller } = await scene({ now: () => now }, { now: () => now });
     const [own] = market.offers.splice(0);

@@ -24,7 +24,7 @@ describe("the notes about an idempotency key", () => {
     time = 1_000_000_000_000;
   });
 
-  /** The state of a process about a key. Its journal is empty, and contains no hire of another process. */
+  /** A new process on the same notes. Its journal is empty, so it knows no hire of another process. */
   const processOf = () => {
     const now = () => time;
     const kept = keptHires(store, account, now);
@@ -43,13 +43,13 @@ describe("the notes about an idempotency key", () => {
     new HireFailedError({
       ...{ code: "seller_timeout", message: "late", seller: SELLER, money, hireId: "0x01", jobId: "job_1" },
     });
-  /** A hire that signs with the first seller and then fails with its money there. */
+  /** A hire that signs a payment to the first seller and then fails. `money` says where its money is. */
   const failsWith = (money: MoneyState) => async (order: KeyedOrder) => {
     await order.signed({ hireId: await order.nextNonce(AT), jobId: "job_1", seller: SELLER });
     throw failure(money);
   };
 
-  it("refuse another hire under a key whose hire runs in this process", async () => {
+  it("refuse another hire with the key of a hire that runs in this process", async () => {
     const context = processOf();
     void call(context, never);
     const other = { ...WANTED, maxPriceUsdc: "2.00" };
@@ -58,7 +58,7 @@ describe("the notes about an idempotency key", () => {
     });
   });
 
-  it("give every call in this process the same hire, and say of another why it is refused", async () => {
+  it("give equal calls in this process the same hire, and give the reason why another call is refused", async () => {
     const context = processOf();
     let starts = 0;
     let end = (_: HireResult) => {};
@@ -83,7 +83,7 @@ describe("the notes about an idempotency key", () => {
     expect(starts).to.equal(1);
   });
 
-  it("leave a hire to the process that runs it until its time is over, and not a moment longer", async () => {
+  it("leave a hire to the process that runs it until its time is over, and no longer", async () => {
     void call(processOf(), never);
     await new Promise((resolve) => setTimeout(resolve, 20));
     time += HOUR_MS;
@@ -92,7 +92,7 @@ describe("the notes about an idempotency key", () => {
     expect(await call(processOf(), succeeds)).to.deep.include({ amount: 5n });
   });
 
-  it("give no seller a nonce that another one had, whichever process asks and however often it fails", async () => {
+  it("give each seller and each attempt another nonce, which is the same in every process", async () => {
     const nonces: string[] = [];
     for (let n = 0; n < 3; n++) {
       await rejection(
@@ -105,10 +105,10 @@ describe("the notes about an idempotency key", () => {
     expect(new Set(nonces)).to.have.property("size", 6);
     const [first] = nonces;
     const of = { seller: AT.agent_id, mode: AT.payment_mode, call: 0 };
-    expect(await processOf().kept.nonce("key", of), "the same in every process").to.equal(first);
+    expect(await processOf().kept.nonce("key", of), "equal in every process").to.equal(first);
   });
 
-  it("do not call a hire failed while its money is open, and do once it is settled", async () => {
+  it("call a hire failed only when its money is settled", async () => {
     for (const money of ["authorized", "held"] as const) {
       await rejection(call(processOf(), failsWith(money), { key: money }));
       expect(await processOf().kept.get(money), money).to.include({ state: "signed", jobId: "job_1" });
@@ -121,7 +121,7 @@ describe("the notes about an idempotency key", () => {
     }
   });
 
-  it("let a hire be tried again whose payment was signed and never left", async () => {
+  it("allow a new attempt if the payment was signed but not sent", async () => {
     for (const isLate of [false, true]) {
       const key = String(isLate);
       const context = processOf();
@@ -139,14 +139,14 @@ describe("the notes about an idempotency key", () => {
         ),
       );
       expect(error).to.include({ message: "the wallet took too long" });
-      // What is undone in the background comes after the call has ended.
+      // If the wallet is late, the signature is undone in the background, after the call has ended.
       if (isLate) await order?.unsigned();
       expect(await context.kept.get(key), key).to.include({ state: "open", attempts: 1 });
       expect(await call(processOf(), succeeds, { key }), key).to.deep.include({ amount: 5n });
     }
   });
 
-  it("are not undone by an order that signed nothing, long after another process took over its hire", async () => {
+  it("do not change when an order that signed nothing is undone after another process took over the hire", async () => {
     let first: KeyedOrder | undefined;
     await rejection(
       call(processOf(), async (order) => {
@@ -159,7 +159,7 @@ describe("the notes about an idempotency key", () => {
     expect(await processOf().kept.get("key")).to.include({ state: "done" });
   });
 
-  it("let one of several processes begin again where an earlier one failed or was killed", async () => {
+  it("let only one of several processes start again after a process that failed or was killed", async () => {
     const begins = {
       failed: async () =>
         await rejection(call(processOf(), async () => await Promise.reject(failure("none")))),
@@ -192,7 +192,7 @@ describe("the notes about an idempotency key", () => {
     }
   });
 
-  it("let a process that slept sign nothing once another process has the hire", async () => {
+  it("do not let a process that slept sign after another process has taken over the hire", async () => {
     for (const isDone of [true, false]) {
       store = memoryStore();
       const wake = Promise.withResolvers<void>();
@@ -220,7 +220,7 @@ describe("the notes about an idempotency key", () => {
     }
   });
 
-  it("let a call that was stopped while its wallet signs not undo the call after it", async () => {
+  it("do not change when the wallet of a stopped call signs after the next call has begun", async () => {
     const context = processOf();
     let first: KeyedOrder | undefined;
     await rejection(
@@ -241,7 +241,7 @@ describe("the notes about an idempotency key", () => {
     expect(await context.kept.get("key")).to.include({ state: "signed", jobId: "job_2" });
   });
 
-  it("cost no caller its result, even if it cannot be written down", async () => {
+  it("that cannot be stored do not cost the caller the result", async () => {
     const put = store.put;
     store.put = async (key, value) => {
       if ((value as { state?: string }).state === "done") throw new Error("ENOSPC");
@@ -260,7 +260,7 @@ describe("the notes about an idempotency key", () => {
     await call(context, succeeds);
     time += KEPT_MS - 1;
     expect(await call(context, never)).to.deep.include({ amount: 5n, isRepeated: true });
-    // The process has looked for old ones within the hour, so this one is still in its store.
+    // The process removed old notes less than an hour ago, so this note is still in its store.
     time += 1;
     const other = async () => ({ ...done, amount: 6n }) as unknown as HireResult;
     expect(await call(context, other)).to.deep.include({ amount: 6n });
@@ -272,7 +272,7 @@ describe("the notes about an idempotency key", () => {
     return found;
   };
 
-  it("have a limited number: the oldest are removed, but none that has signed", async () => {
+  it("are limited in number: the oldest are removed, but no note about a signed payment", async () => {
     const { kept } = processOf();
     await store.put("call/eldest", { key: "e", asked: "", startedAt: time - 1, attempts: 0, state: "open" });
     await store.put("call/paid", { key: "p", asked: "", startedAt: time - 2, attempts: 1, state: "signed" });
@@ -289,7 +289,7 @@ describe("the notes about an idempotency key", () => {
 });
 
 describe("stored results", () => {
-  it("are dropped, the oldest first, when they have too many characters; the hire's outcome stays", async () => {
+  it("are removed, the oldest first, if they have too many characters; the note about the hire stays", async () => {
     const kept = keptHires(memoryStore(), newWallet().account, Date.now, 100);
     const listing = { agent_id: "0xseller" };
     for (const key of ["a", "b", "c"]) {
@@ -297,7 +297,7 @@ describe("stored results", () => {
       await kept.putNew({ key, asked, startedAt: Date.now(), attempts: 1, state: "running", until: 0 });
       const hire = { hireId: `0x${key}`, jobId: `job_${key}`, listing, amount: 1n, result: "x".repeat(40) };
       await kept.done(key, hire as unknown as HireResult);
-      // Told twice, counted once.
+      // A result that is stored twice counts once.
       await kept.done(key, hire as unknown as HireResult);
     }
     const states = await Promise.all(["a", "b", "c"].map((key) => kept.get(key)));
@@ -305,8 +305,8 @@ describe("stored results", () => {
     expect(states[0] as KeptHire).to.include({ hireId: "0xa", jobId: "job_a", seller: "0xseller" });
   });
 
-  it("may have exactly the allowed number of characters, and one that is given again counts as the newest", async () => {
-    // Each has 42 characters, so there is room for two.
+  it("may have exactly the allowed number of characters; a result that is stored again counts as the newest", async () => {
+    // Each result has 42 characters, so two results fit.
     const kept = keptHires(memoryStore(), newWallet().account, Date.now, 84);
     const states = async (keys: string) =>
       Promise.all([...keys].map(async (key) => (await kept.get(key))?.state));
@@ -325,11 +325,11 @@ describe("stored results", () => {
   });
 });
 
-describe("the names and the ends that are kept of a hire", () => {
+describe("the stored notes about a hire", () => {
   const { account } = newWallet();
   const open = (store = memoryStore()) => keptHires(store, account, () => 0);
 
-  it("are all kept when several become known at once", async () => {
+  it("keep all changes that are made at the same time", async () => {
     const kept = open();
     const key = "k";
     const hash = "ab".repeat(32);
@@ -341,7 +341,7 @@ describe("the names and the ends that are kept of a hire", () => {
     expect(end).to.have.property("hire").that.includes({ receiptHash: hash, money: "released" });
   });
 
-  it("are names of visible characters, 200 at the most", () => {
+  it("have a key of at most 200 visible characters", () => {
     for (const key of ["a", "!", "~", "x".repeat(200)]) expect(checkKey(key)).to.equal(key);
     for (const key of ["", " ", "a b", "a\n", "\u007f", "é", "x".repeat(201)]) {
       expect(() => checkKey(key), key)
@@ -353,7 +353,7 @@ describe("the names and the ends that are kept of a hire", () => {
     }
   });
 
-  it("make a key of 32 bytes the first nonce itself, and nothing else that can be guessed", async () => {
+  it("use a key of 32 bytes as the first nonce, and secret values as all other nonces", async () => {
     const key = `0x${"ab".repeat(32)}`;
     const kept = open();
     const context = { kept, now: () => 0, keyed: new Map() } as unknown as BuyerContext;
@@ -376,7 +376,7 @@ describe("the names and the ends that are kept of a hire", () => {
     for (const nonce of others) expect(nonce).to.match(/^0x[0-9a-f]{64}$/);
   });
 
-  it("give all fields of a failure's error, and no others", async () => {
+  it("have all fields of a failure's error, and no others", async () => {
     const kept = open();
     const base = { code: "seller_refused", message: "It answered 500.", seller: SELLER };
     const ids = { money: "paid", hireId: "0x01", jobId: "job_1" } as const;
@@ -400,7 +400,7 @@ describe("the names and the ends that are kept of a hire", () => {
     expect(await kept.get("unknown")).to.equal(undefined);
   });
 
-  it("that are a month old are removed when a new one is written, once an hour", async () => {
+  it("are removed after a month, when a new note is written, at most once an hour", async () => {
     const store = memoryStore();
     let time = KEPT_MS;
     const kept = keptHires(store, account, () => time);
@@ -415,7 +415,7 @@ describe("the names and the ends that are kept of a hire", () => {
     expect(await store.get("call/young")).not.to.equal(undefined);
     time += HOUR_MS - 1;
     await write("two");
-    expect(await store.get("call/young"), "within the hour").not.to.equal(undefined);
+    expect(await store.get("call/young"), "less than an hour later").not.to.equal(undefined);
     time += 1;
     await write("three");
     expect(await store.get("call/young"), "an hour later").to.equal(undefined);

@@ -7,7 +7,7 @@ describe("a seller's question to the indexer about earlier hires", () => {
   const [seller, buyer] = [newWallet(), newWallet()];
   const receipt = (capability: string) =>
     ({ buyer: buyer.address, capability }) as ReceiptsAnswer["receipts"][number];
-  /** An indexer with one receipt a page. */
+  /** An indexer with one receipt on each page. */
   const query = (capabilities: string[]) => ({
     receipts: async (agent: string, page: { cursor?: string | null } = {}) => {
       const at = Number(page.cursor ?? 0);
@@ -23,7 +23,7 @@ describe("a seller's question to the indexer about earlier hires", () => {
     expect(await hasHired(newWallet().address, "text.summarize")).to.equal(false);
   });
 
-  it("stops on an endless history", async () => {
+  it("stops reading an endless history", async () => {
     const endless = Array.from({ length: 100 }, () => "text.summarize");
     expect(await hiredBefore(query(endless), seller.address)(buyer.address, "text.rewrite")).to.equal(false);
   });

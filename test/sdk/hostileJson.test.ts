@@ -9,11 +9,11 @@ import { useMarket } from "./support/useMarket.ts";
 
 const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
 const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
-/** Deeper than JSON.stringify can go. */
+/** Nested deeper than JSON.stringify can handle. */
 const DEEP = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
-/** `String` throws for each value of it. */
+/** `String` throws for this value. */
 const NO_TEXT = { toString: 1, valueOf: 1 };
-/** One option for each field that it changes. */
+/** Terms with three options. Each option has another changed field. */
 const withFields = (honest: { [key: string]: unknown }, change: (value: unknown) => unknown): string => {
   const [option] = honest.accepts as [{ [field: string]: unknown }];
   const accepts = ["asset", "payTo", "amount"].map((field) => ({
@@ -48,19 +48,19 @@ describe("hostile JSON", () => {
 
   const terms: [string, (honest: { [key: string]: unknown }) => string][] = [
     ["nested too deep", (honest) => JSON.stringify({ ...honest, x: 0 }).replace('"x":0', `"x":${DEEP}`)],
-    ["of nothing", (honest) => JSON.stringify({ ...honest, accepts: [null, 1, "a"] })],
-    ["that are no list", (honest) => JSON.stringify({ ...honest, accepts: {} })],
+    ["with options that are no objects", (honest) => JSON.stringify({ ...honest, accepts: [null, 1, "a"] })],
+    ["whose options are no list", (honest) => JSON.stringify({ ...honest, accepts: {} })],
     ["that are null", () => "null"],
-    ["with a field that no text can be made of", (honest) => withFields(honest, () => NO_TEXT)],
-    ["with lists of one for its fields", (honest) => withFields(honest, (value) => [value])],
+    ["with a field that cannot become text", (honest) => withFields(honest, () => NO_TEXT)],
+    ["with a list in place of a field", (honest) => withFields(honest, (value) => [value])],
     [
-      "for a resource that is none",
+      "with a malformed resource",
       (honest) => JSON.stringify({ ...honest, resource: { url: NO_TEXT }, accepts: [] }),
     ],
-    ["in more values than anybody needs", () => JSON.stringify({ accepts: Array(5_000).fill({}) })],
+    ["with far too many options", () => JSON.stringify({ accepts: Array(5_000).fill({}) })],
   ];
   for (const [what, lie] of terms) {
-    it(`in terms ${what} is not signed, and the error is one of ours`, async () => {
+    it(`in terms ${what} is not signed, and the error is one of the SDK's`, async () => {
       const { seller, buyer, budget } = await scene();
       between(market, seller, async (ask, input, init) => {
         const response = await ask(input, init);
@@ -76,7 +76,7 @@ describe("hostile JSON", () => {
     });
   }
 
-  it("terms without a resource are paid like any others", async () => {
+  it("does not include terms without a resource: the buyer pays them", async () => {
     const { seller, buyer } = await scene();
     between(market, seller, async (ask, input, init) => {
       const response = await ask(input, init);
@@ -90,7 +90,7 @@ describe("hostile JSON", () => {
     expect(await buyer.hire(ORDER)).to.deep.include({ result: { result: 3 }, money: "paid" });
   });
 
-  it("in a buyer's request, payment or countersignature is the buyer's fault: 4xx, with a code", async () => {
+  it("in a buyer's request, payment or countersignature gets a 4xx answer with a code", async () => {
     const { seller, buyer } = await scene();
     const post = async (path: string, body: string, headers = {}) => {
       const response = await seller.app.request(path, {
@@ -115,7 +115,7 @@ describe("hostile JSON", () => {
     expect(await post(job, `"${"a".repeat(100_000)}"`)).to.eql([413, "payload_too_large"]);
   });
 
-  it("in a node's answer is refused with a code", async () => {
+  it("in a node's answer leads to an error with a code", async () => {
     const fetch: Fetch = async () => new Response(`{"code":"x","detail":${DEEP}}`, { status: 400 });
     const error = await rejection(requestService({ baseUrl: NODE, path: "/v1/x", fetch }));
     expect(error).to.include({ code: "http_error", status: 400 });

@@ -19,7 +19,7 @@ const hire: Hire = {
 };
 
 describe("a keeper over HTTP", () => {
-  /** A relay to a keeper that gives these answers in turn, and what it was asked. */
+  /** A relay to a keeper that gives these answers one after the other. `asked` has its requests. */
   const relayTo = (answers: Response[], waitMs = 10_000) => {
     const asked: string[] = [];
     const fetch = async (input: unknown, init?: RequestInit) => {
@@ -36,20 +36,20 @@ describe("a keeper over HTTP", () => {
       { status: 429, headers: { "retry-after": seconds } },
     );
 
-  it("is asked again at the time that it names, because an instruction may be sent twice", async () => {
+  it("is asked again after the time that it names, because an instruction may be sent twice", async () => {
     const { asked, relay } = relayTo([busy("0"), busy("1"), released()]);
     expect(await relay.release(hire, "0x12")).to.equal(TX);
     expect(asked).to.deep.equal(["POST /release", "POST /release", "POST /release"]);
   });
 
-  it("may refuse to give the state of an escrow, or fail, and this says nothing about the escrow", async () => {
+  it("is asked for the state of an escrow again if it refuses or fails", async () => {
     const fault = Response.json({ code: "internal", status: 500 }, { status: 500 });
     const { asked, relay } = relayTo([held(), busy("0"), fault, held(), released()]);
     expect(await relay.release(hire, "0x12")).to.equal(TX);
     expect(asked.slice(1)).to.deep.equal(Array(4).fill(`GET /escrows/${ID}`));
   });
 
-  it("is not asked forever when it always says to retry at once", async () => {
+  it("is not asked forever if it always says to retry at once", async () => {
     const { asked, relay } = relayTo(
       Array.from({ length: 1_000 }, () => busy("0")),
       1_000,
@@ -58,7 +58,7 @@ describe("a keeper over HTTP", () => {
     expect(asked.length).to.be.within(1, 6);
   });
 
-  it("is not awaited longer than the remaining time", async () => {
+  it("is not waited for longer than the remaining time", async () => {
     const { asked, relay } = relayTo([busy("86400")]);
     const refused = await rejection(relay.release(hire, "0x12"));
     expect(refused).to.include({ code: "relay_refused", message: "try again later" });
@@ -69,7 +69,7 @@ describe("a keeper over HTTP", () => {
     expect(slow.asked.length).to.be.at.most(2);
   });
 
-  it("is not awaited longer because the clock of this machine is put back", async () => {
+  it("is not waited for longer if the clock of this machine is set back", async () => {
     const clock = Date.now;
     try {
       for (const busyFor of [undefined, "30"]) {

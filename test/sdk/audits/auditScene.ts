@@ -20,7 +20,7 @@ export const NODE = "http://node.test";
 export const DAY = 86_400;
 const ASSIGNED = 1_767_225_600;
 
-/** A judge that passes every work. */
+/** A judge that gives pass to all work. */
 export const passes: Judge = async () => ({
   verdict: "pass",
   reasons: [{ code: "meets_request", detail: "every point was met" }],
@@ -34,7 +34,7 @@ export type AuditedHire = {
   disclosure: Disclosure;
 };
 
-/** A hire with the buyer's signature and the seller's receipt, and its assigned auditor. */
+/** A hire with the buyer's signature and the seller's receipt, and the auditor that is assigned to it. */
 export async function auditedHire(
   given: Partial<{
     seller: Wallet;
@@ -85,7 +85,7 @@ export async function auditedHire(
   return { seller, buyer, auditor, assignment, disclosure: writeDisclosure({ request, result }) };
 }
 
-/** A real HTTP server. A test can replace `answer`. `asked` has the requests. */
+/** A real HTTP server. A test can replace `answer`. `asked` has the requests so far. */
 export type Holder = {
   origin: string;
   asked: IncomingMessage[];
@@ -151,7 +151,7 @@ export async function openAuditLedger() {
 
 export type AuditLedger = Awaited<ReturnType<typeof openAuditLedger>>;
 
-/** A node with the assignments of the test, over a real settlement service; and a clock. */
+/** A node that gives the test's assignments, in front of a real settlement service. It also has a clock. */
 export async function openAuditScene(ledger: AuditLedger) {
   const clock = { now: ASSIGNED + 60 };
   const before = ledger.text().length;
@@ -166,9 +166,9 @@ export async function openAuditScene(ledger: AuditLedger) {
     isFinal: async ({ block }) => block <= finalBlock,
     originsOf: async (agent) => origins[agent] ?? [],
   };
-  /** The entries since this scene began. */
+  /** The entries that were added since this scene began. */
   const text = (): string => ledger.text().slice(before);
-  /** Reaches the service by its name, and the holders of work by their sockets. */
+  /** Sends requests for the node to the service in this process, and requests for holders of work to their sockets. */
   const fetch: Fetch = async (input, init) => {
     ledger.follow(clock.now);
     return input.startsWith(NODE)
@@ -185,7 +185,7 @@ export async function openAuditScene(ledger: AuditLedger) {
     setFinal: (block: number) => {
       finalBlock = block;
     },
-    /** Starts a server, and names it as the origin of an agent. */
+    /** Starts a server. From then on the node names it as an origin of this agent. */
     hold: async (agent: string, answer: Holder["answer"]): Promise<Holder> => {
       const holder = await openHolder(answer);
       holders.push(holder);
@@ -222,7 +222,10 @@ export async function openAuditScene(ledger: AuditLedger) {
 
 export type AuditScene = Awaited<ReturnType<typeof openAuditScene>>;
 
-/** Gives a suite one ledger, and each of its tests a scene of its own on it. Read inside of hooks and tests only. */
+/**
+ * Gives a suite one ledger, and each of its tests a new scene on this ledger. Call the results only inside hooks and
+ * tests.
+ */
 export function useAuditScene(): { scene: () => AuditScene; ledger: () => AuditLedger } {
   let ledger: AuditLedger;
   let scene: AuditScene;

@@ -26,7 +26,7 @@ describe("an auditor", () => {
     scene = current();
   });
 
-  it("asks the seller, judges work that is proved to be the hire's, and signs one verdict with the receipt's hashes", async () => {
+  it("gets the work from the seller, with a proof, and signs one verdict with the receipt's hashes", async () => {
     const hire = await auditedHire();
     scene.open.push(hire.assignment);
     const seller = await scene.hold(hire.seller.address, shows(hire.disclosure));
@@ -56,12 +56,12 @@ describe("an auditor", () => {
     expect(isSignedBy(verdict.body, verdict.signature, hire.auditor.address)).to.equal(true);
     expect([seller.asked.length, buyer.asked.length]).to.deep.equal([1, 0]);
     expect(seller.asked[0]?.url).to.equal(`/audits/${hire.assignment.hire}`);
-    // The shown work is deleted once the verdict is settled, and nothing of it is in the ledger.
+    // The auditor deletes the shown work when the verdict is settled. Nothing of the work is in the ledger.
     expect(await store.keys("bytes")).to.deep.equal([]);
     expect(scene.text()).not.to.match(/library|biblioteca/);
     const [work] = await auditor.works();
     expect(work).to.include({ stage: "posted", token: auditToken(hire.assignment) });
-    // Once nobody waits for the audit, and its time is over, all of it is forgotten.
+    // When nobody waits for the audit and its time is over, the auditor forgets it completely.
     scene.open.pop();
     await auditor.round();
     expect(await auditor.works()).to.have.length(1);
@@ -71,7 +71,7 @@ describe("an auditor", () => {
     for (const folder of ["work", "verdict", "opinion"]) expect(await store.keys(folder)).to.deep.equal([]);
   });
 
-  it("uses the buyer's copy when the seller shows nothing, or something else", async () => {
+  it("uses the buyer's copy if the seller shows nothing or other work", async () => {
     for (const answer of [refuses(), shows({ request: "{}", result: "1" })]) {
       const hire = await auditedHire();
       scene.open.push(hire.assignment);
@@ -86,7 +86,7 @@ describe("an auditor", () => {
     }
   });
 
-  it("ignores assignments that are not final, or no longer open", async () => {
+  it("ignores assignments that are not final, and assignments that are no longer open", async () => {
     const hire = await auditedHire();
     scene.open.push(hire.assignment);
     const seller = await scene.hold(hire.seller.address, refuses());
@@ -97,7 +97,7 @@ describe("an auditor", () => {
     scene.setFinal(hire.assignment.block);
     await auditor.round();
     expect(seller.asked).to.have.length(1);
-    // A reorganization, or somebody else's turn.
+    // The assignment is no longer open: after a reorganization, or because another auditor is assigned now.
     scene.open.pop();
     seller.answer = shows(hire.disclosure);
     scene.clock.now += DAY;
@@ -141,7 +141,7 @@ describe("an auditor", () => {
     expect(ofDecided[0]).to.equal(ofDecided[1]);
   });
 
-  it("asks for the hire itself before it closes an audit that a list omits", async () => {
+  it("asks the node about the hire before it closes an audit that is missing in the node's list", async () => {
     const hire = await auditedHire();
     const seller = await scene.hold(hire.seller.address, refuses());
     let isListed = true;
@@ -159,7 +159,7 @@ describe("an auditor", () => {
     expect(scene.verdicts()[0]?.body.verdict).to.equal("pass");
   });
 
-  it("says undisclosed only after it asked seller and buyer several times during three quarters of its time", async () => {
+  it("gives the reason undisclosed only after it asked seller and buyer many times in three quarters of the audit's time", async () => {
     const hire = await auditedHire();
     scene.open.push(hire.assignment);
     const seller = await scene.hold(hire.seller.address, refuses(503));
@@ -170,7 +170,7 @@ describe("an auditor", () => {
       await auditor.round();
       expect(scene.verdicts()).to.deep.equal([]);
     }
-    // Later and later, but never more than an hour apart.
+    // The pauses between the requests grow to an hour.
     expect(seller.asked.length).to.be.within(18, 30);
     expect(buyer.asked.length).to.equal(seller.asked.length);
     scene.clock.now += 3_600;
@@ -182,7 +182,7 @@ describe("an auditor", () => {
     });
   });
 
-  it("does not call a hire undisclosed at the first attempt, however late", async () => {
+  it("does not give the reason undisclosed after its first attempts, even if they are late", async () => {
     const hire = await auditedHire();
     scene.open.push(hire.assignment);
     scene.clock.now = hire.assignment.due - 4 * 3_600;
@@ -198,7 +198,7 @@ describe("an auditor", () => {
     expect(scene.verdicts()[0]?.body.verdict).to.equal("pass");
   });
 
-  it("accuses nobody of hiding work while its own clock differs from the node's", async () => {
+  it("does not give the reason undisclosed while its clock differs from the node's clock", async () => {
     const hire = await auditedHire();
     scene.open.push(hire.assignment);
     await scene.hold(hire.seller.address, refuses(400));
@@ -219,7 +219,7 @@ describe("an auditor", () => {
     expect(scene.verdicts()[0]?.body.reasons[0].code).to.equal("undisclosed");
   });
 
-  it("asks an operator that keeps challenged work, after both sides", async () => {
+  it("asks the operator for challenged work if seller and buyer do not show it", async () => {
     const hire = await auditedHire();
     scene.open.push(hire.assignment);
     const operator = await scene.hold("operator", shows(hire.disclosure));
@@ -237,7 +237,7 @@ describe("an auditor", () => {
     expect(await auditor.works()).to.deep.equal([]);
   });
 
-  it("gives a failing judge more time, and is inconclusive in the end, so that another auditor is asked", async () => {
+  it("asks a failing judge again while it has time, and then signs inconclusive, so that another auditor is asked", async () => {
     const hire = await auditedHire();
     scene.open.push(hire.assignment);
     await scene.hold(hire.seller.address, shows(hire.disclosure));
@@ -256,7 +256,7 @@ describe("an auditor", () => {
     });
   });
 
-  it("ends a judge that hangs, and judges the other audits meanwhile", async () => {
+  it("stops a judge that hangs, and meanwhile judges the other audits", async () => {
     const [stuck, other] = [await auditedHire(), await auditedHire()];
     other.auditor = stuck.auditor;
     other.assignment.auditor = stuck.auditor.address;
@@ -282,7 +282,7 @@ describe("an auditor", () => {
     expect(await auditor.works()).to.have.length(3);
   });
 
-  it("keeps a judge's words out of the ledger if they quote the work, and refuses invalid judgements", async () => {
+  it("does not publish a judge's text that quotes the work, and refuses invalid judgements", async () => {
     const secret = "the patient in room seven has recovered";
     const hire = await auditedHire({ params: { text: `Say that ${secret}.` } });
     scene.open.push(hire.assignment);
@@ -305,7 +305,7 @@ describe("an auditor", () => {
     expect(scene.text()).not.to.contain("patient");
   });
 
-  it("keeps nothing for more than 30 days, with any end", async () => {
+  it("keeps nothing of the work for more than 30 days, even without a verdict", async () => {
     const hire = await auditedHire({ assignment: { due: 1_767_225_600 + 90 * DAY } });
     scene.open.push(hire.assignment);
     await scene.hold(hire.seller.address, shows(hire.disclosure));
@@ -322,7 +322,7 @@ describe("an auditor", () => {
     for (const folder of ["bytes", "opinion", "verdict"]) expect(await store.keys(folder)).to.deep.equal([]);
   });
 
-  it("adds itself to an operator's rosters, and removes itself", async () => {
+  it("can add itself to an operator's rosters and remove itself", async () => {
     const hire = await auditedHire();
     const auditor = scene.auditorOf(hire);
     const offer = {
@@ -343,7 +343,7 @@ describe("an auditor", () => {
     });
   });
 
-  it("signs one verdict after an end at any of its writes, and keeps no work that it saw", async () => {
+  it("signs one verdict even if its process ends at any write, and keeps nothing of the work", async () => {
     let times = 0;
     const flow = {
       open: async () => {
@@ -353,7 +353,7 @@ describe("an auditor", () => {
         await inner.hold(hire.seller.address, shows(hire.disclosure));
         return { inner, hire, store: memoryStore() };
       },
-      // Each process comes to another judgement: only the first that was fixed may ever be sent.
+      // Each process gets another judgement. Only the judgement that was stored first may ever be sent.
       judge: (async (_, { remember }) => {
         await remember("model", async () => times);
         const code = times++ % 2 === 0 ? "fabricated" : "off_topic";
@@ -395,7 +395,7 @@ describe("judges", () => {
     scene = current();
   });
 
-  it("may be a person: work waits at the desk, is shown, and is judged by another process on the same store", async () => {
+  it("may be persons: the work waits at a desk, where another process on the same store shows and judges it", async () => {
     const hire = await auditedHire();
     scene.open.push(hire.assignment);
     await scene.hold(hire.seller.address, shows(hire.disclosure));
@@ -426,7 +426,7 @@ describe("judges", () => {
     expect(await desk.waiting()).to.deep.equal([]);
   });
 
-  it("may be a program: the capability's verifier at a stricter version than the listing's", async () => {
+  it("may be programs: the capability's verifier in a stricter version than the listing's", async () => {
     const verdictOf = async (result: number, capability = "compute.statistics.mean", version?: string) => {
       const auditCase = { capability, params: { data: [1, 2, 6] }, result: { result } };
       const judge = version === undefined ? programJudge() : programJudge({ version });
@@ -441,12 +441,12 @@ describe("judges", () => {
       verdict: "fail",
       reasons: [{ code: "wrong_format", detail: "failed: matches_recomputation" }],
     });
-    // The permissive version lets the same garbage through.
+    // The permissive version accepts the same wrong result.
     expect((await verdictOf(4, "compute.statistics.mean", "v0"))?.verdict).to.equal("pass");
     expect((await verdictOf(3, "custom.acme.poem"))?.reasons[0]?.code).to.equal("cannot_judge");
   });
 
-  it("may be several: the first that does not pass decides, and the others are not asked", async () => {
+  it("may be combined: the first judge that does not give pass decides, and later judges are not asked", async () => {
     const asked: string[] = [];
     const says =
       (name: string, verdict: "pass" | "fail" | undefined): Judge =>

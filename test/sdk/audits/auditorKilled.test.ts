@@ -15,7 +15,7 @@ const PROCESS = nodeProgram("test/sdk/audits/support/auditorProcess.ts");
 describe("the process of an auditor", () => {
   const { scene, ledger } = useAuditScene();
 
-  it("signs one verdict, even if it is killed after it got the work, before the verdict, and after it", async () => {
+  it("signs one verdict, even if it is killed after it gets the work, before it sends the verdict, and after that", async () => {
     const folder = mkdtempSync(path.join(tmpdir(), "tallystick-auditor-"));
     const hire = await auditedHire();
     const { clock, text, hold, verdicts } = scene();
@@ -38,10 +38,9 @@ describe("the process of an auditor", () => {
       expect(await run({ path: "/v1/records", when: "after" })).to.equal("SIGKILL");
       expect(await run(null)).to.equal(0);
 
-      // The second process stored its verdict. Every later process gave the same verdict, and the ledger has
-      // it once.
+      // The second process stored its verdict. Every later process sent the same verdict. The ledger has it once.
       expect(verdicts().map(({ body }) => body.reasons[0].detail)).to.deep.equal(["words 2"]);
-      expect(readdirSync(path.join(folder, "bytes")).length, "what was shown is deleted").to.equal(0);
+      expect(readdirSync(path.join(folder, "bytes")).length, "the shown work is deleted").to.equal(0);
       expect(text()).not.to.match(/library|biblioteca/);
     } finally {
       server.closeAllConnections();
@@ -51,7 +50,7 @@ describe("the process of an auditor", () => {
   });
 });
 
-/** Runs an auditor's process to its end: its exit code, or the signal that ended it. */
+/** Runs an auditor's process to its end. Gives its exit code, or the signal that ended it. */
 async function runProcess(task: AuditorTask): Promise<number | string | null> {
   const child = spawn(process.execPath, PROCESS, {
     env: { ...process.env, AUDITOR_TASK: JSON.stringify(task) },

@@ -44,7 +44,7 @@ describe("the work of a hire that may be audited", () => {
   const openSeller = (changes: Partial<Parameters<typeof market.openSeller>[0]> = {}): Promise<OpenSeller> =>
     market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean }, auditNode, now, ...changes });
 
-  /** What the node says of a hire that was drawn. */
+  /** Adds the assignment that a node gives after a draw of this hire. */
   const assign = async (hire: HireResult, buyer: OpenBuyer): Promise<Assignment> => {
     const entries = await market.ledger.get("/v1/ledger/entries?from=0&to=2");
     const lines = entries.text.split("\n").filter((line) => line.includes(hire.hireId));
@@ -128,13 +128,13 @@ describe("the work of a hire that may be audited", () => {
     ] as const)
       expect(given.status, JSON.stringify(given.body)).to.equal(expected);
     expect((await seller.app.request(`http://seller.test/audits/${assignment.hire}`)).status).to.equal(401);
-    // A verdict was given, or somebody else's turn has come.
+    // The assignment is no longer open: a verdict was given, or another auditor is assigned now.
     open.pop();
     ahead += 61_000;
     expect((await ask(seller, assignment)).status).to.equal(404);
   });
 
-  it("costs the seller one request to its node in five seconds, whatever strangers request", async () => {
+  it("costs the seller one request to its node in five seconds, however often strangers ask for it", async () => {
     const { seller, assignment } = await hired();
     ahead += 10_000;
     asked = 0;
@@ -144,7 +144,7 @@ describe("the work of a hire that may be audited", () => {
     expect((await ask(seller, assignment)).status).to.equal(200);
   });
 
-  it("is shown also if a seller has more open audits than a list shows", async () => {
+  it("is shown even if the seller has more open audits than the node's list contains", async () => {
     const { seller, assignment } = await hired({
       auditNode: {
         ...auditNode,
@@ -160,7 +160,7 @@ describe("the work of a hire that may be audited", () => {
     expect((await ask(seller, { ...assignment, round: 2 })).status).to.equal(404);
   });
 
-  it("is not shown while the node does not answer: the auditor may try again", async () => {
+  it("is not shown while the node does not answer, and the auditor may try again", async () => {
     const { assignment, seller } = await hired({
       auditNode: {
         ...auditNode,
@@ -187,13 +187,13 @@ describe("the work of a hire that may be audited", () => {
     ];
     expect(await kept(store)).to.have.length(2);
     ahead += DAY_MS;
-    // The next hire deletes old work.
+    // The next hire deletes the old work.
     await (await market.openBuyer({ now })).hire(ORDER);
     expect(await kept(store)).to.have.length(2);
     expect(await store.get((await kept(store))[0] ?? "")).to.have.property("result");
   });
 
-  it("is kept by its buyer too, who can show it as a seller", async () => {
+  it("is kept by the buyer too, who can show it if the buyer also runs a seller", async () => {
     const { buyer, journal, assignment } = await hired();
     const shop = await openSeller({ account: buyer.wallet.account, bought: journal });
     const { status, body } = await ask(shop, assignment);
@@ -204,14 +204,14 @@ describe("the work of a hire that may be audited", () => {
     expect((await ask(elsewhere, assignment)).status).to.equal(404);
   });
 
-  it("is not kept by seller or buyer if no listing agrees to audits", async () => {
+  it("is not kept by the seller or the buyer if the listing does not agree to audits", async () => {
     const store = memoryStore();
     const { audit: _, ...listing } = LISTING;
     const { journal } = await hired({ store, listings: [listing] });
     for (const one of [store, journal]) expect(await one.keys("disclosure")).to.deep.equal([]);
   });
 
-  it("is kept for some days after a listing withdrew its consent, because recent hires may still be drawn", async () => {
+  it("is kept for some days after the listing stopped agreeing to audits, because recent hires may still be drawn", async () => {
     const store = memoryStore();
     const account = newWallet().account;
     await openSeller({ store, account });
@@ -227,7 +227,7 @@ describe("the work of a hire that may be audited", () => {
     expect(await hireFrom()).to.equal(1);
   });
 
-  it("is refused in advance if it could never be shown: unsigned, or for another agent", async () => {
+  it("is refused before the payment if nobody could show it later: the request is unsigned, or names no seller", async () => {
     const seller = await openSeller();
     const buyer = newWallet();
     const terms = { buyer_id: buyer.address, capability: MEAN, params: { data: [1] } };
@@ -247,7 +247,7 @@ describe("the work of a hire that may be audited", () => {
     expect((await post(await signHireRequest(forIt, buyer)))[0]).to.equal(402);
   });
 
-  it("is the buyer's delivery: a receipt for another result is bad work, before any report or rating", async () => {
+  it("fails the buyer's verification if the receipt is for another result", async () => {
     const seller = await openSeller();
     between(market, seller, async (honest, input, init) => {
       const response = await honest(input, init);
@@ -263,7 +263,7 @@ describe("the work of a hire that may be audited", () => {
     expect(hire.verification.all_passed).to.equal(false);
   });
 
-  it("stays as the buyer signed it if the seller's handler changes it", async () => {
+  it("is kept as the buyer signed it, even if the seller's handler changes the params", async () => {
     const { seller, assignment } = await hired({
       handlers: {
         [MEAN]: (params) => {

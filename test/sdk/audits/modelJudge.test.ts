@@ -64,7 +64,7 @@ describe("a judge that is a language model", () => {
   for (const format of FORMATS) {
     const models = () => [vendor.model(format)];
 
-    it(`uses ${format}: rules apart from data, the schema, and no words of the model in the published verdict`, async () => {
+    it(`sends ${format} rules, data and a schema, all separate, and publishes none of the model's words`, async () => {
       vendor.say = answering(PASS);
       const { judgement, opinions } = await judged({ models: models() });
       expect(judgement).to.deep.equal({
@@ -80,7 +80,7 @@ describe("a judge that is a language model", () => {
       if (format === "openai responses") expect(JSON.parse(raw).store).to.equal(false);
     });
 
-    it(`accepts no answer of ${format} that is refused, cut off, outside of the schema, or without the nonce`, async () => {
+    it(`accepts no answer of ${format} that is a refusal, is cut off, breaks the schema, or has no nonce`, async () => {
       const nonsense: [Said, RegExp][] = [
         [{ refusal: "I cannot help with that." }, /ended_by|no_answer|not_the_schema/],
         [{ cut: true, text: '{"nonce":"' }, /ended_by_length/],
@@ -100,7 +100,7 @@ describe("a judge that is a language model", () => {
       }
     });
 
-    it(`asks ${format} again later when it is overloaded or breaks off, and never at once`, async () => {
+    it(`fails after one question if ${format} is overloaded or breaks off, so that it is not asked again at once`, async () => {
       const faults: Said[] = [
         vendorError(429, { "retry-after": "1" }),
         vendorError(529),
@@ -139,7 +139,7 @@ describe("a judge that is a language model", () => {
     expect((await judged()).opinions[0]?.refused).to.equal("pass_with_faults");
   });
 
-  it("gives a veto to any model, or to a required number; a silent model never makes it a pass", async () => {
+  it("gives a veto to each model, or to a required number of models; an undecided model does not count as a pass", async () => {
     const says: { [letter: string]: object } = { p: PASS, f: FAIL, i: { ...PASS, verdict: "inconclusive" } };
     const three = (["openai chat", "anthropic messages", "openai responses"] as const).map((it) =>
       vendor.model(it),
@@ -170,7 +170,7 @@ describe("a judge that is a language model", () => {
     ]);
   });
 
-  it("asks a model again only if it has not answered, also after a crash", async () => {
+  it("asks a model again only if the model has not answered, even after a crash", async () => {
     const models = [vendor.model("openai chat"), vendor.model("anthropic messages")];
     const context = fresh();
     vendor.say = (asked) =>
@@ -192,7 +192,7 @@ describe("a judge that is a language model", () => {
     const limits = { store, tokensPerDay: 20_000, now: () => day * 86_400_000 };
     for (let at = 0; at < 9; at++) await judged(limits);
     expect(await store.get("spent/20000")).to.equal(9_000);
-    // Another process knows the spent tokens, too. One question may take more tokens than are left.
+    // Another process reads the spent tokens too. One question may use more tokens than are left.
     for (let at = 0; at < 20; at++) await judged(limits).catch(() => {});
     const asked = vendor.asked.length;
     expect(asked).to.be.within(10, 19);
@@ -207,7 +207,7 @@ describe("a judge that is a language model", () => {
     expect(await store.get<number>("spent/20001")).to.be.above(5_000);
   });
 
-  it("reports that it cannot see pictures, and accepts the user's own rubric", async () => {
+  it("does not judge pictures, except with the user's own rubric", async () => {
     vendor.say = answering(PASS);
     const picture = { ...CASE, capability: "image.generate.photorealistic.png" };
     const { judgement } = await judged({}, fresh(), picture);
@@ -219,7 +219,7 @@ describe("a judge that is a language model", () => {
     expect(rubricOf("custom.acme.poem")).to.be.a("string");
   });
 
-  it("accepts only models with a provider: a plain name would be sent to any gateway", () => {
+  it("accepts only models with a provider, because a plain name could be sent to any gateway", () => {
     const bad = [[], ["openai/gpt-5.4"], Array(9).fill(vendor.model("openai chat"))] as never[];
     for (const models of bad)
       expect(() => modelJudge({ models }))

@@ -5,11 +5,11 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import type { JudgingModel } from "tallystick-sdk/modelJudge/askModel";
 
-/** The wire formats, by the models that speak them. */
+/** The wire formats of the models. */
 export const FORMATS = ["openai chat", "openai responses", "anthropic messages", "anthropic tool"] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** A request to a vendor: every text by its role, and the whole request. */
+/** A request to a vendor: its texts by their roles, its whole body and its headers. */
 export type Asked = {
   format: Format;
   rules: string[];
@@ -18,7 +18,7 @@ export type Asked = {
   headers: IncomingMessage["headers"];
 };
 
-/** The scripted model's reaction: an answer as JSON or as text, or the way in which it fails. */
+/** The scripted model's reaction: an answer as JSON or as text, or a way to fail. */
 export type Said =
   | { answer: unknown }
   | { text: string }
@@ -28,13 +28,13 @@ export type Said =
 
 export type VendorServer = {
   asked: Asked[];
-  /** The model. Replace it. */
+  /** The scripted model. A test replaces it. */
   say: (asked: Asked) => Said | Promise<Said>;
   model: (format: Format) => JudgingModel;
   close: () => Promise<void>;
 };
 
-/** A server that answers as OpenAI's chat and responses APIs and Anthropic's messages API do, on a real socket. */
+/** A server on a real socket. It answers like OpenAI's chat and responses APIs and like Anthropic's messages API. */
 export async function openVendorServer(): Promise<VendorServer> {
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy());
@@ -69,7 +69,7 @@ export async function openVendorServer(): Promise<VendorServer> {
     "openai chat": () => openai.chat("gpt-5.4"),
     "openai responses": () => openai.responses("gpt-5.4"),
     "anthropic messages": () => anthropic("claude-sonnet-4-6"),
-    // A model without structured output. The SDK lets it call a tool.
+    // This model has no structured output. The SDK uses a tool call with it.
     "anthropic tool": () => anthropic("claude-3-5-haiku-latest"),
   };
   vendor.model = (format) => models[format]();
@@ -149,12 +149,12 @@ function bodyOf(format: Format, said: Exclude<Said, { fault: unknown }>): object
   };
 }
 
-/** The nonce in the model's rules, which nobody else can know. */
+/** The nonce in the model's rules. It is nowhere else. */
 export function nonceIn({ rules }: Asked): string {
   return /In `nonce` write ([0-9a-f]{32})\./.exec(rules.join("\n"))?.[1] ?? "";
 }
 
-/** A status with the vendor's own form of an error. */
+/** An error with this status, in the vendors' form. */
 export function vendorError(status: number, headers: { [name: string]: string } = {}): Said {
   const type = status === 529 ? "overloaded_error" : status === 429 ? "rate_limit_error" : "api_error";
   return {

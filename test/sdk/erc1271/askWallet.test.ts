@@ -13,15 +13,18 @@ const WITNESS = `0x${"aa".repeat(20)}` as const;
 const MAGIC = "1626ba7e";
 const question = { signer: WALLET, hash: `0x${"12".repeat(32)}`, signature: "0x1234" } as const;
 
-/** Code that answers every call with these four bytes, padded to a word. */
+/** Code that answers every call with these four bytes, padded to 32 bytes. */
 const answering = (bytes: string): Hex => `0x63${bytes}60e01b60005260206000f3`;
-/** Code that answers with the magic value when what these instructions leave on the stack is true, else with zeros. */
+/**
+ * Code that answers with the magic value if these instructions leave true on the stack. Otherwise it answers with
+ * zeros.
+ */
 const yesIf = (instructions: string): Hex => `0x${instructions}63${MAGIC}60e01b0260005260206000f3`;
 const word = (value: number): string => value.toString(16).padStart(8, "0");
 
 const refusal = (asked: Promise<unknown>): Promise<TallystickError> =>
   asked.then(
-    (answer) => expect.fail(`it answered ${answer}`),
+    (answer) => expect.fail(`the question gave ${answer}`),
     (error) => error,
   );
 
@@ -37,22 +40,22 @@ describe("a contract wallet that is asked about a signature (ERC-1271)", () => {
     chain.provider.request({ method: "hardhat_setCode", params: [address, code] });
 
   const cases: [what: string, code: Hex, answer: string][] = [
-    ["is believed when it gives the magic value", answering(MAGIC), "yes"],
-    ["is believed when more follows the magic value", `0x63${MAGIC}60e01b600052620f42406000f3`, "yes"],
-    ["is not when it gives another one", answering("ffffffff"), "no"],
-    ["is not when the magic value is less than a word", `0x63${MAGIC}60e01b60005260046000f3`, "no"],
-    ["is not when the word has more in it", `0x7f${MAGIC}${"00".repeat(27)}0160005260206000f3`, "no"],
-    ["is not when it gives nothing", "0x00", "no"],
-    ["is not when it reverts", "0x60006000fd", "no"],
-    ["is not when it reverts with the magic value", `0x63${MAGIC}60e01b60005260206000fd`, "no"],
-    ["is not when it has an invalid opcode", "0xfe", "no"],
-    ["is not when it burns its gas", "0x5b600056", "no"],
-    ["is not when it gives a megabyte of zeros", "0x621000006000f3", "no"],
-    ["is not when it would write", "0x600160005500", "no"],
-    ["is not when it destroys itself", "0x33ff", "no"],
-    ["is not when it calls itself without end", "0x600060006000600060003061fffff100", "no"],
-    ["is not when it asks to be looked up elsewhere (ERC-3668)", "0x63556f183060e01b60005260046000fd", "no"],
-    ["is none without code", "0x", "no_contract"],
+    ["is believed if it gives the magic value", answering(MAGIC), "yes"],
+    ["is believed if bytes follow the magic value", `0x63${MAGIC}60e01b600052620f42406000f3`, "yes"],
+    ["is not believed if it gives another value", answering("ffffffff"), "no"],
+    ["is not believed if its answer is not a whole word", `0x63${MAGIC}60e01b60005260046000f3`, "no"],
+    ["is not believed if the word has more in it", `0x7f${MAGIC}${"00".repeat(27)}0160005260206000f3`, "no"],
+    ["is not believed if it gives nothing", "0x00", "no"],
+    ["is not believed if it reverts", "0x60006000fd", "no"],
+    ["is not believed if it reverts with the magic value", `0x63${MAGIC}60e01b60005260206000fd`, "no"],
+    ["is not believed if it has an invalid opcode", "0xfe", "no"],
+    ["is not believed if it burns its gas", "0x5b600056", "no"],
+    ["is not believed if it gives a megabyte of zeros", "0x621000006000f3", "no"],
+    ["is not believed if it tries to write", "0x600160005500", "no"],
+    ["is not believed if it destroys itself", "0x33ff", "no"],
+    ["is not believed if it calls itself without end", "0x600060006000600060003061fffff100", "no"],
+    ["is not believed if it asks for a look-up (ERC-3668)", "0x63556f183060e01b60005260046000fd", "no"],
+    ["does not exist without code", "0x", "no_contract"],
   ];
   for (const [what, code, answer] of cases) {
     it(what, async () => {
@@ -61,15 +64,15 @@ describe("a contract wallet that is asked about a signature (ERC-1271)", () => {
     });
   }
 
-  it("always has the same gas, whatever the provider gives", async () => {
-    // GAS itself costs two.
+  it("always gets the same gas, even if the provider gives more", async () => {
+    // The instruction GAS itself costs 2 gas.
     await setCode(WALLET, yesIf(`5a63${word(WALLET_GAS - 2)}14`));
     expect(await askWallet(client, question)).to.equal("yes");
     const generous: CallReader = { call: ({ data }) => client.call({ data, gas: PROBE_GAS + 4_000_000n }) };
     expect(await askWallet(generous, question)).to.equal("yes");
   });
 
-  it("gets no verdict from a provider that gives it less gas", async () => {
+  it("has no verdict if the provider gives less gas", async () => {
     await setCode(WALLET, answering(MAGIC));
     for (const gas of [3_000_000n, 500_000n, 30_000n]) {
       const capped: CallReader = { call: ({ data }) => client.call({ data, gas }) };
@@ -77,18 +80,18 @@ describe("a contract wallet that is asked about a signature (ERC-1271)", () => {
     }
   });
 
-  it("is asked about the hash and the signature, as any contract would ask", async () => {
-    // isValidSignature.selector, and the hash behind it.
+  it("gets the hash and the signature as ERC-1271 encodes them", async () => {
+    // This code checks the selector of isValidSignature, and the hash after it.
     await setCode(WALLET, yesIf(`60003560e01c63${MAGIC}14600435${"7f"}${"12".repeat(32)}1416`));
     expect(await askWallet(client, question)).to.equal("yes");
     expect(await askWallet(client, { ...question, hash: `0x${"13".repeat(32)}` })).to.equal("no");
-    // The length of the signature, and its first byte.
+    // This code checks the length of the signature, and its first byte.
     await setCode(WALLET, yesIf("6044356002146064356000" + "1a60121416"));
     expect(await askWallet(client, question)).to.equal("yes");
     expect(await askWallet(client, { ...question, signature: "0x123456" })).to.equal("no");
   });
 
-  it("is asked about the longest allowed signature, and not about longer ones", async () => {
+  it("is asked about a signature of the greatest allowed length, and not about a longer signature", async () => {
     await setCode(WALLET, answering(MAGIC));
     const signature = (length: number): Hex => `0x${"12".repeat(length)}`;
     expect(await askWallet(client, { ...question, signature: signature(MAX_SIGNATURE_BYTES) })).to.equal(
@@ -100,7 +103,7 @@ describe("a contract wallet that is asked about a signature (ERC-1271)", () => {
     expect(await askWallet(client, { ...question, signature: "0x" })).to.equal("yes");
   });
 
-  it("is not treated as missing by a provider without the state of the block", async () => {
+  it("does not count as missing if the provider does not have the state of the block", async () => {
     await setCode(WITNESS, "0x00");
     await setCode(WALLET, "0x");
     expect(await askWallet(client, question, WITNESS)).to.equal("no_contract");
@@ -133,7 +136,7 @@ describe("a contract wallet that is asked about a signature (ERC-1271)", () => {
 
     for (const [name, answers] of Object.entries(ERROR_ANSWERS)) {
       for (const [what, code, message] of answers) {
-        it(`gets no verdict from an error of ${name}: ${what}`, async () => {
+        it(`has no verdict after an error of ${name}: ${what}`, async () => {
           for (const data of [undefined, "0x", `0x${MAGIC}${"00".repeat(28)}`]) {
             const error = await refusal(asked({ error: { code, message, data } }));
             expect(error).to.have.property("code", "chain_unavailable");
@@ -147,23 +150,23 @@ describe("a contract wallet that is asked about a signature (ERC-1271)", () => {
       ["no result", { result: null }],
       ["an empty result", { result: "0x" }],
       [
-        "the wallet's own answer, as from an RPC that calls somebody",
+        "the wallet's own answer, from an RPC that calls the wallet directly",
         { result: `0x${MAGIC}${"00".repeat(28)}` },
       ],
-      ["a word that the question cannot come to", { result: `0x${"00".repeat(31)}09` }],
-      ["a page", "<html>", 200],
+      ["a value that the probe never gives", { result: `0x${"00".repeat(31)}09` }],
+      ["an HTML page", "<html>", 200],
       ["a gateway's error", "bad gateway", 502],
       ["a refusal", "", 403],
     ];
     for (const [what, body, status] of others) {
-      it(`gets no verdict from ${what}`, async () => {
+      it(`has no verdict after ${what}`, async () => {
         const error = await refusal(asked(body, status));
         expect(error).to.have.property("code", "chain_unavailable");
         expect(error.message).not.to.include("secret-key");
       });
     }
 
-    it("gets no verdict from an RPC that does not answer", async () => {
+    it("has no verdict if the RPC does not answer", async () => {
       const gone = createPublicClient({
         transport: http("http://127.0.0.1:9/secret-key", { retryCount: 0 }),
       });

@@ -2,8 +2,8 @@
 type ErrorAnswer = [what: string, code: number, message: string];
 
 /**
- * Error answers to an `eth_call` in the words of the clients. Because of them the wallet is called inside the EVM: text
- * and code alone cannot distinguish a failing wallet from a failing provider. Older versions of geth and erigon use one
+ * Error answers to an `eth_call`, in the words of the clients. Their text and code alone cannot tell a failing wallet
+ * from a failing provider. This is why the wallet is called inside the EVM. Older versions of geth and erigon use one
  * code for plain reverts and for other errors. erigon 2.32 reports a pruned state as a revert. Hardhat and reth have
  * their own codes.
  */
@@ -63,6 +63,6 @@ export const ERROR_ANSWERS: { [client: string]: ErrorAnswer[] } = {
   providers: [
     ["too many requests", -32005, "limit exceeded"],
     ["no archive", -32000, "state not available, archive node required"],
-    ["a method that is off", -32601, "the method eth_call does not exist/is not available"],
+    ["a disabled method", -32601, "the method eth_call does not exist/is not available"],
   ],
 };

@@ -1,5 +1,5 @@
-// An auditor's process that kills itself at one of its requests: `node auditorProcess.ts`, with its task in
-// AUDITOR_TASK.
+// An auditor's process that kills itself at one of its requests. Start it with `node auditorProcess.ts`. AUDITOR_TASK
+// has its task.
 import { createAuditor } from "tallystick-sdk/auditor/createAuditor";
 import type { Assignment } from "tallystick-sdk/audits/assignment";
 import type { Fetch } from "tallystick-sdk/requestService";
@@ -7,19 +7,19 @@ import { fileStore } from "tallystick-sdk/store/fileStore";
 import { privateKeyToAccount } from "viem/accounts";
 
 /**
- * The task of one process. `killAt`: the beginning of a request's path, and whether the process is killed
+ * The task of one process. `killAt` has the beginning of a request's path, and says whether the process is killed
  * before the request or after its answer.
  */
 export type AuditorTask = {
   privateKey: `0x${string}`;
   folder: string;
   baseUrl: string;
-  /** The address at which the seller shows the work. */
+  /** The origin at which the seller shows the work. */
   origin: string;
   assignment: Assignment;
   /** Milliseconds since 1970. */
   now: number;
-  /** A name for its judgement. Each process judges again, with other words. */
+  /** The detail in its judgement. Each process judges again, with another detail. */
   detail: string;
   killAt: { path: string; when: "before" | "after" } | null;
 };
