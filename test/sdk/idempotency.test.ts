@@ -52,7 +52,7 @@ describe("a hire with an idempotency key", function () {
     });
   const paid = async () => PURSE - (await chain.balanceOf(wallet));
 
-  it("is one hire for any number of calls, at the same time and later", async () => {
+  it("is one hire for any number of calls, at the same time or later", async () => {
     const buyer = processWith();
     const [one, two, three] = await Promise.all([buyer.hire(KEY), buyer.hire(KEY), buyer.hire(KEY)]);
     const later = await buyer.hire(KEY);
@@ -75,7 +75,7 @@ describe("a hire with an idempotency key", function () {
     expect(await processWith(store).find("order-17")).to.equal(undefined);
   });
 
-  it("accepts the key for no other hire", async () => {
+  it("does not share its key with another hire, and refuses a malformed key", async () => {
     const buyer = processWith();
     await buyer.hire(KEY);
     for (const other of [
@@ -92,7 +92,7 @@ describe("a hire with an idempotency key", function () {
     expect(await paid()).to.equal(PRICE);
   });
 
-  it("may be tried again if it failed before anything was signed", async () => {
+  it("may be tried again if it failed before the payment was signed", async () => {
     const buyer = processWith();
     const offers = market.offers.splice(0);
     expect(await buyer.hire(KEY).catch((error) => error.code)).to.equal("no_seller");
@@ -114,7 +114,7 @@ describe("a hire with an idempotency key", function () {
     expect(await paid()).to.equal(PRICE);
   });
 
-  /** A second seller behind the first, which is away while the first process hires. */
+  /** Adds a second seller. The first seller is away while the first process hires. */
   const hiredOfSecond = async (first: ReturnType<typeof processWith>) => {
     const second = await market.openSeller({
       listings: [{ capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 }],
@@ -128,11 +128,11 @@ describe("a hire with an idempotency key", function () {
     return { second, hired };
   };
 
-  it("is never paid twice to two sellers, if its notes are lost and the first seller is another one now", async () => {
+  it("is never paid twice to two sellers, even if its notes are lost and the order of the sellers has changed", async () => {
     const { second, hired } = await hiredOfSecond(processWith());
     const { hireId, jobId } = hired;
     const expected = { code: "hired_before", hireId, jobId, seller: second.address };
-    // The chain shows it, and so does the seller.
+    // In the first case only the chain shows the earlier hire, in the second case only the seller.
     const knows = market.hosts[second.host] as Market["hosts"][string];
     const deaf = { request: () => new Response("gone", { status: 502 }) };
     for (const [client, host] of [
@@ -148,7 +148,7 @@ describe("a hire with an idempotency key", function () {
     expect(await paid()).to.equal(PRICE);
   });
 
-  it("is found with a seller that was asked in the second call", async () => {
+  it("is found again if only its second call succeeded", async () => {
     const first = processWith();
     const host = market.hosts["seller0.test"] as Market["hosts"][string];
     market.hosts["seller0.test"] = { request: () => Response.json({ code: "closed" }, { status: 403 }) };
@@ -159,7 +159,7 @@ describe("a hire with an idempotency key", function () {
     expect(await paid()).to.equal(PRICE);
   });
 
-  it("believes no seller that only says so, and waits for none that does not answer", async () => {
+  it("does not believe a seller that reports an earlier hire without proof, and does not wait for a silent seller", async () => {
     const second = await market.openSeller({
       listings: [{ capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 }],
       handlers: { [MEAN]: mean },
@@ -181,7 +181,7 @@ describe("a hire with an idempotency key", function () {
     expect(await paid()).to.equal(3n * PRICE);
   });
 
-  it("is hired of another seller when one says of a fresh nonce that it was used, unless notes may be lost", async () => {
+  it("goes to the next seller if a seller says that a new nonce was used, but only if no notes can be lost", async () => {
     const second = await market.openSeller({
       listings: [{ capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 }],
       handlers: { [MEAN]: mean },
@@ -203,7 +203,7 @@ describe("a hire with an idempotency key", function () {
     expect(await paid()).to.equal(PRICE);
   });
 
-  it("asks nobody about earlier hires once its notes are older than the key", async () => {
+  it("asks no seller about earlier hires if its notes are older than a key can be", async () => {
     const store = memoryStore();
     const asked: string[] = [];
     const host = market.hosts["seller0.test"] as Market["hosts"][string];

@@ -18,10 +18,10 @@ const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
 const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
 
 describe("interoperability", () => {
-  // The id of Base Sepolia: x402 v1 knows chains by name only.
+  // The id of Base Sepolia, because x402 v1 knows chains only by name.
   const { chain, market } = useMarket({ chainId: 84_532 });
 
-  /** The platform's fetch, as those packages call it, on the network of this process. */
+  /** The platform's fetch, as these packages call it, on the network of this process. */
   const platformFetch = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
     const request = new Request(input, init);
     const body = request.body ? await request.text() : null;
@@ -124,8 +124,8 @@ describe("interoperability", () => {
   });
 
   it("listings and receipts in the form of the reference SDK are accepted unchanged", async () => {
-    // Keys sorted at every level, no spaces, keccak256, EIP-191 over the 32 bytes, the signature among the body's keys:
-    // written here with another library than ours.
+    // The form: keys sorted at every level, no spaces, keccak256, EIP-191 over the 32 bytes, and the signature among
+    // the body's keys. This test makes it with another library than ours.
     const wallet = new Wallet(`0x${"77".repeat(32)}`);
     const sorted = (value: unknown): unknown =>
       value !== null && typeof value === "object" && !Array.isArray(value)

@@ -107,7 +107,7 @@ describe("a keeper", () => {
     );
   });
 
-  it("accepts nothing that the contract would refuse, and gives the reason", async () => {
+  it("accepts nothing that the contract would refuse, and gives the contract's reason", async () => {
     const hire = await held();
     keeper.start();
     const wrong = await signers.seller.release(calls.idOf(hire));
@@ -128,7 +128,7 @@ describe("a keeper", () => {
     expect(await relay.state(calls.idOf(hire))).to.include({ status: "held", amount: AMOUNT });
   });
 
-  it("searches the chain for a settlement once, however many ask", async () => {
+  it("searches the chain for a settlement once, for any number of requests", async () => {
     const hire = await held();
     const id = calls.idOf(hire);
     let [searches, looks] = [0, 0];
@@ -174,18 +174,18 @@ describe("a keeper", () => {
     expect(await relay.state(id)).to.deep.equal({ status: "refunded", delivered: true, amount: 0n });
   });
 
-  it("loses no instruction when it is killed: the next one carries it out", async () => {
+  it("loses no instruction if it is killed: the next process carries it out", async () => {
     const [first, second] = [await held(), await held()];
     await keeper.release(first, await release(first));
     await keeper.refund(second, seller.address, await signers.seller.refund(calls.idOf(second)));
-    // The first keeper never ran a round. The next one has only its folder.
+    // The first keeper never runs a round. The next keeper has only its folder.
     keeper = open();
     expect(await keeper.round()).to.include({ released: 1, refunded: 1, waiting: 0 });
     expect((await calls.state(first)).status).to.equal("released");
     expect((await calls.state(second)).status).to.equal("refunded");
   });
 
-  it("refunds deposits that nobody settled in time, in batches, including deposits from a time when the keeper did not run", async () => {
+  it("refunds deposits that nobody settled in time, in batches, including deposits that were made while no keeper ran", async () => {
     const soon = BigInt((await chain.now()) + 50);
     const late = [
       await held({ deadline: soon }),
@@ -224,7 +224,7 @@ describe("a keeper", () => {
     expect(await keeper.round()).to.include({ released: 1 });
   });
 
-  it("serves a custom_escrow listing: the same signed instructions, at the listing's URL", async () => {
+  it("serves a custom_escrow listing with the same signed instructions, at the listing's URL", async () => {
     keeper.start();
     const mode = "custom_escrow:http://keeper.test";
     const shop = newWallet();
@@ -259,7 +259,7 @@ describe("a keeper", () => {
     expect(error, "not a platform escrow").to.include({ code: "no_recovery" });
   });
 
-  it("writes terms as JSON with only texts and whole numbers, so that every language can write the same", () => {
+  it("writes terms as JSON with only texts and whole numbers, so that every language can write the same JSON", () => {
     expect(JSON.stringify(toHireJson({ ...sample }))).to.equal(
       '{"hire_id":"0x01","buyer":"0x02","seller":"0x03","payee":"0x04","amount":"5","fee":"6","fee_recipient":"0x07","deadline":8,"arbiter":"0x09"}',
     );
@@ -276,7 +276,7 @@ describe("a keeper", () => {
     arbiter: "0x09",
   };
 
-  it("refunds a deposit although a reorganisation moved it into a block that the keeper had read before", async () => {
+  it("refunds a deposit even if a reorganisation moved it into a block that the keeper has read before", async () => {
     await chain.client.mine({ blocks: 40 });
     const fork = await chain.client.snapshot();
     await chain.client.mine({ blocks: 5 });

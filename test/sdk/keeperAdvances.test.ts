@@ -9,7 +9,7 @@ const address = (byte: string) => `0x${byte.repeat(20)}` as Address;
 const hash = (byte: string) => `0x${byte.repeat(32)}` as const;
 const [UNLUCKY, LUCKY] = [address("01"), address("02")];
 
-describe("what a keeper pays before its fee, while its provider fails", () => {
+describe("the gas that a keeper pays before its fee, while its provider fails", () => {
   const sent: string[] = [];
   /** A provider that fails when it is asked for the code of one account. */
   const client = {
@@ -42,7 +42,7 @@ describe("what a keeper pays before its fee, while its provider fails", () => {
   });
   const deliver = (seller: Address) => advances.markDelivered(hireOf(seller), hash("22"), "0x");
 
-  it("fails for the one item that it cannot ask about, sends the others, and sends that one later", async () => {
+  it("is not paid for an item that cannot be checked; other items are sent now, and this item later", async () => {
     const [failed, done] = await Promise.all([rejection(deliver(UNLUCKY)), deliver(LUCKY)]);
     expect(failed).to.include({ name: "ChainError", code: "chain_unreachable" });
     expect(failed.message).to.contain(UNLUCKY);

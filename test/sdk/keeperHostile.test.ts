@@ -62,7 +62,7 @@ describe("a keeper among hostile wallets", () => {
     return { hire, signature: await world.signerOf(buyer).release(world.calls.idOf(hire)) };
   };
 
-  it("checks contract wallets separately from keys, and an account with both by its key", async () => {
+  it("sends the items of contract wallets separately, and checks an account with code and key by its key", async () => {
     const person = await world.person();
     const [one, two] = [await releaseOf(person), await releaseOf(person)];
     // The key of the account signed. The account also has code (EIP-7702), which would burn all gas that it gets.
@@ -85,7 +85,7 @@ describe("a keeper among hostile wallets", () => {
     ]);
   });
 
-  it("repeats an item that ran out of gas once, alone, and then drops it and reports it", async () => {
+  it("tries an item that ran out of gas once more, alone, and then drops and reports it", async () => {
     keeper = open({ gasPerWallet: 400_000 });
     const [liar, honest] = [await world.wallet(LIES), await world.wallet()];
     const trap = await world.heldBy(liar.address);
@@ -104,7 +104,7 @@ describe("a keeper among hostile wallets", () => {
     expect(await world.statusOf(trap.hire)).to.equal("held");
   });
 
-  it("permanently drops an item that the contract refuses permanently", async () => {
+  it("drops an item if the contract will always refuse it", async () => {
     const person = await world.person();
     const { hire, signature } = await releaseOf(person);
     const signer = world.signerOf(person);
@@ -120,7 +120,7 @@ describe("a keeper among hostile wallets", () => {
     expect(other).to.include({ code: "call_refused", reason: "WrongStatus" });
   });
 
-  it("loses no more gas to a wallet than its limit, in this process and the next, and delays nobody else", async () => {
+  it("loses no more gas to a wallet than its limit, even after a restart, and delays no other wallet", async () => {
     const liar = await world.wallet(LIES);
     const traps = [];
     for (let n = 0; n < 4; n++) traps.push((await world.heldBy(liar.address)).hire);
@@ -144,10 +144,10 @@ describe("a keeper among hostile wallets", () => {
     expect(await keeper.round()).to.include({ released: 1 });
   });
 
-  it("charges the account for a transaction without a result when the instruction fails", async () => {
+  it("charges an account for a transaction without a known result, if the instruction then fails", async () => {
     const lostOf = async (wallet: string) =>
       ((await store.get(`gas/${wallet}.words`)) as { lost: number } | undefined)?.lost ?? 0;
-    /** A keeper whose batch is mined, and that is killed or cut off before it gets the result. */
+    /** A keeper whose batch is mined, but that does not get the result. */
     const deaf = (): Keeper =>
       open({
         gasPerWallet: 2_000_000,
@@ -180,7 +180,7 @@ describe("a keeper among hostile wallets", () => {
     }
     const [known, unknown] = losses as [number, number];
     expect(known).to.be.within(100_000, 150_000);
-    expect(unknown - known, "the attempt nobody heard of").to.be.within(100_000, 150_000);
+    expect(unknown - known, "the attempt without a result").to.be.within(100_000, 150_000);
     const honest = await world.wallet();
     const { hire } = await world.heldBy(honest.address);
     await keeper.close();
@@ -189,10 +189,10 @@ describe("a keeper among hostile wallets", () => {
     await keeper.round();
     await keeper.round();
     expect(await world.statusOf(hire)).to.equal("released");
-    expect(await lostOf(honest.address), "a word that was carried out").to.equal(0);
+    expect(await lostOf(honest.address), "an instruction that was carried out").to.equal(0);
   });
 
-  it("does not ask a wallet forever that said yes once and says no now", async () => {
+  it("stops asking a wallet that said yes once and says no now", async () => {
     const wallet = await world.wallet();
     const { hire } = await world.heldBy(wallet.address);
     await keeper.release(hire, WORD);
@@ -217,7 +217,7 @@ describe("a keeper among hostile wallets", () => {
     expect(await world.statusOf(hire)).to.equal("refunded");
   });
 
-  it("gives no honest request the refusal of a stranger's wrong signature that came just before it", async () => {
+  it("refuses no honest request because of a stranger's wrong signature just before it", async () => {
     const person = await world.person();
     const hire = await world.hireOf(person.address);
     const right = await world.signerOf(person).authorizeDeposit(hire);
@@ -256,7 +256,7 @@ describe("a keeper among hostile wallets", () => {
     expect(await world.statusOf(hire)).to.equal("held");
   });
 
-  it("sends a release again that a reorganisation undid, and counts its fee once", async () => {
+  it("sends a release again if a reorganisation undid it, and counts its fee once", async () => {
     const person = await world.person();
     const { hire, signature } = await releaseOf(person);
     await keeper.release(hire, signature);
@@ -264,10 +264,10 @@ describe("a keeper among hostile wallets", () => {
     expect(await keeper.round()).to.include({ released: 1, waiting: 0 });
     await chain.client.revert({ id: fork });
     expect(await world.statusOf(hire)).to.equal("held");
-    // The next process finds it too.
+    // The next process must notice this too.
     await keeper.close();
     keeper = open();
-    expect(await keeper.round(), "a provider may only be behind").to.include({ released: 0 });
+    expect(await keeper.round(), "the provider may only be behind").to.include({ released: 0 });
     at += SURE_MS;
     expect(await keeper.round()).to.include({ released: 1 });
     expect(await world.statusOf(hire)).to.equal("released");
@@ -279,8 +279,8 @@ describe("a keeper among hostile wallets", () => {
     expect(await store.get(`gas/${person.address}`)).to.include({ earned: HIRE_GAS });
   });
 
-  it("has the same room for a contract wallet after any number of its releases", async () => {
-    // Without a fee a release does not pay for the room that it took.
+  it("has the same gas limit for a contract wallet after any number of its releases", async () => {
+    // Without a fee no release can pay back the gas that it used.
     await keeper.close();
     keeper = open({ worth: { minAmount: 10_000n } });
     const wallet = await world.wallet();
@@ -290,11 +290,11 @@ describe("a keeper among hostile wallets", () => {
       expect(await keeper.round()).to.include({ released: 1 });
       at += SURE_MS;
       await keeper.round();
-      expect(await store.keys("release"), "it was looked at a second time").to.deep.equal([]);
+      expect(await store.keys("release"), "it was checked a second time").to.deep.equal([]);
     }
   });
 
-  it("stops paying gas for a buyer's deposits that come back unpaid", async () => {
+  it("stops paying gas for a buyer whose deposits always come back without a fee", async () => {
     const person = await world.person(30);
     const signer = world.signerOf(person);
     let deposits = 0;
@@ -311,7 +311,7 @@ describe("a keeper among hostile wallets", () => {
     }
     expect(deposits).to.be.within(3, 15);
     expect(error).to.include({ code: "gas_limit", field: "hire.buyer" });
-    // Another buyer's are relayed, and one that pays may go on.
+    // The keeper still relays another buyer's deposits. A buyer that pays fees may go on.
     const payer = await world.person(40);
     for (let n = 0; n < 20; n++) {
       const hire = await world.hireOf(payer.address);
@@ -319,7 +319,7 @@ describe("a keeper among hostile wallets", () => {
       await keeper.release(hire, await world.signerOf(payer).release(world.calls.idOf(hire)));
       await keeper.round();
     }
-    // Its money always comes back, so it could do the same every day.
+    // The first buyer's money always comes back. So this buyer could do the same every day.
     at += 29 * DAY_MS;
     const hire = await world.hireOf(person.address);
     const authorization = await signer.authorizeDeposit(hire);
@@ -328,7 +328,7 @@ describe("a keeper among hostile wallets", () => {
     await keeper.deposit(hire, authorization);
   });
 
-  it("loses no more gas to a seller's wallet than its limit, with any buyers", async () => {
+  it("loses no more gas to a seller's wallet than its limit, in any number of hires", async () => {
     const liar = await world.wallet(LIES);
     const person = await world.person();
     const hires = [];
@@ -357,7 +357,7 @@ describe("a keeper among hostile wallets", () => {
       return { status, code, field: errors?.[0].field, retryAfter: response.headers.get("retry-after") };
     };
 
-    it("names the field that makes a hire not worth its gas", async () => {
+    it("names the wrong field if a hire is not worth its gas", async () => {
       const person = await world.person();
       const least = 10_000n;
       const wrong = [
@@ -385,7 +385,7 @@ describe("a keeper among hostile wallets", () => {
       expect(await store.keys("release")).to.deep.equal([]);
     });
 
-    it("accepts no empty signature, which would be the keeper's own word, and no overlong one", async () => {
+    it("refuses an empty signature, which would stand for the keeper's own, and an overlong signature", async () => {
       const hire = toHireJson(await world.hireOf(world.treasury.address));
       for (const signature of ["0x", `0x${"ab".repeat(2_049)}`]) {
         for (const route of ["/release", "/refund", "/delivered", "/deposit"]) {
@@ -395,7 +395,7 @@ describe("a keeper among hostile wallets", () => {
       }
     });
 
-    it("answers 429 with a time to a wallet that has cost too much", async () => {
+    it("answers 429 with a waiting time to a wallet that has cost too much gas", async () => {
       const liar = await world.wallet(LIES);
       const { hire } = await world.heldBy(liar.address);
       await keeper.release(hire, WORD);
@@ -416,7 +416,7 @@ describe("a keeper among hostile wallets", () => {
     expect(counts).to.include({ rounds: 3, released: 15, refunded: 10, timedOut: 10, hostileWallets: 30 });
     const cost = counts.hostileGas.reduce((sum, gas) => sum + gas, 0);
     expect(cost).to.be.within(1, counts.hostileOutlay);
-    // A wallet costs the keeper gas only once. So each round costs only what its new wallets cost.
+    // A wallet costs the keeper gas only once. So each round costs only the gas for its new wallets.
     const [first = 0] = counts.hostileGas;
     for (const gas of counts.hostileGas) expect(gas).to.be.lessThan(1.1 * first);
   });

@@ -47,7 +47,7 @@ describe("the parts of a keeper's round", () => {
   const open = (changes: Partial<KeeperParameters> = {}): Keeper =>
     createKeeper({ calls, store, worth: world.worth, ...changes });
 
-  /** One escrow for each part of a round, due now. */
+  /** One hire for each part of a round. All are due now. */
   async function work(keeper: Keeper): Promise<{ [part in "releases" | "refunds" | "timeouts"]: Hire }> {
     const buyer = await world.person();
     const signer = world.signerOf(buyer);
@@ -64,7 +64,7 @@ describe("the parts of a keeper's round", () => {
   const ends = { releases: "released", refunds: "refunded", timeouts: "timedOut" } as const;
   const parts = ["releases", "refunds", "timeouts"] as const;
 
-  /** Whether a request sends a batch of such items. */
+  /** Whether this request sends a batch with items of this part. */
   const sends = ({ method, params }: RpcRequest, verb: keyof typeof ends): boolean => {
     if (method !== "eth_sendRawTransaction") return false;
     const { data = "0x" } = parseTransaction(params[0] as Hex);
@@ -83,9 +83,9 @@ describe("the parts of a keeper's round", () => {
   };
   for (const part of parts) {
     for (const [how, failure] of Object.entries(failures)) {
-      // Each of these tests waits for the time-out of its provider. So only one of them runs.
+      // Each of these tests waits for the provider's time-out. So only one of them runs.
       if (how === "is never answered" && part !== "releases") continue;
-      it(`are done except the ${part}, when its transactions ${how}; these are done in the next round`, async () => {
+      it(`are done except the ${part} if the request to send them ${how}; they are done in the next round`, async () => {
         const keeper = open();
         const hires = await work(keeper);
         rpc.sabotage = (request) => (sends(request, part) ? failure(request) : undefined);
@@ -102,7 +102,7 @@ describe("the parts of a keeper's round", () => {
     }
   }
 
-  it("charge a wallet for possibly sent transactions, and not for those that an unreachable provider prevented", async () => {
+  it("charge a wallet for transactions that may have been sent, and not for transactions that were never sent", async () => {
     const wallet = await world.wallet();
     const { hire } = await world.heldBy(wallet.address);
     const keeper = open({ gasPerWallet: 2_000_000 });
@@ -136,7 +136,7 @@ describe("the parts of a keeper's round", () => {
     await keeper.close();
   });
 
-  it("end at their deadline, even if something hangs, which is not sent a second time meanwhile", async () => {
+  it("end at their deadline even if a batch hangs, and do not send it a second time meanwhile", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     let sent = 0;
     const hanging: EscrowCalls = {
@@ -184,7 +184,7 @@ describe("the parts of a keeper's round", () => {
     await next.close();
   });
 
-  it("refund known deposits when the provider lists none, and ask for fewer blocks", async () => {
+  it("refund known deposits even if the provider lists none, and then ask for fewer blocks", async () => {
     const keeper = open();
     const buyer = await world.person();
     const soon = BigInt((await chain.now()) + 5_000);
@@ -214,7 +214,7 @@ describe("the parts of a keeper's round", () => {
     await keeper.close();
   });
 
-  it("refund a deposit that a provider did not know for a while, when it saw it and when it was due", async () => {
+  it("refund a deposit that the provider did not know when the deposit was new and when it was due", async () => {
     const keeper = open();
     const soon = BigInt((await chain.now()) + 500);
     const hire = await world.held(await world.person(), { deadline: soon });
@@ -224,7 +224,7 @@ describe("the parts of a keeper's round", () => {
     rpc.sabotage = isBehind;
     await keeper.round();
     rpc.sabotage = () => undefined;
-    // From here on its block is not read again.
+    // After these blocks the keeper does not read the deposit's block again.
     await chain.client.mine({ blocks: 40 });
     await keeper.round();
     await chain.passTo(Number(soon));
@@ -237,7 +237,7 @@ describe("the parts of a keeper's round", () => {
     await keeper.close();
   });
 
-  it("refund a deposit that a node far behind did not list, although another one gave the head", async () => {
+  it("refund a deposit that a node far behind did not list, although another node gave the head", async () => {
     const keeper = open();
     const soon = BigInt((await chain.now()) + 500);
     const hire = await world.held(await world.person(), { deadline: soon });
@@ -252,7 +252,7 @@ describe("the parts of a keeper's round", () => {
     await keeper.close();
   });
 
-  it("read a block again until many heads are beyond it, and not forever", async () => {
+  it("read a block again until many heads have been far beyond it, and not forever", async () => {
     const keeper = open();
     await chain.client.mine({ blocks: 2_500 });
     /** The first block that each round read. */
@@ -276,14 +276,14 @@ describe("the parts of a keeper's round", () => {
     await keeper.close();
   });
 
-  it("refund what is due after a restart, also if a deposit has a deadline that is too large for a number", async () => {
+  it("refund due deposits after a restart, even if another deposit has a deadline that is too large for a number", async () => {
     const soon = BigInt((await chain.now()) + 500);
     await world.held(await world.person(), { deadline: 2n ** 64n - 1n });
     const hire = await world.held(await world.person(), { deadline: soon });
     const first = open();
     await first.round();
     await first.close();
-    // An earlier version wrote such deposits down.
+    // An earlier version stored such deposits in this form.
     const [key] = await store.keys("watch");
     const kept = await store.get<object>(key ?? "");
     await store.put("watch/0x01", { ...kept, deadline: 2 ** 64 });
@@ -294,7 +294,7 @@ describe("the parts of a keeper's round", () => {
     await next.close();
   });
 
-  it("forget a deposit that stays unknown, because a reorganisation undid it", async () => {
+  it("forget a deposit that stays unknown because a reorganisation undid it", async () => {
     const keeper = open();
     const soon = BigInt((await chain.now()) + 500);
     const hire = await world.held(await world.person(), { deadline: soon });
@@ -349,7 +349,7 @@ describe("the parts of a keeper's round", () => {
     return { sender, calls: createEscrowCalls({ sender, deployment: calls.deployment }) };
   };
 
-  it("pay more for transactions that wait because gas rises, and send no item a second time", async () => {
+  it("pay more for transactions that wait because the gas price rises, and send no item a second time", async () => {
     const { sender, calls } = patient();
     const keeper = open({ calls });
     const hires = await work(keeper);
@@ -374,7 +374,7 @@ describe("the parts of a keeper's round", () => {
     sender.close();
   });
 
-  it("continue after a restart with the transactions that the process before sent", async () => {
+  it("continue after a restart with the transactions that the earlier process sent", async () => {
     const first = patient();
     const killed = open({ calls: first.calls, phaseMs: 100 });
     const buyer = await world.person();
@@ -402,7 +402,7 @@ describe("the parts of a keeper's round", () => {
     next.sender.close();
   });
 
-  it("have the same result for repeated instructions", async () => {
+  it("have the same result if instructions are repeated", async () => {
     const keeper = open({ roundMs: 100 });
     keeper.start();
     const buyer = await world.person();

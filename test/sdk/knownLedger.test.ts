@@ -20,7 +20,7 @@ describe("the ledger that a buyer signs for", () => {
   const open = (store = memoryStore(), more = {}) =>
     knownLedger({ baseUrl: "https://node.example/", store, fetch, ...more });
 
-  it("is the node's first answer, whatever it answers later, also after restarts", async () => {
+  it("is the node's first answer, even after a restart, whatever the node answers later", async () => {
     const store = memoryStore();
     const ledger = open(store);
     expect(await ledger()).to.equal(ONE);
@@ -31,13 +31,13 @@ describe("the ledger that a buyer signs for", () => {
     expect(await knownLedger({ baseUrl: "https://other.example", store, fetch })()).to.equal(OTHER);
   });
 
-  it("is the given one, and then nobody is asked", async () => {
+  it("is the given ledger if there is one, and then no node is asked", async () => {
     expect(await open(memoryStore(), { ledger: OTHER })()).to.equal(OTHER);
     expect(await open(memoryStore(), { ledger: "local" })()).to.equal("local");
     expect(asked).to.deep.equal([]);
   });
 
-  it("is not accepted from an answer without a name, or with a general one", async () => {
+  it("is not accepted from an answer without a ledger's id", async () => {
     const store = memoryStore();
     for (const answer of [
       { ledger: "local" },
@@ -56,7 +56,7 @@ describe("the ledger that a buyer signs for", () => {
     expect(await open(store)()).to.equal(ONE);
   });
 
-  it("is the same for two processes that learn it at once", async () => {
+  it("is the same for two processes that ask at the same time", async () => {
     const store = memoryStore();
     const [a, b] = [open(store), open(store)];
     const first = a();

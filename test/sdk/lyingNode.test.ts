@@ -16,7 +16,7 @@ import { newWallet } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";
 import { useMarket } from "./support/useMarket.ts";
 
-/** Another value of each term than the seller's. */
+/** For each term, a value that is not the seller's. */
 const LIES: { [field: string]: unknown } = {
   capability: "compute.statistics.median",
   payment_mode: "platform_escrow:acme",
@@ -42,7 +42,7 @@ describe("the signed form of a listing", () => {
     const signed = { ...body, ...changes } as RecordBody;
     return { body: signed, signature: await signBody(signed, by) };
   };
-  /** Sources that know nothing, except for the given ones. */
+  /** Sources that have nothing except the given answers. */
   const sources = (
     some: { node?: unknown; own?: unknown; askWallet?: ListingSources["askWallet"] } = {},
   ) => ({
@@ -54,7 +54,7 @@ describe("the signed form of a listing", () => {
   const read = (some: Parameters<typeof sources>[0], given: object = {}) =>
     signedListing(sources(some), shown, given);
 
-  it("comes from the market, the node or the seller, and has what the seller signed besides the terms", async () => {
+  it("comes from the market, the node or the seller, and keeps all other fields that the seller signed", async () => {
     const form = await sign({ audit: { operator: other.address }, issued_at: 7, note: "mine" });
     for (const found of [
       await read({}, { signed: form }),
@@ -69,13 +69,13 @@ describe("the signed form of a listing", () => {
       });
   });
 
-  it("may write a price in another way, and name the agent as its own payee", async () => {
+  it("may write the price in another form, and name the agent as its own payee", async () => {
     const form = await sign({ price_usdc: "0.050000", payee: seller.address });
     expect(await read({ node: form })).to.include({ price_usdc: "0.050000" });
   });
 
   for (const [field, lie] of Object.entries(LIES)) {
-    it(`is refused where it has another ${field}`, async () => {
+    it(`is refused if it has another ${field} than the shown listing`, async () => {
       const error = await rejection(read({ node: await sign({ [field]: lie }) }));
       expect(error)
         .to.be.instanceOf(ListingError)
@@ -85,7 +85,7 @@ describe("the signed form of a listing", () => {
     });
   }
 
-  it("is refused when anybody else signed it, or something else was signed", async () => {
+  it("is refused if somebody else signed it, or if the signature is for something else", async () => {
     const { signature } = await sign({ price_usdc: "0.06" });
     const forms = {
       "another key": await sign({}, other),
@@ -103,11 +103,11 @@ describe("the signed form of a listing", () => {
     }
     for (const own of [[forms["another key"]], [forms["another listing's signature"]]])
       expect(await rejection(read({ own }))).to.include({ code: "listing_not_signed" });
-    // A good form from somebody else still counts.
+    // A valid form from another source is still accepted.
     expect(await read({ node: forms["another key"], own: [await sign()] })).to.deep.include(body);
   });
 
-  it("is refused when nobody has it, or what is given has not its form", async () => {
+  it("is refused if no source has it, or if all sources give something malformed", async () => {
     const { signature } = await sign();
     for (const form of [
       ...[undefined, null, 5, "x", [], {}, { body }, { body: [], signature }, { body: null, signature }],
@@ -128,7 +128,7 @@ describe("the signed form of a listing", () => {
     expect(await rejection(signedListing(distant, shown))).to.include({ code: "listing_unavailable" });
   });
 
-  it("is found among a thousand of the seller's listings, of which four are checked", async () => {
+  it("is found among a thousand of the seller's listings, of which at most four are checked", async () => {
     const [good, bad] = [await sign(), await sign({}, other)];
     const others = Array.from({ length: 998 }, () => ({
       ...bad,
@@ -145,7 +145,7 @@ describe("the signed form of a listing", () => {
     );
   });
 
-  it("of a contract wallet is what the wallet calls its own, when the chain can be asked", async () => {
+  it("of a contract wallet is accepted only if the wallet confirms it on the chain", async () => {
     const form = await sign({}, other);
     const answers = {
       yes: undefined,
@@ -171,7 +171,7 @@ describe("a node that lies about an honest seller's listing", () => {
   const world = useMarket();
   const { chain, market } = world;
 
-  /** A scene in which the node shows the only offer in another way. */
+  /** A scene in which the node shows the only offer with these changes. */
   const sceneWith = async (show: (offer: FoundAgent) => Partial<FoundAgent>) => {
     const scene = await directScene(world);
     const [offer] = market.offers.splice(0) as [FoundAgent];
@@ -201,7 +201,7 @@ describe("a node that lies about an honest seller's listing", () => {
     });
   }
 
-  it("gets none with a listing that it signed itself, or of which it has no signed form", async () => {
+  it("gets no payment with a listing that it signed itself, or that has no signed form", async () => {
     const thief = newWallet();
     const lie = async ({ listing }: FoundAgent) => {
       const body = { ...listing, payee: thief.address, endpoint: LIES.endpoint } as RecordBody;
@@ -222,7 +222,7 @@ describe("a node that lies about an honest seller's listing", () => {
     expect(await balances()).to.deep.equal(UNTOUCHED);
   });
 
-  it("cannot change a listing that its caller gives, and the caller may answer for one itself", async () => {
+  it("is not the only source of lies: a listing that the caller gives is checked too, except if the caller trusts it", async () => {
     const { buyer, seller, balances } = await sceneWith(() => ({}));
     const listing = { ...seller.listings[0]?.body, price_usdc: "0.10" } as unknown as Listing;
     expect(await rejection(buyer.hire({ ...ORDER, listing }))).to.include({ code: "listing_differs" });
@@ -233,8 +233,8 @@ describe("a node that lies about an honest seller's listing", () => {
     expect(await balances()).to.deep.equal(PAID);
   });
 
-  it("shows an old listing: its seller's terms of today decide, and nothing else is signed", async () => {
-    // No signature says that a listing was replaced, or for which ledger it is.
+  it("may show an old listing, but the buyer pays only terms of today that fit this listing", async () => {
+    // A listing's signature does not show whether the listing was replaced, or for which ledger it is.
     const { buyer, seller, balances } = await sceneWith(() => ({}));
     for (const [changes, code] of [
       [{ price_usdc: "0.04" }, "overcharged"],
@@ -250,7 +250,7 @@ describe("a node that lies about an honest seller's listing", () => {
     }
   });
 
-  it("is believed about no contract wallet: the chain says what its listing is", async () => {
+  it("is not believed about a contract wallet: the wallet must confirm its listing on the chain", async () => {
     const { buyer, seller } = await sceneWith(() => ({}));
     const hash = await chain.client.sendTransaction({ chain: null, data: hostileWallet(chain.token) });
     const deployed = await chain.client.waitForTransactionReceipt({ hash, pollingInterval: 10 });

@@ -26,7 +26,7 @@ describe("boundary cases of a hire's money", () => {
   const { chain, market } = useMarket();
 
   describe("a direct payment's signature", () => {
-    it("is valid as long as the work may take, whatever the seller asks for", async () => {
+    it("is valid for as long as the work may take, whatever time the seller asks for", async () => {
       const seller = await market.openSeller(OFFER);
       const at = Date.now();
       const buyer = await market.openBuyer({ chainNow: () => at });
@@ -45,14 +45,14 @@ describe("boundary cases of a hire's money", () => {
         signed.push(Number(validBefore) - Math.floor(at / 1000));
         return Response.json({ code: "enough" }, { status: 500 });
       });
-      // The listing's 2 s and 30 s for the chain at the least, and 300 s more at the most.
+      // At least the listing's 2 s and 30 s for the chain, and at most 300 s more.
       for (asked of [315_360_000, 332, 333, 40, 1, -1, "1e9", null, 1.5]) {
         await rejection(buyer.hire({ ...ORDER, idempotencyKey: "new" }));
       }
       expect(signed).to.deep.equal([332, 332, 332, 40, 32, 32, 32, 32, 32]);
     });
 
-    it("counts as spent when it has expired and this buyer cannot read the chain", async () => {
+    it("counts as spent if it has expired and the buyer cannot read the chain", async () => {
       const seller = await market.openSeller(OFFER);
       const [journal, budget] = [memoryStore(), memoryBudget(LIMIT)];
       const { account } = await newPurse(chain);
@@ -62,7 +62,7 @@ describe("boundary cases of a hire's money", () => {
         isPaid(init) ? Response.json({ code: "lost" }, { status: 500 }) : ask(input, init),
       );
       expect(await rejection((await buyerAt(0)).hire(ORDER))).to.include({ money: "authorized" });
-      // It is good for 92 s, and the chain's clock may be a minute behind.
+      // The signature is valid for 62 s, and the chain's clock may be a minute behind.
       expect((await (await buyerAt(120)).resume())[0]).to.include({ isOver: false, money: "authorized" });
       expect((await (await buyerAt(200)).resume())[0]).to.include({ isOver: true, money: "authorized" });
       expect(await budget.remaining()).to.equal(LIMIT - PRICE);
@@ -70,7 +70,7 @@ describe("boundary cases of a hire's money", () => {
     });
   });
 
-  it("keep a hire in the journal until its money is in the books", async () => {
+  it("include a budget that fails: the hire stays in the journal until its money is booked", async () => {
     await market.openSeller(OFFER);
     const journal = memoryStore();
     const { account } = await newPurse(chain);
@@ -81,7 +81,8 @@ describe("boundary cases of a hire's money", () => {
     expect((await ended.hire({ ...ORDER, deadlineMs: 30_000 })).result).to.deep.equal({ result: 3 });
     const [key = "", ...others] = await journal.keys("hire");
     expect(others).to.deep.equal([]);
-    // A later process waits until then before it gives the budget back for a payment that was not signed yet.
+    // Until this time this process may still sign. Before it, a later process does not give an unsigned reservation
+    // back to the budget.
     const { signsUntil = 0 } = (await journal.get<JournalEntry>(key)) ?? {};
     expect(signsUntil).to.be.within(begun + 30_000 - 10, Date.now() + 30_000);
 
@@ -92,7 +93,7 @@ describe("boundary cases of a hire's money", () => {
     expect(await journal.keys("hire")).to.deep.equal([]);
   });
 
-  it("give the ledger its receipt also if the seller ends while it stores the receipt", async () => {
+  it("include a seller that ends while it stores a receipt: the ledger still gets the receipt", async () => {
     const store = memoryStore();
     const mortal = killable(store);
     const died = Promise.withResolvers<void>();
@@ -163,7 +164,7 @@ describe("boundary cases of a hire's money", () => {
     };
     const order = { ...ORDER, mode: MODE };
 
-    it("is the time of signing, plus the latency, plus the verification window: 30 s, 5 min for later results, or the buyer's own", async () => {
+    it("is the time of signing, plus the latency, plus the verification window: 30 s, 5 min for an asynchronous hire, or the buyer's own", async () => {
       for (const [changes, how, ms] of [
         [{}, {}, 2_000 + 30_000],
         [{}, { callbackUrl: "http://buyer.test/" }, 2_000 + 300_000],
@@ -183,7 +184,7 @@ describe("boundary cases of a hire's money", () => {
       expect(error).to.have.nested.property("words.code", "deadline_too_soon");
     });
 
-    it("is checked together with the fee: a fee for somebody else is not deposited", async () => {
+    it("is checked together with the fee: the seller does not deposit a fee for somebody else", async () => {
       const other = newWallet();
       const { buyer, seller } = await scene({ feeRecipient: other.address });
       between(market, seller, async (ask, ...request) =>
@@ -199,7 +200,7 @@ describe("boundary cases of a hire's money", () => {
     });
   });
 
-  describe("a first call for free", () => {
+  describe("a free first call", () => {
     const free = { ...LISTING, first_call_free: true };
 
     it("is refused to a buyer that has paid before", async () => {
@@ -213,7 +214,7 @@ describe("boundary cases of a hire's money", () => {
       Object.assign(offer?.listing ?? {}, again.listings[0]?.body);
       expect(await buyer.hire({ ...ORDER, idempotencyKey: "new" })).to.include({ amount: PRICE });
       expect(await chain.balanceOf(wallet)).to.equal(2n * PRICE);
-      // A buyer that has not paid yet still has its free call.
+      // A buyer that has not paid yet still gets its free call.
       expect(await (await market.openBuyer()).hire(ORDER)).to.include({ amount: 0n });
       await again.close();
     });
@@ -228,7 +229,7 @@ describe("boundary cases of a hire's money", () => {
     });
   });
 
-  it("refuse a receipt that its seller signed for another hire, amount, work or buyer", async () => {
+  it("include a receipt that the seller signed for another hire, amount, work or buyer: the buyer refuses it", async () => {
     const seller = await market.openSeller(OFFER);
     const buyer = await market.openBuyer();
     const lies = {
@@ -260,7 +261,7 @@ describe("boundary cases of a hire's money", () => {
     }
   });
 
-  it("refuse a price above a whole budget token, at the seller too", async () => {
+  it("include a price above the whole budget token: the seller refuses it too", async () => {
     const seller = await market.openSeller(OFFER);
     const [purse, operator] = [await newPurse(chain), newWallet()];
     const tokenOf = async (max_amount_usdc: string) => {
@@ -268,7 +269,7 @@ describe("boundary cases of a hire's money", () => {
       const terms = { agent_id: purse.address, max_amount_usdc, max_duration_seconds: 3_600, issued_at };
       return await signBudgetToken(terms, operator);
     };
-    // A wallet that shows the token and does not hold itself to it.
+    // This buyer's wallet shows the token, but its budget does not limit it.
     const buyerWith = async (most: string) =>
       await market.openBuyer({
         account: purse.account,

@@ -11,16 +11,16 @@ const DAY_MS = 86_400_000;
 const HASH = "ab".repeat(32);
 const SELLER = "http://seller.test";
 const NODE = "http://node.test";
-/** Answers after which the same may be settled another time, and answers that no repetition changes. */
+/** After these answers a later attempt may succeed. The answers in FINAL do not change with a repetition. */
 const PASSING = [404, 408, 429, 500, 502, 503];
 const FINAL = [400, 401, 409, 422];
 
-/** The ledger's answer to what it has settled. */
+/** The ledger's answer when it has settled a record. */
 const TAKEN = { status: 201, body: { hash: "ab".repeat(32) } };
 
 type Asked = { path: string; body: unknown };
 
-/** A node and a seller that answer as they are told. `null`: there is no connection. */
+/** A node and a seller that give these answers. `null` means that there is no connection. */
 const network = (answer: (it: Asked) => { status: number; body?: unknown } | null) => {
   const asked: Asked[] = [];
   const fetch = async (input: string, init?: RequestInit): Promise<Response> => {
@@ -52,7 +52,7 @@ describe("a buyer's reports on their way to the ledger", () => {
       ledger: async () => "local",
     });
 
-  it("wait after an answer that may change, and are given up after one that cannot", async () => {
+  it("wait after an answer that may change, and are given up after an answer that cannot change", async () => {
     for (const status of [...PASSING, ...FINAL, null]) {
       store = memoryStore();
       const { asked, fetch } = network(() =>
@@ -67,7 +67,7 @@ describe("a buyer's reports on their way to the ledger", () => {
     }
   });
 
-  it("are sent again later and later, up to ten minutes, and for a week", async () => {
+  it("are sent again with growing pauses of up to ten minutes, for a week", async () => {
     const { asked, fetch } = network(() => ({ status: 503 }));
     const reports = open(fetch);
     time = DAY_MS;
@@ -90,7 +90,7 @@ describe("a buyer's reports on their way to the ledger", () => {
     expect(await reports.waiting(), "after more than a week").to.equal(0);
   });
 
-  it("wait for the receipt that they are about, and leave only when the ledger has them", async () => {
+  it("wait for the receipt that they are about, and are removed only when the ledger has them", async () => {
     let receipt: string | null = null;
     const { asked, fetch } = network(({ path }) =>
       path === "/telemetry" ? TAKEN : { status: 200, body: { receipt_hash: receipt } },
@@ -115,7 +115,7 @@ describe("a buyer's reports on their way to the ledger", () => {
     expect(await reports.waiting()).to.equal(0);
   });
 
-  it("wait after a success that names no entry, because something in between may have answered", async () => {
+  it("wait after a success that names no entry, because a proxy may have answered", async () => {
     const { fetch } = network(() => ({ status: 200, body: {} }));
     const reports = open(fetch);
     await reports.add(report);
@@ -123,7 +123,7 @@ describe("a buyer's reports on their way to the ledger", () => {
     expect(await reports.waiting()).to.equal(1);
   });
 
-  it("are sent a hundred a round at the most, eight at once, and those that failed wait behind the others", async () => {
+  it("are sent at most a hundred in a round, eight at once, and failed reports wait behind the others", async () => {
     let [open_, most] = [0, 0];
     const { asked, fetch } = network(() => ({ status: 503 }));
     const reports = open(async (...given) => {
@@ -142,7 +142,7 @@ describe("a buyer's reports on their way to the ledger", () => {
     expect(await reports.waiting()).to.equal(105);
   });
 
-  it("added while a round runs are sent by the next, which waits for it", async () => {
+  it("that are added during a round are sent in the next round, which waits for the first", async () => {
     const ends: (() => void)[] = [];
     const { asked, fetch } = network(() => TAKEN);
     const reports = open(async (...given) => {
@@ -166,7 +166,7 @@ describe("a buyer's reports on their way to the ledger", () => {
     expect([asked.length, await reports.waiting()]).to.deep.equal([2, 0]);
   });
 
-  it("reach the ledger whichever write their process ends at", async () => {
+  it("reach the ledger even if their process ends at any write", async () => {
     await endAtEveryWrite<{ store: KeyValueStore; sent: number }>({
       open: async () => ({ store: memoryStore(), sent: 0 }),
       run: async (scene, process) => {
@@ -210,7 +210,7 @@ describe("a seller's receipts on their way to the ledger", () => {
       ...parameters,
     });
 
-  it("wait after an answer that may change, and are put aside with the reason after one that cannot", async () => {
+  it("wait after an answer that may change, and are put aside with the reason after an answer that cannot change", async () => {
     for (const status of [...PASSING, ...FINAL, null]) {
       const store = memoryStore();
       const problem = { code: "why_not", detail: "Because." };
@@ -248,7 +248,7 @@ describe("a seller's receipts on their way to the ledger", () => {
     }
   });
 
-  it("wait after a success that names no entry, because something in between may have answered", async () => {
+  it("wait after a success that names no entry, because a proxy may have answered", async () => {
     for (const body of [
       {},
       null,
@@ -270,7 +270,7 @@ describe("a seller's receipts on their way to the ledger", () => {
     }
   });
 
-  it("are sent by themselves if the disk was away when the seller started", async () => {
+  it("are sent without a call if the disk was away when the seller started", async () => {
     const store = memoryStore();
     const { asked, fetch } = network(() => known);
     const said: string[] = [];
@@ -290,7 +290,7 @@ describe("a seller's receipts on their way to the ledger", () => {
     expect([said, await outbox.waiting()]).to.deep.equal([["The outbox could not be read."], 0]);
   });
 
-  it("are told as settled, or put aside, whichever write their process ends at", async () => {
+  it("are reported as settled, or put aside, even if their process ends at any write", async () => {
     for (const isRefused of [false, true]) {
       const answers = network(() =>
         isRefused ? { status: 400, body: { code: "no", detail: "No." } } : known,
@@ -321,7 +321,7 @@ describe("a seller's receipts on their way to the ledger", () => {
     }
   });
 
-  it("of free hires wait for their buyer's signature, and go without it when its time is over", async () => {
+  it("of free hires wait for the buyer's signature, and are sent without it when its time is over", async () => {
     const store = memoryStore();
     let time = 0;
     const { asked, fetch } = network(() => known);
@@ -342,12 +342,12 @@ describe("a seller's receipts on their way to the ledger", () => {
     expect(await store.keys("outbox")).to.deep.equal([]);
   });
 
-  it("are tried again after twice as long each time, a minute at the most, and soon again after a success", async () => {
+  it("are tried again with pauses that double up to a minute, and soon again after a success", async () => {
     const real = globalThis.setTimeout;
     const waits: number[] = [];
     const due: (() => void)[] = [];
     let references = 0;
-    // Only the waits of the outbox: a request to the service has 30 seconds.
+    // Only the outbox's own waits are collected. A request to the service has a limit of 30 seconds.
     globalThis.setTimeout = ((run: () => void, ms: number) => {
       if (ms === 30_000) return real(run, ms);
       waits.push(ms);
@@ -386,7 +386,7 @@ describe("a seller's receipts on their way to the ledger", () => {
       };
       due.shift()?.();
       await turn();
-      expect(waits.at(-1), "it is read again later").to.equal(2_000);
+      expect(waits.at(-1), "the outbox is read again later").to.equal(2_000);
       outbox.start();
       await turn();
       const sentence = 'The outbox could not be read. {"error":"Error: the disk is away"}';
@@ -397,7 +397,7 @@ describe("a seller's receipts on their way to the ledger", () => {
     }
   });
 
-  it("are sent again by themselves, one after the other, and not after the seller has closed", async () => {
+  it("are sent again without a call, one after the other, and not after the seller has closed", async () => {
     const store = memoryStore();
     let isAway = true;
     const { asked, fetch } = network(() => (isAway ? null : known));

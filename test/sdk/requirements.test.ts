@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { meetsRequirements, requirementsAsked } from "tallystick-sdk/buyer/requirements";
 
 describe("a buyer's requirements for a reputation", () => {
-  it("are sent to the search, USDC in its canonical form", () => {
+  it("are sent to the search, with amounts of USDC in canonical form", () => {
     expect(requirementsAsked({ independentBuyers: 3, receiptCoverage: 0.9, keptUsdc: "1" })).to.deep.equal({
       min_independent_buyers: 3,
       min_receipt_coverage: 0.9,
@@ -11,7 +11,7 @@ describe("a buyer's requirements for a reputation", () => {
     expect(requirementsAsked({})).to.deep.equal({});
   });
 
-  it("are checked against the search's answer: an equal figure is enough, and null or a missing one is not", () => {
+  it("are checked against the search's answer: an equal figure is enough, and a missing figure or null is not", () => {
     const told = { independent_buyers: 3, receipt_coverage: 0.9, kept_usdc: "0.40" };
     expect(meetsRequirements(told, { independentBuyers: 3, receiptCoverage: 0.9, keptUsdc: "0.4" })).to.equal(
       true,

@@ -35,7 +35,7 @@ describe("a hire that is resumed", () => {
   });
   afterEach(() => market.close());
 
-  /** A buyer whose process ended when its payment had reached the seller, and its next one. */
+  /** A buyer whose process ended after its payment had reached the seller. `next` is the buyer's next process. */
   const crashed = async (
     mode: string,
     result: unknown,
@@ -79,8 +79,8 @@ describe("a hire that is resumed", () => {
     return { next, budget, journal, wallet, parameters, account: first.wallet.account };
   };
 
-  it("is checked against the schemas of its seller from the time of payment: a bad result is refunded", async () => {
-    // The seller now says that anything goes.
+  it("is checked with the seller's schemas from the time of payment: a bad result is refunded", async () => {
+    // By now the seller's schemas accept everything.
     const { next, budget, wallet } = await crashed(
       MODE,
       { text: 7 },
@@ -93,19 +93,19 @@ describe("a hire that is resumed", () => {
     expect(await budget.remaining()).to.equal(LIMIT);
   });
 
-  it("is released if it fits them, and booked as spent", async () => {
+  it("is released and booked as spent if the result fits the schemas", async () => {
     const { next, budget, wallet, journal } = await crashed(MODE, { text: "hello" });
     expect(await budget.remaining()).to.equal(LIMIT - PRICE);
     const [resumed] = await next.resume();
     expect(resumed).to.have.nested.property("hire.money", "released");
     expect(await chain.balanceOf(wallet)).to.equal(PRICE);
     expect(await journal.keys("hire")).to.deep.equal([]);
-    // If somebody gives the amount back now, nothing of it is reserved any more.
+    // The amount is booked as spent. So giveBack finds no reservation.
     await budget.giveBack(resumed!.hireId);
     expect(await budget.remaining()).to.equal(LIMIT - PRICE);
   });
 
-  it("waits for its caller's own check, and only this check decides", async () => {
+  it("waits for the caller's own check, and only this check decides", async () => {
     const { next, wallet, journal } = await crashed(MODE, { text: "hello" }, { verify: () => PASSED });
     const [waiting] = await next.resume();
     expect(waiting).to.have.nested.property("error.code", "verify_needed");
@@ -124,7 +124,7 @@ describe("a hire that is resumed", () => {
     expect(await chain.balanceOf(wallet)).to.equal(0n);
   });
 
-  it("does not use a caller's check if it was made without one", async () => {
+  it("does not use a caller's check if the hire was made without a check", async () => {
     const { next, wallet } = await crashed(MODE, { text: "hello" });
     const [resumed] = await next.resume(() => FAILED);
     expect(resumed)
@@ -133,7 +133,7 @@ describe("a hire that is resumed", () => {
     expect(await chain.balanceOf(wallet)).to.equal(PRICE);
   });
 
-  it("is booked as spent once in a budget that starts again with its process", async () => {
+  it("is booked as spent once in a budget that starts empty with each process", async () => {
     const { parameters, account, wallet } = await crashed("direct", { text: "hello" });
     const budget = memoryBudget(LIMIT);
     const next = await market.openBuyer({ ...parameters, account, budget });

@@ -45,7 +45,7 @@ describe("the money of a hire that is resumed", () => {
     modeOf?: () => never;
     isUnderWay?: boolean;
   };
-  /** A process that comes after the one that wrote the entry, and everything that it does. */
+  /** A process that comes after the process that wrote the entry. `did` has everything that it does. */
   const openNext = async (parameters: Parameters) => {
     const { seller = NOT_KNOWN, atMs = 0, mode = {}, isUnderWay = false } = parameters;
     const did: string[] = [];
@@ -89,7 +89,7 @@ describe("the money of a hire that is resumed", () => {
     return { did, outcomes, state, isOpen: (await journal.get("hire/job_1")) !== undefined };
   };
 
-  it("is taken back when the time that its buyer gave is over, not before, and at once when its seller gave up", async () => {
+  it("is taken back when the buyer's time is over, not before, and at once if the seller gave up", async () => {
     const verify = passed(true);
     const cases = [
       { seller: NOT_KNOWN, atMs: PROMISED_MS, isTaken: false },
@@ -108,7 +108,7 @@ describe("the money of a hire that is resumed", () => {
     }
   });
 
-  it("is neither taken back nor released while only its caller can judge, however late it is", async () => {
+  it("is not taken back and not released while only the caller can judge, however late it is", async () => {
     for (const seller of [DONE, FAILED, NOT_KNOWN]) {
       const { did, outcomes, isOpen } = await resume({ seller, atMs: 10 * LATENCY_MS });
       expect(did).to.deep.equal(["recall 700"]);
@@ -117,7 +117,7 @@ describe("the money of a hire that is resumed", () => {
     }
   });
 
-  it("follows its caller's judgement", async () => {
+  it("follows the caller's judgement", async () => {
     for (const isGood of [true, false]) {
       const { did, isOpen, state } = await resume({ verify: passed(isGood), seller: DONE });
       expect(did).to.deep.equal(["recall 700", isGood ? "release" : "refund", "spend"]);
@@ -125,7 +125,7 @@ describe("the money of a hire that is resumed", () => {
     }
   });
 
-  it("is booked when the chain shows its end, and the hire's key reports the failure only then", async () => {
+  it("is booked when the chain shows its end, and only then the hire's key has the failure", async () => {
     const endings: [(Conclusion & { money: "paid" | "none" }) | false, string, string][] = [
       [{ money: "none", book: "giveBack" }, "giveBack", "failed"],
       [{ money: "paid", book: "spend" }, "spend", "failed"],
@@ -141,7 +141,7 @@ describe("the money of a hire that is resumed", () => {
     }
   });
 
-  it("stays open when neither relay nor chain answers", async () => {
+  it("stays open if relay and chain do not answer", async () => {
     const away = () => Promise.reject(new Error("away"));
     const mode = { isOver: away, abandon: away };
     const { did, outcomes, isOpen } = await resume({ verify: passed(true), mode, atMs: LATENCY_MS });
@@ -150,7 +150,7 @@ describe("the money of a hire that is resumed", () => {
     expect(isOpen).to.equal(true);
   });
 
-  it("waits when its escrow is no longer on the list", async () => {
+  it("waits if its escrow is no longer on the list", async () => {
     const modeOf = () => {
       throw new NoSellerError({ code: "no_recovery", message: "not on the list" });
     };
@@ -159,7 +159,7 @@ describe("the money of a hire that is resumed", () => {
     expect([isOpen, state]).to.deep.equal([true, "open"]);
   });
 
-  it("is reported once, before it is settled, however often it is resumed while its money is held", async () => {
+  it("is reported once, before it is settled, however often the hire is resumed while the money is held", async () => {
     const seller = newWallet();
     const buyer = account.address.toLowerCase();
     const body = receiptBody({
@@ -196,7 +196,7 @@ describe("the money of a hire that is resumed", () => {
     expect(await journal.get("hire/job_1")).to.include({ isReported: true });
   });
 
-  it("returns to the budget, if it was only reserved, once no process can still sign for it", async () => {
+  it("returns to the budget if it was only reserved and no process can still sign for it", async () => {
     const unsigned = { ...entry };
     delete unsigned.signed;
     const early = await resume({ entry: { ...unsigned, signed: undefined } as never, atMs: 100 });
@@ -205,7 +205,7 @@ describe("the money of a hire that is resumed", () => {
     expect([late.did, late.isOpen]).to.deep.equal([["giveBack"], false]);
   });
 
-  it("waits for no other that its seller delays: eight are looked up at once", async () => {
+  it("does not wait for other hires with slow sellers: eight hires are looked up at once", async () => {
     const { context, journal } = await openNext({});
     for (let n = 2; n <= 20; n++)
       await journal.put(`hire/job_${n}`, { ...entry, jobId: `job_${n}`, key: undefined });
@@ -218,10 +218,10 @@ describe("the money of a hire that is resumed", () => {
     };
     const outcomes = await resumeHires(context, passed(true) as unknown as Verify);
     expect([outcomes.length, most]).to.deep.equal([20, 8]);
-    expect(context.underWay.size, "none is taken for running any more").to.equal(0);
+    expect(context.underWay.size, "no hire counts as running now").to.equal(0);
   });
 
-  it("waits for no other that cannot be resumed, which is reported and stays", async () => {
+  it("does not wait for other hires that cannot be resumed, which are reported and stay in the journal", async () => {
     const { did, context, journal } = await openNext({ seller: DONE });
     let flushes = 0;
     context.reports.flush = async () => void flushes++;
@@ -256,7 +256,7 @@ describe("the money of a hire that is resumed", () => {
     });
   });
 
-  it("waits for no note that cannot be read", async () => {
+  it("does not wait for a journal entry that cannot be read", async () => {
     const { did, context, journal } = await openNext({ seller: DONE });
     await journal.put("hire/job_0", { ...entry, jobId: "job_0" });
     const get = journal.get.bind(journal);
@@ -269,7 +269,7 @@ describe("the money of a hire that is resumed", () => {
     expect(did).to.deep.equal(["recall 700", "release", "spend"]);
   });
 
-  it("is judged by the schemas that the journal has, whatever check the next process brings", async () => {
+  it("is judged by the schemas in the journal, whatever check the next process has", async () => {
     const judge = { input: {}, output: { type: "object", required: ["word"] } };
     for (const verify of [undefined, passed(true), passed(false)])
       for (const [result, did] of [
@@ -282,7 +282,7 @@ describe("the money of a hire that is resumed", () => {
       }
   });
 
-  it("is settled by one of two that resume at once, and reports are sent after it", async () => {
+  it("is settled by one of two resumes at the same time, and reports are sent after it", async () => {
     const { did, context } = await openNext({ seller: DONE });
     let flushes = 0;
     context.reports.flush = async () => void flushes++;
@@ -295,7 +295,7 @@ describe("the money of a hire that is resumed", () => {
     expect(flushes).to.equal(before + 1);
   });
 
-  it("needs no budget, and none that recalls", async () => {
+  it("can be resumed without a budget, and with a budget that cannot recall", async () => {
     for (const budget of [undefined, { spend: async () => {}, giveBack: async () => {} }]) {
       const { context, journal } = await openNext({ seller: DONE });
       Object.assign(context, { budget });
@@ -305,7 +305,7 @@ describe("the money of a hire that is resumed", () => {
     }
   });
 
-  it("has one error, here and under its key, with everything that finds it again", async () => {
+  it("has the same error here and under the hire's key, with everything that identifies the hire", async () => {
     const escrow = { contract: listing.agent_id, escrowId: "0x02", deadline: 5 } as const;
     const ending = { money: "paid", book: "spend" } as const;
     const mode: Partial<BuyerMode> = { escrowOf: () => escrow, isOver: async () => ending };
@@ -326,7 +326,7 @@ describe("the money of a hire that is resumed", () => {
     });
   });
 
-  it("is left alone while its hire runs in this process", async () => {
+  it("is left alone while the hire runs in this process", async () => {
     const { did, outcomes, isOpen } = await resume({ isUnderWay: true, atMs: 10 * LATENCY_MS });
     expect([did, outcomes, isOpen]).to.deep.equal([[], [], true]);
   });
@@ -348,7 +348,7 @@ describe("the money of a hire that is resumed", () => {
     ({ ...about, state: "done", hire: { ...result, money } }) as unknown as KeptHire;
   const goodOf = passed(true) as unknown as Verify;
 
-  it("is settled by the next call with the hire's key, which hires nobody else", async () => {
+  it("is settled by the next call with the hire's key, which makes no second hire", async () => {
     const { did, context, kept } = await openNext({ seller: DONE });
     await kept.put(signed);
     expect(await again(context, goodOf)).to.include({ money: "released", isRepeated: true });
@@ -358,7 +358,7 @@ describe("the money of a hire that is resumed", () => {
     expect(did).to.have.length(3);
   });
 
-  it("is named in the error of a call with the hire's key, while the seller does not answer", async () => {
+  it("is named in the error of a call with the hire's key while the seller does not answer", async () => {
     const { did, context, kept } = await openNext({ atMs: LATENCY_MS });
     await kept.put(signed);
     expect(await rejection(again(context, goodOf))).to.include({
@@ -372,7 +372,7 @@ describe("the money of a hire that is resumed", () => {
     ).to.include({ code: "idempotency_key_reused", field: "idempotencyKey" });
   });
 
-  it("is not paid again by a call with the hire's key when no record of the hire is left", async () => {
+  it("is not paid again by a call with the hire's key if the journal has no entry of the hire", async () => {
     const { context, kept, journal } = await openNext({ seller: DONE });
     await kept.put(signed);
     await journal.delete("hire/job_1");
@@ -392,7 +392,7 @@ describe("the money of a hire that is resumed", () => {
     expect(did).to.deep.equal([]);
   });
 
-  it("is looked at again if a result came while it was open, and not once it is settled", async () => {
+  it("is looked up again after a result while it is open, and not after it is settled", async () => {
     for (const money of ["held", "authorized"]) {
       const ended = await openNext({ seller: DONE });
       await ended.kept.put(doneWith(money));
@@ -409,7 +409,7 @@ describe("the money of a hire that is resumed", () => {
     }
   });
 
-  it("does not remove a result that came before: the hire has not failed if its seller forgot the job", async () => {
+  it("does not remove an earlier result, even if the seller has forgotten the job", async () => {
     for (const money of ["paid", "none"] as const) {
       const ending = { money, book: money === "paid" ? "spend" : "giveBack" } as const;
       const { context, kept } = await openNext({ mode: { isOver: async () => ending } });
@@ -421,7 +421,7 @@ describe("the money of a hire that is resumed", () => {
     }
   });
 
-  it("is known under the hire's key when it is settled after the result, or just before the result is kept", async () => {
+  it("is known under the hire's key if it is settled after the result, or just before the result is stored", async () => {
     const tx = `0x${"7a".repeat(32)}` as const;
     const of = { hireId: "0x01", jobId: "job_1", key: KEY } as const;
     const end = { money: "released", tx, book: "spend" } as const;
@@ -440,7 +440,7 @@ describe("the money of a hire that is resumed", () => {
       });
   });
 
-  it("can be found by its key in every state, and an unknown key gives nothing", async () => {
+  it("can be found by the hire's key in every state, and an unknown key gives nothing", async () => {
     const { context, kept } = await openNext({ seller: DONE });
     expect(await findByKey(context, "unknown")).to.equal(undefined);
     for (const open of [

@@ -19,12 +19,12 @@ describe("the same call again", () => {
   let time: number;
   beforeEach(async () => {
     time = Date.now();
-    // The seller holds requests to its own clock, which is put on with the buyer's.
+    // The seller checks the times of requests by its own clock, so it has the buyer's clock.
     await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean }, now: () => time });
     purse = await newPurse(chain);
   });
 
-  /** A process of the wallet's owner, by its own clock. */
+  /** A process of the wallet's owner. Its clock is that of the test. */
   const processWith = (journal: KeyValueStore = memoryStore(), account: LocalAccount = purse.account) =>
     createBuyer({
       account,
@@ -41,7 +41,7 @@ describe("the same call again", () => {
 
   it("is the same hire for an hour, without any key, in every process on one store", async () => {
     const store = memoryStore();
-    // Just before a full hour, so that the same call comes in the next one too.
+    // A minute before a full hour, so that the repeated call comes in the next hour.
     time = Math.floor(time / HOUR_MS) * HOUR_MS + HOUR_MS - 60_000;
     const buyer = processWith(store);
     const [one, two] = await Promise.all([buyer.hire(ORDER), buyer.hire(ORDER)]);
@@ -54,7 +54,7 @@ describe("the same call again", () => {
     expect((await buyer.find(await buyer.keyOf(ORDER)))?.hire).to.include({ hireId: one.hireId });
   });
 
-  it("is another hire after an hour, with anything else in it, and by the key `new`", async () => {
+  it("is another hire after an hour, with other params, or with the key `new`", async () => {
     const buyer = processWith();
     const hires = [await buyer.hire(ORDER), await buyer.hire({ ...ORDER, params: { data: [1, 2] } })];
     for (let n = 0; n < 2; n++) hires.push(await buyer.hire({ ...ORDER, idempotencyKey: "new" }));
@@ -64,7 +64,7 @@ describe("the same call again", () => {
     expect(await purse.paid()).to.equal(5n * PRICE);
   });
 
-  it("is the same hire also if the wallet signs a text differently each time", async () => {
+  it("is the same hire even if the wallet signs the same text differently each time", async () => {
     const whimsical = (): LocalAccount => ({
       ...purse.account,
       signMessage: async (asked) =>
@@ -91,7 +91,7 @@ describe("the same call again", () => {
       const ended = processWith(mortal(store), whimsical());
       await ended.hire(ORDER).catch(() => {});
       await ended.idle();
-      // No other process can still work on it.
+      // After this time no other process can still work on the hire.
       time += 120_000;
       const outcome = await processWith(store, whimsical())
         .hire(ORDER)
@@ -103,7 +103,7 @@ describe("the same call again", () => {
     }
   });
 
-  it("asks the next seller if one refuses for a reason other than that it knows the hire", async () => {
+  it("asks the next seller if a seller refuses the nonce but names the job of another hire", async () => {
     const second = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
     const other = { code: "duplicate_nonce", job_id: "job_of_somebody_else" };
     between(market, { host: "seller0.test" }, () => Response.json(other, { status: 409 }));
@@ -111,7 +111,7 @@ describe("the same call again", () => {
     expect(await purse.paid()).to.equal(PRICE);
   });
 
-  it("gets an error for a wrong key that only looks valid", async () => {
+  it("gets an error for an invalid key that begins like `new`", async () => {
     const error = await rejection(processWith().hire({ ...ORDER, idempotencyKey: "new hire" }));
     expect(error).to.include({ field: "idempotencyKey" });
   });

@@ -14,7 +14,7 @@ import { type Market, MEAN, openMarket, PURSE } from "./support/market.ts";
 import { newWallet, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
 
 const PRICE = parseUsdc("0.05");
-/** The second of the accounts that Hardhat gives ether to: the process settles with it. */
+/** The key of the second account to which Hardhat gives ether. The process settles payments with it. */
 const RELAY_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d";
 
 describe("a seller that is killed", () => {
@@ -40,7 +40,7 @@ describe("a seller that is killed", () => {
     return `http://127.0.0.1:${(await promise).port}`;
   };
 
-  /** The chain of this process, for others. */
+  /** Serves the chain of this process to other processes. */
   const answerRpc = async (request: Request): Promise<Response> => {
     const { id, method, params } = (await request.json()) as { id: number; method: string; params: [] };
     try {
@@ -52,7 +52,7 @@ describe("a seller that is killed", () => {
     }
   };
 
-  it("in the middle of its work finishes it after the restart, is paid once, and its receipt reaches the ledger", async () => {
+  it("while it works finishes the work after the restart, is paid once, and gets its receipt into the ledger", async () => {
     const wallet = newWallet();
     const port = await freePort();
     let isLedgerAway = true;

@@ -19,11 +19,11 @@ const dead: Answer = async () => {
   throw new TypeError("fetch failed");
 };
 const refuses: Answer = async () => Response.json({ code: "closed" }, { status: 403 });
-/** Begins no answer before its caller has gone. */
+/** Does not answer until the caller gives up. */
 const hangs: Answer = (signal) =>
   new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
 
-/** Gives the first seller's terms, and nothing for the payment. */
+/** Gives the first seller's terms, and does not answer a payment. */
 const hangsWhenPaid: Answer = async (signal, init) => {
   if (isPaid(init)) return await hangs(signal);
   const terms = {
@@ -40,7 +40,7 @@ const hangsWhenPaid: Answer = async (signal, init) => {
 const wallets = Array.from({ length: 5 }, newWallet);
 
 describe("the sellers that are asked for one hire, before anything is signed", () => {
-  /** A buyer that finds these sellers in this order, and whom it has asked. */
+  /** A buyer that finds these sellers in this order. `asked` has the sellers that it asked. */
   const buyerOf = (answers: Answer[], journal = memoryStore(), { account } = newWallet()) => {
     const asked: number[] = [];
     const listings = answers.map(
@@ -76,13 +76,13 @@ describe("the sellers that are asked for one hire, before anything is signed", (
     return { hire, asked, listings };
   };
 
-  it("that do not answer use up no attempt, and those that refuse use up one", async () => {
+  it("use up no attempt if they do not answer, and one attempt if they refuse", async () => {
     const { hire, asked } = buyerOf([dead, refuses, dead, refuses, refuses]);
     expect(await hire({ maxAttempts: 2 })).to.include({ code: "seller_refused" });
     expect(asked).to.deep.equal([0, 1, 2, 3]);
   });
 
-  it("come last the next time if they failed, and not if their caller gave up, paid or not", async () => {
+  it("come last the next time if they failed, but not if the caller gave up, before or after the payment", async () => {
     const journal = memoryStore();
     const wallet = newWallet();
     for (const answer of [hangs, hangsWhenPaid]) {
@@ -102,7 +102,7 @@ describe("the sellers that are asked for one hire, before anything is signed", (
     expect(third.asked, "the first one has refused").to.deep.equal([1, 0]);
   });
 
-  it("are not asked if the buyer wants its money back after bad work, and the given offer has no way for that", async () => {
+  it("are not asked if the buyer requires recovery and the given offer cannot give it", async () => {
     const { hire, asked, listings } = buyerOf([refuses]);
     const [direct] = listings as [Listing];
     const escrowed = { ...direct, payment_mode: MODE } as Listing;

@@ -19,7 +19,10 @@ describe("an agent's loop of settlement", () => {
   });
   afterEach(() => service.close());
 
-  /** The service without a network. `lose` drops the next answer after the service has seen the request. */
+  /**
+   * The service without a real network. `drop` fails the next requests before the service sees them. `lose` loses the
+   * next answers.
+   */
   const network = { lose: 0, drop: 0 };
   const fetch = async (input: string, init?: RequestInit): Promise<Response> => {
     const isSettle = input.endsWith("/v1/settle");
@@ -70,7 +73,7 @@ describe("an agent's loop of settlement", () => {
     return (await (await service.app.request("/v1/reviews", { headers })).json()).waiting;
   };
 
-  it("changes local state with the settled hash, and records its context in the ledger", async () => {
+  it("changes local state after the settlement, and records the hash of its context in the ledger", async () => {
     const result = await run({});
     expect(result).to.include({ status: "SETTLED", hash: service.ledger.head, index: 0, attempts: 1 });
     expect(memory).to.deep.equal({ count: 1, hash: service.ledger.head });
@@ -78,11 +81,11 @@ describe("an agent's loop of settlement", () => {
     expect(payload.context_hash).to.equal(createHash("sha256").update("{}").digest("hex"));
   });
 
-  it("reads again and does the work again when the state has moved on", async () => {
+  it("reads the state and does the work again if the state has changed meanwhile", async () => {
     let worked = 0;
     const result = await run({
       work: async ({ slice }) => {
-        // Another agent comes first, the first two times.
+        // In the first two attempts another agent settles before this agent.
         if (worked++ < 2) await run({ taskId: "other", onSettled: () => {} });
         return draft({ count: Number(slice.count ?? 0) + 10 });
       },
@@ -96,7 +99,7 @@ describe("an agent's loop of settlement", () => {
     });
   });
 
-  it("gives up on a head that keeps moving, and leaves local state unchanged", async () => {
+  it("gives up if the head changes in every attempt, and leaves local state unchanged", async () => {
     const result = await run({
       maxAttempts: 2,
       work: async () => {
@@ -108,7 +111,7 @@ describe("an agent's loop of settlement", () => {
     expect(memory).to.deep.equal({});
   });
 
-  it("changes nothing on any other answer, and does the work once", async () => {
+  it("changes no local state after a rejection or a hold, and does the work once", async () => {
     expect(await run({ work: async () => draft({}, { confidenceScore: 0.1 }) })).to.deep.include({
       status: "REJECTED",
       attempts: 1,
@@ -120,14 +123,14 @@ describe("an agent's loop of settlement", () => {
     expect(memory).to.deep.equal({});
   });
 
-  it("finds the outcome of a proposal whose answer was lost, and settles it once", async () => {
+  it("finds the outcome of a proposal whose answer was lost, and settles the proposal once", async () => {
     network.lose = 1;
     expect(await run({})).to.include({ status: "SETTLED", index: 0, attempts: 1 });
     expect(memory.count).to.equal(1);
     expect(service.ledger.size).to.equal(1);
   });
 
-  it("finds the outcome of a proposal if something in between answered, and settles it once", async () => {
+  it("finds the outcome of a proposal if a proxy gave the answer, and settles the proposal once", async () => {
     for (const [n, text] of ["{}", "null", "<html>", '{"status":"SETTLED"}', '{"status":"OK"}'].entries()) {
       let left = 1;
       const taskId = `task-${n}`;
@@ -144,7 +147,7 @@ describe("an agent's loop of settlement", () => {
     }
   });
 
-  it("does not take a lost proposal for rejected when the head cannot be read", async () => {
+  it("does not treat a lost proposal as rejected if the head cannot be read", async () => {
     for (const text of ["{}", '{"hash":null}', "<html>"]) {
       const error = await run({
         fetch: async (input, init) => {
@@ -171,7 +174,7 @@ describe("an agent's loop of settlement", () => {
     expect(service.ledger.size).to.equal(1);
   });
 
-  it("repeats it if the lost proposal was rejected, and fails if the outcome cannot be known", async () => {
+  it("proposes again if the lost proposal was rejected, and fails if the outcome stays unknown", async () => {
     let first = true;
     const result = await run({
       work: async ({ slice }) => {
@@ -195,7 +198,7 @@ describe("an agent's loop of settlement", () => {
     const parents: string[] = [];
     const result = await run({
       work: async ({ slice }) => {
-        // Another agent settles something that this one does not read.
+        // Another agent settles something that this agent does not read.
         if (worked++ === 0)
           await run({ taskId: "other", work: async () => draft({ elsewhere: 1 }), onSettled: () => {} });
         return draft({ count: Number(slice.count ?? 0) + 1 }, { agentMetadata: { model: "m-1" } });
@@ -210,7 +213,7 @@ describe("an agent's loop of settlement", () => {
     expect(payload.agent_metadata).to.deep.equal({ model: "m-1", version: "2" });
   });
 
-  it("finds a held proposal whose answer was lost, and holds it once", async () => {
+  it("finds a held proposal whose answer was lost, and the service holds it once", async () => {
     network.lose = 1;
     const shadow = { dataUpdate: { other: 1 } };
     const result = await run({ work: async () => draft({ count: 1 }, { shadow }) });
@@ -218,7 +221,7 @@ describe("an agent's loop of settlement", () => {
     expect(await waiting()).to.equal(1);
   });
 
-  it("continues an earlier process: it finds that proposal, settled or held, and repeats nothing", async () => {
+  it("finds the proposal of an earlier process, settled or held, and does not repeat the work", async () => {
     const parents: string[] = [];
     const onProposing = ({ parentHash }: { parentHash: string }) => void parents.push(parentHash);
     const never = async (): Promise<Draft> => {
@@ -251,7 +254,7 @@ describe("an agent's loop of settlement", () => {
     expect(service.ledger.size).to.equal(1);
   });
 
-  it("stops at a signal, at any place where it waits", async () => {
+  it("stops if its signal aborts while the work runs", async () => {
     const stop = new AbortController();
     const work = async () => {
       stop.abort(new Error("enough"));
@@ -270,7 +273,7 @@ describe("an agent's loop of settlement", () => {
   describe("with a shadow audit", () => {
     const work = async () => draft({ price: 100 });
 
-    it("settles answers on which both models agree, and holds the others", async () => {
+    it("settles an answer if both models agree, and otherwise holds it", async () => {
       const close = shadowAudit(work, { shadow: async () => draft({ price: 95 }) });
       expect((await run({ work: close })).status).to.equal("SETTLED");
       const far = shadowAudit(work, { shadow: async () => draft({ price: 50 }) });
@@ -286,7 +289,7 @@ describe("an agent's loop of settlement", () => {
       expect(payload.agent_metadata).to.deep.equal({ shadow: { model: "m-2" } });
     });
 
-    it("asks the other model only on request, and does not settle if that fails", async () => {
+    it("asks the other model only if `when` says so, and does not settle if this model fails", async () => {
       const never = async (): Promise<Draft> => {
         throw new Error("out of credit");
       };

@@ -14,10 +14,10 @@ const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.
 const PRICE = parseUsdc("0.05");
 const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 15_000 };
 
-describe("a store that is shared", () => {
+describe("the store of a seller", () => {
   const { chain, market } = useMarket();
 
-  it("by two sellers keeps their data apart: neither sees, works on or signs the other's", async () => {
+  it("keeps the data of two sellers apart: no seller sees, works on or signs the other seller's jobs", async () => {
     const store = memoryStore();
     const started = Promise.withResolvers<void>();
     const go = Promise.withResolvers<void>();
@@ -46,7 +46,7 @@ describe("a store that is shared", () => {
     const hiring = buyer.hire({ ...ORDER, seller: first.address });
     await started.promise;
     const [, jobId = ""] = ((await store.keys("job"))[0] ?? "").split(".");
-    // It resumes unfinished jobs, now and in each of its rounds.
+    // The second seller resumes unfinished jobs, now and in each of its rounds.
     await second.resume();
     await new Promise((resolve) => setTimeout(resolve, 700));
     expect(worked).to.equal(0);
@@ -60,7 +60,7 @@ describe("a store that is shared", () => {
     expect(await chain.balanceOf(second.wallet)).to.equal(0n);
   });
 
-  it("by sellers with one payee lets a payment pay for only one job of all of them", async () => {
+  it("lets a payment pay for only one job of all sellers that have one payee and share the store", async () => {
     const store = memoryStore();
     const payee = newWallet();
     const started = Promise.withResolvers<void>();
@@ -105,7 +105,7 @@ describe("a store that is shared", () => {
     expect([worked, await chain.balanceOf(payee)]).to.deep.equal([1, PRICE]);
   });
 
-  it("by two processes of one seller lets one of them work on a job", async () => {
+  it("lets only one of two processes of the seller work on a job", async () => {
     const store = memoryStore();
     let worked = 0;
     const started = Promise.withResolvers<void>();
@@ -136,7 +136,7 @@ describe("a store that is shared", () => {
     await other.close();
   });
 
-  it("of a seller with an uncertain payment is looked at again by itself, and the job ends", async () => {
+  it("is checked again without a request if a payment is uncertain, so that the job ends", async () => {
     const { facilitator } = chain;
     let isAway = true;
     const seller = await market.openSeller({
@@ -174,7 +174,7 @@ describe("a store that is shared", () => {
     });
     const { jobId } = await buyer.hire(ORDER);
     await seller.close();
-    // As it was before: the same entries without their seller.
+    // The store of an earlier version has the same entries, without the seller in their keys.
     const before = memoryStore();
     for (const folder of ["job", "payment", "seen"]) {
       for (const key of await store.keys(folder)) {
@@ -190,7 +190,7 @@ describe("a store that is shared", () => {
     const other = await rejection(adoptStore({ store: before, seller: buyer.address }));
     expect(other).to.include({ code: "store_of_another" });
     expect(await before.keys("callback")).to.deep.equal(["callback/job_1"]);
-    // Ended in the middle, and run again.
+    // The adoption ends in the middle, and is then repeated.
     let left = 2;
     const mortal = {
       ...before,
@@ -208,7 +208,7 @@ describe("a store that is shared", () => {
 
     const adopted = await createSeller(parameters);
     expect((await adopted.app.request(`/jobs/${jobId}`)).status).to.equal(200);
-    // The earlier payment is used up, and so is its nonce.
+    // The earlier payment and its nonce are already used.
     const again = await adopted.app.request("/hire", request[0]);
     expect([again.status, ((await again.json()) as { code: string }).code]).to.deep.equal([
       409,
@@ -219,7 +219,7 @@ describe("a store that is shared", () => {
 });
 
 describe("the lease of a job", () => {
-  it("belongs to one process until it expires, and is lost by a process that was away too long", async () => {
+  it("belongs to one process until it expires, and is lost by a process that slept too long", async () => {
     const store = memoryStore();
     let now = 1_000_000;
     const leases = createJobLeases({ store, leaseMs: 60_000, now: () => now });
@@ -240,7 +240,7 @@ describe("the lease of a job", () => {
     expect(await leases.open()).to.deep.equal([]);
   });
 
-  it("does not wait until a date that a wrong clock gave it", async () => {
+  it("is free at once if a wrong clock gave it a far date", async () => {
     const store = memoryStore();
     const now = 1_000_000;
     const wrong = createJobLeases({ store, leaseMs: 60_000, now: () => now + 365 * 86_400_000 });
@@ -253,14 +253,14 @@ describe("the lease of a job", () => {
     expect(await leases.open()).to.deep.equal([]);
   });
 
-  it("stays lost when the process that took the job over has ended it meanwhile", async () => {
+  it("stays lost even if the process that took the job over has ended the job", async () => {
     const store = memoryStore();
     let now = 1_000_000;
     const leases = createJobLeases({ store, leaseMs: 60, now: () => now });
     const first = await leases.take("job_A");
     now += 61;
     await (await leases.take("job_A"))?.end();
-    // The first process wakes up, and renews what it believes to have.
+    // The first process wakes up, and tries to renew its lease.
     await new Promise((resolve) => setTimeout(resolve, 80));
     expect(await rejection(first?.requireHeld() ?? Promise.resolve())).to.be.instanceOf(LeaseLostError);
     expect(await leases.open()).to.deep.equal([]);

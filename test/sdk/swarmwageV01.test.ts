@@ -11,7 +11,7 @@ import { useMarket } from "./support/useMarket.ts";
 const PRICE = parseUsdc("0.05");
 const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
 
-/** The form of a requirement that the published clients of x402 v1 accept. They throw at anything else. */
+/** The form of a requirement that the published clients of x402 v1 accept. They throw at every other form. */
 const requirementV1 = z.object({
   scheme: z.literal("exact"),
   network: z.enum(["base", "base-sepolia"]),
@@ -27,7 +27,7 @@ const requirementV1 = z.object({
 });
 
 describe("Swarmwage's published v0.1 client", () => {
-  // The id of Base Sepolia: x402 v1 knows chains by name only.
+  // The id of Base Sepolia, because x402 v1 knows chains only by name.
   const { chain, market } = useMarket({ chainId: 84_532 });
   let seller: OpenSeller;
   let buyer: Wallet;
@@ -37,7 +37,7 @@ describe("Swarmwage's published v0.1 client", () => {
     await chain.mint(buyer, PURSE);
   });
 
-  /** The body of its `hire()`. */
+  /** The body that the client's `hire()` sends. */
   const hireBody = (changes: object = {}) => ({
     protocol: "swarmwage/v0.1",
     buyer_id: buyer.address as string,
@@ -118,7 +118,7 @@ describe("Swarmwage's published v0.1 client", () => {
     return btoa(JSON.stringify(payment));
   }
 
-  it("hires our seller, pays it, and is answered in its own version", async () => {
+  it("hires and pays our seller, and gets the answer in its own version", async () => {
     const body = hireBody();
     const answered = await send(body, await pay(await send(body)));
     expect(answered.status).to.equal(200);
@@ -142,8 +142,8 @@ describe("Swarmwage's published v0.1 client", () => {
     expect(await chain.balanceOf(seller.wallet)).to.equal(PRICE);
     expect(await chain.balanceOf(buyer)).to.equal(PURSE - PRICE);
     expect(await seller.waitingReceipts()).to.equal(0);
-    // The client's UUID gives ids like any other nonce: a hire id of 32 bytes for the receipt and an escrow, and a job
-    // id.
+    // The client's UUID gives the same ids as any other nonce: a hire id of 32 bytes, which receipt and escrow use, and
+    // a job id.
     expect(answer.hire_id)
       .to.equal(hireId(buyer.address, body.nonce))
       .and.match(/^0x[0-9a-f]{64}$/);
@@ -154,13 +154,13 @@ describe("Swarmwage's published v0.1 client", () => {
     expect(await chain.balanceOf(buyer)).to.equal(PURSE - PRICE);
   });
 
-  it("is answered in v0.2 when it speaks v0.2", async () => {
+  it("gets the answer in v0.2 if it sends v0.2", async () => {
     const body = hireBody({ protocol: "swarmwage/v0.2" });
     const answered = await send(body, await pay(await send(body)));
     expect((await answered.json()).protocol).to.equal("swarmwage/v0.2");
   });
 
-  it("may write its address with the letters of EIP-55, which is the same buyer", async () => {
+  it("is the same buyer if it writes its address with an EIP-55 checksum", async () => {
     const body = hireBody({ buyer_id: buyer.account.address, seller_id: seller.wallet.account.address });
     const answered = await send(body, await pay(await send(body)));
     expect(answered.status).to.equal(200);
@@ -177,7 +177,7 @@ describe("Swarmwage's published v0.1 client", () => {
     expect((await refused.json()).errors[0].field).to.equal("buyer_id");
   });
 
-  it("may present an operator's budget token that names it with the letters of EIP-55", async () => {
+  it("may show an operator's budget token that has its address with an EIP-55 checksum", async () => {
     const operator = newWallet();
     const terms = {
       agent_id: buyer.account.address as string,
@@ -194,7 +194,7 @@ describe("Swarmwage's published v0.1 client", () => {
     expect([other.status, (await other.json()).code]).to.deep.equal([403, "budget_token_refused"]);
   });
 
-  it("gets an error for a nonce that others could guess, because the nonce opens the result", async () => {
+  it("gets an error for a nonce that others could guess, because the nonce gives access to the result", async () => {
     const guessable = [
       "order-1",
       "00000000-0000-0000-0000-000000000000",
@@ -211,7 +211,7 @@ describe("Swarmwage's published v0.1 client", () => {
     }
   });
 
-  it("gets advice in place of sending an unsigned rating", async () => {
+  it("gets a hint how to sign if it sends an unsigned rating", async () => {
     const head = (await market.ledger.get("/v1/ledger/latest")).json;
     const rating = { rating_token: `rtt_${"0".repeat(26)}`, stars: 5, latency_ms: 900, comment: "quick" };
     const refused = await market.ledger.post("/v1/rate", rating);
@@ -221,7 +221,7 @@ describe("Swarmwage's published v0.1 client", () => {
     expect((await market.ledger.get("/v1/ledger/latest")).json).to.deep.equal(head);
   });
 
-  it("publishes listings, and settles receipts with an ISO time, a UUID, and checks as a list or by name", async () => {
+  it("publishes listings, and settles receipts with an ISO time, a UUID, and checks in a list or by name", async () => {
     const agent = newWallet();
     const sorted = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(sorted);
@@ -278,7 +278,7 @@ describe("Swarmwage's published v0.1 client", () => {
       expect(refused.json.errors[0].field).to.match(/^verification\.checks/);
     }
 
-    // Its first releases left the inside of `verification` out of what they signed: anybody could have changed it.
+    // The client's first releases did not sign the inside of `verification`, so anybody could have changed it.
     const body = receipt("a5", list);
     const shallow = await market.ledger.post(
       "/v1/receipts",

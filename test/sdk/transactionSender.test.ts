@@ -41,7 +41,7 @@ describe("a sender of transactions", () => {
   });
   const count = (blockTag: "latest" | "pending" = "latest") =>
     chain.client.getTransactionCount({ address: wallet.address, blockTag });
-  /** From now on a block costs a hundred times as much. */
+  /** From the next block on, gas costs a hundred times as much. */
   const raiseGas = async () => {
     const { baseFeePerGas } = await chain.client.getBlock();
     await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas: (baseFeePerGas ?? 0n) * 100n + 10n ** 9n });
@@ -63,7 +63,7 @@ describe("a sender of transactions", () => {
     return await ended;
   }
 
-  it("pays more for a transaction that the chain does not take, and the transactions behind it follow, each once", async () => {
+  it("pays more for a transaction that is not mined, and the transactions after it follow, each once", async () => {
     const sender = open();
     const hash = await sender.send(mint(1n));
     const others = [sender.sendAndWait(mint(10n)), sender.sendAndWait(mint(100n))];
@@ -80,20 +80,20 @@ describe("a sender of transactions", () => {
     sender.close();
   });
 
-  it("pays no more while no block comes, because a price does not help then", async () => {
+  it("does not pay more while no block comes, because a higher price does not help then", async () => {
     const sender = open({ replaceMs: 10 });
     const hash = await sender.send(mint(1n));
     await sleep(300);
     const [block] = await pending();
     const { maxFeePerGas } = await chain.client.getTransaction({ hash: block ?? hash });
     const { maxFeePerGas: first } = await chain.client.estimateFeesPerGas();
-    // Once more, because the first look cannot know since when no block comes.
+    // The sender may raise the price once, because its first look cannot know how long no block has come.
     expect(Number(maxFeePerGas) / Number(first)).to.be.lessThan(1.5);
     sender.close();
     await chain.client.mine({ blocks: 1 });
   });
 
-  it("continues with a transaction that an earlier process sent, and gives its nonce to no other one", async () => {
+  it("continues with a transaction that an earlier process sent, and gives its nonce to no other transaction", async () => {
     const first = open();
     await first.send(mint(1n));
     first.close();
@@ -119,18 +119,18 @@ describe("a sender of transactions", () => {
     await mineDuring(second.wait(hash));
     expect(await chain.balanceOf(to)).to.equal(1n);
     expect(await count("pending")).to.equal(1);
-    // Once it is mined, the same call is a new one.
+    // After it is mined, the same call is a new transaction.
     await mineDuring(second.sendAndWait(mint(1n)));
     expect(await chain.balanceOf(to)).to.equal(2n);
     second.close();
   });
 
-  it("fills the nonce of a stuck transaction that it does not know, so that its own transactions follow", async () => {
+  it("uses the nonce of a stuck transaction that it does not know, so that its own transactions follow", async () => {
     const stranger = open({ store: memoryStore(), replaceMs: 600_000 });
     await stranger.send(mint(1n));
     stranger.close();
     const sender = open();
-    // The gas is given, because an estimate would include the other transaction.
+    // This call gives its gas, because an estimate would include the other transaction.
     const sent = sender.sendAndWait({ ...mint(10n), gas: 100_000n });
     while ((await count("pending")) < 2) await sleep(5);
     await raiseGas();
@@ -140,12 +140,12 @@ describe("a sender of transactions", () => {
     sender.close();
   });
 
-  it("pays more at the next try if a node hides the transaction that has the nonce", async () => {
+  it("pays more in the next attempt if the node hides the transaction that has the nonce", async () => {
     const stranger = open({ store: memoryStore(), replaceMs: 600_000 });
     await stranger.send(mint(1n));
     stranger.close();
     await raiseGas();
-    // This chain does not count transactions that wait for a better price.
+    // This chain does not count transactions whose price is too low for the next block.
     await chain.client.mine({ blocks: 1 });
     expect(await count("pending")).to.equal(0);
     const sender = open();
@@ -156,7 +156,7 @@ describe("a sender of transactions", () => {
     sender.close();
   });
 
-  it("sends a transaction again that its node has lost", async () => {
+  it("sends a transaction again if the node has lost it", async () => {
     const sender = open();
     const hash = await sender.send(mint(1n));
     await chain.client.dropTransaction({ hash });
@@ -165,7 +165,7 @@ describe("a sender of transactions", () => {
     sender.close();
   });
 
-  it("takes a transaction as sent if the node knows it, although the answer was lost", async () => {
+  it("counts a transaction as sent if the node knows it, even if the answer was lost", async () => {
     const isLost = { now: true };
     const request = chain.connection.provider.request.bind(chain.connection.provider);
     const { custom } = await import("viem");
@@ -186,7 +186,7 @@ describe("a sender of transactions", () => {
     sender.close();
   });
 
-  it("says when another transaction of the account took the nonce", async () => {
+  it("reports that another transaction of the account has used the nonce", async () => {
     const { chainId } = chain.network;
     const client = createPublicClient({ transport: chain.transport, cacheTime: 0 });
     const it_ = new SentTransactions({
@@ -212,7 +212,7 @@ describe("a sender of transactions", () => {
     other.close();
   });
 
-  it("ends all waiting when it is closed, and keeps what was sent in the store", async () => {
+  it("ends all waiting when it is closed, and keeps the sent transactions in the store", async () => {
     const sender = open();
     const hash = await sender.send(mint(1n));
     const waited = rejection(sender.wait(hash));
@@ -222,7 +222,7 @@ describe("a sender of transactions", () => {
     await chain.client.mine({ blocks: 1 });
   });
 
-  /** The hashes of the transactions that nobody has mined. */
+  /** The hashes of the transactions that are not mined yet. */
   const pending = async (): Promise<Hex[]> => {
     const { transactions } = await chain.client.getBlock({ blockTag: "pending" });
     return transactions as Hex[];

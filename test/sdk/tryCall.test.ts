@@ -23,7 +23,7 @@ describe("a simulated call", () => {
     return contractAddress?.toLowerCase() as Hex;
   };
 
-  it("has a result for any behaviour of the contract, and costs the provider no more than its gas", async () => {
+  it("has a result for any behaviour of the contract, and costs the provider no more than the given gas", async () => {
     const outcomes: { [mood: string]: [boolean, boolean] } = {};
     for (const [mood, number] of Object.entries(MOODS)) {
       const to = await deploy(hostileWallet(chain.token, number));
@@ -50,7 +50,7 @@ describe("a simulated call", () => {
     });
   });
 
-  it("is not a refusal if the provider fails, cuts the gas, or gives another answer", async () => {
+  it("does not count as refused if the provider fails, lowers the gas, or gives a malformed answer", async () => {
     const words = (...numbers: bigint[]) =>
       `0x${numbers.map((n) => n.toString(16).padStart(64, "0")).join("")}`;
     const answers: (() => unknown)[] = [

@@ -11,7 +11,7 @@ describe("withAskedAt", () => {
     expect(await withAskedAt("data.extract.from-url", page, now)).to.have.property("asked_at");
   });
 
-  it("does not change a caller's value, capabilities without a time, and params of a quote", async () => {
+  it("does not change a caller's own time, params of a capability without a time, or params of a quote", async () => {
     const own = { ticker: "AAPL", asked_at: 1_700_000_000 };
     expect(await withAskedAt("data.lookup.stock-price", own, now)).to.deep.equal(own);
     expect(await withAskedAt("compute.statistics.mean", { data: [1] }, now)).to.deep.equal({ data: [1] });

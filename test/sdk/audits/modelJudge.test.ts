@@ -192,7 +192,7 @@ describe("a judge that is a language model", () => {
     const limits = { store, tokensPerDay: 20_000, now: () => day * 86_400_000 };
     for (let at = 0; at < 9; at++) await judged(limits);
     expect(await store.get("spent/20000")).to.equal(9_000);
-    // Another process reads the spent tokens too. One question may use more tokens than are left.
+    // Another process counts the spent tokens too. A question is asked only if its highest possible cost is left.
     for (let at = 0; at < 20; at++) await judged(limits).catch(() => {});
     const asked = vendor.asked.length;
     expect(asked).to.be.within(10, 19);
@@ -201,7 +201,7 @@ describe("a judge that is a language model", () => {
     day++;
     await judged(limits);
     expect(await store.keys("spent")).to.deep.equal(["spent/20001"]);
-    // Nobody knows the cost of a question that failed.
+    // The cost of a failed question is unknown, so its highest possible cost is counted.
     vendor.say = () => vendorError(500);
     await rejection(judged(limits));
     expect(await store.get<number>("spent/20001")).to.be.above(5_000);

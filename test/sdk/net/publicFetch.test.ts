@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { createPublicFetch } from "tallystick-sdk/net/publicFetch";
 import { rejection } from "../support/tamper.ts";
 
-/** Takes 127.0.0.1 for a public server and 127.0.0.2 for a private one, so that both can be connected to. */
+/** Treats 127.0.0.1 as public and 127.0.0.2 as private, because a test can connect to both. */
 const policy = { isPublic: (address: string) => address === "127.0.0.1", problemOf: () => undefined };
 
 describe("a fetch for addresses that strangers give", () => {
@@ -35,7 +35,7 @@ describe("a fetch for addresses that strangers give", () => {
     }
   });
 
-  /** Names as they resolve, one answer after the other. */
+  /** Resolves names to these answers, one after the other. */
   const resolving = (...answers: string[][]) => {
     const asked: string[] = [];
     const resolve = async (host: string) => {
@@ -47,7 +47,7 @@ describe("a fetch for addresses that strangers give", () => {
   const url = (host: string) => `http://${host}:${port}/`;
   const causeOf = (error: Error) => (error.cause ?? error) as { code?: string };
 
-  it("connects to the checked address, and not to another one that the name has a moment later", async () => {
+  it("connects to the checked address, even if the name has another address a moment later", async () => {
     const { asked, resolve } = resolving(["127.0.0.1"], ["127.0.0.2"]);
     const response = await createPublicFetch({ resolve, policy })(url("rebind.example"));
     expect(await response.text()).to.equal("hello");
@@ -55,7 +55,7 @@ describe("a fetch for addresses that strangers give", () => {
     expect(heard).to.deep.equal([`127.0.0.1 rebind.example:${port}`]);
   });
 
-  it("refuses a name with a private address, also among public ones, and one without any", async () => {
+  it("refuses a name with a private address, even among public addresses, and a name without an address", async () => {
     for (const addresses of [["127.0.0.2"], ["127.0.0.1", "127.0.0.2"], ["127.0.0.1", "::1"]]) {
       const { resolve } = resolving(addresses);
       const error = await rejection(createPublicFetch({ resolve, policy })(url("db.example")));
@@ -99,7 +99,7 @@ describe("a fetch for addresses that strangers give", () => {
     expect((await rejection((await fetch(url("127.0.0.1"))).text())).name).to.equal("TimeoutError");
   });
 
-  it("refuses an address against the policy before any request", async () => {
+  it("refuses a URL that breaks the policy, before any look-up or request", async () => {
     const { asked, resolve } = resolving(["127.0.0.1"]);
     for (const text of [
       url("agent.example"),

@@ -13,14 +13,14 @@ import type { Outcome, Task } from "./page.ts";
 import { story } from "./story.ts";
 
 /**
- * They give 20,000 lines: the first line, two lines for each hire between two ticks, and a line for each tick.
- * LOG_TICKS=990 gives 100,000 lines.
+ * The long log has 20,000 lines: the first line, two lines for each hire between two ticks, and a line for each tick.
+ * With LOG_TICKS=990 it has 100,000 lines.
  */
 const [TICKS, HIRES] = [Number(process.env.LOG_TICKS ?? 198), 50];
 
 /**
- * Adds reports of outcomes at the end of a log. To get the figures in its digest, the derivation searches for them
- * digit by digit.
+ * Adds reports of outcomes at the end of a log. To get the figures in its digest, the derivation searches for these
+ * figures digit by digit.
  */
 function withOutcomes(log: EventLog): EventLog {
   const operator = wallet(20);
@@ -46,7 +46,7 @@ describe("a node's log in a page", function () {
   let page: Page;
   const long = withOutcomes(story(TICKS, HIRES));
   const log = story(40);
-  /** The nodes of the long log and of the other log. */
+  /** The node with the long log, and the node with the short log. */
   let longNode: FakeNode;
   let node: FakeNode;
 
@@ -102,11 +102,11 @@ describe("a node's log in a page", function () {
       agreed: TICKS + 1,
     });
     expect(progress).to.equal(Math.ceil(lines / 5_000));
-    // A page that waited for the derivation would have no beats.
+    // A page that the derivation blocks has no beats.
     expect(beats).to.be.above(progress);
   });
 
-  it("names the tick at which one of its pages is false", async () => {
+  it("is refused with the first wrong tick if one of its pages is false", async () => {
     const at = log.events.findIndex(({ kind }, n) => n > 60 && kind === "transfer");
     const tick = log.events.findIndex(({ kind }, n) => n > at && kind === "tick");
     node.on = (asked, it) =>
@@ -123,23 +123,23 @@ describe("a node's log in a page", function () {
     );
   });
 
-  it("accepts no invalid signature", async () => {
+  it("is refused if its signatures are checked and invalid", async () => {
     const outcome = await derive(node.url, { trustSignatures: false });
     expect(outcome).to.include({ code: "digest_differs" });
   });
 
-  it("stops when the page aborts, and sends no more requests", async () => {
+  it("is not read further after the page aborts", async () => {
     longNode.asked.length = 0;
     expect(await derive(longNode.url, { abortAfter: 2 })).to.deep.equal({
       code: "enough",
       message: "enough",
     });
     expect(await derive(node.url)).to.have.property("derived");
-    // The whole log would take at least five pages and the digests. One more request may have been under way.
+    // The whole log needs at least five pages and the digests. One more request may have been on its way at the abort.
     expect(longNode.asked).to.have.length.below(5);
   });
 
-  it("reports when its program is missing", async () => {
+  it("leads to an error if the worker's program is missing", async () => {
     expect(await derive(node.url, { program: "/none.js" })).to.include({ code: "worker_failed" });
   });
 });

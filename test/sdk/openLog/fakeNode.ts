@@ -12,21 +12,21 @@ export type PageAnswer = {
 
 export type FakeNode = {
   url: string;
-  /** The requested paths since the list was last emptied. */
+  /** The requested paths since a test last emptied this list. */
   asked: string[];
   /** Changes an answer before it is sent. */
   on: (path: string, answer: PageAnswer) => PageAnswer;
   close: () => Promise<void>;
 };
 
-/** Pages of every origin may read it, as with a real node. */
+/** Pages of every origin may read the answers, like those of a real node. */
 const CORS = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers": "tallystick-lines,retry-after",
 };
 
 /**
- * Serves the pages of a log as docs/rest.md describes them. It is separate from the indexer's code, which test/indexer
+ * Serves the pages of a log as docs/rest.md describes them. It does not use the indexer's code, which test/indexer
  * tests.
  */
 export async function fakeNode(

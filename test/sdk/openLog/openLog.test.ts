@@ -63,19 +63,19 @@ describe("the log of a node", () => {
     return error as TallystickError;
   }
 
-  /** Changes what pages of the log tell. */
+  /** Changes the pages of the log that the node sends. */
   function onPages(change: (lines: string[], page: PageAnswer) => PageAnswer) {
     node.on = (asked, page) => (asked.startsWith("/v1/events") ? change(linesOf(page), page) : page);
   }
 
   const whole = (lines: string[]) => pageAnswer(lines, { after: 0, last: lines.length });
 
-  it("derives to the node's digest at every tick, and is stored byte for byte", async () => {
+  it("gives the node's digest at every tick, and is stored byte for byte", async () => {
     expect(await check({ keep })).to.equal(40);
     expect(await readFile(keep, "utf8")).to.equal(texts.join(""));
   });
 
-  it("leaves a line alone that another process is writing", async () => {
+  it("is not changed in the file while another process writes a line", async () => {
     const begun = `${texts[0]}${texts[1]?.slice(0, 20)}`;
     await writeFile(keep, begun);
     const kept = await KeptLog.open(keep);
@@ -89,7 +89,7 @@ describe("the log of a node", () => {
     await kept.close();
   });
 
-  it("continues where it stopped, also if it was cut off within a line", async () => {
+  it("is continued where the file ends, even if the file ends within a line", async () => {
     await writeFile(keep, texts.slice(0, 50).join(""));
     const read: object[] = [];
     expect(await check({ keep, onProgress: (it) => read.push(it) })).to.equal(40);
@@ -105,7 +105,7 @@ describe("the log of a node", () => {
     expect(await readFile(keep, "utf8")).to.equal(texts.join(""));
   });
 
-  it("does not continue with the log of another node, or with a log that became shorter", async () => {
+  it("is not added to the file of another log or of a longer log", async () => {
     const longer = [...texts, JSON.stringify({ block: 9_999, time: 1_999_999_999, kind: "tick" })];
     await writeFile(keep, `${longer.join("")}\n`);
     expect((await failure(derive({ keep }))).code).to.equal("other_log");
@@ -118,7 +118,7 @@ describe("the log of a node", () => {
     expect(await readFile(keep, "utf8"), "the file stays as it was").to.equal(changed.join(""));
   });
 
-  it("names the tick and the lines when one line was changed on its way", async () => {
+  it("is refused with the tick and the lines if one line was changed on the way", async () => {
     const at = texts.findIndex((line, n) => n > 60 && line.includes('"kind":"transfer"'));
     const tick = log.events.findIndex(({ kind }, n) => n > at && kind === "tick");
     const before = log.events.findLastIndex(({ kind }, n) => n < at && kind === "tick");
@@ -134,7 +134,7 @@ describe("the log of a node", () => {
     expect(error.hint).to.contain(`lines ${before + 2} to ${tick + 1} first`);
   });
 
-  it("names the tick when a line was left out and the others were numbered again", async () => {
+  it("is refused with the tick if a line was left out and the next lines were numbered again", async () => {
     const at = log.events.findIndex(({ kind }, n) => n > 60 && kind === "record");
     const tick = log.events.findIndex(({ kind }, n) => n > at && kind === "tick");
     onPages((lines) => whole(lines.filter((_, n) => n !== at)));
@@ -143,7 +143,7 @@ describe("the log of a node", () => {
     expect(error.message).to.contain(`The tick of block ${log.events[tick]?.block}, line ${tick},`);
   });
 
-  it("names a tick that was left out of the log, or out of the digests", async () => {
+  it("is refused with the tick if the log or the digests leave this tick out", async () => {
     const at = log.events.findIndex(({ kind }, n) => n > 60 && kind === "tick");
     const block = log.events[at]?.block;
     onPages((lines) => whole(lines.filter((_, n) => n !== at)));
@@ -183,23 +183,23 @@ describe("the log of a node", () => {
     ],
     ["has no lines though there are more", () => pageAnswer([], { after: 0, last }), "ends with line 0"],
     ["has other line numbers", headed(`first=2, next=${last + 2}, last=${last + 1}`), "begins with line 2"],
-    ["counts wrongly", headed(`first=1, next=${last}, last=${last}`), `it has ${last} lines`],
-    ["has more than there is", headed(`first=1, next=${last + 1}, last=7`), "says that line 7 is the last"],
-    ["says nothing of itself", headed("first=1"), "does not say which lines"],
+    ["counts its lines wrongly", headed(`first=1, next=${last}, last=${last}`), `it has ${last} lines`],
+    ["has too many lines", headed(`first=1, next=${last + 1}, last=7`), "says that line 7 is the last"],
+    ["does not say its lines", headed("first=1"), "does not say which lines"],
     [
       "has an empty line",
       (lines: string[]) => whole([...lines.slice(0, 4), "", ...lines.slice(4)]),
       "has no event in line 5",
     ],
     ["is out of order", (lines: string[]) => whole([...lines.slice(0, 4), ...lines.slice(2)]), "Line 5 "],
-    ["has what is not an event", (lines: string[]) => whole([...lines.slice(0, 4), "{}"]), "Line 5 "],
+    ["has an invalid event", (lines: string[]) => whole([...lines.slice(0, 4), "{}"]), "Line 5 "],
     [
       "is not UTF-8",
       (_: string[], it: PageAnswer) => ({ ...it, body: Buffer.from([0xff, 0x0a]) as unknown as string }),
       "is no text",
     ],
   ] as const) {
-    it(`refuses a page that ${what}, and stores nothing of it`, async () => {
+    it(`is refused if a page ${what}, and nothing of this page is stored`, async () => {
       onPages(change);
       const error = await failure(derive({ keep }));
       expect(error.message).to.contain(problem);
@@ -207,7 +207,7 @@ describe("the log of a node", () => {
     });
   }
 
-  it("reads to the end when a cache gives an earlier end, and stops at a node that always has more", async () => {
+  it("is read to the end if a cache gives an earlier end, and is refused if it never ends", async () => {
     const page = (after: number, size: number, end: number) => {
       const lines = Array.from({ length: size }, (_, n) =>
         JSON.stringify({ block: 1 + after + n, time: 1_767_225_600 + after + n, kind: "tick" }),
@@ -219,7 +219,7 @@ describe("the log of a node", () => {
       for await (const text of nodeLog(node.url, { most })) lines += text.split("\n").length;
       return lines;
     };
-    // The first page was kept by a cache when there were 6,000 lines; now there are 7,000.
+    // A cache stored the first page when the log had 6,000 lines. Now the log has 7,000 lines.
     node.on = (asked) => (asked.includes("after=0&") ? page(0, 5_000, 6_000) : page(5_000, 2_000, 7_000));
     expect(await read()).to.equal(7_000);
     node.on = (asked) => {
@@ -231,7 +231,7 @@ describe("the log of a node", () => {
     expect(error.message).to.contain("20001 lines");
   });
 
-  it("asks a busy node again, and passes on the error of a node that refuses", async () => {
+  it("is asked for again if the node is busy; the error of a node that refuses is passed on", async () => {
     let refusals = 2;
     node.on = (_, page) =>
       refusals-- > 0 ? { status: 429, headers: { "retry-after": "0" }, body: "{}" } : page;
@@ -250,7 +250,7 @@ describe("the log of a node", () => {
     expect((await failure(derive())).code).to.equal("unreachable");
   });
 
-  it("accepts no impossible digests", async () => {
+  it("is refused with impossible digests", async () => {
     const digest = `0x${"ab".repeat(32)}`;
     const tick = { block: 4, time: 1, digest, line: 4 };
     for (const body of [
@@ -267,13 +267,13 @@ describe("the log of a node", () => {
           ? { ...page, body: typeof body === "string" ? body : JSON.stringify(body) }
           : page;
       const error = await failure(check());
-      // The first tick of the story is in another block. So a page that could be valid is reported as a difference.
+      // The first tick of the story is in another block. So a page that may be valid is reported as a difference.
       expect(error.code, JSON.stringify(body)).to.be.oneOf(["bad_answer", "digest_differs"]);
     }
   });
 
-  describe("compared", () => {
-    it("with the digests of nodes that agree, also if one begins later or is behind", async () => {
+  describe("compared with other nodes", () => {
+    it("agrees if the digests agree, even if one node begins later or is behind", async () => {
       const other = await open(log);
       expect(await compareNodes([node.url, other.url])).to.deep.equal({
         ticks: 40,
@@ -292,11 +292,11 @@ describe("the log of a node", () => {
       });
     });
 
-    it("reads only the ticks that the other nodes may have too", async () => {
+    it("is read only at the ticks that the other nodes may have too", async () => {
       const other = await open(log);
       /**
-       * Serves the digests two at a time. The other node has no digests, fewer of the latest ones, or only those from a
-       * later time on.
+       * Serves these digests two at a time. The other node first has no digests, then only those from a later time on,
+       * then only two digests that the first node does not have.
        */
       const inTwos = (asked: string, page: PageAnswer, some: (all: Tick[]) => Tick[]) => {
         const from = Number(/from=(\d+)/.exec(asked)?.[1]);
@@ -315,7 +315,7 @@ describe("the log of a node", () => {
       other.on = (asked, page) => inTwos(asked, page, (all) => all.filter(({ block }) => block >= begins));
       node.asked.length = 0;
       expect((await compareNodes([node.url, other.url])).ticks).to.equal(10);
-      // One page for its first tick, five pages of two.
+      // One page for the other node's first tick, and five pages with two ticks each.
       expect(node.asked).to.have.length(6);
       const last = log.events.at(-1)?.block ?? 0;
       other.on = (asked, page) =>
@@ -325,7 +325,7 @@ describe("the log of a node", () => {
       expect(node.asked).to.have.length(2);
     });
 
-    it("names the first tick that differs and the line, if a line differs", async () => {
+    it("differs at the first different tick, and at the first different line", async () => {
       const at = log.events.findIndex(({ kind }, n) => n > 60 && kind === "transfer");
       const changed = story(40);
       // biome-ignore lint/suspicious/noExplicitAny: the value of a transfer
@@ -345,7 +345,7 @@ describe("the log of a node", () => {
       });
     });
 
-    it("names a line before the tick at which it has an effect, and reports equal logs", async () => {
+    it("may differ at a line before the tick with the effect, or at a tick and at no line", async () => {
       const other = await open(log);
       const block = log.events.findLast(({ kind }) => kind === "tick")?.block;
       const lying = (page: PageAnswer) =>

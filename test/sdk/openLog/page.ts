@@ -1,8 +1,8 @@
 import { type DerivedNode, deriveInWorker } from "tallystick-sdk/openLog";
 
 /**
- * The results of a page: the worker's result, the number of its progress messages, and how often the page did other
- * work meanwhile.
+ * The outcome of a page: the worker's result, the number of its progress messages, and how often the page could do
+ * other work meanwhile.
  */
 export type Outcome =
   | { derived: DerivedNode; progress: number; beats: number }
@@ -17,7 +17,7 @@ export type Task = {
   program?: string | undefined;
 };
 
-/** The script of a page: derives a node's log in a worker. Bundled for the browser. */
+/** The script of a page. It derives a node's log in a worker. The test bundles it for the browser. */
 export async function derive({ url, trustSignatures, abortAfter, program }: Task): Promise<Outcome> {
   const controller = new AbortController();
   let [progress, beats] = [0, 0];

@@ -24,9 +24,9 @@ describe("a proof that is compared with the chain", () => {
     "another size": { size: 4 },
     "another ledger": { id: word("1f") },
     "another contract's ledger": { contract: address("c1") },
-    "nothing, since it failed": { status: "reverted" },
+    "nothing, because it failed": { status: "reverted" },
   }))
-    it(`is refused when the transaction anchored ${what}`, async () => {
+    it(`is refused if the transaction anchored ${what}`, async () => {
       expect(await refusal(proof, chainWith(changed))).to.contain(
         "did not anchor the checkpoint's size and root",
       );

@@ -55,7 +55,7 @@ describe("createQueryClient", () => {
     await database?.close();
   });
 
-  it("sends no search with a limit that is no number", async () => {
+  it("sends no search with a filter that is not a finite number", async () => {
     for (const limit of [Number.NaN, Number.POSITIVE_INFINITY]) {
       const answer = client.search({ capability: "text.task0", min_success_rate: limit, limit: 5 });
       const error = await answer.then(
@@ -67,7 +67,7 @@ describe("createQueryClient", () => {
     }
   });
 
-  it("sends no GraphQL variable that is no number, wherever it is", async () => {
+  it("sends no GraphQL variable that is not a finite number, at any depth", async () => {
     for (const limit of [Number.NaN, Number.NEGATIVE_INFINITY]) {
       const answer = client.graphql.agents({
         where: { minSuccessRate: limit, capability: null },
@@ -108,7 +108,7 @@ describe("createQueryClient", () => {
     expect(receipts[0]?.hire).to.include({ outcome: "success" });
   });
 
-  it("queries GraphQL with typed functions, and throws its codes", async () => {
+  it("queries GraphQL with typed functions, and throws the node's error codes", async () => {
     const agent = await client.agent(seller);
     expect(agent).to.include({ successRate: 0.8, last30dHireCountRaw: 5 });
     expect(agent?.hires.nodes).to.have.length(5);
@@ -123,7 +123,7 @@ describe("createQueryClient", () => {
     expect(await client.params()).to.include({ version: 1 });
   });
 
-  it("throws the node's problem, with its code", async () => {
+  it("throws the node's problem with the problem's code", async () => {
     const refused = await client.reputation(wallet(99)).catch((error: ServiceError) => error);
     expect(refused).to.include({ name: "ServiceError", code: "unknown_agent", status: 404 });
     const wrong = await client.search({ capability: "x" }).catch((error: ServiceError) => error);

@@ -3,7 +3,7 @@ import { memoryBudget } from "tallystick-sdk/budget/budget";
 import { type Market, MEAN, mean, PURSE } from "./market.ts";
 import type { SdkChain } from "./sdkChain.ts";
 
-/** The capability that is hired in direct mode, and its price. */
+/** An order of a hire in direct mode, its price and its listing. */
 export const ORDER = {
   capability: MEAN,
   params: { data: [1, 2, 6] },
@@ -13,7 +13,7 @@ export const ORDER = {
 export const PRICE = parseUsdc("0.05");
 export const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
 
-/** The balances of buyer and seller before and after it. */
+/** The balances of buyer and seller before the hire, and after the payment. */
 export const UNTOUCHED = [PURSE, 0n];
 export const PAID = [PURSE - PRICE, PRICE];
 

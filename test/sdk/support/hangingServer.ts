@@ -3,20 +3,20 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { Hono } from "hono";
 
-/** The ways in which an answer never ends: nothing is sent, only its first half, or one byte a second. */
+/** The ways in which an answer does not end: nothing is sent, only its first half is sent, or one byte a second. */
 export type Hang = "before headers" | "in the body" | "drip";
 export const HANGS: readonly Hang[] = ["before headers", "in the body", "drip"];
 
-/** The kind of request: for terms, with the payment, or for a job. */
+/** The kind of request: for terms, with the payment, for a job, with a countersignature, or another request. */
 export type Asked = "terms" | "payment" | "job" | "countersignature" | "other";
 
 /** A real server in front of a seller, on a real socket. */
 export type HangingServer = {
   url: string;
-  /** A test replaces it: the requests that hang, and whether the seller gets them. */
+  /** Says whether and how a request hangs, and whether the seller gets this request. A test replaces it. */
   hang: (asked: Asked) => { how: Hang; isHeard: boolean } | undefined;
   app: Pick<Hono, "fetch"> | undefined;
-  /** Settles when something hangs. */
+  /** Resolves when a request hangs. */
   hanging: () => Promise<void>;
   close: () => Promise<void>;
 };

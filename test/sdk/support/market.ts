@@ -13,22 +13,22 @@ import { newWallet, type SdkChain, type Wallet } from "./sdkChain.ts";
 export const NODE = "http://node.test";
 export const MEAN = "compute.statistics.mean";
 
-/** A handler for {@link MEAN} that really computes. */
+/** A handler for {@link MEAN} that computes the real mean. */
 export function mean({ data }: { [key: string]: unknown }): { result: number } {
   const numbers = data as number[];
   return { result: numbers.reduce((sum, value) => sum + value, 0) / numbers.length };
 }
 
-/** Sellers and buyers on one chain, with a real settlement service, and a network that only exists in this process. */
+/** Sellers and buyers on one chain, with a real settlement service. The network exists only in this process. */
 export type Market = {
   chain: SdkChain;
   ledger: TestService;
-  /** Reaches the apps by the name of their host. Replace an entry to change who answers. */
+  /** The apps by the names of their hosts. A test replaces an entry to change the answers. */
   hosts: { [host: string]: { request: (input: string, init?: RequestInit) => Response | Promise<Response> } };
   fetch: Fetch;
   folder: string;
   search: SearchClient;
-  /** Offers that the search finds, by every seller that was opened. */
+  /** The offers that the search finds: those of every seller that was opened. */
   offers: FoundAgent[];
   openSeller: (
     changes: Partial<CreateSellerParameters> & Pick<CreateSellerParameters, "listings" | "handlers">,
@@ -97,7 +97,7 @@ export async function openMarket(chain: SdkChain): Promise<Market> {
       };
       const seller = await createSeller(parameters);
       sellers.push(seller);
-      // The path of an endpoint is removed, as by a reverse proxy.
+      // Removes the path of the endpoint, like a reverse proxy.
       const direct: Market["hosts"][string] = {
         request: (input, init) =>
           seller.app.request(input.replace(`http://${host}/v1`, `http://${host}`), init),
@@ -127,7 +127,7 @@ export async function openMarket(chain: SdkChain): Promise<Market> {
       return { ...buyer, wallet };
     },
     close: async () => {
-      // A killed seller never answers.
+      // The close of a killed seller never ends.
       const closed = Promise.all(sellers.map((seller) => seller.close()));
       await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 500))]);
       await ledger.close();

@@ -4,12 +4,12 @@ import type { SdkChain } from "./sdkChain.ts";
 
 export type RpcRequest = { method: string; params: unknown[]; id: number };
 
-/** A provider of the chain by HTTP. A test can make it fail. */
+/** An HTTP provider of the chain. A test can make it fail. */
 export type RpcProxy = {
   url: string;
   /**
-   * The answer in place of the chain's: a body, or undefined for the chain's own answer. A promise that never resolves
-   * makes it hang.
+   * Gives a body in place of the chain's answer, or undefined for the chain's own answer. A promise that never resolves
+   * makes the request hang.
    */
   sabotage: (request: RpcRequest) => unknown | Promise<unknown>;
   close: () => Promise<void>;

@@ -1,2 +1,2 @@
-// The chain of the tests is that of the soak and the benchmark.
+// The tests use the same chain as the soak and the benchmark.
 export * from "../../../tools/bench/hire/sdkChain.ts";

@@ -1,5 +1,5 @@
-// A seller as a separate process, which a test kills. Its settings are JSON in its first argument. It prints a line
-// when it listens.
+// A seller as a separate process, which a test kills. Its first argument has its settings as JSON. It prints a line
+// when it listens, and a line when it works.
 import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "@hono/node-server";
 import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";

@@ -1,4 +1,4 @@
-// A process that reserves 7 units at a time from a shared budget of 500, and prints how often it was allowed to.
+// A process that reserves 7 units at a time from a shared budget of 500, and prints the number of its reservations.
 import { storeBudget } from "tallystick-sdk/budget/storeBudget";
 import { fileStore } from "tallystick-sdk/store/fileStore";
 

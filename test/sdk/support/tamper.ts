@@ -5,7 +5,7 @@ import type { Market, OpenSeller } from "./market.ts";
 
 type Answer = (input: string, init?: RequestInit) => Response | Promise<Response>;
 
-/** Puts a proxy between a seller and its buyers. Returns the list of its requests, which grows. */
+/** Puts a proxy between a seller and its buyers. `asked` has the requests so far. */
 export function between(
   market: Market,
   seller: Pick<OpenSeller, "host">,
@@ -65,8 +65,8 @@ export async function rejection(work: Promise<unknown>): Promise<any> {
 }
 
 /**
- * A store whose process can be killed. From then on it does nothing. `connection` breaks at that time, as with a
- * process that has ended: callers that wait for an answer get an error.
+ * A store whose process can be killed. After the kill no call of the store ends, and `connection` breaks like that of
+ * an ended process: callers that wait for an answer get an error.
  */
 export function killable(store: KeyValueStore): {
   store: KeyValueStore;

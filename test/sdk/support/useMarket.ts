@@ -23,14 +23,14 @@ export function useMarket(options: { chainId?: number } = {}): { chain: SdkChain
   return { chain: current(() => chain), market: current(() => market) };
 }
 
-/** A fresh wallet with the money of every buyer, and the amount that it has paid since. */
+/** A new wallet with the money that every buyer has at the start. `paid` gives the amount that it has paid since. */
 export async function newPurse(chain: SdkChain): Promise<Wallet & { paid: () => Promise<bigint> }> {
   const wallet = newWallet();
   await chain.mint(wallet, PURSE);
   return { ...wallet, paid: async () => PURSE - (await chain.balanceOf(wallet)) };
 }
 
-/** An object that forwards to the present result of `get`. */
+/** An object that forwards to the current result of `get`. */
 function current<T extends object>(get: () => T | undefined): T {
   return new Proxy({} as T, {
     get: (_, name) => Reflect.get(get() as T, name),

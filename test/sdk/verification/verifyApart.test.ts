@@ -7,7 +7,7 @@ import { verifyApart } from "tallystick-sdk/verification/verifyApart";
 const capability = "compute.statistics.mean";
 const [params, result] = [{ data: [1, 2, 6] }, { result: 3 }];
 
-/** A worker's program that does something as soon as it gets a job. */
+/** A worker's program that runs this code as soon as it gets a job. */
 const programThat = (does: string): URL =>
   new URL(
     `data:text/javascript,import { parentPort } from "node:worker_threads"; ${encodeURIComponent(
@@ -16,7 +16,7 @@ const programThat = (does: string): URL =>
   );
 
 describe("verification in a worker", () => {
-  it("has the same verdict as in the same thread, one result after the other and several at a time", async () => {
+  it("gives the same outcome as in the same thread, for one result or for several at the same time", async () => {
     const wrong = { result: 4 };
     for (const given of [result, wrong, null, "3"]) {
       const apart = await verifyApart({ capability, params, result: given });
@@ -60,14 +60,14 @@ describe("verification in a worker", () => {
     expect(verification.checks).to.deep.equal({ kept_the_memory_limit: false });
   });
 
-  it("verifies in the same thread if there are no workers, or none that starts", async () => {
+  it("runs in the same thread if there are no workers, or if no worker starts", async () => {
     const job = { capability, params, result };
     expect((await verifyApart(job, { start: () => undefined })).all_passed).to.equal(true);
     const program = new URL("data:text/javascript,throw new Error('cannot start')");
     expect((await verifyApart(job, { program })).all_passed).to.equal(true);
   });
 
-  it("verifies in the same thread if a worker cannot load its code, which is no fault of the result", async () => {
+  it("runs in the same thread if a worker cannot load its code, because this is not the result's fault", async () => {
     const program = programThat('parentPort.postMessage({ error: "gone", code: "capability_unavailable" });');
     const verification = await verifyApart({ capability, params, result }, { program });
     expect(verification).to.include({ all_passed: true });
