@@ -102,7 +102,7 @@ describe("files that the portal verifies", () => {
     expect(found).to.deep.equal({ what: "the proof", size: 7, root: toHex(tree.root(7)), isWhole: false });
   });
 
-  it("name their ledger only by their first record that is bound to one", async () => {
+  it("name their ledger only by their first record that is bound to a ledger", async () => {
     const [own, other] = [`0x${"1e".repeat(32)}`, `0x${"2e".repeat(32)}`];
     const lines: string[] = [];
     let parentHash = GENESIS_HASH;

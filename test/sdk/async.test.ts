@@ -194,7 +194,7 @@ describe("an asynchronous hire", () => {
     expect(await store.keys("callback")).to.deep.equal([]);
   });
 
-  it("waits while the disk is full, without an end of the process, and continues when the disk has space", async () => {
+  it("waits while the disk is full, and continues when the disk has space; the process does not end", async () => {
     const disk = memoryStore();
     let isFull = false;
     let runs = 0;

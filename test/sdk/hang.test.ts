@@ -164,7 +164,7 @@ describe("a hire in which one party hangs", () => {
     expect(await buyer.waitingReports()).to.equal(1);
   });
 
-  it("the ledger takes no records, also no receipts: the next process sends the report", async () => {
+  it("the ledger takes no reports and no receipts: the next process sends the report", async () => {
     const journal = memoryStore();
     const { buyer } = await scene({ journal }, UNHURRIED);
     const node = market.hosts["node.test"]!;

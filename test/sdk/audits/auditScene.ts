@@ -20,7 +20,7 @@ export const NODE = "http://node.test";
 export const DAY = 86_400;
 const ASSIGNED = 1_767_225_600;
 
-/** A judge that gives pass to all work. */
+/** A judge whose verdict is always pass. */
 export const passes: Judge = async () => ({
   verdict: "pass",
   reasons: [{ code: "meets_request", detail: "every point was met" }],

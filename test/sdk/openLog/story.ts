@@ -3,7 +3,7 @@ import { EventLog, TOKEN, wallet } from "../../derive/eventLog.ts";
 
 const [seller, buyer] = [wallet(1), wallet(2)];
 
-/** A log as a node exports it: `ticks` times `hires` hires and a tick. The first line names the token. */
+/** A log as a node exports it, with `ticks` ticks and `hires` hires before each tick. The first line names the token. */
 export function story(ticks: number, hires = 2): EventLog {
   const log = new EventLog();
   log.events[0] = {
