@@ -18,7 +18,7 @@ import { createMetrics as settlementMetrics } from "../../services/settlement/me
 import { mirrorRegistry } from "../../services/settlement/mirror/mirrorMetrics.ts";
 import { createWitnessApp } from "../../services/witness/app.ts";
 
-/** Installs Debian's `prometheus` where promtool is missing, as root. */
+/** The test also runs promtool. If promtool is missing, it installs Debian's `prometheus`, as root. */
 const RUNS_PROMTOOL = process.env.PROMTOOL === "1";
 
 const file = (name: string) => path.join(repositoryRoot, "deploy", name);
@@ -172,7 +172,7 @@ describe("alerts and the dashboard", () => {
       ).to.equal(true);
   });
 
-  it("read every metric of our own, so that none is collected for nobody", () => {
+  it("read every metric of our own, so we collect no metric that nobody reads", () => {
     const bare = (name: string) => name.replace(/_(?:bucket|count|sum)$/, "");
     const read = new Set(expressions.flatMap(([, expr]) => metricsIn(expr).map(bare)));
     const ours = new Set([...series.keys()].filter((name) => name.startsWith("tallystick_")).map(bare));
@@ -190,7 +190,7 @@ describe("alerts and the dashboard", () => {
     expect(jobs.split("|")).to.have.members(scrape_configs.map(({ job_name }) => job_name));
   });
 
-  it("report a metric that nobody exposes, and a histogram without its ending", () => {
+  it("are compared with exact names: an unknown metric, or a histogram without its ending, does not count as exposed", () => {
     expect(series.has("tallystick_http_request_seconds")).to.equal(false);
     expect(series.has("tallystick_no_such")).to.equal(false);
     expect(metricsIn('sum by (job) (rate(tallystick_a_total{status="5xx"}[5m])) > 0')).to.deep.equal([
@@ -213,7 +213,7 @@ describe("alerts and the dashboard", () => {
     }
   });
 
-  it("have panels with a title each, without overlap, that query the chosen Prometheus", () => {
+  it("have panels that have a title, do not overlap, and query the chosen Prometheus", () => {
     const { panels } = board;
     expect(new Set(panels.map(({ id }) => id)).size).to.equal(panels.length);
     for (const [n, a] of panels.entries()) {
@@ -233,7 +233,7 @@ describe("alerts and the dashboard", () => {
   });
 
   if (RUNS_PROMTOOL) {
-    it("are accepted by promtool, with each expression and the configuration", function () {
+    it("are accepted by promtool: the rules, the configuration, and the expression of every panel", function () {
       this.timeout(600_000);
       const apt = (...args: string[]) => execFileSync("apt-get", ["-qq", ...args], { stdio: "ignore" });
       try {
@@ -266,5 +266,5 @@ describe("alerts and the dashboard", () => {
   }
 });
 
-/** Words of the expressions that are labels of joins. */
+/** Keywords of joins. They look like metrics in an expression, but are none. */
 const LABELS = new Set(["group_left", "group_right"]);

@@ -37,7 +37,7 @@ describe("npm run demo", function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Runs a command against the kept node. */
+  /** Runs a command against the demo's node, which `--keep` leaves running. */
   async function command(...args: string[]): Promise<{ code: number | null; out: string }> {
     return await commandWith({ DATABASE_URL: demo.databaseUrl, DATABASE_SCHEMA: "tallystick" }, ...args);
   }
@@ -50,7 +50,7 @@ describe("npm run demo", function () {
     return { code, out: `${out}${err}` };
   }
 
-  it("has one seller in Tier 2, counts the ring's 20 hires as 4, and its rewritten history is refused", () => {
+  it("has one seller in Tier 2, counts the ring's 20 hires as 4, and shows that the contract refuses a rewritten history", () => {
     const named = (name: string) => demo.agents.find((agent) => agent.name === name);
     expect(named("scribe")).to.include({ trustTier: 2 });
     expect(named("ring-1")).to.include({ trustTier: 0, last30dHireCount: 4, last30dHireCountRaw: 20 });
@@ -58,7 +58,7 @@ describe("npm run demo", function () {
     expect(demo.rewrite.anchor.refusedWith).to.equal(`Inconsistent(OldRootMismatch, ${size}, ${size + 1})`);
   });
 
-  it("has an audit that failed bad work twice and rolled it back, a false refund that was found, and a correct one that stayed", () => {
+  it("has three audits: bad work failed twice and was rolled back, a false refund was found, and a correct refund stayed", () => {
     const verdictsOf = (name: string) => {
       const { address } = actors[name as "mirage" | "sterling" | "pewter"];
       const audit = demo.audits.find(({ sellerAddress }) => sellerAddress === address);
@@ -71,7 +71,7 @@ describe("npm run demo", function () {
     expect(verdictsOf("pewter")).to.deep.equal(["FAILED", "FAIL", "FAIL"]);
   });
 
-  it("has an SLA that was broken, disputed and upheld, and whose penalty is over", () => {
+  it("has an SLA with one breach, which was disputed and upheld, and whose penalty is over", () => {
     const [sla, ...others] = demo.slas;
     expect(others).to.deep.equal([]);
     expect(sla).to.include({ name: "harbor", overallStatus: "compliant" });
@@ -103,7 +103,7 @@ describe("npm run demo", function () {
     });
   });
 
-  it("keeps a chain whose clock moves on without transactions", async () => {
+  it("runs a chain whose clock moves on without transactions", async () => {
     const lastBlock = async () => {
       const body = { jsonrpc: "2.0", id: 1, method: "eth_getBlockByNumber", params: ["latest", false] };
       const headers = { "content-type": "application/json" };
@@ -119,11 +119,11 @@ describe("npm run demo", function () {
       },
       { what: "two more blocks", withinMs: 120_000 },
     );
-    // The same time has passed on the chain, however long this took.
+    // The chain's clock moved as far as the real clock, however long the two blocks took.
     expect(later.ahead).to.be.closeTo(first.ahead, 60);
   });
 
-  it("gives a node whose every row follows from its log", async () => {
+  it("runs a node whose rows all follow from its log", async () => {
     const { code, out } = await command("rederive");
     expect(out).to.contain("no difference");
     expect(code).to.equal(0);
@@ -163,7 +163,7 @@ describe("npm run demo", function () {
     expect(derived.agents[actors.scribe.address]).to.include({ trust_tier: 2, success_rate: 0.909090909 });
   });
 
-  it("keeps a ledger that verifies, and after one changed character the bad line is named", async () => {
+  it("has a ledger that verifies; after one changed character, the verifier names the bad line", async () => {
     const good = await command("verify-ledger", demo.ledgerFile);
     expect(good.out).to.contain(`${demo.ledger.size}`).and.contain(demo.ledger.root);
     expect(good.code).to.equal(0);
@@ -212,7 +212,7 @@ describe("npm run demo", function () {
           },
           { what: "the second indexer", withinMs: 120_000 },
         );
-        // The chain continues, so the earlier last digest is now one of many.
+        // The chain continues, so the digest of the demo's block is now one of many.
         const second = new pg.Client({ connectionString: url.href });
         await second.connect();
         const digests = await second
@@ -231,9 +231,10 @@ describe("npm run demo", function () {
 
   portalLies(() => demo);
 
-  // A separate suite, because mocha runs a suite's own tests before the suites inside it, and those need the node.
+  // A separate suite, because mocha runs a suite's own tests before the suites inside it, and the portal's suite needs
+  // the node.
   describe("when it is told to end", () => {
-    it("stops everything when it is told to, and leaves no process and no port", async () => {
+    it("stops everything, and leaves no process and no port", async () => {
       const ports = [demo.url, demo.rpcUrl, demo.settlementUrl, demo.databaseUrl].map((url) =>
         Number(new URL(url).port),
       );
@@ -248,10 +249,10 @@ describe("npm run demo", function () {
 const DEMO_TO_END = process.env.DEMO_TO_END === "1";
 
 if (DEMO_TO_END)
-  describe("two demos beside each other", function () {
+  describe("two demos at the same time", function () {
     this.timeout(800_000);
 
-    it("print their tables, and end with 0 and nothing left", async () => {
+    it("print their tables, end with 0, and leave nothing running", async () => {
       const runs = [runTallystick(["demo"]), runTallystick(["demo"])];
       const codes = await Promise.all(runs.map(({ ended }) => ended));
       for (const [n, { code }] of codes.entries()) {

@@ -26,13 +26,13 @@ import {
 import { propose, settle, settlementProcesses, stop } from "../settlement/support/settlementProcess.ts";
 import { SECOND_NODES } from "../support/secondNodes.ts";
 
-/** The number of entries after an anchor that cause the next one. The interval is too long to cause one. */
+/** The service anchors after this many new entries. Its interval is so long that it causes no anchor. */
 const ANCHORED = 60;
 
-/** A service may anchor its first entries at once after a start. So the test settles this many more. */
+/** A service may anchor its first entries at once after a start. So the test settles this many entries more. */
 const MORE = 20;
 
-/** The drill of docs/operators.md: the disk of a settlement service is lost, and its followers give back what was anchored. */
+/** The drill of docs/operators.md: a settlement service loses its disk, and gets the anchored entries from followers. */
 describe("a ledger that is restored from its followers", function () {
   this.timeout(600_000);
   this.slow(60_000);
@@ -41,7 +41,7 @@ describe("a ledger that is restored from its followers", function () {
   let supervisor: Supervisor;
   let chain: LocalChain;
   let indexer: IndexerProcess;
-  /** The nodes that follow the ledger. Entries are fetched from the last one. */
+  /** The nodes that follow the ledger. The service fetches entries from the last of them. */
   let followers: IndexerProcess[];
   const writer = newWallet();
   const heir = newWallet();
@@ -132,8 +132,8 @@ describe("a ledger that is restored from its followers", function () {
 
   it("has every anchored entry again, continues, and is followed again", async () => {
     const first = await start();
-    // The first round of the service anchors the entries that exist then. They must be few, so that the next anchor
-    // comes below.
+    // The service's first round anchors the entries that exist then. There must be few of them, so that the next anchor
+    // comes only after the entries that the test settles below.
     await waitUntil(async () => (await head()) !== undefined, {
       what: "the ledger to be open",
       withinMs: 120_000,
@@ -156,11 +156,11 @@ describe("a ledger that is restored from its followers", function () {
     const giver = followers.at(-1) as IndexerProcess;
     await untilFollowed(giver, anchored);
 
-    // The machine of the service is gone, the ledger with it.
+    // The service's machine is lost, and the ledger with it.
     await stop(first.child, "SIGKILL");
     rmSync(path.dirname(first.file), { recursive: true });
 
-    // Followers give the lines that they verified, and nothing behind the anchor.
+    // Followers give the lines that they verified, and no entry after the anchor.
     for (const node of followers) {
       const page = await entries(node, `?ledger=${id}&from=45&to=60`);
       expect(page.headers.get("content-type")).to.equal("application/jsonl");
@@ -173,7 +173,7 @@ describe("a ledger that is restored from its followers", function () {
       expect((await entries(node, `?ledger=0x${"00".repeat(32)}`)).status).to.equal(404);
     }
 
-    // The older copy is put back. The service knows that it is one.
+    // The older copy is put back. The service notices that it is old.
     cpSync(copy, path.dirname(first.file), { recursive: true });
     const behind = await start();
     expect(behind.size).to.be.within(40, anchored - 1);
@@ -222,7 +222,7 @@ describe("a ledger that is restored from its followers", function () {
     expect(verified.size).to.equal(anchored + ANCHORED + MORE);
     expect(verified.otherLayouts.count).to.equal(0);
 
-    // The writer's key and disk are lost. Another writer continues what was anchored, under the same id.
+    // The writer's key and disk are lost. Another writer continues the anchored ledger, under the same id.
     const left = Number((await head())?.size);
     await chain.fuel(heir);
     const change = (name: string, args: unknown[], by?: typeof heir) =>

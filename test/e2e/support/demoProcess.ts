@@ -58,7 +58,7 @@ export function runTallystick(args: string[], env: Record<string, string> = {}):
   return { child, out: () => texts.out, err: () => texts.err, ended };
 }
 
-/** Waits until a kept demo has printed its result. Fails with its output if it ends earlier. */
+/** Waits until a kept demo has printed its result. Fails with the demo's output if the demo ends earlier. */
 export async function demoResult(run: Run): Promise<DemoResult> {
   const failed = run.ended.then(({ code }) => {
     throw new Error(`the demo ended with ${code}:\n${run.err()}`);

@@ -14,8 +14,9 @@ import { BROWSER_MS, startBrowser } from "../../support/browser.ts";
 import type { DemoResult } from "./demoProcess.ts";
 
 /**
- * Mines blocks until the present head is final, by Ponder's count for an unknown chain, and one more tick. It mines a
- * few at once, and continues when Ponder has seen them, because Ponder ends if too many unseen blocks come.
+ * The test mines FINAL blocks. Then the present head is final, by Ponder's count for an unknown chain, and there is one
+ * more tick. The test mines AT_ONCE blocks, and waits until Ponder has seen them, because Ponder ends if too many
+ * unseen blocks come.
  */
 const [FINAL, AT_ONCE] = [45, 5];
 
@@ -71,7 +72,7 @@ export function portalLies(demoOf: () => DemoResult): void {
       }
     };
 
-    /** The honest figures at one block, of all agents that are asked for. The node gives them again each time. */
+    /** The honest figures of all agents that the test asks for, at one block. The node gives the same ones each time. */
     const figures = new Map<string, string>();
     const keepFigures = async () => {
       node.lie = (asked, body) => {
@@ -83,12 +84,13 @@ export function portalLies(demoOf: () => DemoResult): void {
           await (await fetch(`${node.url}v1/agents/${address}/${what}`)).text();
     };
 
-    /** The page's result for an agent with this lie of the node. */
+    /** What the page shows for an agent while the node tells this lie. */
     const told = async (address: string, lie: Lie): Promise<string> => {
       let isMined = figures.size > 0;
       if (!isMined) await keepFigures();
       node.lie = (asked, body) => {
-        // The page waits until the node's answer is final, so the test needs no clock.
+        // The page waits until the node's answer is final. The test mines as soon as the page reads the log, so it needs
+        // no clock.
         if (asked.startsWith("/v1/events") && !isMined) {
           isMined = true;
           void mine();
@@ -146,7 +148,8 @@ export function portalLies(demoOf: () => DemoResult): void {
         body
           .split("\n")
           .map((line) =>
-            // The signature of a receipt. A forged record that is in no figure would change none.
+            // Changes the signature of a receipt, because receipts are in the figures. Another forged record may change
+            // no figure.
             line.includes('"type":"receipt"')
               ? line.replace(
                   /("signature":"0x)([0-9a-f]{2})/,
@@ -173,9 +176,9 @@ export function portalLies(demoOf: () => DemoResult): void {
       expect(await told(actors.forge.address, lie)).to.match(/digest does not follow|log cannot be followed/);
     });
 
-    /** The time of the page's check of a receipt, including the requests for its line and its proof. */
+    /** How long the page's check of a receipt takes, in milliseconds, with the requests for its line and its proof. */
     let receiptMs = 0;
-    /** The page's result for a receipt with this lie of the node. */
+    /** What the page shows for a receipt while the node tells this lie. */
     const toldOfReceipt = async (lie: Lie): Promise<string> => {
       const query = `{ agent(address: "${actors.scribe.address}") { hires(first: 1) { nodes { id } } } }`;
       const { agent } = await askGraphql<{ agent: { hires: { nodes: { id: string }[] } } }>(
@@ -232,7 +235,8 @@ export function portalLies(demoOf: () => DemoResult): void {
           ? body.replace(/digest="0x[0-9a-f]{64}"/, `digest="${other}"`)
           : body;
       await told(actors.scribe.address, lie);
-      // Its figures are confirmed up to the final log. The changed digest is of a later block.
+      // The page confirms the figures up to the final log. The changed digest is of a later block, so the page may have
+      // to wait.
       const wait = page.getByRole("button", { name: /^Wait until block/ });
       if (await wait.isVisible()) {
         await wait.click();
@@ -247,7 +251,7 @@ export function portalLies(demoOf: () => DemoResult): void {
 
     const truth: Lie = (_, body) => body;
     const rpcTruth: RpcLie = (_, __, result) => result;
-    /** The page's result for the heads of ledgers, with these lies of a node and a source. */
+    /** What the page shows for the heads of ledgers while a node and a source tell these lies. */
     const toldOfHeads = async (lie: Lie, rpcLie = rpcTruth, sources = [demoOf().rpcUrl, rpc.url]) => {
       [node.lie, rpc.lie, rpc.asked] = [lie, rpcLie, []];
       await page.goto(`${node.url}#/ledger/${demoOf().ledger.id}`);
@@ -266,7 +270,7 @@ export function portalLies(demoOf: () => DemoResult): void {
       await checks.last().waitFor();
       return await checks.last().innerText();
     };
-    /** The newest head in the node's answer. It is changed in place. */
+    /** Changes the newest head in the node's answer. */
     const withHead = (
       change: (head: { size: number; root: string }) => { size: number; root: string },
     ): Lie =>
@@ -292,12 +296,12 @@ export function portalLies(demoOf: () => DemoResult): void {
       expect(rpc.asked).to.include("eth_call");
     });
 
-    it("says that there is only one source with one", async () => {
+    it("says that there is only one source if the reader names only one", async () => {
       const said = await toldOfHeads(truth, rpcTruth, [rpc.url]);
       expect(said).to.contain("One source").and.contain("The node's head is the chain's");
     });
 
-    it("names a false head that one source of two tells", async () => {
+    it("names a false head that one of two sources tells", async () => {
       const lie: RpcLie = (method, [call], result) =>
         method === "eth_call" && String(result).length === 258 && call !== undefined
           ? `0x${"ab".repeat(32)}${String(result).slice(66)}`
@@ -305,7 +309,7 @@ export function portalLies(demoOf: () => DemoResult): void {
       expect(await toldOfHeads(truth, lie)).to.contain("The two sources do not agree");
     });
 
-    it("believes no head of a contract that has other code", async () => {
+    it("does not believe the head of a contract that has other code", async () => {
       const lie: RpcLie = (method, _, result) =>
         method === "eth_getCode" ? String(result).replace(/..$/, "00") : result;
       const said = await toldOfHeads(truth, lie, [rpc.url]);
@@ -314,9 +318,9 @@ export function portalLies(demoOf: () => DemoResult): void {
       expect(await toldOfHeads(truth, lie)).to.contain("The two sources do not agree");
     });
 
-    it("believes no source of two that says that the chain is still at its beginning", async () => {
+    it("does not believe one of two sources if it says that the chain is still at its beginning", async () => {
       const lie: RpcLie = (method, _, result) => (method === "eth_blockNumber" ? "0x0" : result);
-      // The honest source is asked about the same block, at which there was no contract yet.
+      // The page asks the honest source about the same block. At that block the contract did not exist yet.
       expect(await toldOfHeads(truth, lie)).to.match(/no contract at this address|do not agree/);
       const forger: RpcLie = (method, [call], result) => {
         if (method === "eth_blockNumber") return "0x0";
@@ -355,7 +359,7 @@ export function portalLies(demoOf: () => DemoResult): void {
       );
     });
 
-    /** The result on the ledger's page after a button was pressed, with this lie of the node. */
+    /** What the ledger's page shows after this button is pressed, while the node tells this lie. */
     const toldOfLedger = async (button: string, lie: Lie): Promise<string> => {
       node.lie = lie;
       await page.goto(`${node.url}#/ledger/${demoOf().ledger.id}`);
@@ -398,7 +402,7 @@ export function portalLies(demoOf: () => DemoResult): void {
       expect(await toldOfLedger("Read every entry here", lie)).to.contain("The ledger is cut off");
     });
 
-    it("names entries that are missing at the end of a ledger file, by the chain", async () => {
+    it("learns from the chain, and names, the entries that are missing at the end of a ledger file", async () => {
       [node.lie, rpc.lie, rpc.asked] = [truth, rpcTruth, []];
       await page.goto(`${node.url}#/verify`);
       await page.reload();
@@ -415,7 +419,7 @@ export function portalLies(demoOf: () => DemoResult): void {
       expect(said)
         .to.match(/The last \d+ entries are missing in the file/)
         .and.contain("It is the ledger that the file names");
-      // A file of another ledger than the node's is compared with nothing.
+      // If the file is of a ledger that the node does not follow, the page compares it with nothing.
       const id = page.getByLabel("The ledger's id: the file names this one");
       expect(await id.inputValue()).to.equal(demoOf().ledger.id);
       rpc.asked = [];
