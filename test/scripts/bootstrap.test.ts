@@ -48,7 +48,7 @@ describe("scripts/bootstrap", () => {
       expect(missingPackages(wanted, other, machine)).to.deep.equal(["node_modules/a"]);
     });
 
-    it("notices the native part that npm under Node 20 leaves out, and ignores those of other machines", () => {
+    it("names a native package that npm under Node 20 leaves out, and ignores the packages of other machines", () => {
       const native = (os: string, libc?: string) => ({
         version: "1",
         optional: true,
@@ -92,7 +92,7 @@ describe("scripts/bootstrap", () => {
       expect(findNpm(yarn, "/usr/bin/node", here("/opt/yarn/bin/yarn.js", besideNode))).to.equal(besideNode);
     });
 
-    it("searches the PATH when the running Node has no npm, and reports when there is none", () => {
+    it("searches the PATH when the running Node has no npm, and finds nothing when there is none", () => {
       const env = { PATH: "/a/bin:/b/bin" };
       const npm = "/b/lib/node_modules/npm/bin/npm-cli.js";
       expect(findNpm(env, "/cache/node/bin/node", here(npm))).to.equal(npm);

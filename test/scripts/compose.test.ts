@@ -64,7 +64,7 @@ describe("the container files", () => {
     ([, names = ""]) => names.split(" "),
   );
 
-  it("start settlement, one indexer and API replicas as the tests do without containers", () => {
+  it("start every process with the command that the tests use without containers", () => {
     expect(ours.map(([name]) => name)).to.deep.equal([
       ...["settlement", "indexer", "api", "prober", "dispatch", "auditing", "notifying", "mirror", "witness"],
     ]);
@@ -138,7 +138,7 @@ describe("the container files", () => {
     expect(Object.keys(compose.services.postgres?.environment ?? {})).to.not.include("DATABASE_URL");
   });
 
-  it("have metrics that can be scraped, also of a replica, and only by the operator", () => {
+  it("let the operator, and nobody else, scrape the metrics of every process, also of replicas", () => {
     type Scrape = { dns_sd_configs: { names: string[]; type: string; port: number }[] };
     const { scrape_configs: jobs } = parse(read("deploy/prometheus.yml")) as { scrape_configs: Scrape[] };
     const targets = jobs.flatMap((job) => job.dns_sd_configs.flatMap(({ names, port }) => [...names, port]));
@@ -150,7 +150,7 @@ describe("the container files", () => {
     expect(compose.services.prometheus).to.deep.include({ profiles: ["metrics"] });
     const mounted = (compose.services.prometheus?.volumes ?? []).map((it) => it.split(":")[0]);
     expect(mounted).to.include.members(["./deploy/prometheus.yml", "./deploy/alerts.yml"]);
-    // Access from outside stays closed.
+    // nginx refuses access from outside.
     expect(read("deploy/nginx.conf")).to.match(/location = \/metrics \{\s+deny all;/);
   });
 
@@ -215,7 +215,7 @@ describe("the container files", () => {
     expect(server).to.match(/limit_conn clients 256;\s+limit_conn_status 429;/);
     expect(server).to.match(/limit_req zone=requests burst=1000 nodelay;\s+limit_req_status 429;/);
     const rate = Number(/limit_req_zone \$client zone=requests:10m rate=(\d+)r\/s;/.exec(text)?.[1]);
-    // The shipped replicas together serve a client at most this many requests in a second.
+    // The two shipped replicas serve a client at most this many requests in a second. nginx must allow as many.
     const replicas = 2;
     expect(rate).to.be.at.least((replicas * 6_000) / 60);
     expect(server).to.match(/client_header_timeout 30s;\s+client_body_timeout 30s;/);
@@ -240,7 +240,7 @@ describe("the container files", () => {
     for (const odd of ["", "unknown", "1.1.1.1, unknown"]) expect(clientOf(odd)).to.equal("the peer");
   });
 
-  it("send an upgrade to one replica only, and other requests to at most two", () => {
+  it("send an upgrade to only one replica, and any other request to at most two", () => {
     const text = read("deploy/nginx.conf").replaceAll(/#.*$/gm, "");
     const locations = [...text.matchAll(/location\s+([^{]+?)\s*\{([^}]*)\}/g)].map(([, name, body]) => ({
       name,

@@ -20,7 +20,7 @@ describe(".env.example", () => {
     (match) => match[1] as string,
   );
 
-  it("lists every variable of settlement, indexer, keeper, prober, witness, mirror, auditing, notifier, dispatcher, npm start and the compose file, and no other but the deployer's key", () => {
+  it("lists every variable that a process, npm start or the compose file reads, and no other variable except the deployer's key", () => {
     const wanted = new Set([
       ...variablesOf("services/settlement/config.ts"),
       ...variablesOf("services/probing/config.ts"),
@@ -41,7 +41,7 @@ describe(".env.example", () => {
     expect([...listed].sort()).to.deep.equal([...wanted].sort());
   });
 
-  /** What a process does with these settings; `./a` and `a` are one path. */
+  /** The configuration that a process reads from these settings. `./a` and `a` count as the same path. */
   const readBy = (
     { read, works }: (typeof PROCESSES)["mirror"],
     settings: Record<string, string>,
@@ -53,13 +53,13 @@ describe(".env.example", () => {
     return JSON.parse(JSON.stringify(config, asText));
   };
 
-  it("shows the default of a setting with # before it", () => {
+  it("shows the default of every setting that has a # before it", () => {
     const shown = [...read(".env.example").matchAll(/^#([A-Z][A-Z0-9_]*)=(.+)$/gm)].map(
       ([, name = "", value = ""]) => [name, value] as const,
     );
     expect(shown).to.have.length.above(70);
     const hex = (digit: string, length: number) => `0x${digit.repeat(length)}`;
-    // Settings without which a process does not look at others. On a local chain some defaults are different.
+    // A process looks at some settings only if these are given. On a local chain some defaults are different.
     const more: { [name: string]: Record<string, string> } = {
       settlement: {
         RPC_URL: "http://localhost:8545",
@@ -88,7 +88,7 @@ describe(".env.example", () => {
     }
   });
 
-  it("is, copied and filled in as docs/operators.md says, all that a node on Base Sepolia needs", async () => {
+  it("is all that a node on Base Sepolia needs, if it is filled in as docs/operators.md says", async () => {
     const [, lines = ""] = /^ {3}```\n( {3}NETWORK=[\s\S]*?)^ {3}```$/m.exec(read("docs/operators.md")) ?? [];
     const filledIn = lines
       .replaceAll("https://…", "https://rpc.example")

@@ -41,7 +41,7 @@ describe("tallystick verify-ledger", () => {
     return result as LedgerLineError;
   }
 
-  /** Runs the command in this process: exit code and what it printed. */
+  /** Runs the command in this process, and gives its exit code and what it printed. */
   async function run(...args: string[]): Promise<{ code: number; out: string }> {
     const write = process.stdout.write;
     const exitCode = process.exitCode;
@@ -75,7 +75,7 @@ describe("tallystick verify-ledger", () => {
     );
   });
 
-  it("exits 1 and names the first bad line and why, also as JSON", async () => {
+  it("exits 1 and names the first bad line and the reason, also as JSON", async () => {
     const lines = ledger(4);
     const file = write(`${lines.with(1, lines[1]!.replace('"i": 1', '"i": 2')).join("\n")}\n`);
     const { code, out } = await run(file);

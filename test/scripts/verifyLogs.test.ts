@@ -74,7 +74,7 @@ describe("the commands that verify a log in C2SP's form", () => {
     );
   }
 
-  it("accept its folder, and report whether a given key signed it", async () => {
+  it("accept the log's folder, and report whether a given key signed the log", async () => {
     const good = { valid: true, entries: 3, origin: ORIGIN };
     const known = await run("verify-ledger", at("log"), "--key", keyOf(1));
     expect(known.code).to.equal(0);
@@ -85,7 +85,7 @@ describe("the commands that verify a log in C2SP's form", () => {
     expect(other.said).to.include({ valid: false });
   });
 
-  it("check it against a policy, and name an entry that differs", async () => {
+  it("check the log against a policy, and name an entry that differs", async () => {
     writeFileSync(at("policy"), `log ${keyOf(1)}\nquorum none\n`);
     const known = await run("verify-ledger", at("log"), "--policy", at("policy"));
     expect(known.said).to.include({ valid: true, trusted: true });
@@ -98,7 +98,7 @@ describe("the commands that verify a log in C2SP's form", () => {
     expect(changed.said).to.include({ valid: false, line: 1 });
   });
 
-  it("accept a .tlog-proof with only a policy", async () => {
+  it("need a policy, and nothing else, to accept a .tlog-proof", async () => {
     const file = at("entry.tlog-proof");
     expect(await refusal("verify-proof", file)).to.match(/--policy: must be given/);
     expect(await refusal("verify-proof", file, "--policy", at("none"))).to.match(/--policy: cannot be read/);
@@ -129,7 +129,7 @@ describe("the commands that verify a log in C2SP's form", () => {
     writeFileSync(at("policy"), `log ${keyOf(1)}\nquorum none\n`);
     const args = ["verify-proof", at("hostile.tlog-proof"), "--policy", at("policy")];
     const { text: shown } = await print(...args);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
     const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/;
     expect(shown).not.to.match(CONTROLS);
     expect(shown).not.to.match(/^anchored/m);

@@ -29,7 +29,7 @@ const rejection = (work: Promise<unknown>): Promise<Error> =>
     (error: Error) => error,
   );
 
-/** A run's report; `assertions` is written to each test, if at all. */
+/** The report of a run. With `assertions`, each test has a number of assertions: the number for its name, or 1. */
 function xml(results: Results, assertions?: { [name: string]: number }): string {
   const tests = Object.entries(results).flatMap(([name, result]) => {
     if (result === "absent") return [];
@@ -44,7 +44,7 @@ const count = (...runs: string[]) =>
   countRuns(runs.map((run) => readJunit(run, "a").tests)).map(({ outcomes: _, ...counts }) => counts);
 
 describe("the counts of an attestation", () => {
-  it("count no test as passed that had another result in another run, was skipped, or was missing", () => {
+  it("do not count a test as passed if it had another result in another run, was skipped, or was missing", () => {
     const one = xml({ a: "passed", b: "passed", c: "failed", d: "skipped", e: "passed" });
     const two = xml({ a: "passed", b: "failed", c: "failed", d: "skipped", e: "absent" });
     const wanted = { passing: 1, total: 5, flaky: 2 };
@@ -52,7 +52,7 @@ describe("the counts of an attestation", () => {
     expect(count(one)).to.deep.equal([{ passing: 3, total: 5, flaky: 0 }]);
   });
 
-  it("count no test as passed that asserts nothing, and count it once, if the report gives assertions", () => {
+  it("do not count a test without assertions as passed, and count it only once if it is flaky too", () => {
     const results: Results = { a: "passed", b: "passed", c: "failed", d: "skipped" };
     const empty = { b: 0, c: 0, d: 0 };
     expect(count(xml(results, empty))).to.deep.equal([
@@ -61,12 +61,12 @@ describe("the counts of an attestation", () => {
     const flaky = count(xml(results, empty), xml({ ...results, b: "failed" }, empty));
     const wanted = { passing: 1, total: 4, flaky: 1, without_assertions: 1 };
     expect(flaky).to.deep.equal([wanted, wanted]);
-    // If one test has no count, the counts are not used.
+    // If one test has no number of assertions, none of the numbers is used.
     const partly = xml(results, empty).replace(' assertions="1"', "");
     expect(count(partly)[0]).to.not.have.property("without_assertions");
   });
 
-  it("have one hash of outcomes exactly when two runs agree test by test", () => {
+  it("have the same hash of outcomes if, and only if, every test has the same result in both runs", () => {
     const outcomes = (results: Results) => countRuns([readJunit(xml(results), "a").tests])[0]?.outcomes;
     const results: Results = { a: "passed", b: "failed", c: "skipped" };
     expect(outcomes({ c: "skipped", b: "failed", a: "passed" })).to.equal(outcomes(results));
@@ -136,7 +136,7 @@ describe("tallystick attest", () => {
     expect((await service.get("/v1/ledger/latest")).json.hash).to.equal(settled.hash);
   });
 
-  it("shows the record to sign if there is no key, and names what is absent", async () => {
+  it("shows the record to sign if there is no key, and names what the reports lack", async () => {
     const one = write("only.xml", xml({ a: "passed" }));
     const { code, out } = await attest(
       {},
@@ -150,7 +150,7 @@ describe("tallystick attest", () => {
       .and.match(/assert/);
   });
 
-  it("explains which runs count: two seeds, or two without a seed that agree", async () => {
+  it("explains which runs count: two runs with different seeds, or two equal runs without a seed", async () => {
     const results: Results = { a: "passed", b: "failed" };
     const report = async (name: string, content: string) => ({
       report: await readReport(write(name, content)),
@@ -181,7 +181,7 @@ describe("tallystick attest", () => {
     expect(makeAttestation(terms, [{ report }]).body.runs).to.have.nested.property("[0].seed", "7");
   });
 
-  it("reads a limited part of a file, and reports why a file cannot be read", async () => {
+  it("refuses a file that is too long or cannot be read, and says why", async () => {
     const huge = write("huge.xml", "<testsuite>");
     truncateSync(huge, 100 * 1024 * 1024);
     for (const [file, message] of [

@@ -55,7 +55,7 @@ describe("a JUnit report", () => {
     expect(refused(text(two))).to.contain("more than one seed");
   });
 
-  it("counts a test that was retried as flaky and as failed", () => {
+  it("marks a retried test as flaky, whether it counts as failed or as passed", () => {
     const flaky = [...read("gotestsum.xml").tests.values()].filter(({ isFlaky }) => isFlaky);
     expect(flaky).to.deep.equal([{ result: "failed", isFlaky: true, assertions: undefined }]);
     const surefire =
@@ -71,7 +71,7 @@ describe("a JUnit report", () => {
     expect(readJunit(text, "a").tests).to.have.property("size", 3);
   });
 
-  it("is counted test by test, without its own totals", () => {
+  it("is counted test by test; the totals that it claims are ignored", () => {
     const text = '<testsuite tests="383" failures="0"><testcase classname="a" name="b"/></testsuite>';
     expect(sums(readJunit(text, "a").tests)).to.deep.equal({ passed: 1, failed: 0, skipped: 0 });
   });
@@ -85,7 +85,7 @@ describe("a JUnit report", () => {
     expect(refused('<testsuite><testcase name="a" assertions="-1"/></testsuite>')).to.contain("assertions");
   });
 
-  it("has no entity expanded and none fetched, whoever defines it", () => {
+  it("is refused if it defines entities; an undefined entity stays as it is", () => {
     const laughs = Array.from({ length: 9 }, (_, n) => `<!ENTITY l${n + 1} "${`&l${n};`.repeat(10)}">`).join(
       "",
     );

@@ -38,13 +38,13 @@ describe("the simulation of the audit pool", () => {
   });
 
   it("finds bad work with the probability of the rate if nobody errs", () => {
-    // All work is garbage, and every auditor notices this. So the first drawn hire is caught, in the median after log
-    // 0.5 / log 0.97 = 22.8 hires and two rounds.
+    // All work is garbage, and every auditor notices this. So the first drawn hire is caught. In the median that is
+    // after log 0.5 / log 0.97 = 22.8 hires and two rounds.
     const [row] = rowsOf({ colluding: [0], trueNegatives: [1], sellers: 1_000 }, certain);
     expect(row?.caught[0]?.median).to.be.within(20, 28);
     expect(row?.caught[0]?.ninety).to.be.within(68, 86);
     expect(row?.falseChallenges).to.equal(0);
-    // 30 of 1,000 drawn, a tenth of them twice, at 0.005 USDC.
+    // 30 of 1,000 hires are drawn, and a tenth of them twice, at 0.005 USDC each.
     expect(Number(row?.costAtomic)).to.be.within(155_000, 175_000);
   });
 
@@ -60,9 +60,9 @@ describe("the simulation of the audit pool", () => {
     expect(lied?.falseChallenges).to.equal(1_000);
   });
 
-  it("fails good work as often as two of three erring auditors do", () => {
-    // One of five verdicts is wrong. Good work fails by the verdicts fail, fail, or fail, pass, fail. Passed work is
-    // not judged again.
+  it("fails good work as often as two auditors of three err", () => {
+    // One of five verdicts is wrong. Good work fails after the verdicts fail-fail or fail-pass-fail. Passed work is not
+    // judged again.
     const [row] = rowsOf(
       { colluding: [0], trueNegatives: [1], goodHires: 400_000 },
       { ...certain, truePositive: 0.8, auditors: 200, rules: { recheckPpm: 0 } },
@@ -70,7 +70,7 @@ describe("the simulation of the audit pool", () => {
     expect(row?.falseChallenges).to.be.within(65, 79);
   });
 
-  it("does not let colluding auditors confirm a fail of good work if a stranger must be asked", () => {
+  it("does not let colluding auditors confirm a fail of good work if the second auditor must be a stranger", () => {
     const of = (areLinked: boolean) =>
       rowsOf({ colluding: [0.4], trueNegatives: [0.95] }, { ...certain, areLinked })[0]?.falseChallenges;
     expect(of(false)).to.be.above(150);
@@ -98,7 +98,7 @@ describe("the debt of a pool for an audit", () => {
     expect(owed("failed", ["pass", "fail", "fail"])).to.equal(25_000n);
   });
 
-  it("is nothing for silence, and is paid for an inconclusive verdict only if the next auditor cannot decide either", () => {
+  it("is nothing for silence; it includes an inconclusive verdict only if the next auditor cannot decide either", () => {
     expect(owed("passed", [null, "pass"])).to.equal(5_000n);
     expect(owed("passed", ["inconclusive", "pass"])).to.equal(5_000n);
     expect(owed("inconclusive", ["inconclusive", "inconclusive", "inconclusive"])).to.equal(10_000n);

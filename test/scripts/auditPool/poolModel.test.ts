@@ -32,7 +32,7 @@ function crowdedMarket(areLinked: boolean): Market {
   };
 }
 
-/** The seller's hires on a log that the derivation reads: assigned auditors answer as `chance` decides. */
+/** Derives a log of the seller's hires. Assigned auditors answer as `chance` decides. */
 async function deriveMarket(market: Market, ticks: number, chanceOf: (hires: string[]) => Chance) {
   const host = (n: number) => (market.areLinked && n < market.colluders ? "one-house" : `auditor-${n}`);
   const endpoint = (n: number) => `https://${host(n)}.example`;
@@ -86,8 +86,8 @@ async function deriveMarket(market: Market, ticks: number, chanceOf: (hires: str
 }
 
 /**
- * Decisions by hashes. Draws use the hashes of the derivation. The auditors' answers come from hashes too, so
- * the model and the derivation get the same answers.
+ * Makes every decision from a hash. Draws use the hashes of the derivation. The auditors' answers come from hashes
+ * too, so the model and the derivation get the same answers.
  */
 function hashedChance(market: Market): (hires: string[]) => Chance {
   const share = (...words: (string | number)[]) =>
@@ -122,7 +122,7 @@ function hashedChance(market: Market): (hires: string[]) => Chance {
 
 describe("the simulated audits", () => {
   for (const areLinked of [false, true])
-    it(`draw, assign and end as the derivation does${areLinked ? ", with colluders of one house" : ""}`, async () => {
+    it(`draw, assign and end as the derivation does${areLinked ? ", with colluders on one host" : ""}`, async () => {
       const market = crowdedMarket(areLinked);
       const ticks = 150;
       const { store, hires } = await deriveMarket(market, ticks, hashedChance(market));

@@ -6,7 +6,7 @@ import { auditSteps } from "../../derive/oracle/auditActions.ts";
 import { auditLog } from "../../derive/oracle/auditLog.ts";
 
 describe("a draw that is computed again", () => {
-  it("finds the place of every hire that waited for one, and gives the derivation's result", async () => {
+  it("finds the draw of every hire that waited for one, with the same result as the derivation", async () => {
     const seen = { drawn: 0, left: 0 };
     await fc.assert(
       fc.asyncProperty(auditSteps, async (steps) => {

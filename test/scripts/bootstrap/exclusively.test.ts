@@ -7,7 +7,7 @@ import { expect } from "chai";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 
 /**
- * Works for a moment, and notes when it begins and ends. Removing a file takes a while here, so that other
+ * Works for a moment, and notes when it begins and ends. Removing a file takes a while here, so other
  * processes can act in between.
  */
 const WORKER = `
@@ -45,7 +45,7 @@ describe("the lock of a checkout's first run", () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it("lets one process work at a time, also if all of them find the lock of a process that is gone", async () => {
+  it("lets one process work at a time, also if all of them find the lock of a process that has ended", async () => {
     const notes = path.join(folder, "notes");
     const gone = spawn(process.execPath, ["-e", ""]);
     await once(gone, "close");

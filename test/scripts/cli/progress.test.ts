@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 import { expect } from "chai";
 import { createProgress } from "../../../scripts/cli/progress.ts";
 
-/** A stream that keeps what is written. */
+/** A stream that stores what is written. */
 function memoryStream(isTTY: boolean): { stream: NodeJS.WriteStream; text: () => string } {
   let text = "";
   const sink = new Writable({

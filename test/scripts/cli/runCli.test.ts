@@ -49,7 +49,7 @@ describe("scripts/cli", () => {
     expect(await tallystick("help", "derive")).to.deep.equal(await commandHere(["derive", "--help"]));
   });
 
-  it("answers an unknown command or option with exit code 2, on stderr, and gives advice", async () => {
+  it("ends with exit code 2 after an unknown command or option, and gives advice on stderr", async () => {
     const command = await tallystick("verify-legder");
     expect(command).to.include({ code: 2, out: "" });
     expect(command.err).to.contain("unknown command 'verify-legder'").and.contain("--help");

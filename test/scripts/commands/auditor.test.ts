@@ -17,7 +17,7 @@ describe("tallystick auditor", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** What the command prints, in this process. */
+  /** Runs the command in this process, and gives what it prints. */
   const run = async (...args: string[]): Promise<string> => {
     const program = new Command().exitOverride();
     registerAuditor(program);
@@ -53,7 +53,7 @@ describe("tallystick auditor", () => {
     expect(await run("queue")).to.contain(token);
     const shown = await run("show", token);
     expect(shown).to.contain("Where is the library?").and.to.contain("Dov'\\u00e8 la biblioteca");
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
     expect(shown).not.to.match(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
     expect(JSON.parse(await run("show", token, "--json")).params).to.deep.equal({
       text: "Where is the library?",

@@ -74,7 +74,7 @@ describe("tallystick deploy", function () {
     });
   });
 
-  it("names the addresses before it sends anything, on a fork under another id, and reuses existing contracts", async () => {
+  it("on a fork with another chain id, names the addresses before it sends anything, and reuses existing contracts", async () => {
     const first = await deploy("--rpc-url", rpcUrl, "--output", path.join(folder, "forked.json"));
     const { token, hireEscrow, anchoredLedger } = deploymentSchema.parse(JSON.parse(first.out));
     const port = await freePort();
@@ -128,14 +128,14 @@ describe("tallystick deploy", function () {
     expect(await refusalOf({})).to.equal("nothing");
     expect(await refusalOf({ guardian: anchoredLedger })).to.contain("The escrow's guardian is");
     expect(await refusalOf({ providerId: "another" })).to.contain("The escrow's provider is");
-    // Any contract is code, so only the escrow itself can say which token is its own.
+    // Every contract has code, so only the escrow itself can say which token it uses.
     expect(await refusalOf({}, { token: anchoredLedger })).to.contain("The escrow is for the token");
 
     const nobody = await deploy(...known, "--provider", "no-guardian");
     expect(nobody.err).to.contain("code: no_guardian");
   });
 
-  it("continues where it stopped: the same command finds the same contracts again", async () => {
+  it("can run again: the same command finds the same contracts", async () => {
     const again = ["--rpc-url", rpcUrl, "--provider", "again"];
     const first = await deploy(...again, "--output", path.join(folder, "first.json"));
     const second = await deploy(...again, "--output", path.join(folder, "second.json"));

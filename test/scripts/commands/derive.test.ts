@@ -91,7 +91,7 @@ describe("tallystick derive", function () {
     expect(code).to.equal(1);
   });
 
-  it("needs memory only for the state, with a log of any length", async () => {
+  it("needs memory only for the state, however long the log is", async () => {
     const count = 40_000;
     const note = "what is not known is ignored ".repeat(35);
     const lines = function* () {

@@ -28,7 +28,7 @@ import { useMarket } from "../../sdk/support/useMarket.ts";
 import { commandHere } from "../../support/commandHere.ts";
 import { type Deployer, deployRegistries } from "../../support/deployRegistries.ts";
 
-/** verify-feedback reads a response with a verdict, and names what was changed in it. */
+/** Expects that verify-feedback accepts a response with a verdict, and names every change in it. */
 async function expectReadAs(text: string, hash: string): Promise<void> {
   const holding = await verifyFeedback(text, { hash });
   expect(holding.findings.filter(({ holds }) => holds === false)).to.deep.equal([]);
@@ -53,7 +53,7 @@ async function expectReadAs(text: string, hash: string): Promise<void> {
   expect((await verifyFeedback(text, { hash: `0x${"00".repeat(32)}` })).valid).to.equal(false);
 }
 
-/** A note about spam proves nothing, and verify-feedback says so. */
+/** Expects that verify-feedback says of a note about spam that it proves nothing. */
 async function expectSpamRead(text: string): Promise<void> {
   const { valid, findings } = await verifyFeedback(text);
   expect(valid).to.equal(true);
@@ -85,7 +85,7 @@ describe("tallystick erc8004", () => {
       (error: TallystickError) => error.code,
     );
 
-  it("registers, posts and answers feedback, and shows the cost first; verify-feedback reads it back", async () => {
+  it("registers an agent, posts feedback and answers it, and shows the cost first; verify-feedback reads the files back", async () => {
     const { identity, reputation, fromBlock } = await deployRegistries(chain.client as unknown as Deployer);
     const seller = await market.openSeller({
       listings: [{ capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 }],
@@ -100,7 +100,7 @@ describe("tallystick erc8004", () => {
       entry_hash: JSON.parse(text).current_hash,
       retired: false,
     };
-    // The hires and identities that the node knows.
+    // The receipt and the identity that the node knows.
     let receipt = "";
     let known: number | undefined;
     const url = await listen(async (request) => {
@@ -140,7 +140,7 @@ describe("tallystick erc8004", () => {
       capability: MEAN,
       params: { data: [1] },
       maxPriceUsdc: "0.10",
-      // This test is not about the speed of the work, which may take long on a busy machine.
+      // The work may take long on a busy machine, and this test does not measure its speed.
       maxLatencyMs: 60_000,
     });
     const receiptHash = hire.receiptHash as string;
@@ -166,7 +166,7 @@ describe("tallystick erc8004", () => {
     );
     expect(answered.status).to.equal("posted");
 
-    // An auditor judges this hire and settles its verdict; then anybody answers with it.
+    // An auditor judges this hire and settles its verdict. Then the seller answers with it, as anybody could.
     const paid = JSON.parse(JSON.parse(posted.text).tallystick.receipt_proof.entry).payload.body;
     const audited = await auditedHire({
       ...{ seller: seller.wallet, params: { data: [1] }, result: hire.result },
@@ -211,7 +211,8 @@ describe("tallystick erc8004", () => {
     expect(entry.payload.body).to.deep.include({ hire: audited.assignment.hire, verdict: "pass" });
     await expectReadAs(proved.text, proved.hash);
     await expectSpamRead(answered.text);
-    // The ledger grows, and so does the proof. So the file is another one, with the same signed statement.
+    // The ledger grows, so a new file would have a longer proof. But the signed verdict is the same, so the earlier
+    // file is found.
     const { type: _type, ledger: _ledger, ...said } = judged.payload.body as RecordBody;
     let round = 1;
     const settle = async (changes: RecordBody): Promise<string> => {
@@ -231,7 +232,7 @@ describe("tallystick erc8004", () => {
     });
     expect(await codeOf(byVerdict(receiptHash)), "no verdict").to.equal("invalid_input");
     expect(await codeOf(byVerdict("0".repeat(64))), "no entry").to.equal("not_in_ledger");
-    // A verdict on another hire is no answer to this feedback, whichever field is different.
+    // A verdict that differs in one of these fields is of another hire, so it is no answer to this feedback.
     const zero = `0x${"00".repeat(32)}`;
     const others: RecordBody[] = [
       { hire: `${zero}-0` },
@@ -245,7 +246,7 @@ describe("tallystick erc8004", () => {
       const fields = refused.issues?.map((it: { field: string }) => it.field);
       expect(fields, JSON.stringify(other)).to.deep.equal(["verdict_proof.entry"]);
     }
-    // Nor does it answer feedback that names no receipt, or somebody else's.
+    // The verdict is also no answer to feedback that names no receipt, or a receipt of somebody else.
     const say = async (fragment: string, wallet: typeof buyer.wallet, index: number) => {
       const uri = `https://agent.example/feedback.json${fragment}`;
       const args = [BigInt(agentId), 100n, 0, "starred", "", "", uri, zero];

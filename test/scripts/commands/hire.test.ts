@@ -20,9 +20,9 @@ describe("tallystick hire", function () {
   let servers: Server[];
   let purse: Awaited<ReturnType<typeof newPurse>>;
   let environment: { [name: string]: string };
-  /** Is waited for before the seller works. */
+  /** The seller waits for this before it works. */
   let start: Promise<void>;
-  /** Settles when the seller has begun. */
+  /** Resolves when the seller begins to work. */
   let begun: PromiseWithResolvers<void>;
 
   beforeEach(async () => {
@@ -70,14 +70,14 @@ describe("tallystick hire", function () {
     servers.push(serve({ fetch, hostname: "127.0.0.1", port: 0 }, resolve) as Server);
     return `http://127.0.0.1:${(await promise).port}`;
   };
-  /** The chain of this process, for others. */
+  /** Answers RPC requests of other processes from the chain of this process. */
   const answerRpc = async (request: Request): Promise<Response> => {
     const { id, method, params } = (await request.json()) as { id: number; method: string; params: [] };
     const result = await chain.client.request({ method, params } as never);
     return Response.json({ jsonrpc: "2.0", id, result });
   };
   const run = (...args: string[]) => runUntil(undefined, ...args);
-  /** Presses Ctrl-C at some moment. */
+  /** Runs the command, and sends SIGINT, as Ctrl-C does, at `moment`. */
   async function runUntil(
     moment: Promise<void> | undefined,
     ...args: string[]
@@ -96,7 +96,7 @@ describe("tallystick hire", function () {
   }
   const order = [MEAN, "--params", '{"data":[1,2,6]}', "--max-price", "0.10", "--max-latency", "60000"];
 
-  it("hires, verifies and pays; the same call is the same hire", async () => {
+  it("hires, verifies and pays; the same call again is the same hire and pays nothing", async () => {
     const first = await run(...order, "--json");
     expect(first.code, first.err).to.equal(0);
     expect(first.err).to.contain("Asking a seller for its terms");
@@ -116,7 +116,7 @@ describe("tallystick hire", function () {
     expect(await purse.paid()).to.equal(PRICE);
   });
 
-  it("is concluded by --resume after Ctrl-C during the seller's work; nothing is paid twice", async () => {
+  it("can be completed by --resume after Ctrl-C during the seller's work; nothing is paid twice", async () => {
     const go = Promise.withResolvers<void>();
     start = go.promise;
     const left = await runUntil(begun.promise, ...order, "--json");
@@ -142,7 +142,7 @@ describe("tallystick hire", function () {
     expect(priceless.code).to.equal(1);
     expect(priceless.err).to.contain("--max-price");
     expect([capped.code, capped.err.includes("budget_exceeded")], capped.err).to.deep.equal([1, true]);
-    // The limit for one hire counts also where the cap would allow more.
+    // The limit for one hire applies also if the cap would allow more.
     Object.assign(environment, { TALLYSTICK_SPEND_CAP_USDC: "1.00", TALLYSTICK_MAX_PER_HIRE_USDC: "0.09" });
     const limited = await run(...order);
     expect([limited.code, limited.err.includes("above_limit_per_hire")], limited.err).to.deep.equal([

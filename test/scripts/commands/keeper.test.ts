@@ -74,17 +74,17 @@ describe("the settings of a keeper", () => {
 describe("a keeper that is asked again and again", () => {
   it("answers 429 with Retry-After to one address, and stays healthy", async () => {
     const folder = await mkdtemp(path.join(tmpdir(), "tallystick-keeper-"));
-    // Nothing answers at its RPC address, because no request of this test reaches the chain.
+    // Nothing needs to answer at the RPC address, because no request of this test reaches the chain.
     const quiet = { KEEPER_PORT: "0", KEEPER_ROUND_MS: "600000", KEEPER_DIR: folder };
     const config = readKeeperConfig({ ...settings, ...quiet, KEEPER_REQUESTS_PER_ADDRESS: "60" });
     const keeper = await runKeeper(config);
     try {
-      // At once, so that nothing is given back meanwhile, however slow the machine is.
+      // All requests come at once, so the allowance does not grow between them, however slow the machine is.
       const ask = () => fetch(`${keeper.url}/release`, { method: "POST", body: "{}" });
       const responses = await Promise.all(Array.from({ length: 60 }, ask));
       const [served, refused] = [400, 429].map((status) => responses.filter((it) => it.status === status));
       expect((served?.length ?? 0) + (refused?.length ?? 0)).to.equal(60);
-      expect(served?.length, "some of ten seconds' worth").to.be.within(1, 40);
+      expect(served?.length, "a part of what ten seconds allow").to.be.within(1, 40);
       for (const { headers } of refused ?? []) expect(headers.get("retry-after")).to.match(/^[1-9][0-9]?$/);
       expect((await fetch(`${keeper.url}/health`)).status).to.equal(200);
     } finally {
@@ -95,7 +95,7 @@ describe("a keeper that is asked again and again", () => {
 });
 
 describe("a keeper that is started a second time on its folder", () => {
-  it("refuses to start while the first works, and starts once it has ended or has failed to open", async () => {
+  it("refuses to start while the first runs, and starts after the first has ended or has failed to start", async () => {
     const folder = await mkdtemp(path.join(tmpdir(), "tallystick-keeper-"));
     const quiet = { KEEPER_PORT: "0", KEEPER_ROUND_MS: "600000", KEEPER_DIR: folder };
     const config = readKeeperConfig({ ...settings, ...quiet });

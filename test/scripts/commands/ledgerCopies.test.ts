@@ -70,7 +70,7 @@ describe("the commands that keep and check copies of a ledger", () => {
     await forged.close();
   });
 
-  it("check a mirror and a service's folder: they end with 0, with 1 and each place, or with 2 if a check is not possible", async () => {
+  it("check a mirror and a service's folder: the exit code is 0, 1 with each fault, or 2 if a check is not possible", async () => {
     await mirrored();
     const good = await run("fsck", copy(), "--key", vkey);
     expect(good).to.include({ code: 0 });

@@ -36,7 +36,7 @@ import type { VerifiedContract } from "../../../scripts/verification/verifyContr
 import { commandHere } from "../../support/commandHere.ts";
 import type { Question } from "../fixtures/verifyFrozen.ts";
 
-/** The runtime code of Safe's singleton factory: it creates what it is sent, with the salt in front (CREATE2). */
+/** The runtime code of Safe's singleton factory. It deploys the code that it receives after a salt (CREATE2). */
 const FACTORY_CODE =
   "0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3";
 
@@ -69,7 +69,7 @@ describe("deployed contracts that others check", function () {
     await startService(supervisor, chainService({ port, logs: folder }));
     client = open();
     owners = (await client.getAddresses()).slice(0, 3).map((it) => it.toLowerCase() as Address);
-    // Safe's own contracts, made as they are made on every chain.
+    // Safe's own contracts, deployed in the same way as on every chain.
     await client.setCode({ address: SAFE_SINGLETON_FACTORY, bytecode: FACTORY_CODE });
     for (const { bytecode } of Object.values(SAFE_CONTRACTS)) {
       const data = concat([`0x${"00".repeat(32)}`, bytecode]) as Hex;
@@ -96,7 +96,7 @@ describe("deployed contracts that others check", function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** The record of an escrow that says it is somebody else's. */
+  /** A record that says that somebody else provides the escrow. */
   const wrongRecord = async (more: Partial<Deployment> = {}) => {
     const file = path.join(folder, "other.json");
     const hireEscrow = { ...deployment.hireEscrow, providerId: "somebody-else" };
@@ -104,7 +104,7 @@ describe("deployed contracts that others check", function () {
     return file;
   };
   const escrow = () => deployment.hireEscrow.address;
-  /** Against the frozen code, without compiling it again. */
+  /** Compares a contract with the frozen code, which is not compiled again. */
   const verify = (name: FrozenName, address: Address, isPlain = false): Promise<VerifiedContract> =>
     ask({ rpcUrl, name, address, isPlain });
   const verifyAll = (options: {
@@ -123,7 +123,7 @@ describe("deployed contracts that others check", function () {
     return verify(name, address);
   };
 
-  it("have an official Safe as guardian if the chain has Safe's contracts, at one address for its owners", async () => {
+  it("have an official Safe as guardian if the chain has Safe's contracts; its address follows from its owners", async () => {
     const { guardian } = deployment.hireEscrow;
     expect(guardian).to.equal(canonicalSafeAddress(owners, 2).toLowerCase());
     expect(await readGuardian(client as PublicClient, guardian)).to.deep.equal({
@@ -133,19 +133,19 @@ describe("deployed contracts that others check", function () {
       threshold: 2,
       owners,
     });
-    // Other owners, another order, another threshold: another Safe.
+    // Another order of the owners, or another threshold, gives another Safe.
     const others = [canonicalSafeAddress([...owners].reverse(), 2), canonicalSafeAddress(owners, 3)];
     expect(others.map((it) => it.toLowerCase())).to.not.include(guardian);
   });
 
-  it("are recognised when their guardian only claims to be a Safe, or is a key, also a delegated one", async () => {
+  it("show whether their guardian is an official Safe, only claims to be one, or is a key, also a delegated key", async () => {
     const { guardian } = deployment.hireEscrow;
     const at: Address = `0x${"5afe".repeat(10)}`;
     const kindOf = async (bytecode: Hex) => {
       await client.setCode({ address: at, bytecode });
       return readGuardian(client as PublicClient, at);
     };
-    // The proxy has the right code, but it runs a contract of somebody else: the same code at another address.
+    // The proxy has the right code, but it runs somebody else's contract: a copy of Safe's code at another address.
     const own: Address = `0x${"0b".repeat(20)}`;
     const bytecode = (await client.getCode({ address: CANONICAL_SAFE.singleton as Address })) as Hex;
     await client.setCode({ address: own, bytecode });
@@ -189,7 +189,7 @@ describe("deployed contracts that others check", function () {
     expect(JSON.parse(taken.out).hireEscrow.guardian).to.equal(key);
   });
 
-  it("equal the compiled sources in verify-contracts, which exits with 1 when the record says otherwise", async () => {
+  it("equal the compiled sources in verify-contracts, which exits with 1 when the record is wrong", async () => {
     // Compiling takes long, so here the record is wrong and the compiled code is right.
     const asked = ["--rpc-url", rpcUrl, "--deployment", await wrongRecord(), "--json"];
     const { code, out, err } = await run("verify-contracts", ...asked);
@@ -204,7 +204,7 @@ describe("deployed contracts that others check", function () {
     expect(contracts[0].values.providerId).to.equal("acme-escrow");
     expect(contracts[0].values.token.toLowerCase()).to.equal(deployment.token);
     expect(contracts[0].guardian).to.deep.include({ official: true, threshold: 2, owners });
-    // The arguments in the form for explorers: the init code followed by them is the code that was sent.
+    // The arguments in the form for explorers. The deployment sent the init code, followed by these arguments.
     expect(contracts[0].constructorArguments).to.equal(
       AbiCoder.defaultAbiCoder().encode(
         ["address", "address", "string"],
@@ -226,19 +226,19 @@ describe("deployed contracts that others check", function () {
       const found = await verifyAll({ address });
       expect(found.differences).to.deep.equal([]);
       expect(found.contracts.map(({ contract }) => contract)).to.deep.equal([name]);
-      expect(found.compiled, "the other is not compiled").to.deep.equal([name]);
+      expect(found.compiled, "the other contract is not compiled").to.deep.equal([name]);
     }
   });
 
-  it("differ after a change of any byte, any immutable, or of the address", async () => {
+  it("differ after a change of any byte, of any immutable, or of the address", async () => {
     for (const [name, address] of [
       ["HireEscrow", escrow()],
       ["AnchoredLedger", deployment.anchoredLedger],
     ] as const) {
       expect((await verify(name, address)).differences).to.deep.equal([]);
       const code = (await client.getCode({ address })) as string;
-      // The same code at another address still contains the first address, and signatures for the contract contain an
-      // address.
+      // A copy of the code at another address still contains the first address, and signatures for the contract contain
+      // its address. So the copy is refused.
       expect((await verifyCode(name, code)).differences[0]).to.contain(`is not that of ${name}`);
       const longer = await verifyCode(name, `${code}00`);
       expect(longer.differences[0]).to.match(/\d+ bytes instead of \d+/);
@@ -261,8 +261,8 @@ describe("deployed contracts that others check", function () {
     expect(nobody.differences[0]).to.contain("There is no code");
   });
 
-  it("are distinguished from the same code with a foreign constructor that put credits into its storage", async () => {
-    // The values of the escrow, at an address that the deployer's nonce gives.
+  it("are distinguished from the same code at another address, where a foreign constructor may have put credits into its storage", async () => {
+    // A copy with the escrow's values, at an address that follows from the deployer's nonce.
     const { guardian, providerId } = deployment.hireEscrow;
     const args = AbiCoder.defaultAbiCoder().encode(
       ["address", "address", "string"],
@@ -293,7 +293,7 @@ describe("deployed contracts that others check", function () {
   });
 
   it("are not accepted if they answer with another contract's values", async () => {
-    // The escrow's code with the guardian's bytes exchanged wherever they stand: it answers with the new one.
+    // The escrow's code, with another address wherever the guardian's address is. The code answers with this address.
     const code = (await client.getCode({ address: escrow() })) as string;
     const thief = "be".repeat(20);
     const changed = code.replaceAll(deployment.hireEscrow.guardian.slice(2), thief);
@@ -301,7 +301,7 @@ describe("deployed contracts that others check", function () {
     await client.setCode({ address: escrow(), bytecode: changed as Hex });
     const asked = encodeFunctionData({ abi: hireEscrowAbi, functionName: "guardian" });
     expect((await client.call({ to: escrow(), data: asked })).data).to.contain(thief);
-    // By itself that is an escrow with another guardian; the record, and its address, say which one was meant.
+    // Alone, this is a valid escrow with another guardian. Only the record and the address show which escrow was meant.
     const { values, differences } = await verify("HireEscrow", escrow());
     expect(values.guardian?.toLowerCase()).to.equal(`0x${thief}`);
     expect(differences[0]).to.contain("not at the address that it gets through CreateX");

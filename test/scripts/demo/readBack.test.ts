@@ -12,7 +12,7 @@ import { type Answer, differences } from "../../../scripts/demo/readBack.ts";
 
 const target = { block: 70, ledger: "0x01", size: EXPECTED_ENTRIES + 2, root: "0x02", paidBefore: 2 };
 
-/** The answer the story must give. */
+/** The answer that the story must give. */
 function perfect(): Answer {
   const inRing = new Set<string>(actors.ring.map(({ address }) => address));
   return {
@@ -81,7 +81,7 @@ describe("scripts/demo/readBack", () => {
     ]);
   });
 
-  it("notices an audit with another end, a missing audit, and an unpaid auditor", () => {
+  it("notices an audit with another result, a missing audit, and an unpaid auditor", () => {
     const answer = perfect();
     answer.audits.nodes[0]!.status = "CHALLENGED";
     answer.audits.nodes.pop();

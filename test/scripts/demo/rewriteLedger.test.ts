@@ -44,7 +44,7 @@ describe("scripts/demo/rewriteLedger", () => {
     expect(error).to.be.instanceOf(LedgerLineError).that.includes({ line: 3 });
   });
 
-  it("can make the chain valid again, with another root and one entry more", async () => {
+  it("can make the chain of hashes valid again, with another root and one entry more", async () => {
     const { resealed } = rewriteLedger(lines, SELLER);
     const [honest, lie] = [await verifyLedgerLines(lines), await verifyLedgerLines(resealed)];
     expect(lie.size).to.equal(honest.size + 1);

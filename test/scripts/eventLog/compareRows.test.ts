@@ -21,7 +21,7 @@ const rowOf = (table: TableName, id: string): AnyRow => ({
 });
 
 /**
- * Compares a node with a derivation. Both have the same two rows in every table, until `change` changes one
+ * Compares a node with a derivation. Both have the same two rows in every table, before `change` changes one
  * side.
  */
 async function compared(
@@ -87,7 +87,7 @@ describe("the comparison of rederive", () => {
     expect(all.first).to.have.length(3);
   });
 
-  it("are shown as plain text, without a stranger's control characters", async () => {
+  it("shows differences as plain text, without a stranger's control characters", async () => {
     const { rows, differences, first } = await compared((node) => {
       (node.get("agent")?.[0] as AnyRow).id = "\u009b31m\u202e";
     });

@@ -45,7 +45,7 @@ async function failure(
 }
 
 describe("scripts/eventLog", () => {
-  it("derives a log line by line as if its events were applied one by one", async () => {
+  it("derives a log line by line, with the same result as its events applied one by one", async () => {
     const log = story();
     const { store, events } = await deriveLog(linesOf(log), { trustSignatures: true, token: TOKEN });
     const { store: _, ...expected } = await log.derive();
@@ -77,7 +77,7 @@ describe("scripts/eventLog", () => {
     expect(snapshotOf(store).agents).to.deep.equal({});
   });
 
-  it("does not accept a signature that it cannot verify, except on request", async () => {
+  it("does not accept a signature that it cannot verify", async () => {
     const { store } = await deriveLog(linesOf(exported()));
     expect([...store.rows("record").values()].map((it) => it.status)).to.deep.equal(["invalid", "invalid"]);
   });

@@ -19,8 +19,8 @@ describe("readWholeLines", () => {
     return texts;
   }
 
-  it("returns whole lines at any file boundaries, and reads each kind of line ending", async () => {
-    // The ends of lines, and the halves of a character, come at every place of the bytes that are read at once.
+  it("returns whole lines wherever a read of the file ends, with each kind of line ending", async () => {
+    // Line ends, and the two bytes of one character, come at every position of the bytes that are read at once.
     const lines = Array.from({ length: 40_000 }, (_, n) => "é".repeat(n % 97));
     lines.push("x".repeat(3 << 20), "last");
     for (const end of ["\n", "\r\n"]) {
@@ -35,7 +35,7 @@ describe("readWholeLines", () => {
   it("gives up on a line that is longer than any event, before the memory is full", async () => {
     const endless = path.join(folder, "endless");
     await writeFile(endless, "{}\n");
-    // Empty places cost no disk.
+    // A sparse file takes no space on the disk.
     await truncate(endless, 64 << 20);
     const texts: string[] = [];
     const error = await (async () => {
@@ -46,7 +46,7 @@ describe("readWholeLines", () => {
     expect(texts).to.deep.equal(["{}"]);
   });
 
-  it("reports an unreadable file to its reader, also long after the file was named", async () => {
+  it("reports an unreadable file when the first text is read, also long after the file was named", async () => {
     for (const file of [path.join(folder, "missing"), folder]) {
       const texts = readWholeLines(file);
       await new Promise((resolve) => setImmediate(resolve));

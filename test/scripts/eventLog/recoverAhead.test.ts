@@ -44,7 +44,7 @@ describe("signers of a log that are recovered ahead", () => {
     expect(new Set(statusesOf(expected))).to.deep.equal(new Set(["valid", "invalid", "unread"]));
   });
 
-  /** Some records are not their signer's, some have no signature, some cannot be signed, and some were no records. */
+  /** Spoils some records: another signer, no signature, a body that cannot be signed, an error, or another type. */
   function spoilSome(line: string, n: number): string {
     const event = JSON.parse(line) as DeriveEvent;
     if (event.kind !== "record") return line;
@@ -63,7 +63,7 @@ describe("signers of a log that are recovered ahead", () => {
   const answer = async (questions: Question[]) =>
     questions.map((question) => readSignatureHere(recover)(...question));
 
-  /** Derives with threads that are always ready, and says how many signers the main thread recovered. */
+  /** Derives with threads that are always ready, and gives the number of signers that the main thread recovered. */
   async function derive(ask: Threads["ask"], ready = 1) {
     let here = 0;
     const counting = remembered((...question) => {
@@ -80,11 +80,11 @@ describe("signers of a log that are recovered ahead", () => {
     return here;
   }
 
-  it("leave nothing to recover for the check, and change no row", async () => {
+  it("leave nothing for the check to recover, and change no row", async () => {
     expect(await derive(answer)).to.equal(0);
   });
 
-  it("are recovered in the check when threads answer late, not always, never, or are busy", async () => {
+  it("are recovered in the check when threads answer never, not always, or are busy; late answers are awaited", async () => {
     const late = async (questions: Question[]) => {
       await new Promise((resolve) => setTimeout(resolve, questions.length % 7));
       return answer(questions);
@@ -128,7 +128,7 @@ describe("signers of a log that are recovered ahead", () => {
     expect(reasons).to.deep.equal([]);
   });
 
-  it("are read a limited number of lines ahead, and in order, and nothing is read after the end", async () => {
+  it("are recovered a limited number of parts ahead, and in order, and nothing is read after the reader stops", async () => {
     let [read, given, isClosed] = [0, 0, false];
     const sizeOf = (n: number) => 1 << (n % 23);
     const charactersBetween = (from: number, to: number) => {
@@ -156,7 +156,7 @@ describe("signers of a log that are recovered ahead", () => {
     expect(isClosed).to.equal(true);
   });
 
-  it("report the first fault of a log, whatever is wrong further on", async () => {
+  it("report the first fault of a log, whatever is wrong after it", async () => {
     const [first = "", ...others] = lines.slice(0, 3);
     const released = `{"block":0,"time":1767225600,"log":1,"kind":"escrow.released","escrowId":"0x${"1".repeat(64)}","toSeller":"1","toBuyer":"0","fee":"0"}`;
     for (const [log, message] of [

@@ -30,7 +30,7 @@ function story(): EventLog {
   return log;
 }
 
-/** The chain whose transfers these are. */
+/** A chain that has these transfers. */
 function chainOf(events: readonly DeriveEvent[]): FakeChain {
   const head = events.at(-1)?.block ?? 0;
   const at = (block: number): Written[] =>

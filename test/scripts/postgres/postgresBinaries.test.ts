@@ -21,12 +21,12 @@ describe("scripts/postgres/postgresBinaries", () => {
     expect(version(await installedPostgres())).to.match(/^postgres \(PostgreSQL\) 18/);
   });
 
-  it("uses it in place for an ordinary user", async () => {
+  it("uses the installed files, without a copy, for an ordinary user", async () => {
     expect(await reachablePostgres(undefined, spare)).to.equal(await installedPostgres());
   });
 
-  it("copies it, runnable, for a user who cannot reach it", async () => {
-    // Only root can give files away; others copy for themselves.
+  it("copies the files, so that they can run, for a user who cannot reach them", async () => {
+    // Only root can give files to another user. Other users copy for themselves.
     const self = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
     const stranger = self.uid === 0 ? { uid: 65534, gid: 65534 } : self;
     const folder = await reachablePostgres(stranger, spare, () => false);

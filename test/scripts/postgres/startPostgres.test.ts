@@ -19,7 +19,7 @@ describe("scripts/postgres/startPostgres", () => {
     return server;
   }
 
-  /** A folder the server's OS user can enter, also when root runs the tests. */
+  /** A folder that the server's OS user can enter, also when root runs the tests. */
   function newFolder(): string {
     const folder = mkdtempSync(path.join(tmpdir(), "tallystick-postgres-test-"));
     chmodSync(folder, 0o755);
@@ -36,7 +36,7 @@ describe("scripts/postgres/startPostgres", () => {
     }
   }
 
-  it("gives an empty UTF-8 database on a real PostgreSQL, the same on every machine, to nobody without the password", async () => {
+  it("gives an empty UTF-8 database of a real PostgreSQL, with the same settings on every machine, and requires the password", async () => {
     const server = await start();
     const url = await server.createDatabase("first one");
     const rows = await query(
@@ -53,7 +53,7 @@ describe("scripts/postgres/startPostgres", () => {
     });
     expect(rows[0]?.version).to.match(/^PostgreSQL 18/);
 
-    // It accepts nobody without the password.
+    // The server refuses another password.
     const other = new URL(server.url());
     other.password = "wrong";
     const error = await query(other.href, "select 1").catch((e: Error) => e);
@@ -70,7 +70,7 @@ describe("scripts/postgres/startPostgres", () => {
     expect(await query(two.url(), "select 1 as up")).to.deep.equal([{ up: 1 }]);
   });
 
-  // One folder for three tests: to make a database takes longer than all of them.
+  // The three tests share a folder, because making a database takes longer than all of them.
   describe("on a named folder", () => {
     let folder: string;
     before(() => {

@@ -49,15 +49,15 @@ describe("scripts/processes/openSupervisor", () => {
     ]);
   });
 
-  it("begins a log anew when it is long, keeps four earlier parts, and the process goes on writing", async () => {
+  it("starts a new log file when the present one is long, and keeps four earlier parts, while the process goes on writing", async () => {
     const endless = script("endless", 'let n = 0; setInterval(() => console.log(n++, "x".repeat(2_000)), 1)');
     await supervisor.start({ ...endless, logLimit: { bytes: 20_000, everyMs: 20 } });
     const parts = ["", ".1", ".2", ".3", ".4", ".5"].map((end) => `${endless.logFile}${end}`);
     const numberIn = (file = "") => Number(/^(\d+) x/m.exec(readFileSync(file, "utf8"))?.[1] ?? -1);
     const end = performance.now() + 60_000;
-    // The oldest part has left, so more was written than is kept.
+    // Waits until the first part is gone, so more was written than is kept.
     while (!existsSync(parts[4] ?? "") || numberIn(parts[4]) <= 0) {
-      if (performance.now() > end) throw new Error("its log was never begun anew four times");
+      if (performance.now() > end) throw new Error("the supervisor did not start four new log files");
       await sleep(20);
     }
     await supervisor.stop("endless");
@@ -80,7 +80,7 @@ describe("scripts/processes/openSupervisor", () => {
     await untilGone({ pids: existsSync(pidFile) ? [Number(readFileSync(pidFile, "utf8"))] : [] });
   });
 
-  it("is closed if its process ends before it can say so, and nothing is left", async () => {
+  it("closes also if its process is killed meanwhile, and leaves nothing", async () => {
     const pidsFile = path.join(folder, "pids");
     const stubborn = script(
       "stubborn",
@@ -151,14 +151,14 @@ describe("scripts/processes/openSupervisor", () => {
   });
 });
 
-describe("everything that a supervisor started, when its owner", () => {
+describe("everything that a supervisor started", () => {
   const owners: ChildProcess[] = [];
 
   afterEach(() => {
     for (const owner of owners.splice(0)) owner.kill("SIGKILL");
   });
 
-  /** Starts the owner in a group of its own and waits until it says what it started. */
+  /** Starts the owner in its own process group, and waits until the owner prints what it started. */
   async function startOwner(...args: string[]): Promise<{ owner: ChildProcess; said: Said }> {
     const owner = spawn(process.execPath, nodeProgram("test/scripts/fixtures/owner.ts", args), {
       detached: true,
@@ -177,28 +177,28 @@ describe("everything that a supervisor started, when its owner", () => {
 
   const left = ({ folder, pids, ports }: Said) => ({ pids, ports, files: [folder] });
 
-  it("is killed by SIGKILL, is gone: processes, their children, ports and files", async () => {
+  it("is gone after SIGKILL of its owner: processes, their children, ports and files", async () => {
     const { owner, said } = await startOwner();
     expect(said.pids.filter(isAlive)).to.deep.equal(said.pids);
     owner.kill("SIGKILL");
     await untilGone(left(said));
   });
 
-  it("is killed by SIGKILL with its whole process group, is gone too", async () => {
+  it("is gone after SIGKILL of its owner's whole process group", async () => {
     const { owner, said } = await startOwner();
     process.kill(-(owner.pid as number), "SIGKILL");
     await untilGone(left(said));
   });
 
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    it(`ends by ${signal} without a handler, is gone`, async () => {
+    it(`is gone after its owner, which has no handler, ends by ${signal}`, async () => {
       const { owner, said } = await startOwner();
       owner.kill(signal);
       await untilGone(left(said));
     });
   }
 
-  it("calls process.exit or throws, is gone", async () => {
+  it("is gone after its owner calls process.exit or throws", async () => {
     for (const way of ["--exit", "--throw"]) {
       const { owner, said } = await startOwner(way);
       if (owner.exitCode === null && owner.signalCode === null) await once(owner, "exit");
@@ -206,7 +206,7 @@ describe("everything that a supervisor started, when its owner", () => {
     }
   });
 
-  it("is killed by SIGKILL with a Postgres running, is gone with Postgres and its folder", async () => {
+  it("is gone, with Postgres and its folder, after SIGKILL of its owner", async () => {
     const { owner, said } = await startOwner("--postgres");
     expect(said.pids).to.have.length(3);
     owner.kill("SIGKILL");

@@ -8,7 +8,7 @@ import { expect } from "chai";
 import { childEnvironment } from "../../../scripts/processes/childEnvironment.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 
-/** A program of ours that imports a library by name, and the library's modules import each other. */
+/** A program that imports a library by name. The library's modules import each other. */
 const PROGRAM = `import * as hono from "hono"; console.log(Object.keys(hono), import.meta.resolve("hono"));`;
 
 type Found = { [from: string]: { [specifier: string]: [place: string, format: string] } };
@@ -37,15 +37,15 @@ describe("scripts/processes/rememberModules", () => {
       .filter((name) => name.startsWith("found-"))
       .map((name) => path.join(folder, name));
 
-  it("keeps nothing where Node keeps no compiled code", async () => {
+  it("stores nothing if Node stores no compiled code", async () => {
     await run({});
     expect(readdirSync(folder)).to.deep.equal([]);
   });
 
-  // Node has the hooks from 22.15 on, and until then nothing is kept.
+  // Node has the hooks from 22.15 on. Before this version nothing is stored.
   if (module.registerHooks === undefined) return;
 
-  it("keeps where libraries' modules are, and the next start uses it and has the same modules", async () => {
+  it("stores where libraries' modules are; the next start uses this and has the same modules", async () => {
     const plain = await run({});
     expect(plain).to.contain("/node_modules/hono/dist/index.js");
     expect(await run()).to.equal(plain);
@@ -68,7 +68,7 @@ describe("scripts/processes/rememberModules", () => {
     expect(await run()).to.contain("HTTPException");
   });
 
-  it("looks for a module again that is no longer there, and forgets a damaged file", async () => {
+  it("looks again for a module that is no longer there, and ignores a damaged file", async () => {
     const plain = await run();
     const [file = ""] = files();
     for (const damage of ["{", "null", '"found"', "[1]", JSON.stringify(gone(file))]) {

@@ -24,7 +24,7 @@ describe("queries about audits to a node", function () {
 
   const run = (...args: string[]) => commandHere(["audits", ...args, "--url", url]);
 
-  it("`tallystick audits` shows draws, the queue and decisions, for people and for programs", async () => {
+  it("show draws, the queue and decisions by `tallystick audits`, for people and for programs", async () => {
     const [people, programs, others, refused] = await Promise.all([
       run(),
       run("--json", "--first", "50"),
@@ -50,7 +50,7 @@ describe("queries about audits to a node", function () {
     expect(refused.err).to.contain("hire");
   });
 
-  it("the SDK's own queries of audits are answered, a hundred at once too", async () => {
+  it("get answers also from the SDK, for a hundred rows at once", async () => {
     const graphql = createGraphqlClient((query, variables) => story.ask(query, variables));
     const { audit } = await graphql.audit({ id: story.hires.rolledBack });
     expect(audit).to.deep.include({ status: "ROLLED_BACK", sellerAddress: SELLER });

@@ -54,7 +54,7 @@ describe("`tallystick failures`", function () {
     expect(asked).to.deep.equal(["/v1/aliases/ada", path, `${path}&cursor=a%2Bb`]);
   });
 
-  it("gives JSON to programs, reports when there were no failures, and why it cannot know", async () => {
+  it("gives JSON to programs, says when there were no failures, and says why it cannot know", async () => {
     const [programs, none, refused, both] = await Promise.all([
       run(AGENT, "--json", "--last-30-days"),
       run(AGENT, "--last-90-days"),

@@ -10,7 +10,7 @@ import { testDatabase } from "../../support/testDatabase.ts";
 
 const [seller, buyer, evil] = [wallet(1), wallet(2), wallet(3)];
 
-/** Writes to the clipboard of some terminals, clears the screen, and turns the text around. */
+/** Writes to the clipboard of some terminals, clears the screen, and reverses the direction of the text. */
 const CONTROL = "\u001b]52;c;ZXZpbA==\u0007\u001b[2J\u009b2J\u202e";
 
 describe("the commands that query a node", function () {
@@ -122,7 +122,7 @@ describe("the commands that query a node", function () {
     }
   });
 
-  it("keep a table readable whatever one seller writes", async () => {
+  it("keep a table readable, whatever a seller writes", async () => {
     const { out } = await run("search", "text.translate");
     expect(out).to.contain(wallet(4)).and.to.contain("custom_escrow:https://x.test/aaa");
     for (const line of stripVTControlCharacters(out).split("\n")) expect(line.length).to.be.below(280);

@@ -236,7 +236,7 @@ describe("the ports of a node", () => {
 });
 
 describe("the file of a node's settings", () => {
-  it("notes a file of keys that everybody can read", async () => {
+  it("causes a note if everybody can read it", async () => {
     const folder = await mkdtemp(path.join(tmpdir(), "tallystick-open-"));
     try {
       const file = path.join(folder, ".env");

@@ -26,7 +26,7 @@ import { commandHere } from "../../support/commandHere.ts";
 import { SECOND_NODES } from "../../support/secondNodes.ts";
 import { testDatabase } from "../../support/testDatabase.ts";
 
-/** Not the chain of the demo and the other tests. */
+/** Another chain id than that of the demo and the other tests. */
 const CHAIN_ID = 31_338;
 /** The first account that a Hardhat chain gives ether to. */
 const WRITER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
@@ -150,7 +150,7 @@ describe("npm start", function () {
     expect((await readdir(folder)).filter((name) => /^(settlement|indexer)/.test(name))).to.deep.equal([]);
   });
 
-  it("notices that npm also wrote into the file of --print, and adds the settings itself with --save", async () => {
+  it("warns that npm writes into the output of --print, and adds the settings to the file itself with --save", async () => {
     const copy = path.join(folder, "copy.env");
     await writeFile(copy, await readFile(envFile));
     const tell = (args: string[], env: Record<string, string> = {}) =>
@@ -194,7 +194,7 @@ describe("npm start", function () {
     );
     expect(found[0]?.agent_id).to.equal(seller.address);
 
-    // A replica of the same schema answers the same, and a second indexer reaches the same state by itself, as in an
+    // A replica of the same schema finds the listing, and a second indexer reaches the same state by itself, as in an
     // upgrade (test/indexer/replicas.test.ts).
     const others = [
       { part: "replica", args: [] },

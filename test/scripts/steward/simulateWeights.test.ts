@@ -9,7 +9,7 @@ import { AGENT, attest, endorse, goTo, stewardLog, stewardOf } from "../../deriv
 const SELLER = wallet(40);
 const ENDORSER = wallet(41);
 
-/** One agent is tested and endorsed, one sells well, one does both and endorses. */
+/** One agent is tested and endorsed, one sells well, and one does both and endorses the first. */
 function market(): EventLog {
   const log = stewardLog();
   log.listing(SELLER, "code.review", { price_usdc: "3" });
@@ -46,7 +46,7 @@ describe("trust scores with other weights", () => {
     expect(await simulate(market(), published)).to.deep.equal({ agents: 3, moved: [] });
   });
 
-  it("rank agents by the factors with the most weight, with endorsers weighed again too", async () => {
+  it("rank agents by the factors with the most weight, and weigh the endorsers' words in the same way", async () => {
     const { moved } = await simulate(market(), weights("success_rate=1"));
     const scores = Object.fromEntries(moved.map(({ agent, after }) => [agent, [after.score, after.rank]]));
     expect(scores[SELLER]).to.deep.equal(["1.000000000", 1]);
@@ -76,7 +76,7 @@ describe("trust scores with other weights", () => {
     );
   });
 
-  it("equal the algorithm's scores, with any sum of the parts", () => {
+  it("equal the algorithm's scores, whatever the sum of the weights is", () => {
     const factors = {
       ...{ test_coverage: 963_446_475, uptime: 990_000_000, success_rate: 980_753_809 },
       ...{ endorsements: 720_865_385, attestation_freshness: 916_666_667 },
@@ -85,7 +85,7 @@ describe("trust scores with other weights", () => {
     expect(scoreOf(factors, scaled as Weights)).to.equal(scoreOf(factors));
   });
 
-  it("are refused if the weights are not five names with a sum of 1", () => {
+  it("are refused if the weights are not known names, each once, with a sum of 1", () => {
     for (const bad of [
       ...[
         "",

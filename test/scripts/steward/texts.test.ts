@@ -12,7 +12,7 @@ const run = (seed: string, passing: number) => ({
   ...{ seed, passing, total: 383, flaky: 0, report_hash: HASH, outcomes_hash: HASH },
 });
 
-/** The paper's example, by its formulas. */
+/** The example of the STEWARD paper, computed with its formulas. */
 function report(): ShownReport {
   const last = "2025-11-21T11:00:00Z";
   const factor = (score: number, weight: number, source: string, evidence: object) => ({
@@ -88,7 +88,7 @@ describe("a trust report for people", () => {
     it.trust_report.version = "\u001b[2J\u202e";
     it.trust_report.factors.test_coverage.evidence.ci_url = "https://x/\u001b]0;owned\u0007";
     const clear = "\u001b[2J";
-    // A node may be anybody's, so its own words do not control the terminal either.
+    // A node may be anybody's, so its own words must not control the terminal either.
     it.trust_report.tier = `TRUSTED${clear}`;
     it.trust_report.report_date += clear;
     it.trust_report.badges = [clear];
@@ -100,8 +100,8 @@ describe("a trust report for people", () => {
   });
 });
 
-describe("a factor computed again from its evidence", () => {
-  it("agrees with a correct report, and not with one that claims more", () => {
+describe("a factor that is computed again from its evidence", () => {
+  it("agrees with a correct report, and not with a report that claims more", () => {
     const it = report();
     for (const name of Object.keys(it.trust_report.factors) as (keyof typeof it.trust_report.factors)[]) {
       const { recomputed, told, agrees } = recomputeFactor(it, name);

@@ -13,14 +13,14 @@ import { type UpgradeParameters, upgrade } from "../../../scripts/upgrade/upgrad
 import { keepReports } from "./support/keepReports.ts";
 import { type IndexerState, writeIndexer, writeIndexerState } from "./support/writtenIndexers.ts";
 
-/** The steps of an upgrade on a real Postgres; the rows that indexers keep there are written by the test. */
+/** The steps of an upgrade on a real Postgres. The test itself writes the rows that indexers keep there. */
 describe("scripts/upgrade", () => {
   const views = viewNames("tallystick_live");
   let supervisor: Supervisor;
   let newDatabase: (name: string) => Promise<string>;
   let databaseUrl: string;
   let client: pg.Client;
-  /** Once without changes, and once with a new heartbeat of the indexers before each look. */
+  /** `session` gives the running indexers a new heartbeat before each look at them; `opened` does not. */
   let opened: UpgradeSession;
   let session: UpgradeSession;
   let signal: AbortSignal;
@@ -125,9 +125,9 @@ describe("scripts/upgrade", () => {
     });
     expect(await live()).to.equal("tallystick_v2");
     expect(await liveSchema(session.query, views.before)).to.equal("tallystick_v1");
-    // Run again, it finds that it is done.
+    // A second run finds that nothing is left to do.
     expect(await run()).to.include({ switched: false, replicasError: undefined });
-    // And back again, by the same way.
+    // The same command also switches back.
     expect(await codeOf(run({ nextFor: () => "tallystick_v1", withinMs: 1 }))).to.equal("wait_timeout");
     await stands("tallystick_v1", { block: 30, digests: { 30: "0xc" } });
     expect(await run({ nextFor: () => "tallystick_v1" })).to.include({ switched: true });
@@ -191,7 +191,7 @@ describe("scripts/upgrade", () => {
     const startIndexer = async () => void started++;
     expect(await codeOf(run({ startIndexer }))).to.equal("schema_in_use");
     expect(started).to.equal(0);
-    // A crashed indexer left its lock, and has no new heartbeat.
+    // A crashed indexer leaves its lock, and has no new heartbeat.
     await client.query(`UPDATE tallystick_v2._ponder_meta SET value = value || '{"heartbeat_at": 1}'`);
     expect(await run({ startIndexer })).to.include({ switched: true });
     expect(started).to.equal(1);
@@ -230,7 +230,7 @@ describe("scripts/upgrade", () => {
     expect(await codeOf(run({ report: report(onTell), withinMs: 1_200 }))).to.equal("wait_timeout");
     expect(told.at(-1)?.fields).to.include({ missing: "blocks" });
     expect(await live()).to.equal("tallystick_v1");
-    // Ponder takes the last blocks back at a start; the chain's head stands still.
+    // When Ponder starts, it takes the last blocks back. The chain has no new block meanwhile.
     const startAgain = () => void stands("tallystick_v1", { ready: false, digests: { 10: "0xa" } });
     await stands("tallystick_v2", { ready: false });
     const ready = report(() => {
@@ -241,7 +241,7 @@ describe("scripts/upgrade", () => {
     expect(told.find(({ step }) => step === "digests")?.fields).to.include({ block: 10 });
   });
 
-  it("ends when the tables of one of them are dropped meanwhile", async () => {
+  it("ends when the tables of the old or the new indexer are dropped meanwhile", async () => {
     await indexer("tallystick_v2", { ready: false });
     const drop = (schema: string) =>
       report(() => void client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`));
@@ -311,7 +311,7 @@ describe("scripts/upgrade", () => {
       await switchViews(session, { live: "tallystick_v1", next: "tallystick_v2" }, views, signal),
     ).to.equal(true);
     await client.query("ROLLBACK");
-    // The views were switched before. The connection may have broken before the answer arrived.
+    // The views are switched already, as if the connection broke before the earlier answer arrived.
     expect(
       await switchViews(session, { live: "tallystick_v1", next: "tallystick_v2" }, views, signal),
     ).to.equal(true);
@@ -349,7 +349,7 @@ describe("scripts/upgrade", () => {
     expect(await live()).to.equal("tallystick_v1");
   });
 
-  it("renames and drops only views that stand for views", async () => {
+  it("renames and drops only schemas that have nothing except views", async () => {
     await client.query("CREATE SCHEMA tallystick_before; CREATE TABLE tallystick_before.diary (id int)");
     await indexer("tallystick_v2", {});
     expect(await codeOf(run())).to.equal("not_views");
@@ -371,7 +371,7 @@ describe("scripts/upgrade", () => {
     expect(await drop("nowhere")).to.equal(false);
     await stands("tallystick_v1", { locked: false });
     expect(await codeOf(drop("tallystick_v1"))).to.equal("schema_is_read");
-    // With views of another name it is still read.
+    // The live views still read it, although the caller names other views.
     expect(await codeOf(dropSchema(session, "tallystick_v1", viewNames("mistaken"), signal))).to.equal(
       "schema_is_read",
     );
@@ -389,7 +389,7 @@ describe("scripts/upgrade", () => {
     expect(await codeOf(drop("books"))).to.equal("not_an_indexers");
   });
 
-  it("does not drop tables under a process that reads them, whatever its clock says", async () => {
+  it("does not drop tables while a process reads them", async () => {
     await indexer("tallystick_v2", {});
     await run();
     await stands("tallystick_v1", { locked: false });
@@ -414,7 +414,7 @@ describe("scripts/upgrade", () => {
     await run();
     expect(await codeOf(dropOld(session, views, signal))).to.equal("schema_in_use");
     await stands("tallystick_v1", { locked: false });
-    // The state that a kill after the first of two steps leaves behind.
+    // The state after a kill between the two steps.
     expect(await dropSchema(session, "tallystick_v1", views, signal)).to.equal(true);
     expect(await dropOld(session, views, signal)).to.deep.equal(["tallystick_before"]);
     expect(await dropOld(session, views, signal)).to.deep.equal([]);

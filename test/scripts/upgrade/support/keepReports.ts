@@ -1,6 +1,6 @@
 import type { UpgradeReport } from "../../../../scripts/upgrade/upgradeReport.ts";
 
-/** Reports that store everything from the beginning, and let a test act in between. */
+/** Stores what the last run of an upgrade reported, and lets a test act at each report. */
 export function keepReports() {
   const told: { step: string; fields: object }[] = [];
   const report = (onTell: (step: string) => void = () => {}): UpgradeReport => {
