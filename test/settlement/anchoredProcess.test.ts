@@ -135,7 +135,7 @@ describe("the settlement process with a chain", function () {
     const { url, child, stderr } = await start();
     await settle(url, "one");
     await anchored(1);
-    // The chain has it before the service has heard so.
+    // The chain has the anchor before the service knows it.
     await until(async () => (await metric(url, "anchored_entries")) === 1);
     rpc.state.dead = true;
     for (const task of ["two", "three"]) expect(await settle(url, task)).to.be.a("string");
@@ -152,7 +152,7 @@ describe("the settlement process with a chain", function () {
     expect(await stop(child, "SIGTERM")).to.equal(0);
   });
 
-  it("anchors again after a reorg, and then proves by the new transaction", async () => {
+  it("anchors again after a reorg, and then proves entries with the new transaction", async () => {
     const { url, ledger, child } = await start();
     await settle(url, "one");
     await anchored(1);
@@ -164,7 +164,7 @@ describe("the settlement process with a chain", function () {
     await until(async () => (await transaction()) !== undefined);
     const undone = await transaction();
     await chain("evm_revert", before);
-    // Another block than before, so that the same call is another transaction.
+    // Mines another block than before, so that the same call becomes another transaction.
     await chain("evm_mine");
     const root = await anchored(2);
     await until(
@@ -191,7 +191,7 @@ describe("the settlement process with a chain", function () {
       for (;;) {
         const bytes = await (await fetch(`${url}/v1/ledger/bundle?index=1`)).text();
         writeFileSync(file, bytes);
-        // The contract may hold the root some moments before the service knows by which transaction.
+        // The contract may have the root some moments before the service knows the transaction.
         if (parseProofBundle(bytes).anchor !== null) return parseProofBundle(bytes);
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
@@ -218,7 +218,7 @@ describe("the settlement process with a chain", function () {
     writeFileSync(file, JSON.stringify({ ...made, ledger: { ...made.ledger, chain_id: 1 } }));
     expect(await verifyProofFile(file, {}).catch((error) => error)).to.be.instanceOf(ProofError);
 
-    // The contract takes the head in the checkpoint as evidence. A second signature of the writer for another root
+    // The contract accepts the head in the checkpoint as evidence. A second signature of the writer for another root
     // convicts the writer.
     const note = parseSignedNote(made.checkpoint);
     const address = writer.address.toLowerCase() as Address;
@@ -248,7 +248,7 @@ describe("the settlement process with a chain", function () {
     expect(await stop(child, "SIGTERM")).to.equal(0);
   });
 
-  /** A `tallystick ledger …` with the settings of the service, or a mirror's. */
+  /** Runs `tallystick ledger …` with the settings of the service or of a mirror. */
   const tallystick = (args: string[], settings: Record<string, string>): ChildProcess => {
     const child = spawn(process.execPath, nodeProgram("scripts/cli.ts", ["ledger", ...args]), {
       env: { PATH: process.env.PATH, ...compiledOnce, ...settings },
@@ -267,7 +267,7 @@ describe("the settlement process with a chain", function () {
     return { code, out, err };
   };
 
-  it("loses its disk, and gets everything that it had settled from a mirror, so that its next checkpoints continue the last", async () => {
+  it("gets all its entries from a mirror after it lost its disk, and its next checkpoints continue the last one", async () => {
     const first = await start();
     for (const task of ["one", "two", "three"]) await settle(first.url, task);
     await anchored(3);
@@ -286,7 +286,7 @@ describe("the settlement process with a chain", function () {
       CHAIN_ID: String(hardhat.id),
       ANCHORED_LEDGER: contract,
     };
-    // The steps of docs/operators.md, by its commands.
+    // These are the steps and the commands of docs/operators.md.
     const mirror = tallystick(["mirror", first.url], mirroring);
     const { url: mirrorUrl } = await listening(mirror);
     const mirrored = (name: string) => metric(mirrorUrl, `mirror_${name}`);
@@ -295,7 +295,7 @@ describe("the settlement process with a chain", function () {
     await stop(first.child, "SIGKILL");
     rmSync(ledgerFolder, { recursive: true });
 
-    // The service reaches the chain again; its settings are those that it had.
+    // The RPC answers again, and the service has the same settings as before.
     rpc.state.dead = false;
     const pull = (...more: string[]) =>
       outcome(tallystick(["pull", "--from", mirrorUrl, ...more], settings()));

@@ -39,8 +39,8 @@ describe("the settlement service over HTTP", () => {
         ["a float beyond the range", '{"a": 1e999}'],
         ["bytes that are no UTF-8", new Uint8Array([0x22, 0xff, 0xfe, 0x22])],
         ["a byte order mark", "\ufeff{}"],
-        ["a key that stands twice", '{"body": {}, "signature": "0x", "body": {}}'],
-        ["nesting without end", `${"[".repeat(2000)}${"]".repeat(2000)}`],
+        ["a key that occurs twice", '{"body": {}, "signature": "0x", "body": {}}'],
+        ["nesting that is too deep", `${"[".repeat(2000)}${"]".repeat(2000)}`],
       ] as const) {
         it(`${route} answers 400 to ${what}`, async () => {
           expectProblem(service, await service.post(route, body, KEY), 400, "malformed_json", ["body"]);

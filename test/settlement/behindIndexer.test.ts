@@ -116,9 +116,9 @@ describe("settlement behind the indexer's origin", () => {
     const { size } = service.ledger;
     expect((await ask("/v1/ledger/latest")).json).to.include({ size, hash: service.ledger.head });
     expect((await ask("/v1/ledger/verify")).json).to.include({ valid: true, size });
-    // The one route of a ledger that the indexer answers by itself.
+    // The indexer itself answers this route of a ledger.
     expect((await ask("/v1/ledger/entries?from=0&to=2")).status).to.equal(404);
-    // A clock makes it, at most a second later.
+    // The service makes a checkpoint at fixed times, here at most a second later.
     while (!(await ask("/v1/ledger/checkpoint")).json.includes(`\n${size}\n`)) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
@@ -166,7 +166,7 @@ describe("settlement behind the indexer's origin", () => {
     expect((await from("2.2.2.2", "8.8.8.8")).status).to.equal(400);
   });
 
-  it("forwards to no other path of settlement, with any spelling of a request", async () => {
+  it("forwards to no other path of settlement, however a request spells the path", async () => {
     await open();
     for (const path of [
       "/v1/ledger/../../metrics",

@@ -54,7 +54,7 @@ describe("a ledger that somebody changes while its service is stopped", function
     cpSync(path.join(folder, "kept"), path.join(folder, "a"), { recursive: true });
   }
 
-  /** One byte of the payload of an entry deep in the middle: the length stays, and so does the time of the file. */
+  /** Changes one byte of an entry's payload, far from both ends. The length and the time of the file stay the same. */
   function changeLine(name: string): number {
     const file = at(name, "ledger.jsonl");
     const { atime, mtime } = statSync(file);

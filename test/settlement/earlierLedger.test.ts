@@ -11,7 +11,7 @@ import { envelope, receiptBody } from "./support/records.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 import { openTestService, type TestService } from "./support/testService.ts";
 
-/** Two receipts and three payments of 3 each, as the version with index files of format 3 left them on disk. */
+/** Two receipts and three payments of 3 each, as they were on disk when index files had format 3. */
 const FIXTURE = new URL("./fixtures/ledger-of-format-3/", import.meta.url).pathname;
 
 const RULES = {

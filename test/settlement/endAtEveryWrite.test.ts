@@ -13,13 +13,13 @@ import { type LedgerChain, ledgerChain, WRITER_KEY } from "../../tools/bench/led
 import { BUILD_TIMEOUT } from "../support/freshChain.ts";
 
 /**
- * The number of endings that are tried, of some hundred in each flow. `npm run soak:crash` tries all of them, and those
- * of random flows.
+ * The test tries this many endings of each flow, of some hundred. `npm run soak:crash` tries all of them, and also
+ * random flows.
  */
 const SEEN = 16;
 const SEED = 1;
 
-describe("a settlement service that ends at any of its writes, killed or without power, and the next one", function () {
+describe("a settlement service that starts again after it ended at any of its writes, by a kill or a power failure", function () {
   this.timeout(180_000);
   let chain: LedgerChain;
   before(async function () {

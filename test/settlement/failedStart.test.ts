@@ -14,7 +14,7 @@ function openIn(folder: string): string[] {
       try {
         return readlinkSync(`/proc/self/fd/${fd}`);
       } catch {
-        // The handle that listed the others is closed by now.
+        // The handle that listed the others is already closed.
         return "";
       }
     })

@@ -30,7 +30,7 @@ describe("a settlement process whose files somebody else changes", () => {
     expect(service.stderr())
       .to.match(/^error: The ledger cannot be written: /m)
       .and.to.match(reason);
-    // Clients get this sentence too: it names the file, and not the operator's folder.
+    // Clients get this sentence too, so it names the file without the operator's folder.
     const [told = ""] = /^error: The ledger cannot be written: .*$/m.exec(service.stderr()) ?? [];
     expect(told).not.to.contain(folder.path);
     return service;
@@ -83,7 +83,7 @@ describe("a file that is appended to", () => {
       (error) => error.code,
     );
 
-  it("has one writer, whatever else is locked", async () => {
+  it("has only one writer at a time", async () => {
     const { file } = await open();
     expect(await codeOf(AppendFile.open({ filePath: filePath(), onFailure: () => {} }))).to.equal(
       "ledger_locked",

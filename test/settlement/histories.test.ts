@@ -2,12 +2,12 @@ import { expect } from "chai";
 import { seededRandom } from "tallystick-runtime/seededRandom";
 import { playHistory } from "../../tools/bench/ledger/histories.ts";
 
-/** More by `npm run soak:ledger -- --histories 5000`. */
+/** `npm run soak:ledger -- --histories 5000` plays more. */
 const HISTORIES = Number(process.env.LEDGER_HISTORIES ?? 40);
 
 describe("the signatures of an honest writer", () => {
   for (const anchors of ["sent", "relayed"] as const)
-    it(`convict nobody after kills, restored and lost disks, reorgs and anchors that are ${anchors} and never mined, and convict after one foreign entry`, () =>
+    it(`convict nobody after kills, restored and lost disks, reorgs and ${anchors} anchors that are never mined; they convict after one foreign entry`, () =>
       play(anchors));
 
   it("convict if the memory of relayed anchors is only on the disk that is restored", async () => {
@@ -30,7 +30,7 @@ describe("the signatures of an honest writer", () => {
       }
       words += outcome.words.length;
     }
-    // Without signatures nobody could be convicted. So the histories must contain enough of them.
+    // Without signatures nobody can be convicted. So the histories must contain enough of them.
     expect(words).to.be.above(HISTORIES);
     expect(forgeries).to.be.above(HISTORIES / 2);
   }

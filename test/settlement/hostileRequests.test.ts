@@ -13,7 +13,7 @@ describe("settlement with hostile bytes on its socket", () => {
     ...settings,
   }));
 
-  it("answers with a status of HTTP or closes the connection, keeps running, and settles afterwards", async () => {
+  it("answers with an HTTP status or closes the connection, keeps running, and settles afterwards", async () => {
     const { url, child, stderr } = await processes.start();
     const port = Number(new URL(url).port);
     const upgrade = "GET // HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
@@ -35,7 +35,7 @@ describe("settlement with hostile bytes on its socket", () => {
     expect(stderr()).to.not.match(/internal error|request failed/);
   });
 
-  it("limits the reads of each client, and neither writes nor the operator's own network", async () => {
+  it("limits the reads of each client; the limit does not apply to writes, or to the operator's own network", async () => {
     Object.assign(settings, { RATE_LIMIT_READS: "60", TRUST_PROXY: "1" });
     const { url } = await processes.start();
     const ask = (from: string | undefined, path: string, init: RequestInit = {}) =>

@@ -51,7 +51,7 @@ describe("another key for the checkpoints", () => {
     writeFileSync(file(NEXT_KEY_FILE), `${seed} ${Number(from) - seconds}\n`);
   };
 
-  it("signs beside the present one for 30 days, and then alone", async () => {
+  it("signs together with the present key for 30 days, and then alone", async () => {
     const first = await start();
     await settle(first);
     const [old] = await keysOf(first);
@@ -104,12 +104,12 @@ describe("another key for the checkpoints", () => {
     expect(statSync(file(NEXT_KEY_FILE)).uid).to.equal(service);
   });
 
-  it("may be interrupted anywhere, and is never half done", async () => {
+  it("may be interrupted at any point, and is never half done", async () => {
     const first = await start();
     await settle(first);
     const [old] = await keysOf(first);
     await stop();
-    // Cut off before the next key has its name.
+    // The write ended before the file of the next key had its name.
     writeFileSync(file(`${NEXT_KEY_FILE}.unfinished`), "12ab");
     expect(await keysOf(await start())).to.deep.equal([old]);
     await stop();
@@ -120,7 +120,7 @@ describe("another key for the checkpoints", () => {
       expect(await keysOf(await start())).to.deep.equal(keys);
     }
     await stop();
-    // A file that was damaged stops the start, and names itself.
+    // A damaged file stops the start, and the error names the file.
     writeFileSync(file(NEXT_KEY_FILE), "12ab");
     const error = await start().catch((thrown) => thrown);
     expect([error.code, error.message.includes(NEXT_KEY_FILE)]).to.deep.equal(["bad_checkpoint_key", true]);

@@ -90,7 +90,7 @@ describe("the settlement process", () => {
     expect(err).to.contain("Another process writes the ledger");
   });
 
-  it("that a test or a bench starts ends with it, also if that is killed", async () => {
+  it("ends with the test or the bench that started it, also if that program is killed", async () => {
     const starter = spawn(
       process.execPath,
       nodeProgram("test/settlement/support/holdsSettlement.ts", [folder.path]),

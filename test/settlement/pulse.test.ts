@@ -20,7 +20,7 @@ describe("the pulse", () => {
   const publish = async (capability: string) =>
     service.post("/v1/listings", await envelope(listingBody({ capability })));
 
-  it("settles that the ledger was read back from disk, its size and its root", async () => {
+  it("settles the size and the root of the ledger that it read back from disk", async () => {
     await publish("custom.pulse.a");
     const root = toHex(service.ledger.tree.root());
     await service.beat?.();
@@ -48,7 +48,7 @@ describe("the pulse", () => {
     expect(service.ledger.size).to.equal(4);
   });
 
-  it("reads older entries again and again, and starts at the beginning after the end", async () => {
+  it("reads older entries again, part by part, and after the last one begins with the first", async () => {
     for (const one of ["a", "b"]) await publish(`custom.pulse.${one}`);
     for (let beats = 0; beats < 3; beats++) await service.beat?.();
     const text = readFileSync(service.ledger.path, "latin1");
@@ -109,7 +109,7 @@ describe("the pulse of a ledger that was not read whole, or was changed", () => 
     return { pulse, did };
   };
 
-  it("waits until a start's reading has come to the last line", async () => {
+  it("waits until the service has read the ledger to the last line after its start", async () => {
     for (const [unread, wanted] of [
       [1, []],
       [0, ["settled"]],

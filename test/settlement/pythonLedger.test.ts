@@ -15,7 +15,7 @@ const SCRIPT = "test/settlement/support/reference.py";
 describe("a ledger that Python began", () => {
   const folder = temporaryFolder();
 
-  // Where there is no python3, the ledger is one that it wrote before.
+  // If the machine has no python3, the test uses a ledger that Python wrote earlier.
   it("is verified here, continues here, and is verified by Python again", async () => {
     const text = hasPython
       ? python([SCRIPT, "write", "12"])

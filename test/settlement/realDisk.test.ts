@@ -58,7 +58,7 @@ describe("the settlement process on a real disk", () => {
   }
 
   if (process.platform !== "win32") {
-    it("answers 503 when its file may not grow, leaves nothing half-written, and continues when it may", async () => {
+    it("answers 503 when its file may not grow, leaves nothing half-written, and continues when its file may grow again", async () => {
       // The shell counts in blocks of 512 or 1,024 bytes; with both sizes the index has room, and the ledger has room
       // for some hundred entries.
       const service = await start(["sh", "-c", 'ulimit -f 500 && exec "$0" "$@"']);
@@ -112,7 +112,7 @@ describe("the settlement process on a real disk", () => {
       const service = await start();
       const hashes = await fill(service);
       await expectReads(service, hashes);
-      // Many at once, while there is no room for any.
+      // Sends many proposals at once, while there is no room for any of them.
       const burst = await Promise.all(
         Array.from({ length: 10 }, (_, i) => propose(service.url, `burst-${i}`)),
       );
@@ -129,7 +129,7 @@ describe("the settlement process on a real disk", () => {
       await stop(next.child, "SIGTERM");
     });
 
-    it("says 503 for what is kept beside the ledger while a real disk is full, and keeps it as soon as there is space", () => {
+    it("refuses files and subscriptions with 503 while a real disk is full, and stores them as soon as there is space", () => {
       const disk = path.join(folder.path, "disk");
       mkdirSync(disk);
       mount(disk, "size=1m");

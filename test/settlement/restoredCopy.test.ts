@@ -71,7 +71,7 @@ describe("a restored copy of a ledger", function () {
     until(
       async () => (await health(of)).anchoring.size === size && (await health(of)).anchoring.error === null,
     );
-  /** Whether the newest checkpoint carries the writer's word. */
+  /** Whether the newest checkpoint has the writer's signature. */
   const hasHead = (note: string): boolean =>
     note.includes("\n\n") && headSignatureOf(parseSignedNote(note), origin, WRITER) !== undefined;
 
@@ -130,7 +130,7 @@ describe("a restored copy of a ledger", function () {
     await expectRefused(await start(), "root_contradicts");
   });
 
-  it("waits at its start for the chain to answer once, and for nothing later", async () => {
+  it("waits at its start for the chain to answer once, and does not wait for it later", async () => {
     const first = await start();
     await settle(first, 2);
     await anchored(first, 2);
@@ -225,7 +225,7 @@ describe("a restored copy of a ledger", function () {
     expect([verifyProofBundle(fresh).ledger, fresh.anchor]).to.deep.equal([null, null]);
   });
 
-  it("has the writer's signature only on entries with the required number of blocks after them", async () => {
+  it("has the writer's signature only on checkpoints whose anchor has the required number of blocks after it", async () => {
     const careful = await start({ ANCHOR_CONFIRMATIONS: "5" });
     await settle(careful, 2);
     await anchored(careful, 2);

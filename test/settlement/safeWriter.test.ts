@@ -90,7 +90,7 @@ describe("a ledger whose writer does not send its anchors", () => {
       (error) => error.code,
     );
 
-  it("may have a Safe, anchored by a relayer with one owner's signature, and proved by the chain or with a known writer", async () => {
+  it("may have a Safe as writer: a relayer anchors with one owner's signature, and the chain or a known writer confirms proofs", async () => {
     const running = await start();
     await settle(running, 3);
     await anchored(running, 3);
@@ -142,13 +142,13 @@ describe("a ledger whose writer does not send its anchors", () => {
     await anchored(running, 4);
   });
 
-  it("accepts no writes from an older copy after an anchor was signed that no block has", async () => {
+  it("accepts no writes from an older copy after a signed anchor that no block has", async () => {
     const running = await start();
     await settle(running, 2);
     await anchored(running, 2);
     await stop();
     cpSync(disk(), path.join(folder.path, "image"), { recursive: true });
-    // Signed and sent, and never mined.
+    // The anchor is signed and sent, and never mined.
     await chain.request("evm_setAutomine", false);
     try {
       const ahead = await start();
@@ -197,7 +197,7 @@ describe("a ledger whose writer does not send its anchors", () => {
 
   it("proves nothing if its wallet accepts everything: anyone can anchor for it, and only anchors count", async () => {
     const yes = `0x${"15".repeat(20)}` as Address;
-    // Gives back the magic value of ERC-1271, whatever it is asked.
+    // This contract answers every call with ERC-1271's magic value.
     await chain.request("hardhat_setCode", yes, "0x631626ba7e60e01b60005260206000f3");
     const running = await start({ ANCHOR_WRITER: yes });
     await settle(running, 2);
@@ -208,7 +208,7 @@ describe("a ledger whose writer does not send its anchors", () => {
     const id = bundle.ledger?.id as Hex;
     const client = createPublicClient({ transport: http(chain.rpcUrl) });
 
-    // A forged proof with the wallet's signature for another root. The chain never took such a root.
+    // A forged proof with the wallet's signature for another root. The chain never accepted such a root.
     const root = lineLeafHash(bundle.entry);
     const text1 = formatCheckpoint({ origin, size: 1, root });
     const seed = new Uint8Array(32).fill(5);
@@ -223,7 +223,7 @@ describe("a ledger whose writer does not send its anchors", () => {
     const file = path.join(folder.path, "forged.proof");
     writeFileSync(file, JSON.stringify(forged));
     expect(await refusal(verifyProofFile(file, { rpcUrl: chain.rpcUrl }))).to.equal("proof_invalid");
-    // With it, anybody can end the ledger.
+    // With such a signature, anybody can prove a fork of the ledger, which ends it.
     const lies = headWord({ signer: yes, size: 2n, root: toHex(root), signature: "0x00" });
     const call = { address: chain.contract, abi: anchoredLedgerAbi } as const;
     const own = toHex(running.ledger.tree.root(2));
@@ -233,7 +233,7 @@ describe("a ledger whose writer does not send its anchors", () => {
       args: [id, lies, storedWord, own, []],
     });
 
-    // A stranger goes on with it: the service sees a history that is not its own.
+    // A stranger anchors more entries, and the service sees a history that is not its own.
     const stranger = privateKeyToAccount(WRITER_KEY);
     const wallet = createWalletClient({ account: stranger, chain: hardhat, transport: http(chain.rpcUrl) });
     const leaves = [0, 1].map((n) => running.ledger.tree.leaf(n));
@@ -245,7 +245,7 @@ describe("a ledger whose writer does not send its anchors", () => {
     await until(async () => (await running.get("/health")).json.code === "chain_ahead");
   });
 
-  it("explains why one owner is not enough, and anchors nothing", async () => {
+  it("explains that one owner is not enough, and anchors nothing", async () => {
     const strict = await deploySafe(chain, [addressOf(owner), addressOf(other)], 2n);
     const running = await start({ ANCHOR_WRITER: strict.address });
     await settle(running, 1);
@@ -320,7 +320,7 @@ describe("a ledger whose writer does not send its anchors", () => {
     expect(asked).to.contain("SafeMessage").and.not.contain('"kind":"hash"');
   });
 
-  it("may have a key for which another account pays, and then its proof needs only its id", async () => {
+  it("may have a key for which another account pays; its proofs then need no named writer", async () => {
     const key = generatePrivateKey();
     const service = await openTestService(path.join(folder.path, "disk"), {
       ANCHOR_PRIVATE_KEY: key,

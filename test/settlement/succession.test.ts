@@ -131,7 +131,7 @@ describe("a ledger that another writer takes over", () => {
     await chain.request("evm_mine");
   };
 
-  it("is announced by its guardian, accepted after 7 days, and continued where the old writer stopped", async () => {
+  it("gets a writer whom its guardian announces, who accepts after 7 days, and who continues where the old writer stopped", async () => {
     const old = await start(diskOf("first"));
     await settle(old, 3);
     await anchored(old, 3);
@@ -145,10 +145,10 @@ describe("a ledger that another writer takes over", () => {
     const refused = await old.post("/v1/settle", proposal(old.ledger.head), KEY);
     expect([refused.status, refused.json.code]).to.deep.equal([503, "guardian_announced"]);
     expect((await old.get("/v1/ledger/checkpoint")).status).to.equal(200);
-    // The holder of the writer's key cannot take the announcement back.
+    // The holder of the writer's key cannot withdraw the announcement.
     expect((await ledgerCommand(["announce-writer", first, "--json"])).code).to.equal(1);
 
-    // The new one fetches the ledger, and waits.
+    // The new writer fetches the ledger, and waits.
     server = serve({ fetch: old.app.fetch, hostname: "127.0.0.1", port: 0 }) as Server;
     await until(async () => server?.address() !== null);
     const from = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -180,7 +180,7 @@ describe("a ledger that another writer takes over", () => {
     const confirm = (bundle: ProofBundle) =>
       confirmProof(verifyProofBundle(bundle, { leaveWriterToChain: true }), client);
     expect((await confirm(after)).transaction).to.equal(after.anchor?.transaction);
-    // Proofs from the former writer's time are as valid as before. Its words about further entries are not valid.
+    // Proofs from the former writer's time are as valid as before. Its signatures over later entries are not valid.
     expect((await confirm(before)).transaction).to.equal(before.anchor?.transaction);
     const forged = await forgeBundle(before, WRITER_KEY, 4);
     expect(verifyProofBundle(forged).ledger?.rests).to.equal("id");
@@ -188,7 +188,7 @@ describe("a ledger that another writer takes over", () => {
     expect(await refusal(confirm(forged))).to.contain("wrote the ledger up to 3 entries");
     const stranger = await forgeBundle(before, GUARDIAN_KEY, 4);
     expect(await refusal(confirm(stranger))).to.contain("never did");
-    // The new writer's own word for what was never anchored confirms nothing either.
+    // The new writer's signature over entries that were never anchored confirms nothing.
     expect(await refusal(confirm(await forgeBundle(before, NEXT_KEY, 4)))).to.contain("did not anchor");
   });
 
@@ -198,7 +198,7 @@ describe("a ledger that another writer takes over", () => {
     await anchored(old, 1);
     const announced = await ledgerCommand(["announce-writer", next, "--json"]);
     expect(announced.out).to.include({ from: first, sent: true });
-    // Nothing stops meanwhile.
+    // The old writer goes on meanwhile.
     await settle(old, 1);
     await anchored(old, 2);
     await pass(DAYS_7);
@@ -216,7 +216,7 @@ describe("a ledger that another writer takes over", () => {
     await anchored(old, 3);
   });
 
-  it("is not opened again by a follower whose settings name another writer", async () => {
+  it("is not opened again by a service whose settings name another first writer", async () => {
     const lost = await start(diskOf("next"), { ...nextSettings(), LEDGER_FIRST_WRITER: guardian });
     await until(async () => String((await health(lost)).anchoring.error).includes("has no ledger"));
   });

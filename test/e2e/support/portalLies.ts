@@ -14,9 +14,9 @@ import { BROWSER_MS, startBrowser } from "../../support/browser.ts";
 import type { DemoResult } from "./demoProcess.ts";
 
 /**
- * The test mines FINAL blocks. Then the present head is final, by Ponder's count for an unknown chain, and there is one
- * more tick. The test mines AT_ONCE blocks, and waits until Ponder has seen them, because Ponder ends if too many
- * unseen blocks come.
+ * The test mines FINAL blocks. Then the present head is final, by Ponder's count for an unknown chain, and there is
+ * one more tick. The test mines AT_ONCE blocks at once, and waits until Ponder has seen them, because Ponder ends if
+ * too many unseen blocks come.
  */
 const [FINAL, AT_ONCE] = [45, 5];
 
@@ -72,7 +72,7 @@ export function portalLies(demoOf: () => DemoResult): void {
       }
     };
 
-    /** The honest figures of all agents that the test asks for, at one block. The node gives the same ones each time. */
+    /** The honest figures of all agents that the test asks for, at one block. The node gives these figures each time. */
     const figures = new Map<string, string>();
     const keepFigures = async () => {
       node.lie = (asked, body) => {
@@ -89,8 +89,8 @@ export function portalLies(demoOf: () => DemoResult): void {
       let isMined = figures.size > 0;
       if (!isMined) await keepFigures();
       node.lie = (asked, body) => {
-        // The page waits until the node's answer is final. The test mines as soon as the page reads the log, so it needs
-        // no clock.
+        // The page waits until the node's answer is final. The test mines as soon as the page reads the log, so it
+        // needs no clock.
         if (asked.startsWith("/v1/events") && !isMined) {
           isMined = true;
           void mine();

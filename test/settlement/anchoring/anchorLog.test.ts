@@ -12,7 +12,7 @@ describe("the memory of anchors", () => {
     transaction: `0x${size.toString(16).padStart(64, "0")}` as const,
   });
 
-  it("has the last anchors after a restart, at any number", async () => {
+  it("has the last anchors after a restart, however many there are", async () => {
     const log = await AnchorLog.open(folder.path);
     expect(log.transactionOf(anchor(1))).to.equal(undefined);
     const many = Array.from({ length: 1_000 }, (_, i) => `${JSON.stringify(anchor(i + 1))}\n`);

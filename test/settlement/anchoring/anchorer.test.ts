@@ -32,7 +32,7 @@ describe("the anchorer", () => {
   let chain: Chain;
   let contract: Address;
   let tree: MerkleTree;
-  /** What the RPC does with a method before it answers; tests make it fail. */
+  /** Gets the method of each RPC request before the request is answered. Tests let it throw. */
   let onRequest: (method: string) => void;
   const running = new Set<Anchorer>();
 
@@ -271,7 +271,7 @@ describe("the anchorer", () => {
     expect((await head()).size).to.equal(2n);
   });
 
-  it("reports once when the anchor is older than twice the interval, and once when it is not any more", async () => {
+  it("reports once when the anchor is older than twice the interval, and once when it is up to date again", async () => {
     const said = (words: string) => log.filter((sentence) => sentence.includes(words)).length;
     const { anchorer, log } = create({ intervalMs: 20 });
     await anchorer.anchorOnce();
@@ -313,7 +313,7 @@ describe("the anchorer", () => {
     expect((await head()).seq).to.equal(1n);
   });
 
-  it("pays no more than ten times the price, however long the chain stands still", async () => {
+  it("pays at most ten times the price, however long the chain mines no block", async () => {
     await create().anchorer.anchorOnce();
     grow(2);
     const { anchorer } = create({ receiptTimeoutMs: 20 });
@@ -343,7 +343,7 @@ describe("the anchorer", () => {
       await refusal(earlier.anchorOnce());
       const { anchorer } = create({ receiptTimeoutMs: 50 });
       for (let round = 0; round < 3; round++) await refusal(anchorer.anchorOnce());
-      // A second one behind it would wait for it, and its price would go up in vain.
+      // A second transaction would wait for the first one, so a higher price for the second would not help.
       expect(await pending()).to.have.length(1);
       await chain.provider.request({ method: "hardhat_mine", params: [] });
     } finally {

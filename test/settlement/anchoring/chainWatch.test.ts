@@ -72,7 +72,7 @@ describe("the watch over the chain", () => {
     expect(see(8, 12)).to.deep.equal(["chain_ahead", "chain_ahead"]);
     expect(see(7, 3)).to.deep.equal(["chain_ahead", "chain_ahead"]);
     expect(see(8, 3)).to.deep.equal(["chain_ahead", "chain_ahead"]);
-    // A reorg undid it.
+    // A reorg removed the contradiction.
     expect(see(9, 3)).to.deep.equal(["none", "open"]);
     expect(said).to.deep.equal([
       "Writes and checkpoints are refused. chain_ahead",
@@ -94,12 +94,12 @@ describe("the watch over the chain", () => {
     expect(see(9, 3)).to.deep.equal(["chain_ahead", "chain_ahead"]);
   });
 
-  it("distinguishes a replaced writer from one that never wrote here, and accepts both again by a later block", () => {
+  it("distinguishes a replaced writer from one that never wrote here, and in both cases accepts writes again after a later block", () => {
     const next = { writer: `0x${"bb".repeat(20)}` };
     for (const forgives of [true, false]) {
       const { see } = watch({ forgives });
       expect(see(5, 4, undefined, next)).to.deep.equal(["writer_differs", "writer_differs"]);
-      // The new writer has accepted: its service goes on by itself.
+      // This service's writer has accepted on the chain, so the service goes on by itself.
       expect(see(6, 4)).to.deep.equal(["none", "open"]);
       const followed = { ...next, formerSize: 4n };
       expect(see(7, 4, undefined, followed)).to.deep.equal(["writer_changed", "writer_changed"]);

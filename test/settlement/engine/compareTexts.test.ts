@@ -38,7 +38,7 @@ describe("comparators for free text", () => {
     });
   }
 
-  it("take time in proportion to the texts", () => {
+  it("take time in proportion to the length of the texts", () => {
     const texts = ["'a".repeat(30_000), "1.".repeat(30_000), "-".repeat(60_000), "n’t".repeat(20_000)];
     const began = process.cpuUsage();
     for (const a of texts) for (const b of texts) areEqualTexts(a, `${b}x`, "overlap/1");
@@ -103,7 +103,7 @@ describe("comparators for free text", () => {
       await service.close();
     });
 
-    it("are refused with name and path if they are not known", async () => {
+    it("are refused, with the faulty field, if they are not valid", async () => {
       for (const [comparators, field] of [
         [[{ path: "a", comparator: "overlap/2" }], "rules.comparators.0.comparator"],
         [[{ path: "a", comparator: "exact", overlap: 0.5 }], "rules.comparators.0.overlap"],

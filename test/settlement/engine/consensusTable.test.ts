@@ -71,7 +71,7 @@ describe("the consensus that settlement keeps on disk", () => {
       table.apply({ taskId: "t", type: "stake", proposal: `p${n}`, signer: agent(1), time: 1, index: n });
     for (let n = 2; n < 52; n++) {
       const type = n % 2 === 0 ? "contest" : "verify";
-      // The first to vote have the highest addresses, which a list by address would have last.
+      // The first to vote have the highest addresses. A list in the order of addresses would have them last.
       table.apply({ taskId: "t", type, proposal: "p0", signer: agent(99 - n), time: 1, index: 100 + n });
     }
     const listed = table.proposals("t", 10);

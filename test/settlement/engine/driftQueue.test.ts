@@ -58,7 +58,7 @@ describe("the queue of clients with an old head", () => {
       }),
     );
     expect(service.ledger.size).to.equal(agents * each);
-    // All at once, a round of 16 settles one and rejects 15: nobody would be done before hundreds of attempts.
+    // Without the queue, a round of 16 settles one and rejects 15, so each agent would need hundreds of attempts.
     expect(attempts).to.be.below(5 * agents * each);
     expect(new Set(settledBy.slice(0, 2 * agents)).size, "agents in the first half").to.be.above(agents / 2);
     await service.close();

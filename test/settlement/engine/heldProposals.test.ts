@@ -40,11 +40,11 @@ describe("proposals that are held", () => {
     }
   });
 
-  it("are in the shared place before they are here, so that an answer of this machine is not lost with the machine", async () => {
+  it("are in the shared store before they are in this machine's file, so that none is lost with the machine", async () => {
     const shared: string[] = [];
     let isAway = true;
     held.shareBy(async ({ line }) => {
-      expect(readFileSync(file(), "latin1"), "not here yet").not.to.contain(line);
+      expect(readFileSync(file(), "latin1"), "not in the file yet").not.to.contain(line);
       if (isAway) throw new Error("away");
       shared.push(line);
     });
@@ -61,7 +61,7 @@ describe("proposals that are held", () => {
     const { id } = await hold(2);
     await held.close();
     const [first = "", second = ""] = readFileSync(file(), "latin1").split(/(?<=\n)/);
-    // Its lines have the same places, and the last is another one.
+    // The lines of this file have the same positions, but the last line is another one.
     writeFileSync(file(), first + first);
     await open();
     expect([held.size, held.get(id)]).to.deep.equal([1, undefined]);
@@ -88,7 +88,7 @@ describe("proposals that are held", () => {
     for (const id of ids) await held.content(id);
   });
 
-  it("are given only as they were held, whatever was written into the file since", async () => {
+  it("are given only with the content that was held, whatever was written into the file since", async () => {
     const { id } = await hold(7);
     writeFileSync(file(), readFileSync(file(), "latin1").replace('"n": 7', '"n": 8'));
     expect(await held.content(id).catch(({ code }) => code)).to.equal("held_corrupt");

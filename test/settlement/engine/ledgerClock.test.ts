@@ -8,7 +8,7 @@ describe("the clock of a ledger", () => {
     const { gate, said } = openGate();
     const time = { now: 1_000_000, elapsed: 50 };
     const it = new LedgerClock({ now: () => time.now, elapsed: () => time.elapsed, gate, limitSeconds });
-    /** Time goes by, on both clocks. */
+    /** Lets time pass on both clocks. */
     const wait = (seconds: number) => {
       time.now += seconds;
       time.elapsed += seconds;
@@ -53,7 +53,7 @@ describe("the clock of a ledger", () => {
       expect(next()).to.equal("none");
       block(7, time.now);
       expect(next()).to.equal("none");
-      // The chain stands still.
+      // The chain has no new block.
       wait(10_000);
       block(7, time.now - 10_000);
       block(6, time.now - 20_000);
@@ -67,7 +67,7 @@ describe("the clock of a ledger", () => {
     }
   });
 
-  it("refuses writes when the clock was set by more than the limit, until a block fits it", () => {
+  it("refuses writes when the clock was set by more than the limit, until a block fits the clock", () => {
     for (const jump of [31_536_000, -200]) {
       const { time, wait, next, block } = clock();
       block(7, time.now);

@@ -96,7 +96,7 @@ describe("the index of a ledger, on disk", () => {
   });
   afterEach(() => close().catch(() => {}));
 
-  it("is not rebuilt at the next start, except for the end of the ledger, and has all entries", async () => {
+  it("is not rebuilt at the next start, which reads only the end of the ledger, and has all entries", async () => {
     const facts = () => ({
       root: toHex(ledger.tree.root()),
       old: toHex(ledger.tree.root(300)),
@@ -127,7 +127,7 @@ describe("the index of a ledger, on disk", () => {
     expect(rows()).to.equal(await anew());
   });
 
-  /** The possible states of the file between two starts. `reads`: how much of the ledger is read because of it. */
+  /** What happens to the file between two starts. `reads` is the number of entries that the index then reads again. */
   const fates: { [what: string]: { make: () => Promise<void> | void; reads: number } } = {
     "is deleted": { make: () => rmSync(file()), reads: ENTRIES },
     "is older than the ledger": {
@@ -163,11 +163,11 @@ describe("the index of a ledger, on disk", () => {
     "is no database": { make: () => writeFileSync(file(), "hello".repeat(1_000)), reads: ENTRIES },
     "is empty": { make: () => truncateSync(file(), 0), reads: ENTRIES },
     "is cut off": { make: () => truncateSync(file(), 4_096), reads: ENTRIES },
-    "says that it is ahead of itself": {
+    "has more entries than it says": {
       make: () => change("UPDATE meta SET size = size - 1"),
       reads: ENTRIES,
     },
-    "says that it is further than it is": {
+    "has fewer entries than it says": {
       make: () => change("UPDATE meta SET size = size + 1"),
       reads: ENTRIES,
     },
@@ -324,7 +324,7 @@ describe("the index of a ledger, on disk", () => {
         .with.property("line", line);
     });
 
-    it("leaves nothing behind, with any result", async () => {
+    it("leaves no files behind", async () => {
       await compare();
       expect(readdirSync(folder.path)).to.not.contain(CHECK_FOLDER);
     });

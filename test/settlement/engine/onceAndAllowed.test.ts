@@ -93,9 +93,9 @@ describe("what an engine settles", () => {
   const payloads = async (): Promise<LedgerEntry["payload"][]> =>
     Promise.all(Array.from({ length: ledger.size }, async (_, at) => (await ledger.entry(at)).payload));
 
-  it("spends no budget twice while the entry before is on its way to the disk", async () => {
+  it("does not spend a budget twice while the entry before is on its way to the disk", async () => {
     const first = engine.settle(pay(60n));
-    // It is the next parent already, and the rules do not know of it yet.
+    // The first entry is the next parent already, but the rules do not know of it yet.
     const second = engine.settle(pay(60n));
     expect([(await first).status, (await second).status]).to.deep.equal(["SETTLED", "REJECTED"]);
     expect((await engine.settle(pay(40n))).status).to.equal("SETTLED");
@@ -116,7 +116,7 @@ describe("what an engine settles", () => {
     expect(text.split("\n")).to.have.length(2);
   });
 
-  it("is not held any more if its line lost its end, and the next one begins a line of its own", async () => {
+  it("is not held any more if its line is cut off, and the next held proposal gets its own line", async () => {
     const lost = await hold(pay(1n));
     await stop();
     const file = path.join(folder.path, "held.jsonl");
@@ -141,7 +141,7 @@ describe("what an engine settles", () => {
     expect((await engine.settle(pay(41n))).status).to.equal("REJECTED");
   });
 
-  it("is released once each when several are released at once", async () => {
+  it("is settled once for each proposal when several are released at the same time", async () => {
     const reviews = await Promise.all([pay(1n), pay(2n), pay(3n)].map(async (it) => release(await hold(it))));
     await Promise.all([...reviews.map((review) => engine.settleReview(review)), engine.finishReleases()]);
     const amounts = (await payloads()).flatMap((it) => (it.type === "settlement" ? [it.data_update] : []));
@@ -149,7 +149,7 @@ describe("what an engine settles", () => {
     expect(ledger.size).to.equal(6);
   });
 
-  it("is not released when its entry would be too long, and such a released proposal delays no other", async () => {
+  it("is not released if its entry would be too long, and such a proposal does not delay others", async () => {
     // An earlier version held such proposals.
     const long = { ...pay(1n), proof: "x".repeat(65_536) };
     const { id } = await held.hold(long, doubt, { divergence: 1, timestamp: NOW });
@@ -184,7 +184,7 @@ describe("what an engine settles", () => {
     }
   });
 
-  it("needs a rule's permission; only for actions without a rule, the rules of actions replace it", async () => {
+  it("needs the permission of a rule; for an action without a rule, the permission of the action rules is enough", async () => {
     const allowed = { isPermitted: true };
     const status = async (action: string, how = {}) =>
       (await engine.settle(proposal({ action }), undefined, how)).status;
@@ -195,7 +195,7 @@ describe("what an engine settles", () => {
 });
 
 describe("a record of an hour's outcomes", () => {
-  it("is accepted when the hour is over, by a clock that may be five minutes late, and not before", async () => {
+  it("is accepted when the hour is over, and not before; the clock may be five minutes late", async () => {
     const operator = seller.address.toLowerCase() as `0x${string}`;
     const hour = Math.floor(NOW / 3_600);
     const tally = { ok: 1, fail: 0, c: { ok: 0, fail: 0 }, divergence: { compared: 0, sum: 0 } };
@@ -219,17 +219,17 @@ describe("a budget of the rules", () => {
     payload: { type: "settlement", data_update: { action: "pay", usd } },
   });
 
-  it("is not renewed by a clock that was set back, nor by an entry whose time is older than one before it", () => {
+  it("is not renewed by a clock that was set back, or by an entry that is older than the entry before it", () => {
     const book = ruleBookOf();
     const fits = (usd: bigint, now: number) => book.refusal({ action: "pay", usd }, now) === undefined;
     book.add(entryAt(10_000, 60n));
     expect([fits(41n, 0), fits(40n, 0)]).to.deep.equal([false, true]);
-    // An entry with an older time counts from the latest time on. So it is not forgotten before the entry that came
+    // An entry with an older time counts as if it had the latest time. So it does not expire before the entry that came
     // before it.
     book.add(entryAt(5_000, 30n));
     expect([fits(11n, 13_599), fits(10n, 13_599)]).to.deep.equal([false, true]);
     expect(fits(100n, 13_600)).to.equal(true);
-    // A payment that is older than the budget's time span is not counted again either.
+    // A payment that is older than the budget's time span also does not count again.
     book.add(entryAt(20_000, 60n));
     expect([fits(41n, 10_000), fits(40n, 10_000)]).to.deep.equal([false, true]);
   });

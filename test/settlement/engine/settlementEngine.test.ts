@@ -120,7 +120,7 @@ describe("the settlement engine", () => {
       expect((await engine.settle(proposal({ confidenceScore: 0.85 }))).status).to.equal("SETTLED");
     });
 
-    it("escrows a divergence above the limit, and settles one exactly at it", async () => {
+    it("holds a proposal with a divergence above the limit, and settles one with exactly the limit", async () => {
       const far = await engine.settle(proposal(), shadow({ budget: 69n, name: "x" }));
       expect(far).to.include({ status: "ESCROWED", reason: "High model divergence.", divergence: 0.155 });
       expect([ledger.size, held.size]).to.deep.equal([0, 1]);
@@ -241,7 +241,7 @@ describe("the settlement engine", () => {
       expect(await refusal({ ...record, signature: foreign.signature })).to.deep.equal(invalid);
     });
 
-    it("asks the signer's contract if no key signed, and trusts it", async () => {
+    it("asks the signer's contract if no key signed, and trusts the contract", async () => {
       const record = await listing();
       const wallet = `0x${"cc".repeat(20)}` as const;
       const body = { ...record.body, agent_id: wallet };
@@ -255,7 +255,7 @@ describe("the settlement engine", () => {
       ).to.equal("invalid_signature");
     });
 
-    it("settles a record once even while its signature is being checked", async () => {
+    it("settles a record once, also if it comes again while its signature is being checked", async () => {
       await stop();
       await start(() => new Promise((resolve) => setTimeout(() => resolve(true), 5)));
       const body = listingBody({ agent_id: `0x${"cc".repeat(20)}` });
@@ -305,7 +305,7 @@ describe("the settlement engine", () => {
       ["https://[2606:4700::1111]/hire", true],
     ];
     for (const [endpoint, good] of endpoints) {
-      it(`${good ? "takes" : "refuses"} a listing at the address ${endpoint}`, async () => {
+      it(`${good ? "accepts" : "refuses"} a listing at the address ${endpoint}`, async () => {
         if (good) expect((await settleRecord(await listing({ endpoint }))).known).to.equal(false);
         else
           expect(await refusal(listing({ endpoint }))).to.deep.equal({
@@ -326,7 +326,7 @@ describe("the settlement engine", () => {
       expect(await refusal(rebinding)).to.deep.equal({ code: "invalid_input", field: "body.endpoint" });
       const forged = { ...(await rebinding), signature: `0x${"11".repeat(65)}` as const };
       expect((await refusal(forged)).code).to.equal("invalid_signature");
-      // The name of this endpoint has no address, which harms nobody.
+      // This endpoint's name has no address, so it can harm nobody.
       expect((await settleRecord(await listing({}))).known).to.equal(false);
       expect(asked).to.deep.equal(["127.0.0.1.nip.io", "seller.example"]);
     });

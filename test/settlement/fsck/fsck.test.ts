@@ -84,7 +84,7 @@ describe("the check of a ledger and of its copies", () => {
         },
       });
       expect((await check({ source: url })).faults).to.deep.equal([]);
-      // Every file was looked at.
+      // The check read every file.
       expect(new Set(asked)).to.deep.equal(new Set(before.keys()));
       server.close();
       expect([...filesOf(log()).keys()]).to.deep.equal([...before.keys()]);
@@ -116,7 +116,7 @@ describe("the check of a ledger and of its copies", () => {
       expect((await check()).faults).to.deep.equal([]);
     });
 
-    it("names everything that is missing, cut off, too long, at another place or wrongly signed, all at once", async () => {
+    it("names everything that is missing, cut off, too long, at another place or wrongly signed, in one check", async () => {
       rmSync(at("tile/entries/001"));
       truncateSync(at("tile/0/000"), 100);
       writeFileSync(at("tile/1/000.p/2"), Buffer.alloc(64));
@@ -130,7 +130,7 @@ describe("the check of a ledger and of its copies", () => {
       expect(found.faultCount).to.equal(4);
     });
 
-    it("continues after a wrong entry, and names each", async () => {
+    it("continues after a wrong entry, and names every wrong entry", async () => {
       for (const [bundle, text] of [
         ["tile/entries/000", "task-7"],
         ["tile/entries/000", "task-9"],
@@ -148,8 +148,8 @@ describe("the check of a ledger and of its copies", () => {
       ]);
     });
 
-    it("tells whether a bundle or a tile is damaged if the entries continue each other", async () => {
-      // A whole bundle of a forged ledger. Its entries continue each other up to the end of the bundle.
+    it("tells whether a bundle or a tile is damaged, also if the wrong entries follow each other", async () => {
+      // A whole bundle of a forged ledger. Its entries follow each other up to the end of the bundle.
       const forged = await ledgerOf(300);
       await grow(forged, 700, "forged");
       const other = path.join(temporary.path, "forged");
@@ -170,7 +170,7 @@ describe("the check of a ledger and of its copies", () => {
       expect(places((await check()).faults)).to.deep.equal(["checkpoint"]);
     });
 
-    it("lists other files in the folder, which are no fault", async () => {
+    it("lists other files in the folder, but not as faults", async () => {
       await grow(ledger, 900);
       const other = path.join(temporary.path, "longer");
       await new StaticLog({ folder: other, origin: ORIGIN, ledger }).write({
@@ -187,7 +187,7 @@ describe("the check of a ledger and of its copies", () => {
         .and.to.match(/ledger_forked-3-ab/);
     });
 
-    it("ends if there is nothing to check, and if a source disappears", async () => {
+    it("ends with an error if there is nothing to check, or if a source disappears", async () => {
       const codeOf = (action: Promise<unknown>) =>
         action.then(
           () => "checked",
@@ -236,7 +236,7 @@ describe("the check of a ledger and of its copies", () => {
       expect(filesOf(ledger.folder)).to.deep.equal(before);
     });
 
-    it("names every bad line, once each, at any place", async () => {
+    it("names every bad line once, at any place", async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.uniqueArray(fc.integer({ min: 0, max: 59 }), { minLength: 1, maxLength: 6 }),
@@ -258,7 +258,7 @@ describe("the check of a ledger and of its copies", () => {
       );
     });
 
-    it("names a line that is missing, repeated, joined or rewritten with its own hash", async () => {
+    it("names the place where a line is missing, repeated, replaced, or rewritten with a correct hash", async () => {
       const good = lines();
       const of = async (texts: string[]) => {
         have(texts);

@@ -25,7 +25,7 @@ import { DiskLedger } from "../../../services/settlement/ledger/diskLedger.ts";
 import { StaticLog } from "../../../services/settlement/staticLog/staticLog.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
-/** Installs Go's compiler and its packages of logs where they are missing: as root on Debian, some 300 MB. */
+/** The test also runs Go. It installs Go's compiler and log packages if they are missing: as root on Debian, 300 MB. */
 const RUNS = process.env.GO_INTEROP === "1";
 
 const ORIGIN = "tallystick.test/go";

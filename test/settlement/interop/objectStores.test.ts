@@ -15,10 +15,10 @@ import { CREDENTIALS } from "../../support/objectStore.ts";
 import { grow, noteOf, ORIGIN, openLedger } from "../mirror/support.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
-/** Installs two servers of others into a folder of their own: some 200 MB, by pip (moto) and npm (fauxqs). */
+/** Installs two servers of other projects into a separate folder: some 200 MB, by pip (moto) and npm (fauxqs). */
 const RUNS = process.env.S3_INTEROP === "1";
 
-/** The one region in which a bucket is made without naming it again. */
+/** In this region, the request that makes a bucket does not have to name the region again. */
 const SIGNED = { ...CREDENTIALS, region: "us-east-1" };
 
 if (RUNS) {
@@ -39,7 +39,7 @@ if (RUNS) {
       }
     });
 
-    /** A Python that has moto already, or one of our own that gets it. */
+    /** A Python that has moto. If python3 has none, this makes a separate environment and installs moto there. */
     function pythonWithMoto(): string {
       try {
         execFileSync("python3", ["-c", "import moto.server"], { stdio: "ignore" });
@@ -88,7 +88,7 @@ if (RUNS) {
         expect(await copy.round(), JSON.stringify(said)).to.equal(true);
         expect(copy.state.size).to.equal(size);
       }
-      // Nothing is written where another log is.
+      // The copy writes nothing where another log is.
       const other = await openLedger(temporary.path, 800, "another");
       const theirs = path.join(temporary.path, "theirs");
       await new StaticLog({ folder: theirs, origin: ORIGIN, ledger: other }).write({

@@ -35,7 +35,7 @@ describe("API keys", () => {
     expect(statSync(file()).mode & 0o777).to.equal(0o600);
   });
 
-  it("are told apart from a file that cannot be read", async () => {
+  it("cause different errors for a file that cannot be read and a file with other content", async () => {
     await mkdir(file());
     const unread = await readKeyFile(file()).catch((error) => error);
     expect(unread).to.include({ code: "keys_unreadable" });
@@ -63,7 +63,7 @@ describe("API keys", () => {
     expect((await readKeyFile(file()))[0]?.revoked_at).to.equal(1002);
   });
 
-  it("stay revoked when others are made at the same time, and none of these is lost", async () => {
+  it("stay revoked when other keys are made at the same time, and no new key is lost", async () => {
     const { stored } = await addKey(file(), "old", 1);
     const made = Array.from({ length: 5 }, (_, n) => addKey(file(), `new ${n}`, 2));
     await Promise.all([...made, revokeKey(file(), stored.id, 3)]);
@@ -147,7 +147,7 @@ describe("rate limits", () => {
     return found;
   };
 
-  it("trust X-Forwarded-For only with a configured number of proxies, and only their part of it", async () => {
+  it("trust X-Forwarded-For only with a configured number of proxies, and only the part that these proxies wrote", async () => {
     expect(await statuses("0", ["1.1.1.1", "2.2.2.2"])).to.deep.equal([400, 429]);
     expect(await statuses("1", ["1.1.1.1", "9.9.9.9, 2.2.2.2", "8.8.8.8, 2.2.2.2"])).to.deep.equal([
       400, 400, 429,

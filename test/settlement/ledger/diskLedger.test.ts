@@ -63,7 +63,7 @@ describe("the ledger on disk", () => {
     await ledger.close();
   });
 
-  it("reports an entry only once it is on disk, and gives the next one its place before", async () => {
+  it("reports an entry only when it is on disk, but gives the next entry its place before", async () => {
     const ledger = await open();
     const [first, second] = [append(ledger, 0), append(ledger, 1)];
     expect(ledger.size).to.equal(0);
@@ -128,7 +128,7 @@ describe("the ledger on disk", () => {
     await ledger.close();
   });
 
-  it("has one writer", async () => {
+  it("has only one writer at a time", async () => {
     const ledger = await open();
     expect((await refusal(open())).code).to.equal("ledger_locked");
     await ledger.close();
@@ -190,7 +190,7 @@ describe("the ledger on disk", () => {
       expect(error).to.be.instanceOf(LedgerLineError).with.property("line", line);
       expect(readFileSync(file(), "latin1")).to.equal(text);
     }
-    // Also when a forger took the newline with it: a whole JSON line is not torn.
+    // The same is true if a forger also removed the newline, because a whole JSON line is not torn.
     writeFileSync(file(), lines.with(3, lines[3]!.replace('"i": 3', '"i": 4')).join("\n"), "latin1");
     expect(await refusal(open())).to.have.property("line", 4);
     expect(existsSync(path.join(folder.path, "ledger.torn"))).to.equal(false);
@@ -228,7 +228,7 @@ describe("the ledger on disk", () => {
     await ledger.close();
   });
 
-  it("writes many entries with few flushes of the disk, in the order of their arrival", async () => {
+  it("writes many entries in the order of their arrival", async () => {
     const ledger = await open();
     const order: number[] = [];
     const appended = Array.from({ length: 2000 }, (_, i) => append(ledger, i));
@@ -241,7 +241,7 @@ describe("the ledger on disk", () => {
     await reopened.close();
   });
 
-  it("finishes running writes when it closes, and accepts nothing after", async () => {
+  it("finishes running writes when it closes, and accepts nothing after that", async () => {
     const ledger = await open();
     const { durable } = append(ledger, 0);
     await ledger.close();
@@ -252,7 +252,7 @@ describe("the ledger on disk", () => {
     await reopened.close();
   });
 
-  // A device that is always full, where there is one.
+  // `/dev/full` is a device that is always full. Not every system has it.
   if (existsSync("/dev/full")) {
     it("refuses entries that do not fit on a full device, one after the other", async () => {
       const failures: Error[] = [];
@@ -270,7 +270,7 @@ describe("the ledger on disk", () => {
   it("cuts a torn last line also if the cut bytes cannot be stored", async () => {
     const bytes = await written(2);
     appendFileSync(file(), '{"current_hash": "ab');
-    // A folder in its place has the same effect as a full disk.
+    // A folder with the file's name has the same effect as a full disk.
     mkdirSync(path.join(folder.path, "ledger.torn"));
     const ledger = await open();
     expect(ledger.repair).to.include({ kind: "cut", line: 3 });

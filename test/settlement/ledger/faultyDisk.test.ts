@@ -50,7 +50,7 @@ describe("a ledger on a disk that fails", () => {
     expect(ledger.nextParent).to.equal(ledger.head);
   }
 
-  it("refuses entries that do not fit with 503, leaves nothing half-written, and continues when there is space", async () => {
+  it("refuses with 503 the entries that do not fit, leaves nothing half-written, and continues when there is space", async () => {
     expect(await outcome(append(0))).to.equal("settled");
     const before = readFileSync(file());
     faults.free = 450;

@@ -53,7 +53,7 @@ describe("a ledger that is imported", () => {
       (error) => error,
     );
 
-  it("keeps contents and hashes, in canonical lines, and continues as one of ours", async () => {
+  it("keeps contents and hashes, in canonical lines, and continues as a ledger of this service", async () => {
     const lines = entries(6, () => ({ payload: { "10": 1n, "9": 1, text: "caf\u00e9" } }));
     const canonical = lines.map((line) => `${line}\n`).join("");
     const theirs = canonical.replaceAll(", ", ",").replaceAll("\\u00e9", "\u00e9").replaceAll("\n", "\r\n");
@@ -79,8 +79,8 @@ describe("a ledger that is imported", () => {
     }
   });
 
-  it("may hold anything under the names of our records, also what has no text", async () => {
-    // `String` throws for such an object, and the index makes texts of what a record says.
+  it("may have any value in the fields of our records, also an object that cannot become text", async () => {
+    // `String` throws for such an object, and the index makes texts of a record's fields.
     const objects: PyJson[] = [{ toString: "x", valueOf: 1n }, [], null, 1e308, -5n, 10n ** 40n];
     const payloads = recordTypeNames.flatMap((type) =>
       objects.map((value) => ({

@@ -19,7 +19,7 @@ describe("the record of the last signature", () => {
   const folder = temporaryFolder();
   const file = () => path.join(folder.path, LAST_SIGNED_FILE);
 
-  it("is read as it was written, and is empty before", async () => {
+  it("is read as it was written, and is undefined before", async () => {
     expect(await readLastSigned(folder.path)).to.equal(undefined);
     await writeLastSigned(folder.path, { size: 7, root: ROOT });
     await writeLastSigned(folder.path, { size: 9, root: ROOT });
@@ -44,7 +44,7 @@ describe("the record of the last signature", () => {
 describe("a ledger that is adopted", () => {
   const folder = temporaryFolder();
 
-  /** Writes this many entries and gives the roots after each. */
+  /** Writes this many entries, and gives the root before the first and after each. */
   async function write(count: number): Promise<`0x${string}`[]> {
     const ledger = await DiskLedger.open({ folder: folder.path });
     for (let n = 0; n < count; n++) {

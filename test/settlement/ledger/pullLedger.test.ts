@@ -24,7 +24,7 @@ describe("a ledger that is pulled from a follower", () => {
   let roots: Hex[];
   let server: Server;
   let asked: string[];
-  /** How a page is answered; replaced by sources that misbehave. */
+  /** Answers the request for a page. Some tests replace it by a source that misbehaves. */
   let answer: (page: string[], from: number, ...rest: Parameters<RequestListener>) => void;
   let baseUrl: string;
 
@@ -123,7 +123,7 @@ describe("a ledger that is pulled from a follower", () => {
     expect(asked).to.deep.equal([]);
   });
 
-  it("uses nothing of another history in the folder, of any length", async () => {
+  it("uses nothing of another history in the folder, whatever its length", async () => {
     const other = await DiskLedger.open({ folder: path.join(temporary.path, "other") });
     for (let n = 0; n < 3; n++)
       await other.append({ timestamp: 1, taskId: "t", payload: { n: BigInt(n) } }).durable;
@@ -177,14 +177,14 @@ describe("a ledger that is pulled from a follower", () => {
       expect(readFileSync(target(), "latin1"), name).to.equal(text(0, 100));
       expect(readdirSync(folder()), name).to.deep.equal(before);
     }
-    // A good chain, but not the anchored one.
+    // A good chain of hashes, but not the anchored one.
     answer = (page, _from, _request, response) => response.end(page.map((line) => `${line}\n`).join(""));
     const wrong = { anchored: { size: 550, root: roots[549] } };
     expect(await refusal(pull(550, wrong))).to.equal("source_contradicts");
     expect(existsSync(path.join(folder(), "last-signed.json"))).to.equal(false);
   });
 
-  it("has the entries after the anchor that a checkpoint of its own key covers, and none of another key", async () => {
+  it("has the entries after the anchor if a checkpoint by its own key covers them, and none if another key signed the checkpoint", async () => {
     const page = answer;
     const seed = new Uint8Array(32).fill(3);
     const keys = [noteVerifierKey("ledger.test/mine", ed25519.getPublicKey(seed))];
@@ -206,7 +206,7 @@ describe("a ledger that is pulled from a follower", () => {
       behindAnchor: 40,
     });
     expect(await readLastSigned(folder())).to.deep.equal(anchored(590));
-    // Nothing is asked again that is there, and nothing is taken back.
+    // The pull fetches no entry that is already here, and removes none.
     shows(570);
     expect(await pull(550, { keys })).to.include({
       size: 590,
@@ -223,11 +223,11 @@ describe("a ledger that is pulled from a follower", () => {
       shows(590, { by, origin });
       expect(await pull(550, { keys })).to.include({ size: 550, behindAnchor: 0 });
     }
-    // A source that shows more than it has gives what was anchored.
+    // The checkpoint does not fit the source's entries. So only the anchored entries are fetched.
     have(text(0, 300));
     shows(590, { root: roots[589] as Hex });
     expect(await pull(550, { keys })).to.include({ size: 550, fetched: 250, behindAnchor: 0 });
-    // Two histories of one key: nothing is chosen.
+    // The key has signed two histories, so the pull chooses none of them.
     have(text(0, 600));
     shows(590, { root: roots[589] as Hex });
     expect(await refusal(pull(550, { keys }))).to.equal("source_contradicts");

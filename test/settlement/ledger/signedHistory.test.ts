@@ -33,7 +33,7 @@ describe("the signed history", () => {
   }
   const kept = () => readLastSigned(folder.path);
 
-  it("begins with an empty ledger, and is on disk before a signature may leave", async () => {
+  it("begins with an empty ledger, and is on disk before a signature leaves the service", async () => {
     const tree = treeOf(0);
     const { gate, cover } = await open(tree);
     expect(await kept()).to.deep.equal({ size: 0, root: toHex(tree.root()) });

@@ -18,7 +18,7 @@ describe("a ledger's file that several threads verify", () => {
     file = await writeLedger(path.join(folder.path, "local"), ENTRIES, "stake");
     bytes = readFileSync(file);
   });
-  // About thirty parts, whose lines no thread can place by itself.
+  // About thirty parts. No thread knows by itself which lines its part has.
   const inParts = (more: { end?: number; onProgress?: (lines: number) => void } = {}) =>
     verifyInParts({ file, threads: 2, partBytes: 1 + (bytes.length >> 5), ...more });
 
@@ -37,7 +37,7 @@ describe("a ledger's file that several threads verify", () => {
     expect(await inParts({ end })).to.deep.include({ size: half.size, head: half.head, root: half.root });
   });
 
-  it("is read line by line in all doubtful cases", async () => {
+  it("gets no result from the threads in a doubtful case, so that it is then read line by line", async () => {
     const lineAt = (share: number) => bytes.indexOf("\n", Math.floor(share * bytes.length)) + 1;
     const [a, b] = [lineAt(0.4), lineAt(0.7)];
     const changes: { [what: string]: Buffer } = {
@@ -54,7 +54,7 @@ describe("a ledger's file that several threads verify", () => {
     }
   });
 
-  it("is reported with its first bad line, at any place", async () => {
+  it("is reported with its first bad line", async () => {
     const { head } = await readAnyLedger(file);
     const at = Math.floor(0.6 * bytes.length);
     const line = bytes.subarray(0, at).toString("latin1").split("\n").length;

@@ -230,12 +230,12 @@ describe("a mirror of a ledger", () => {
     const ledger = await ledgerOf(900);
     const forged = await ledgerOf(900, "forged");
     const mirror = await open();
-    // Entries that continue each other, below the word of the ledger's own key.
+    // Forged entries that follow each other, below a checkpoint that the ledger's own key signed.
     const lies = logOf(forged, { note: noteOf(ledger) });
     answer.now = lies;
     expect(await mirror.look()).to.equal(false);
     expect(files()).to.include("tile/entries/000");
-    // With nothing of its own, it asks for each part once.
+    // The mirror has no part of its own, so it asks for each part once.
     expect(asked.filter((name) => name.startsWith("tile/entries/"))).to.have.length(4);
     answer.now = logOf(ledger);
     expect(await mirror.look()).to.equal(true);
@@ -248,7 +248,7 @@ describe("a mirror of a ledger", () => {
     const lies = logOf(forged, { note: noteOf(ledger) });
     const anchored = { size: 700, root: toHex(ledger.tree.root(700)) };
     for (const askAnchor of [undefined, async () => anchored]) {
-      // It breaks off after four bundles: the fifth of the honest one continues other entries.
+      // The lying source breaks off after four bundles. The fifth bundle of the honest source continues other entries.
       answer.now = (request, response, name) =>
         /entries\/00[45]/.test(name) ? response.writeHead(404).end() : lies(request, response, name);
       const mirror = await open({
@@ -312,7 +312,7 @@ describe("a mirror of a ledger", () => {
       expect(JSON.parse(at("about.json"))).to.include({ code: "ledger_forked", position: same });
       expect(JSON.parse(at("theirs.jsonl")).payload.text).to.equal("another history");
       expect(JSON.parse(at("ours.jsonl")).task_id).to.equal(`task-${same}`);
-      // The same again is no new evidence.
+      // The same answer again is no new evidence.
       const count = evidence().length;
       await mirror.look();
       expect(evidence()).to.have.length(count);
@@ -402,7 +402,7 @@ describe("a mirror of a ledger", () => {
     expect(await mirror.look()).to.equal(false);
     expect(mirror.state).to.include({ size: 0 });
     expect(mirror.state.refusal).to.include({ code: "checkpoint_refused" });
-    // The newest checkpoint is ahead of the witnesses: settlement gives the newest that they have seen, too.
+    // The newest checkpoint is ahead of the witnesses. Settlement also gives the newest one that they have cosigned.
     const note = noteOf(ledger, 7);
     const text = parseSignedNote(note).text;
     const witnessed = `${note}${formatSignatureLines([cosign(text, "witness.test/w1", seed, 1_767_300_000)])}`;
@@ -415,7 +415,7 @@ describe("a mirror of a ledger", () => {
     expect(mirror.note).to.equal(witnessed);
   });
 
-  it("takes more signatures under a checkpoint, and loses none by a source that shows others", async () => {
+  it("accepts more signatures under a checkpoint, and loses none if a source shows other signatures", async () => {
     const ledger = await ledgerOf(10);
     const show = (witnesses: string[]) => {
       const note = noteOf(ledger, 10, { witnesses });
@@ -433,7 +433,7 @@ describe("a mirror of a ledger", () => {
     expect(mirror.note).to.equal(both);
   });
 
-  it("is complete for its checkpoint after an end at any write, and continues", async () => {
+  it("is complete for its checkpoint after it ended at any write, and continues", async () => {
     const ledger = await ledgerOf(250);
     answer.now = logOf(ledger);
     await again(await lookedAt());
@@ -478,7 +478,7 @@ describe("a mirror of a ledger", () => {
       expect(readFileSync(path.join(folder(), "tile", name)).equals(bytes!), name).to.equal(true);
     }
     expect(files().filter((file) => file.startsWith("tile/"))).to.have.length(5);
-    // A whole log has the tiles of its hashes too, also above 256 tiles of leaves.
+    // A whole log also has all tiles of its hashes, on every level.
     await grow(ledger, 1_100);
     answer.now = logOf(ledger);
     expect(await mirror.look()).to.equal(true);
@@ -500,7 +500,7 @@ describe("a mirror of a ledger", () => {
     expect([...new Set(parts)]).to.have.members([0, 1, 2, 3].map((n) => `tile/entries/00${n}`));
   });
 
-  it("goes on when several of the parts that it asked for ahead are away", async () => {
+  it("has no unhandled error when several of the parts that it asked for ahead are missing", async () => {
     const ledger = await ledgerOf(2_000);
     const good = logOf(ledger);
     answer.now = (request, response, name) =>
@@ -571,7 +571,7 @@ describe("a mirror of a ledger", () => {
     mirror = await again(mirror, { recheck: true });
     expect(await mirror.look()).to.equal(true);
     expect(await verified()).to.equal(1_000);
-    // A source that is away, or forks, while everything is read again changes nothing.
+    // A source that forks while everything is read again changes nothing.
     writeFileSync(deep, bytes);
     const forged = await ledgerOf(1_000, "forged");
     mirror = await again(mirror, { recheck: true });

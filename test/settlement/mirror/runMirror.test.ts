@@ -104,7 +104,7 @@ describe("a running mirror", () => {
     });
     expect(await (await get("/v1/ledger/checkpoint")).text()).to.equal(noteOf(ledger));
     expect((await verifyStaticLog({ source: mirror.url, keys: [key] })).size).to.equal(600);
-    // Also a tile as it was when the log was shorter.
+    // The mirror also serves a tile as it was when the log was shorter.
     const bytes = Buffer.from(await (await get("/tlog/tile/entries/002.p/3")).arrayBuffer());
     expect(bytes.length).to.equal(lines.slice(512, 515).reduce((sum, line) => sum + 2 + line.length, 0));
     expect((await get("/health")).status).to.equal(200);
@@ -204,7 +204,7 @@ describe("a running mirror", () => {
     expect((await verifyStaticLog({ source: mirror.folder, keys: [key] })).size).to.equal(600);
   });
 
-  describe("'s settings", () => {
+  describe("and its settings", () => {
     const fieldsOf = (more: Record<string, string | undefined>) => {
       try {
         readMirrorConfig({ ...environment(), ...more });

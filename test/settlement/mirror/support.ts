@@ -12,7 +12,7 @@ export const ORIGIN = "tallystick.test/mirrored";
 const SEED = new Uint8Array(32).fill(3);
 export const key = noteVerifierKey(ORIGIN, ed25519.getPublicKey(SEED));
 
-/** A ledger in a folder below `folder`, with entries that only depend on their position and on `text`. */
+/** A ledger in a folder below `folder`, with entries that depend only on their position and on `text`. */
 export async function openLedger(folder: string, size = 0, text = ""): Promise<DiskLedger> {
   const ledger = await DiskLedger.open({ folder: path.join(folder, `ledger-${ledgers++}`) });
   await grow(ledger, size, text);
@@ -42,7 +42,7 @@ export function noteOf(
 
 export type Answer = (request: IncomingMessage, response: ServerResponse, name: string) => unknown;
 
-/** A server with the answers of a test. */
+/** Starts a server that gives the answers of a test. */
 export async function serveAs(answer: {
   now: Answer;
 }): Promise<{ url: string; asked: string[]; server: Server }> {

@@ -92,7 +92,7 @@ describe("a copy of a log in an object store", () => {
       const count = store.asked.length;
       expect(await copy.round()).to.equal(true);
       expect(store.asked.slice(count).filter((line) => line.startsWith("PUT"))).to.deep.equal([]);
-      // Another process goes on with it.
+      // Another process continues the copy.
       copy = await copyOf(path.join(temporary.path, "log"));
     }
   });
@@ -175,7 +175,7 @@ describe("a copy of a log in an object store", () => {
     const short = await ledgerOf(100);
     await grow(short, 200, "forged");
     expect(await (await copyOf(await publish(short, "short"))).round()).to.equal(false);
-    // Tiles of another history without a checkpoint, as a copy that was ended leaves them.
+    // Tiles of another history without a checkpoint, as an interrupted copy leaves them.
     store.objects.delete("bucket/log/checkpoint");
     before.delete("bucket/log/checkpoint");
     expect(await (await copyOf(path.join(temporary.path, "forged"))).round()).to.equal(false);
@@ -249,7 +249,7 @@ describe("a copy of a log in an object store", () => {
     expect([copy.state.size, await verified()]).to.deep.equal([5, 5]);
   });
 
-  it("keeps the witnesses' signatures in the store when another copy has more, but other ones", async () => {
+  it("keeps the witnesses' signatures in the store when another copy has more signatures, but by others", async () => {
     const ledger = await ledgerOf(3);
     const shown = () => store.objects.get("bucket/log/checkpoint")?.toString() ?? "";
     await (await copyOf(await publish(ledger, "witnessed", { witnesses: ["one.test"] }))).round();

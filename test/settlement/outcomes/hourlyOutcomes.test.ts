@@ -156,7 +156,7 @@ describe("the outcomes of an hour", () => {
     expect(await told()).to.deep.equal([{ hour: NOW / HOUR + 2, part: 0, agents: { [AGENT]: outcome } }]);
   });
 
-  it("of hours in which the service was away are recorded when it is back, each in its own record", async () => {
+  it("of hours in which the service was away are recorded when it is back, each hour in its own record", async () => {
     await propose("agent", { complexity: 1 });
     hoursLater(1);
     await propose("agent", { confidence: 0.1, complexity: 1 });
@@ -199,7 +199,7 @@ describe("the outcomes of an hour", () => {
     expect(readFileSync(file).length, "all of it was told").to.equal(0);
   });
 
-  it("use further parts for agents that do not fit into one record, which a later start completes", async () => {
+  it("use further parts for agents that do not fit into one record, and a later start completes the parts", async () => {
     const file = path.join(folder.path, "keys.json");
     const text = JSON.parse(readFileSync(file, "utf8"));
     const agents = Array.from({ length: 300 }, (_, n) => `0x${(n + 1).toString(16).padStart(40, "0")}`);
@@ -216,7 +216,7 @@ describe("the outcomes of an hour", () => {
       [0, 256],
       [1, 44],
     ]);
-    // A crash between the two: the second is lost.
+    // A crash came between the two parts, and the second part is lost.
     const lines = readFileSync(service.ledger.path, "latin1").split("\n");
     await service.close();
     writeFileSync(service.ledger.path, `${lines.slice(0, -2).join("\n")}\n`, "latin1");

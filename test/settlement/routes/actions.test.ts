@@ -75,7 +75,7 @@ describe("POST /v1/actions", () => {
     expect(service.ledger.size).to.equal(0);
   });
 
-  it("denies with another head than the ledger's, and gives the right one", async () => {
+  it("denies an action with another head than the ledger's, and gives the right head", async () => {
     await ask(removal);
     const answer = await ask(removal, { parent_hash: "0".repeat(64) });
     expect(answer.proceed).to.equal(false);

@@ -163,7 +163,7 @@ describe("records of audits, at POST /v1/records", () => {
     await refused(await send("audit_mode", fields, operator), "invalid_input", "signer");
   });
 
-  it("answers a second verdict on an assignment, and a second decision on a hire, with the existing one", async () => {
+  it("answers a second verdict on an assignment, and a second decision on a hire, with the existing record", async () => {
     const changes: [string, RecordBody][] = [
       ["audit_verdict", { verdict: "pass" }],
       ["audit_actuation", { decision: "dismiss" }],

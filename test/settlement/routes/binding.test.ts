@@ -74,7 +74,7 @@ describe("the routes that take records", () => {
     await refused("/v1/stake", staked, "other_ledger", "body.ledger");
   });
 
-  it("refuse a rating in place of telemetry, which would hide the true one", async () => {
+  it("refuse a rating in place of telemetry, because it would hide the true telemetry", async () => {
     const { hash: receipt } = (await service.post("/v1/receipts", await envelope(receiptBody()))).json;
     const rating = await bound("rating", { receipt, side: "buyer", stars: 1 }, buyer);
     await refused("/telemetry", rating, "other_type", "body.type");

@@ -73,7 +73,7 @@ describe("files of ERC-8004", () => {
       }),
     ).text;
 
-  it("prove a receipt and its rating with one checkpoint, from which the whole feedback follows", async () => {
+  it("prove a receipt and its rating with one checkpoint, and the whole feedback follows from this proof", async () => {
     const text = await feedback();
     const { findings, file } = checkFeedbackFile(text, { hash: fileHash(text) });
     expect(findings.filter(({ holds }) => holds !== true)).to.deep.equal([]);
@@ -87,7 +87,7 @@ describe("files of ERC-8004", () => {
     expect(file?.tallystick).to.include({ receipt, rating, stars: 4, ledger: "local" });
   });
 
-  it("get no proof that is impossible", async () => {
+  it("get no proof for a receipt that is not rated, or not in the ledger", async () => {
     const other = await service.post("/v1/receipts", await envelope(receiptBody({ hire_id: "rcpt_02" })));
     const unrated = await service.get(`/v1/erc8004/hire-proof?receipt=${other.json.hash}`);
     expect([unrated.status, unrated.json.code]).to.deep.equal([404, "not_rated"]);
@@ -177,7 +177,7 @@ describe("files of ERC-8004", () => {
     expect((await keep(await feedback(4), buyer, rating)).status).to.equal(200);
   });
 
-  it("keep the newest eight registrations of an agent", async () => {
+  it("include only the newest eight registrations of an agent", async () => {
     const paths: string[] = [];
     for (let n = 0; n < 9; n++) {
       const { status, json, text } = await keep(registration(`version ${n}`), seller, listing);
@@ -188,7 +188,7 @@ describe("files of ERC-8004", () => {
     for (const path of paths.slice(1)) expect((await service.get(path)).status).to.equal(200);
   });
 
-  it("keep a response that reports spam, and none whose verdict is another record", async () => {
+  it("include a response that reports spam, and no response whose verdict is another record", async () => {
     const place = {
       agentRegistry: REGISTRY,
       agentId: 7,
@@ -265,7 +265,7 @@ describe("files of ERC-8004", () => {
     store.close();
   });
 
-  it("say why one cannot be stored, as on a full disk, and are all there afterwards", () => {
+  it("are refused with the reason if the disk is full, and can be stored afterwards", () => {
     const store = new FileStore(folder.path);
     const file = (text: string) => ({ text, hash: fileHash(text) });
     const by = `0x${"11".repeat(20)}` as const;

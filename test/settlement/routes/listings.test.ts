@@ -73,7 +73,7 @@ describe("POST /v1/listings and the taxonomy of capabilities", () => {
     expect(language.hint).to.match(/\{target\} is ar, bg, .*zh; other ids begin with custom\./);
   });
 
-  it("name the field as in the flat form too, with the code and the hint", async () => {
+  it("name the field also for a flat body, with the code and the hint", async () => {
     const answer = await service.post(
       "/v1/listings",
       await flat(listingBody({ capability: "text.sing.it" })),
@@ -83,7 +83,7 @@ describe("POST /v1/listings and the taxonomy of capabilities", () => {
     expect(answer.json.hint).to.contain("text.translate.{source}.{target}");
   });
 
-  it("also name all other faults", async () => {
+  it("name all other faults too", async () => {
     const body = {
       capability: "text.sing.it",
       clarification_supported: true,
@@ -123,7 +123,7 @@ describe("POST /v1/listings and the taxonomy of capabilities", () => {
     expect(receipt.status, receipt.text).to.equal(201);
   });
 
-  it("accept verification versions that may still be offered, for 90 days after the next one", async () => {
+  it("accept an old verification version for 90 days after the next version", async () => {
     const { versions } = taxonomy[0];
     const bump = versions[1]?.publishedAt ?? 0;
     service.clock.now = bump + 90 * 86_400;

@@ -73,7 +73,7 @@ describe("POST /v1/notices", () => {
     });
   });
 
-  it("is read page by page by a sender, in the form that the SDK sent", async () => {
+  it("gives the sender, page by page, the subscriptions that the SDK sent", async () => {
     const fetch: Fetch = async (url, init) =>
       await service.app.request(url.slice("http://node.test".length), init);
     const base = { baseUrl: "http://node.test", ledger: "local" as const, fetch };
@@ -93,7 +93,7 @@ describe("POST /v1/notices", () => {
     expect(again.map(({ isConfirmed }) => isConfirmed)).to.deep.equal([true, true, false]);
   });
 
-  it("is read by the sender also while a full disk takes no confirmation", async () => {
+  it("gives the sender the subscriptions, also while a full disk accepts no confirmation", async () => {
     class FullStore extends NoticeStore {
       override confirm(): void {
         throw new TallystickError({ code: "disk_unavailable", message: "full" });
@@ -174,7 +174,7 @@ describe("POST /v1/notices", () => {
     expect(answer.json.subscriptions).to.deep.equal([]);
   });
 
-  it("takes no subscription while the clock cannot be right, because it would remove all others", async () => {
+  it("accepts no subscription while the clock cannot be right, because a wrong time would remove all others", async () => {
     const time = { now: NOW, elapsed: 0 };
     const { gate } = openGate();
     const clock = new LedgerClock({
@@ -238,7 +238,7 @@ describe("a store of subscriptions that is full", () => {
     return store.keep(noticeSubscriptionId(word), word, NOW + n);
   };
 
-  it("removes the newest subscriptions of the site that has most, and of nobody else", () => {
+  it("removes the newest subscriptions of the site that has the most, and of nobody else", () => {
     const store = new NoticeStore(undefined, 4);
     add(store, 1, "https://honest.example/a");
     for (const n of [2, 3, 4]) add(store, n, `https://h${n}.flood.test/x`);
@@ -262,7 +262,7 @@ describe("a store of subscriptions that is full", () => {
     store.close();
   });
 
-  it("confirms a subscription only as it was read: one that was cancelled and came again is not confirmed", () => {
+  it("does not confirm a subscription that was cancelled and came again after it was read", () => {
     const store = new NoticeStore();
     const read = add(store, 1, URL_OF);
     const word = { buyer: read.buyer, url: URL_OF, agents: [], issued_at: NOW + 1 };
@@ -278,7 +278,7 @@ describe("a store of subscriptions that is full", () => {
     for (const n of [1, 2]) add(store, n, `https://h${n}.crowd.test/x`);
     const before = store.list("", 10, NOW);
     const disk = new DatabaseSync(path.join(folder.path, "notices.sqlite"));
-    // SQLite too ends a transaction itself when a disk is full.
+    // When a disk is full, SQLite itself can end the transaction.
     for (const how of ["ABORT", "ROLLBACK"]) {
       disk.exec(
         `CREATE TRIGGER disk BEFORE INSERT ON subscription BEGIN SELECT RAISE(${how}, 'disk is full'); END`,
@@ -293,7 +293,7 @@ describe("a store of subscriptions that is full", () => {
     store.close();
   });
 
-  it("remembers no cancellation of a subscription that never existed", () => {
+  it("does not store the cancellation of a subscription that never existed", () => {
     const store = new NoticeStore(undefined, 4);
     add(store, 1, URL_OF);
     for (let n = 2; n < 20; n++) {

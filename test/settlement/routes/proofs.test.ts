@@ -16,8 +16,8 @@ const sha256 = (...parts: (Uint8Array | string)[]): Buffer =>
   parts.reduce((hash, part) => hash.update(part), createHash("sha256")).digest();
 
 /**
- * A checkpoint read and checked by the text of C2SP signed-note and tlog-checkpoint alone: node's Ed25519, no code of
- * the repository. Returns origin, size and root.
+ * Reads and checks a checkpoint only as the texts of C2SP signed-note and tlog-checkpoint say: with Node's Ed25519 and
+ * no code of this repository. Returns origin, size and root.
  */
 function readCheckpoint(note: string, vkey: string): { origin: string; size: number; root: Buffer } {
   const [keyName, keyHash, ...rest] = vkey.trim().split("+");
@@ -40,7 +40,7 @@ function readCheckpoint(note: string, vkey: string): { origin: string; size: num
   return { origin, size: Number(size), root: Buffer.from(root, "base64") };
 }
 
-/** The root of leaves by RFC 6962 §2.1, spelled out. */
+/** The root of these leaves, computed as RFC 6962 §2.1 defines it. */
 function rootOf(leaves: Buffer[]): Buffer {
   if (leaves.length === 0) return sha256("");
   if (leaves.length === 1) return leaves[0] as Buffer;
@@ -100,7 +100,7 @@ describe("proofs over HTTP", () => {
   it("use checkpoints at fixed times and not for each request, so other sizes have no checkpoint", async () => {
     await grow(1);
     await noteOf(1);
-    // All on disk at one moment: the clock sees them together.
+    // All entries are on disk at the same moment, so the clock sees them together.
     await grow(40);
     await noteOf(41);
     const answers = await Promise.all(
@@ -116,7 +116,7 @@ describe("proofs over HTTP", () => {
     await grow(1);
     await noteOf(1);
     await grow(1);
-    // The clock rests for a second after the first.
+    // After its first checkpoint, the service makes no other one for a second.
     const { json } = await service.get("/v1/ledger/bundle?index=1");
     expect(verifyProofBundle(parseProofBundle(JSON.stringify(json))).index).to.equal(1);
   });

@@ -39,7 +39,7 @@ describe("POST /v1/listings and /v1/receipts", () => {
     expect(service.ledger.size).to.equal(1);
   });
 
-  it("name the field as in the form that was sent", async () => {
+  it("name the field as it is in the form that was sent", async () => {
     const bad = listingBody({ capability: "Translate!", price_usdc: "0.1234567" });
     expectProblem(service, await service.post("/v1/listings", await envelope(bad)), 400, "invalid_input", [
       "body.capability",

@@ -39,7 +39,7 @@ describe("records over HTTP", () => {
     return answer.json;
   };
 
-  it("are refused with the field, also if it has no text because of a key such as toString", async () => {
+  it("are refused as invalid, also if a value cannot become text because it has a key such as toString", async () => {
     const junk = { toString: "x", valueOf: 1 };
     const fields = ["agent_id", "attempt", "breach", "day", "hire", "hire_id", "hour", "log_index", "part"];
     fields.push("proposal", "receipt", "round", "side", "task_id", "tx_hash");
@@ -208,7 +208,7 @@ describe("records over HTTP", () => {
       expect((await refused("/v1/rate", second, 409, "conflicting_record")).json.existing.index).to.equal(1);
     });
 
-    it("stores only the hash of a comment next to the body", async () => {
+    it("stores only the hash of a comment, in the body", async () => {
       const { hash, rating_tokens } = await settleReceipt();
       const comment = "schnell & gut ✓";
       const comment_hash = createHash("sha256").update(comment).digest("hex");
@@ -223,7 +223,7 @@ describe("records over HTTP", () => {
       expect((await service.ledger.entry(1)).payload).not.to.have.property("comment");
     });
 
-    it("refuses a wrong token, invalid stars, an unknown receipt and everybody except that side", async () => {
+    it("refuses a wrong token, invalid stars, an unknown receipt and everybody except the side that rates", async () => {
       const { hash, rating_tokens } = await settleReceipt();
       const token = { rating_token: rating_tokens.buyer };
       const good = rating(hash, "buyer");
@@ -252,7 +252,7 @@ describe("records over HTTP", () => {
       for (const [body, code, field] of cases) await refused("/v1/rate", body, 400, code, field);
     });
 
-    it("does not accept another record's hash for a receipt's", async () => {
+    it("does not accept the hash of another record in place of a receipt's", async () => {
       const { json } = await service.post("/v1/listings", await envelope(listingBody()));
       const body = await rated(rating(json.hash, "buyer"), buyer, {
         rating_token: ratingToken(json.hash, "buyer"),
@@ -382,7 +382,7 @@ describe("records over HTTP", () => {
       expect([only.verify_count, only.contest_count]).to.deep.equal([1, 1]);
     });
 
-    it("refuses a vote by the staker, a second one by a signer, and one without a stake", async () => {
+    it("refuses a vote by the staker, a second vote by a signer, and a vote without a stake", async () => {
       const [staker, one] = agents as [LocalAccount, LocalAccount];
       expect((await say("verify", one)).json.code).to.equal("consensus_refused");
       await say("stake", staker);
@@ -397,7 +397,7 @@ describe("records over HTTP", () => {
     });
   });
 
-  it("of the operator is settled for the operator only", async () => {
+  it("of the operator are accepted from the operator only", async () => {
     const published = (body: RecordBody, account: LocalAccount) => bound("params", body, account);
     const params = await published({ version: 2 }, stranger);
     await refused("/v1/params", params, 400, "invalid_input", "signer");
@@ -413,7 +413,7 @@ describe("records over HTTP", () => {
     );
   });
 
-  it("is checked and not written in a sandbox", async () => {
+  it("are checked, but not written, in a sandbox", async () => {
     await service.close();
     service = await openTestService(folder.path, { SETTLEMENT_MODE: "sandbox" });
     const answer = await service.post("/v1/listings", await envelope(listingBody()));

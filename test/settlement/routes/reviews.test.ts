@@ -40,7 +40,7 @@ describe("reviews of held proposals", () => {
     return service.post(`/v1/reviews/${path}`, await bound("review", body, account));
   };
 
-  it("are listed for holders of a key, with both versions", async () => {
+  it("are listed for holders of a key, with proposal and shadow", async () => {
     const id = await hold();
     expect((await service.get("/v1/reviews")).status).to.equal(401);
     const closed = await service.get(`/v1/reviews/${id}`);
@@ -138,7 +138,7 @@ describe("reviews of held proposals", () => {
     expect(await waiting()).to.include({ waiting: 0 });
     const { id, status } = await pay(60, 1);
     expect(status).to.equal("ESCROWED");
-    // Meanwhile the budget goes to something else.
+    // Meanwhile another payment uses a part of the budget.
     expect((await pay(50)).status).to.equal("SETTLED");
     const late = await review(id, "release");
     expect([late.status, late.json.code], late.text).to.deep.equal([409, "rules_refuse"]);
@@ -179,7 +179,7 @@ describe("reviews of held proposals", () => {
       expect([waiting, items.map(({ id }) => id)]).to.deep.equal([1, [two]]);
       expect((await service.get("/v1/status/task-1")).json.held).to.have.length(2);
     }
-    // A foreign change in the file is neither shown as held nor released.
+    // A proposal that somebody changed in the file is not released.
     const held = path.join(folder.path, "local", "held.jsonl");
     writeFileSync(held, readFileSync(held, "latin1").replaceAll('"budget": 100', '"budget": 900'));
     expect((await review(two, "release")).status).to.equal(500);
@@ -204,7 +204,7 @@ describe("reviews of held proposals", () => {
     expect(service.ledger.size).to.equal(2);
   });
 
-  it("do not prevent the next start when the content of a released one is gone, and settle the others", async () => {
+  it("do not prevent the next start when the content of a released proposal is gone, and settle the others", async () => {
     const [lost, good] = [await hold(1), await hold(2)];
     const append = service.ledger.append.bind(service.ledger);
     service.ledger.append = (entry) => {
@@ -226,7 +226,7 @@ describe("reviews of held proposals", () => {
     expect((await review(lost, "release")).json.code).to.equal("unknown_held");
   });
 
-  it("are not held when their entry would be too long, because they could never be released", async () => {
+  it("are impossible for a proposal whose entry would be too long, so such a proposal is not held", async () => {
     const shadow = { payload: { data_update: { budget: 1 } } };
     // 0x7f is one byte in the request and six in the ledger.
     const answer = await settle(service.ledger.head, { shadow, proof: "\x7f".repeat(11_000) });
@@ -235,7 +235,7 @@ describe("reviews of held proposals", () => {
     expect(await list.json()).to.deep.equal({ waiting: 0, items: [] });
   });
 
-  it("hold several proposals of a task, each decided separately, also after restarts", async () => {
+  it("decide several proposals of one task separately, also after restarts", async () => {
     const [one, two] = [await hold(1), await hold(2)];
     await review(two, "release");
     await service.close();

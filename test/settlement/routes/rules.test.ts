@@ -76,7 +76,7 @@ describe("institutional rules", () => {
     expect(await known.json()).to.deep.equal({ core_logic: "be kind", actions });
   });
 
-  it("recognise an action in every spelling that reads the same, and no other names", async () => {
+  it("recognise an action in every spelling that looks the same, and refuse all other names", async () => {
     for (const action of [
       "Delete_Files",
       " delete_files",
@@ -102,7 +102,7 @@ describe("institutional rules", () => {
     expect((await settle({ action: "payment", amount_usdc: "51" })).status).to.equal("REJECTED");
   });
 
-  it("deny every action without rules, and require rules for actions if there are any rules", async () => {
+  it("deny every action without rules; rules of actions need a rule for all other actions, and no name twice", async () => {
     await service.close();
     service = await openTestService(folder.path);
     expect((await settle({ action: "anything" })).reason).to.contain("not allowed");
@@ -176,7 +176,7 @@ describe("institutional rules", () => {
     expect(await pay(1)).to.equal("SETTLED");
   });
 
-  it("count every payment once for any number of budgets, for all actions of one rule together", () => {
+  it("count a payment once for each budget, and count all actions of one rule together", () => {
     const budget = (max: string, per_seconds: number) => ({ field: "amount", max, per_seconds });
     const rules = {
       version: 1,
@@ -203,7 +203,7 @@ describe("institutional rules", () => {
     ]);
     expect([spend("pay", 5n, 100), spend("pay", 1n, 101)]).to.deep.equal([true, false]);
     expect([spend("a", 1n, 0), spend("b", 1n, 0), spend("c", 1n, 0)]).to.deep.equal([true, true, false]);
-    // Long after, and after more spendings than are kept.
+    // A long time later, and with more payments than the book stores.
     let settled = 0;
     for (let time = 10_000; time < 110_000; time += 10) if (spend("d", 1n, time)) settled++;
     expect(settled).to.equal(3_334);
@@ -258,7 +258,7 @@ describe("institutional rules", () => {
     }
   });
 
-  it("are refused if a rule is in their file twice, because the first would have no effect", () => {
+  it("are refused if their file has a rule twice, because the first one would have no effect", () => {
     const file = path.join(folder.path, "twice.json");
     writeFileSync(file, '{"version": 1, "actions": {"pay": {"allow": false}}, "actions": {}}');
     expect(() => readRules(file, { minConfidence: 0.85, maxDriftAllowed: 0.15 })).to.throw(

@@ -76,7 +76,7 @@ describe("POST /v1/settle", () => {
   const wrong: [string, { [key: string]: unknown }, string[]][] = [
     ["no header", { header: undefined }, ["header"]],
     ["no payload", { payload: null }, ["payload"]],
-    ["neither", { header: 1, payload: [] }, ["header", "payload"]],
+    ["no header and no payload", { header: 1, payload: [] }, ["header", "payload"]],
     ["no task_id", { header: { ...header, task_id: undefined } }, ["header.task_id"]],
     ["a task_id that is a number", { header: { ...header, task_id: 1 } }, ["header.task_id"]],
     ["an empty task_id", { header: { ...header, task_id: "" } }, ["header.task_id"]],

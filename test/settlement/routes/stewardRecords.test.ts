@@ -289,7 +289,7 @@ describe("records of the trust score and SLAs, at POST /v1/records", () => {
     expect((await send("endorsement", { ...fields, revoked: true }, buyer)).status).to.equal(201);
   });
 
-  it("answers a second report for an hour's part, a second dispute and a repeated transfer with the existing one", async () => {
+  it("answers a second report for an hour's part, a second dispute and a repeated transfer with the existing record", async () => {
     const changes: [string, RecordBody][] = [
       ["uptime", { hosts: {} }],
       ["sla_dispute", { claim: "Something else." }],

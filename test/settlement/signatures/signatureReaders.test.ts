@@ -121,7 +121,7 @@ describe("readers of signatures", () => {
     expect(log).to.have.length(1);
   });
 
-  it("read everything in this thread if threads cannot be started, and try that only once", async () => {
+  it("read everything in this thread if threads cannot be started, and try to start them only once", async () => {
     create({ program: program('throw new Error("no");') });
     while (log.length === 0) {
       expect(await readAll()).to.deep.equal(expected());

@@ -71,7 +71,7 @@ describe("a key behind a signing command", () => {
     expect(sent.kind).to.equal("transaction");
   });
 
-  it("may omit v, or answer with the upper s, which no contract accepts", async () => {
+  it("gives correct signatures if the command omits v, or answers with the upper s, which no contract accepts", async () => {
     for (const way of ["without v", "of the upper half"])
       expect(await by(way).signTypedData(terms), way).to.equal(await here.signTypedData(terms));
   });
@@ -100,7 +100,7 @@ describe("a key behind a signing command", () => {
     expect((await refusal(other.signTypedData(terms))).code).to.equal("signer_answer");
   });
 
-  it("has limits of output and time, ends with the service, and only a part of its error text is repeated", async () => {
+  it("has limits of output and time, ends with the service, and repeats only a part of the command's error text", async () => {
     const { code, message } = await refusal(by("a complaint").signTypedData(terms));
     expect(code).to.equal("signer_failed");
     expect(message).to.contain("it ended with 3: no such key").and.not.contain("\u001b");
@@ -115,18 +115,18 @@ describe("a key behind a signing command", () => {
     expect((await stopped).message).to.contain("the service stops");
     const missing = commandAccount({ address, command: ["/nowhere/signer"] });
     expect((await refusal(missing.signTypedData(terms))).message).to.contain("ENOENT");
-    // No shell reads it.
+    // No shell reads the command.
     const shell = commandAccount({ address, command: [`${process.execPath} ${SIGNER} ${file}; true`] });
     expect((await refusal(shell.signTypedData(terms))).message).to.contain("ENOENT");
   });
 
-  it("does not end its service when no file handle is free to run it", () => {
+  it("does not end its service when no file handle is free to run the command", () => {
     const program = nodeProgram("test/settlement/support/signWithoutHandles.ts");
     const limited = ["-c", 'ulimit -n 96; exec "$@"', "sh", process.execPath, ...program];
     expect(execFileSync("sh", limited, { encoding: "utf8", stdio: "pipe" }).trim()).to.equal("signer_failed");
   });
 
-  it("signs one after the other, and continues after a failure", async () => {
+  it("signs correctly when two signatures are requested at the same time", async () => {
     const account = by();
     const both = await Promise.all([account.signTypedData(terms), account.signMessage({ message: "y" })]);
     expect(both[0]).to.equal(await here.signTypedData(terms));

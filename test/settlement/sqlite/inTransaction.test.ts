@@ -5,7 +5,7 @@ import { SETTLEMENT_STATUS } from "../../../services/settlement/http/statusByCod
 import { inTransaction } from "../../../services/settlement/sqlite/inTransaction.ts";
 
 describe("a transaction in a file beside the ledger", () => {
-  it("says 503 and when to ask again if the disk is full, and changes nothing", () => {
+  it("gives 503 and the time to ask again if the disk is full, and changes nothing", () => {
     const database = new DatabaseSync(":memory:");
     database.exec("CREATE TABLE kept (text TEXT); INSERT INTO kept VALUES ('before')");
     const rows = () => database.prepare("SELECT count(*) AS n FROM kept").get()?.n;

@@ -7,7 +7,7 @@ import { Committer } from "../../../services/settlement/standby/committer.ts";
 const because = (code: string) => new TallystickError({ code, message: "It cannot.", hint: "Look." });
 
 describe("a writer that cannot write or anchor", () => {
-  it("waits its whole time for each of the two before it hands the lease over", async () => {
+  it("waits the whole time for each of these two faults before it hands the lease over", async () => {
     const gate = new LedgerGate(() => {});
     let [now, leases] = [0, 0];
     const lost: TallystickError[] = [];

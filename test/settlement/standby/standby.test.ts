@@ -22,7 +22,7 @@ import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 const KEY = `0x${"55".repeat(32)}` as const;
 
-/** Long enough for a busy machine to prolong it, and short enough to wait for. */
+/** Long enough that a busy machine can renew the lease in time, and short enough for a test to wait. */
 const LEASE_SECONDS = 2;
 
 /** One machine: the result of opening its service, and its log. */
@@ -174,7 +174,7 @@ describe("machines that share a ledger", () => {
     for (const fault of ["answer", "question"] as const) {
       a.proxy.set(fault);
       const cuts = a.proxy.cuts();
-      // Renewals are inserts too. A cut that hits one costs nothing.
+      // Renewals of the lease are inserts too. A cut of a renewal costs nothing.
       while (a.proxy.cuts() === cuts) await settle(a);
     }
     const { size } = (await serving(a)).ledger;
@@ -218,12 +218,12 @@ describe("machines that share a ledger", () => {
     expect(fileOf("a")).to.equal(fileOf("b"));
   });
 
-  it("use each position once, with any lease", async () => {
+  it("use each position once, whoever has the lease", async () => {
     const a = await open("a");
     await settle(a);
     // Another machine takes the lease, and writes the next position. The row in the store decides: this machine loses.
     const store = storeOf();
-    // The first machine may renew its lease in between, which makes it anew.
+    // The first machine may renew its lease in between, so the row may be there again.
     do await sql(`DELETE FROM ${STORE_SCHEMA}.lease`);
     while (!(await store.lease()));
     const { rows } = await sql(`SELECT head FROM ${STORE_SCHEMA}.flush WHERE first_index = 0`);
@@ -251,7 +251,7 @@ describe("machines that share a ledger", () => {
     const [mine, head] = outcomes[0] === "ours" ? [one, a] : [two, b];
     expect(await mine.commit(flush(0, zero, head))).to.equal("ours");
     expect(await one.commit(flush(1, head === a ? b : a, b))).to.equal("no_predecessor");
-    // A hundred try for each position at once: one has it.
+    // A hundred flushes compete for each position at the same time, and one of them gets it.
     let parent = head;
     for (let at = 1; at < 6; at++) {
       const tries = Array.from({ length: 100 }, (_, n) => flush(at, parent, `${at}${n}`.padStart(64, "c")));
@@ -262,7 +262,7 @@ describe("machines that share a ledger", () => {
     await Promise.all([one.close(), two.close()]);
   });
 
-  it("share one lease, by the database's clock, that expires; one that was set far ahead is invalid", async () => {
+  it("share one lease, which expires by the database's clock; a lease that was set far ahead is invalid", async () => {
     const [one, two] = [storeOf(), storeOf()];
     expect([await one.lease(), await two.lease(), await one.lease()]).to.deep.equal([true, false, true]);
     while (!(await two.lease())) await sleep(50);
@@ -376,7 +376,7 @@ describe("machines that share a ledger", () => {
     await untilCode(mixed, "store_contradicts");
   });
 
-  it("show proposals that another machine held, and can release them", async () => {
+  it("hold a proposal only if the store has it too, and show proposals that another machine held", async () => {
     const a = await open("a");
     const b = await open("b");
     const { app, ledger } = await serving(a);
@@ -403,7 +403,7 @@ describe("machines that share a ledger", () => {
     expect(waiting).to.contain(id);
   });
 
-  it("hand over from a writer that cannot write to a stand-by that can, and never to one that cannot either", async () => {
+  it("hand over from a writer that cannot write to a stand-by that can write, and never to one that cannot write", async () => {
     const chain = await startSdkChain();
     const rpc = await openRpcProxy(chain);
     const other = await openRpcProxy(chain);
@@ -432,9 +432,9 @@ describe("machines that share a ledger", () => {
       const { app } = await serving(a);
       expect((await healthOf(app)).json.code).to.equal("chain_unknown");
       const b = await open("b", { ...settings, RPC_URL: dead });
-      // Several times as long as it takes to hand over.
+      // A hand-over takes only a small part of this time.
       await sleep(5_000);
-      expect([a.failures, b.service], "the other one could not write either").to.deep.equal([[], undefined]);
+      expect([a.failures, b.service], "the stand-by could not write either").to.deep.equal([[], undefined]);
       await b.close();
       const healthy = await open("c", { ...settings, RPC_URL: rpc.url });
       const { app: served } = await serving(healthy);
@@ -485,7 +485,7 @@ describe("machines that share a ledger", () => {
     await Promise.all([one.close(), two.close()]);
   });
 
-  it("settle through 20 losses and cuts of the writing machine, and lose and fork nothing", async function () {
+  it("settle while the writing machine is lost or cut off 20 times, lose no entry, and fork nothing", async function () {
     this.timeout(240_000);
     const answered: { hash: string; index: number }[] = [];
     const openQuickly = (name: string) => open(name, {}, 3);

@@ -13,7 +13,7 @@ function flushOf(first: number, next: number, history?: string): Flush {
   return { first, next, parent, head: hash(next - 1, history), lines };
 }
 
-/** A ledger that takes everything, unlike a real one. So only the checks before and after it are tested. */
+/** A ledger that accepts all lines, unlike a real ledger. So the tests see only the checks before and after it. */
 function ledgerOf(size: number) {
   const ledger = {
     size,

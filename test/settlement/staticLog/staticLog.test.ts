@@ -96,7 +96,7 @@ describe("a static log", () => {
     );
   });
 
-  it("keeps only one partial tile of each level, and removes partial tiles that became full", async () => {
+  it("keeps partial tiles only until they become full", async () => {
     const ledger = await openLedger();
     const written = log(ledger);
     for (const size of [1, 200, 255, 256, 257, 300]) {
@@ -155,7 +155,7 @@ describe("a static log", () => {
     expect(readFileSync(path.join(out(), "checkpoint"), "utf8")).to.match(/— other /);
   });
 
-  it("keeps what its witnesses signed when its service starts again, and takes their newer signatures", async () => {
+  it("keeps its witnesses' signatures when its service starts again, and accepts their newer signatures", async () => {
     const ledger = await openLedger();
     await grow(ledger, 9);
     const own = checkpoint(ledger);
@@ -236,7 +236,7 @@ describe("a static log", () => {
       await new Promise((resolve) => served.close(resolve));
     });
 
-    it("may grow: a partial bundle that has gone is read from the full one", async () => {
+    it("may grow: a partial bundle that is gone is read from the full bundle", async () => {
       const shown = readFileSync(path.join(out(), "checkpoint"));
       const ledger = ledgers[0] as DiskLedger;
       await grow(ledger, 800);

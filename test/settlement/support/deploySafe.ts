@@ -17,11 +17,11 @@ import { type LedgerChain, WRITER_KEY } from "../../../tools/bench/ledger/ledger
 
 export type DeployedSafe = {
   address: Address;
-  /** One call by the Safe, with the confirmation of a single owner. */
+  /** Makes one call by the Safe, with the confirmation of a single owner. */
   execute: (owner: Hex, to: Address, data: Hex) => Promise<void>;
 };
 
-/** A Safe from npm's artifacts. By default one owner is enough. */
+/** Deploys a Safe from npm's artifacts. By default one owner is enough. */
 export async function deploySafe(
   chain: Pick<LedgerChain, "rpcUrl">,
   owners: readonly Address[],

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import type { TestAnswer, TestService } from "./testService.ts";
 
-/** The ledger's file as it stands on the disk. */
+/** The ledger's file as it is on the disk. */
 export function ledgerText({ ledger }: TestService): string {
   return readFileSync(ledger.path, "latin1");
 }

@@ -3,7 +3,7 @@ import type { AppendTarget } from "../../../services/settlement/ledger/appendFil
 
 /** The faults of the next writes. */
 export type Faults = {
-  /** The number of bytes that still fit. A longer write is half done, then refused with ENOSPC. */
+  /** The number of bytes that still fit. A longer write writes these bytes, and then fails with ENOSPC. */
   free: number;
   /** Every write and cut is refused with EROFS. */
   readOnly: boolean;

@@ -1,4 +1,4 @@
-// Starts a settlement process, says its pid, and waits to be killed.
+// Starts a settlement process, prints its pid, and waits to be killed.
 import { launchSettlement, listening } from "./settlementProcess.ts";
 
 const [folder = ""] = process.argv.slice(2);

@@ -3,11 +3,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 
-/** `result`: a wrong result that it answers to every call. */
+/** `result` is a wrong result that the RPC gives to every call. */
 export type MortalRpcState = { dead: boolean; asked: number; result?: unknown };
 
 /**
- * An RPC that passes requests on to a real one, until it is told to stop. Then it accepts connections and closes them,
+ * An RPC that passes requests on to a real one, until `dead` is set. Then it accepts connections and closes them,
  * like a crashed node.
  */
 export async function mortalRpc(target: string) {

@@ -7,9 +7,9 @@ import { compiledOnce, programEndingWithParent } from "../../../scripts/processe
 export type RunningSettlement = {
   child: ChildProcess;
   url: string;
-  /** Entries it found on disk. */
+  /** The number of entries that it found on disk. */
   size: number;
-  /** The ledger's id, `local` when it is not anchored. */
+  /** The ledger's id, or `local` if it is not anchored. */
   ledger: string;
   file: string;
   /** What it has logged so far. */
@@ -31,9 +31,9 @@ export function settlementProcesses(environment: () => { [name: string]: string 
   }
 
   return {
-    /** Starts one and waits until it listens. */
+    /** Starts a process, and waits until it listens. */
     start: (under?: string[]): Promise<RunningSettlement> => listening(launch(under)),
-    /** Starts one that is expected to end by itself. */
+    /** Starts a process that must end by itself. */
     async fail(): Promise<{ code: number | null; err: string }> {
       const child = launch();
       const [err, [code]] = await Promise.all([text(child.stderr!), once(child, "exit")]);
@@ -43,7 +43,7 @@ export function settlementProcesses(environment: () => { [name: string]: string 
 }
 
 /**
- * A settlement process that ends with this one.
+ * Starts a settlement process that ends with this process.
  *
  * @param under a command that runs the program, which follows the command's own arguments
  */
@@ -87,7 +87,7 @@ export async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise
   return code;
 }
 
-/** Settles one proposal on the present head; its hash, or undefined when it was not settled. */
+/** Settles one proposal on the present head. Gives its hash, or undefined if it was not settled. */
 export async function settle(url: string, task: string): Promise<string | undefined> {
   return (await propose(url, task)).hash;
 }

@@ -11,7 +11,7 @@ export type TestService = SettlementService & {
   clock: { now: number };
   /** Its log. */
   logged: string[];
-  /** Sends JSON (text goes as it is) and gives back status, headers and parsed body. */
+  /** Sends JSON, or a text as it is, and gives back status, headers and parsed body. */
   post: (path: string, body: unknown, headers?: { [name: string]: string }) => Promise<TestAnswer>;
   get: (path: string) => Promise<TestAnswer>;
 };

@@ -55,7 +55,7 @@ describe("the verifier of a ledger and its index", function () {
     index.close();
   });
 
-  it("compares on a thread again and again, and stops writes and signatures if the index differs; reads continue", async () => {
+  it("compares repeatedly on a thread, and stops writes and signatures if the index differs; reads continue", async () => {
     verify();
     await until(() => verifier.state.compared !== null);
     // Rows that are not committed yet are not compared.
@@ -97,7 +97,7 @@ describe("the verifier of a ledger and its index", function () {
     expect(codeOf(() => gate.requireWrites())).to.equal("none");
   });
 
-  it("makes no comparison without a share of time, and ends a running one when it is stopped", async () => {
+  it("makes no comparison if its share of time is 0, and ends a running comparison when it is stopped", async () => {
     verify({ share: 0 });
     await verifier.linesRead;
     expect(verifier.state).to.include({ unread: 0, comparing: null, compared: null });

@@ -19,7 +19,7 @@ describe("a ledger with witnesses", () => {
   let policy: string;
   let vkey: string;
 
-  /** Two of three real witnesses, each behind a port of its own. They know the ledger's key, which its first start makes. */
+  /** Starts three real witnesses, each on its own port. They know the ledger's key, which its first start makes. */
   beforeEach(async () => {
     const first = await openTestService(path.join(folder.path, "ledger"));
     vkey = (await first.get("/v1/ledger/key")).text.trim();
@@ -131,7 +131,7 @@ describe("a ledger with witnesses", () => {
       code: "not_witnessed",
     });
     expect((await service.get("/v1/ledger/checkpoint")).status).to.equal(200);
-    // A proof without them does not hold against the policy, and says so.
+    // A proof without cosignatures does not satisfy the policy, and the refusal says so.
     const { text } = await service.get("/v1/ledger/tlog-proof?index=0");
     const refused = await verifyTlogProofText(text, policy).catch((error) => error);
     expect(refused.message).to.match(/quorum two has not cosigned the checkpoint; of its witnesses: none/);
@@ -148,7 +148,7 @@ describe("a ledger with witnesses", () => {
     });
   }
 
-  it("leaves no half of a key in a witness's folder", () => {
+  it("leaves no unfinished key in a witness's folder", () => {
     expect(readdirSync(path.join(folder.path, "w1")).filter((name) => /unfinished/.test(name))).to.deep.equal(
       [],
     );

@@ -19,7 +19,7 @@ type Name = (typeof NAMES)[number];
 const seedOf = (name: Name): Uint8Array => new Uint8Array(32).fill(Number(name[1]));
 const keyOf = (name: Name) => cosignerKey(`witness.test/${name}`, ed25519.getPublicKey(seedOf(name)));
 
-/** Two of the three. */
+/** The policy requires two of the three witnesses. */
 const policy = parseTrustPolicy(
   `${NAMES.map((name) => `witness ${name} ${formatCosignerKey(keyOf(name))} https://${name}.test/in/`).join("\n")}
 group two 2 ${NAMES.join(" ")}
@@ -34,8 +34,8 @@ describe("the witnesses of a ledger", () => {
   });
 
   /**
-   * Three real witnesses, a ledger, and the connections between them. `faults` gives the answer that replaces a
-   * witness's own.
+   * Three real witnesses, a ledger, and the connections between them. `faults` has the answers that replace a
+   * witness's own answers.
    */
   function setUp(options: { required?: boolean; anchorMs?: number } = {}) {
     const faults = new Map<Name, Fault>();
@@ -117,7 +117,7 @@ describe("the witnesses of a ledger", () => {
     );
   });
 
-  it("are asked from the size that they name if this process does not know it", async () => {
+  it("are asked again with the size that they name, if this process does not know it", async () => {
     const { start, asked, log } = setUp();
     const first = start();
     first.offer(7);
@@ -147,31 +147,28 @@ describe("the witnesses of a ledger", () => {
   });
 
   for (const [what, fault] of [
-    ["hangs", hang],
-    ["answers nothing", () => new Response("")],
-    ["answers without end", () => new Response("x".repeat(20_000))],
-    ["answers a page", () => new Response("<html>")],
-    ["answers 200 with the signature of another", (body: string) => answerAs("w1", body, {})],
+    ["does not answer", hang],
+    ["gives an empty answer", () => new Response("")],
+    ["gives an answer that is too long", () => new Response("x".repeat(20_000))],
+    ["answers with an HTML page", () => new Response("<html>")],
+    ["answers 200 with the signature of another witness", (body: string) => answerAs("w1", body, {})],
     [
       "answers 200 with a signature over another text",
       (body: string) => answerAs("w3", body, { text: "other\n1\nAA\n" }),
     ],
-    [
-      "answers 200 with a time that is long over",
-      (body: string) => answerAs("w3", body, { time: NOW - 601 }),
-    ],
-    ["answers 200 with a time to come", (body: string) => answerAs("w3", body, { time: NOW + 601 })],
+    ["answers 200 with an old time", (body: string) => answerAs("w3", body, { time: NOW - 601 })],
+    ["answers 200 with a future time", (body: string) => answerAs("w3", body, { time: NOW + 601 })],
     ["answers 409 without a size", () => new Response("?", { status: 409, headers: SIZE })],
     ["answers 409 as a proxy would", () => new Response("conflict", { status: 409 })],
-    ["names one size after the other", sizes()],
+    ["names another size at each request", sizes()],
     ["answers 422 to a ledger that it has not seen", () => new Response("", { status: 422 })],
     ["answers 403", () => new Response("", { status: 403 })],
-    ["leads elsewhere", () => Promise.reject(new TypeError("redirected"))],
+    ["redirects", () => Promise.reject(new TypeError("redirected"))],
   ] as const) {
     it(`do not stop anything if one ${what}`, async () => {
       const { start, faults, asked } = setUp();
       const { witnesses, gate, offer, cosigned } = start();
-      // It begins with the quorum, so that the third is asked whatever the others do.
+      // w3 fails from the first request on, and is asked whatever the other two do. These two make the quorum.
       faults.set("w3", fault);
       offer(20);
       expect(await witnesses.sizeToAnchor(0, 20)).to.equal(20);
@@ -180,7 +177,7 @@ describe("the witnesses of a ledger", () => {
       expect(cosigned.get(20)).to.have.members(["witness.test/w1", "witness.test/w2"]);
       const before = asked.length;
       await new Promise((resolve) => setTimeout(resolve, 60));
-      // It is asked again, with pauses between.
+      // It is asked again, with pauses between the requests.
       expect(asked.length - before).to.be.below(20);
     });
   }
@@ -193,7 +190,7 @@ describe("the witnesses of a ledger", () => {
     await first.witnesses.firstAnswers();
     await first.witnesses.stop();
 
-    // A copy of the ledger from before.
+    // An older copy of the ledger.
     const copy = testLog();
     const { witnesses, gate, offer, logged } = start(copy, 12);
     offer(12);
@@ -218,7 +215,7 @@ describe("the witnesses of a ledger", () => {
 
   for (const [what, size] of [
     ["the same size", 30],
-    ["more entries", 31],
+    ["a larger size", 31],
   ] as const) {
     it(`stop all writes if one has seen other entries, at ${what}`, async () => {
       const { start } = setUp();
@@ -235,7 +232,7 @@ describe("the witnesses of a ledger", () => {
     });
   }
 
-  it("of the protocol's first edition are understood: another root at the same size is 409 there", async () => {
+  it("are understood also in the protocol's first edition, where another root at the same size gets 409", async () => {
     const { start, faults } = setUp();
     const { witnesses, gate, offer } = start();
     offer(4);
@@ -249,7 +246,7 @@ describe("the witnesses of a ledger", () => {
     expect(gate.refusal).to.include({ code: "witness_ahead" });
   });
 
-  it("let the anchor continue without them if no quorum comes in time, and this is reported", async () => {
+  it("let the anchor continue without them if no quorum comes in time, and the log reports this", async () => {
     const { start, faults } = setUp({ anchorMs: 40 });
     const { witnesses, offer, logged } = start();
     for (const name of ["w1", "w2"] as const) faults.set(name, () => new Response("", { status: 500 }));
@@ -289,7 +286,7 @@ describe("the witnesses of a ledger", () => {
     expect(await witnesses.sizeToAnchor(4, 11)).to.equal(8);
   });
 
-  it("cosign one common checkpoint at different speeds", async () => {
+  it("cosign a common checkpoint although their speeds differ", async () => {
     const { start, faults } = setUp();
     const { witnesses, offer, witnessed } = start();
     const slow = (ms: number) => async () => {

@@ -30,7 +30,7 @@ describe("the policy of a ledger's witnesses", () => {
     expect(read(undefined).witnessing).to.equal(undefined);
   });
 
-  it("may have a witness without TLS on this machine, and everywhere in DEV_MODE", () => {
+  it("may have a witness without TLS on this machine, and in DEV_MODE on any machine", () => {
     for (const host of ["localhost", "127.0.0.1", "127.3.2.1", "[::1]"])
       expect(read(`witness w ${vkey} http://${host}:1\nquorum w`).witnessing?.witnesses).to.have.length(1);
     const far = `witness w ${vkey} http://w.test\nquorum w`;
@@ -42,25 +42,25 @@ describe("the policy of a ledger's witnesses", () => {
     ["without an address", `witness w ${vkey}\nquorum w`, /no address for the witness w/],
     ["with an invalid address", `witness w ${vkey} w.test\nquorum w`, /not https/],
     [
-      "with localhost in another's name",
+      "with localhost as a part of another name",
       `witness w ${vkey} http://localhost.evil.test\nquorum w`,
       /not https/,
     ],
     ["without a witness", "quorum none", /has no witness/],
-    ["that asks for nobody", `witness w ${vkey} https://w.test\nquorum none`, /quorum none/],
+    ["with a quorum of nobody", `witness w ${vkey} https://w.test\nquorum none`, /quorum none/],
     [
-      "of another log alone",
+      "with the key of only another log",
       `log tallystick.test/log+746eda17+AW56HN0psLeP0Tr0xVmP7/TvKpcWbjym8uT7/M2AUFvx\nwitness w ${vkey} https://w.test\nquorum w`,
       /not this one/,
     ],
-    ["that is not a policy", "hello", /WITNESS_POLICY, line 1/],
+    ["with text that is not a policy", "hello", /WITNESS_POLICY, line 1/],
   ] as const) {
     it(`is refused ${what}`, () => {
       expect(() => read(policy)).to.throw(words);
     });
   }
 
-  it("is refused if it cannot be read, or if a required one is missing", () => {
+  it("is refused if it cannot be read, or if it is required and missing", () => {
     expect(() => read(undefined, { WITNESS_POLICY: path.join(folder.path, "none") })).to.throw(
       /WITNESS_POLICY: cannot be read/,
     );

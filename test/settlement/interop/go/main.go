@@ -1,5 +1,5 @@
 // Reads what this repository writes with Go's own packages (golang.org/x/mod/sumdb/note and tlog): a log as files, its
-// signed checkpoint, its cosignatures and a proof. It also writes a checkpoint and a cosignature for the other way round.
+// signed checkpoint, its cosignatures and a proof. It also writes a cosignature, which this repository must accept.
 package main
 
 import (
@@ -41,7 +41,7 @@ func run(args []string) (map[string]interface{}, error) {
 	return nil, errors.New("what?")
 }
 
-// A cosignature, as C2SP tlog-cosignature says it. Go's package takes verifiers of any type.
+// Verifies a cosignature as C2SP tlog-cosignature defines it. Go's package accepts verifiers of any type.
 type cosigner struct {
 	name string
 	hash uint32
@@ -115,7 +115,7 @@ func (t tiles) SaveTiles([]tlog.Tile, [][]byte) {}
 func (t tiles) ReadTiles(wanted []tlog.Tile) ([][]byte, error) {
 	var all [][]byte
 	for _, tile := range wanted {
-		// Go's path has the height in it, C2SP's has not.
+		// Go's path contains the height, and C2SP's path does not.
 		path := strings.Replace(tile.Path(), "tile/8/", "tile/", 1)
 		data, err := os.ReadFile(filepath.Join(string(t), path))
 		if err != nil {
