@@ -29,7 +29,7 @@ describe("packages/protocol/abi", () => {
   }
 });
 
-/** The items in a fixed order, without empty names, flags that are off, and the names of types. */
+/** The items in a fixed order. Empty names, flags that are false, and the names of Solidity types are left out. */
 function comparable(abi: readonly object[]): string[] {
   const sound = (key: string, value: unknown) =>
     key !== "internalType" && value !== "" && value !== false ? value : undefined;

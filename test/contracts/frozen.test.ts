@@ -20,23 +20,23 @@ describe("The frozen contracts", function () {
   this.timeout(BUILD_TIMEOUT);
   before(freshChain);
 
-  // Contracts that are instrumented for coverage have other code.
+  // A coverage run changes the code of the contracts.
   if (!hre.globalOptions.coverage) {
     for (const name of frozenNames) {
-      it(`should equal the compiled source of ${name} (else decide, and: npm run freeze)`, async () => {
+      it(`should equal the compiled source of ${name} (if the change is wanted: npm run freeze)`, async () => {
         const { contract, input } = await compiledContract(name);
         expect(contract).to.deep.equal(readFrozen(name));
         expect(input).to.deep.equal(readFrozenInput(name));
         expect(contract.compiler.metadata).to.deep.equal({ bytecodeHash: "none" });
       });
     }
-    it("should be the code by which the portal knows the escrow and the ledgers' contract (else: npm run freeze)", async () => {
+    it("should be the code by which the portal recognises the escrow and the ledger contract (else: npm run freeze)", async () => {
       expect(JSON.parse(readFileSync(releaseFile, "utf8"))).to.deep.equal(await releasedEscrow());
       expect(JSON.parse(readFileSync(ledgerReleaseFile, "utf8"))).to.deep.equal(await releasedLedger());
     });
   }
 
-  /** Deploys as another sender than usual, on a chain of its own. */
+  /** Deploys on a new chain, after this number of other transactions of the deployer. */
   async function deployed(transactionsBefore: number) {
     const chain = await freshChain();
     const world = await newWorld(chain, "TestUSDC");
@@ -47,7 +47,7 @@ describe("The frozen contracts", function () {
     return { ...world, parameters, addresses: await deployFrozen({ connection: chain, ...parameters }) };
   }
 
-  it("should get the same addresses on every chain, known beforehand, independent of earlier transactions", async () => {
+  it("should get the same predicted addresses on every chain, also after other transactions of the deployer", async () => {
     const [one, other] = [await deployed(0), await deployed(3)];
     expect(one.addresses).to.deep.equal(other.addresses);
     expect(one.addresses).to.deep.equal(frozenAddresses(one.parameters));
@@ -65,7 +65,7 @@ describe("The frozen contracts", function () {
     expect(new Set(escrows).size).to.equal(escrows.length);
   });
 
-  it("should get the same ledger address on every network, and another escrow address where USDC has another one", () => {
+  it("should get the same ledger address on every network, and another escrow address where USDC has another address", () => {
     const terms = { guardian: `0x${"6a".repeat(20)}`, providerId: PROVIDER };
     const [base, sepolia] = ["base", "base-sepolia"].map((name) =>
       frozenAddresses({ ...terms, token: networks[name]?.token as string }),
@@ -73,11 +73,11 @@ describe("The frozen contracts", function () {
     expect(networks.base?.token).to.not.equal(networks["base-sepolia"]?.token);
     expect(base?.anchoredLedger).to.equal(sepolia?.anchoredLedger);
     expect(base?.hireEscrow).to.not.equal(sepolia?.hireEscrow);
-    // With the same token the escrow would also have the same address.
+    // With the same token the escrow also has the same address.
     expect(frozenAddresses({ ...terms, token: base?.token as string })).to.deep.equal(base);
   });
 
-  it("should be reused if somebody has deployed them already", async () => {
+  it("should not be deployed again if somebody has deployed them already", async () => {
     const { chain, parameters, addresses, ethers } = await deployed(0);
     const block = await ethers.provider.getBlockNumber();
     expect(await deployFrozen({ connection: chain, ...parameters, salt: RELEASE_SALT })).to.deep.equal(
@@ -86,7 +86,7 @@ describe("The frozen contracts", function () {
     expect(await ethers.provider.getBlockNumber()).to.equal(block);
   });
 
-  it("should work: a hire is held and released", async () => {
+  it("should work: the escrow holds and releases a hire, and a ledger opens", async () => {
     const { ethers, addresses, token, buyer, hire, guardian } = await deployed(0);
     const escrow = await ethers.getContractAt("HireEscrow", addresses.hireEscrow);
     expect(await escrow.guardian()).to.equal(guardian.address);

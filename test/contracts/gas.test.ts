@@ -7,7 +7,7 @@ import { drift, measureGas, readSnapshot } from "../../tools/bench/gas/snapshot.
 describe("Gas", function () {
   this.timeout(300_000);
 
-  it("should report a figure that changes by more than one per cent, is new, or is gone", () => {
+  it("should report a figure that changes by more than one per cent, a new figure, and a missing figure", () => {
     const before = { steady: 10_000, dearer: 10_000, cheaper: 10_000, gone: 1 };
     expect(drift(before, { steady: 10_100, dearer: 10_101, cheaper: 9_899, new: 1 })).to.deep.equal([
       "dearer: 10000 → 10101 (1.01 %)",
@@ -17,7 +17,7 @@ describe("Gas", function () {
     ]);
   });
 
-  // Instrumented contracts cost another amount of gas.
+  // In a coverage run the contracts use another amount of gas.
   if (!hre.globalOptions.coverage) {
     describe("of the present contracts", () => {
       let figures: GasFigures;
@@ -25,7 +25,7 @@ describe("Gas", function () {
         figures = await measureGas();
       });
 
-      it("should equal the committed snapshot within one per cent (else look at it: npm run bench:gas -- --update)", async () => {
+      it("should equal the committed snapshot within one per cent (if the change is wanted: npm run bench:gas -- --update)", async () => {
         expect(drift(await readSnapshot(), figures)).to.deep.equal([]);
       });
 

@@ -6,7 +6,7 @@ import { newWorld, PROVIDER } from "./support/world.ts";
 describe("The contracts deployed by Ignition", function () {
   this.timeout(BUILD_TIMEOUT);
 
-  it("should be a token, an escrow for it and a ledger contract on a chain without USDC", async () => {
+  it("should be a test token, an escrow for this token, and a ledger contract on a chain without USDC", async () => {
     const chain = await freshChain();
     const [, guardian] = await chain.ethers.getSigners();
     const addresses = await deployTallystick({

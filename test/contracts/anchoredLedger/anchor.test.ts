@@ -16,7 +16,7 @@ describe("AnchoredLedger: anchor", () => {
   const ledger = useLedger();
 
   describe("given the writer and a proof that the new tree begins with the anchored one", () => {
-    it("should store the new head and name the head that it replaced", async () => {
+    it("should store the new head, and emit the sizes of the old and the new head", async () => {
       const { contract, writer, id, tree, anchor, head, networkHelpers } = ledger();
       await expect(anchor(7)).to.emit(contract, "Anchored").withArgs(id, 1n, 0n, 7n, rootAt(tree, 7));
       const time = BigInt(await networkHelpers.time.latest()) + 50n;
@@ -26,7 +26,7 @@ describe("AnchoredLedger: anchor", () => {
       expect(await contract.writerOf(id)).to.equal(writer.address);
     });
 
-    it("should follow a ledger through every size, however it grows", async () => {
+    it("should accept a ledger that grows by small and large steps", async () => {
       const { anchor, head, tree } = ledger();
       for (const size of [1, 2, 3, 4, 8, 9, 15, 16, 17, 64, 65, 127, 128, 200]) {
         await anchor(size);
@@ -35,14 +35,14 @@ describe("AnchoredLedger: anchor", () => {
       expect((await head()).seq).to.equal(14n);
     });
 
-    it("should take the same head again as a heartbeat", async () => {
+    it("should accept the same head again as a heartbeat", async () => {
       const { contract, id, tree, anchor, head } = ledger();
       await anchor(9);
       await expect(anchor(9)).to.emit(contract, "Anchored").withArgs(id, 2n, 9n, 9n, rootAt(tree, 9));
       expect((await head()).seq).to.equal(2n);
     });
 
-    it("should take a heartbeat of a ledger that is still empty", async () => {
+    it("should accept a heartbeat of a ledger that is still empty", async () => {
       const { contract, writer, id, head } = ledger();
       await contract.connect(writer).anchor(id, 0, EMPTY_ROOT, [], "0x");
       expect((await head()).seq).to.equal(1n);
@@ -104,7 +104,7 @@ describe("AnchoredLedger: anchor", () => {
   });
 
   describe("given a sender who is not the writer", () => {
-    it("should refuse without the writer's signature", async () => {
+    it("should refuse an anchor without the writer's signature", async () => {
       const { contract, id, stranger, writer, tree } = ledger();
       await expect(contract.connect(stranger).anchor(id, 3, rootAt(tree, 3), [], "0x"))
         .to.be.revertedWithCustomError(contract, "NotWriter")
@@ -135,7 +135,7 @@ describe("AnchoredLedger: anchor", () => {
       expect((await head()).size).to.equal(3n);
     });
 
-    it("should refuse a signature that was used before or was overtaken", async () => {
+    it("should refuse a signature that was used before, or whose seq was used by another anchor", async () => {
       const { contract, id, writer, tree, anchor, signAnchor } = ledger();
       await anchor(3);
       const heartbeat = await signAnchor(writer, 2n, 3, rootAt(tree, 3));
@@ -151,7 +151,7 @@ describe("AnchoredLedger: anchor", () => {
       }
     });
 
-    it("should refuse a signature for a later turn, other terms, another ledger, domain or signer", async () => {
+    it("should refuse a signature for another seq, size, root, ledger or domain, and a signature of another account", async () => {
       const { contract, open, id, idOf, writer, stranger, tree, domain, sign, signAnchor, signHead } =
         ledger();
       const root = rootAt(tree, 3);
@@ -177,7 +177,7 @@ describe("AnchoredLedger: anchor", () => {
   });
 
   describe("given a contract wallet as writer", () => {
-    it("should take its owner's signature, bare and wrapped, and its own call", async () => {
+    it("should accept the owner's signature, plain and wrapped, and the wallet's own call", async () => {
       const { contract, open, idOf, writer, tree, signAnchor, head, wallet } = ledger();
       const account = await wallet(writer);
       const address = await account.getAddress();
@@ -199,7 +199,7 @@ describe("AnchoredLedger: anchor", () => {
   });
 
   describe("given a ledger that is not open", () => {
-    it("should refuse", async () => {
+    it("should refuse every anchor", async () => {
       const { contract, idOf, stranger, tree } = ledger();
       const id = idOf(stranger.address);
       await expect(contract.connect(stranger).anchor(id, 3, rootAt(tree, 3), [], "0x"))
@@ -212,7 +212,7 @@ describe("AnchoredLedger: anchor", () => {
 describe("AnchoredLedger: views", () => {
   const ledger = useLedger();
 
-  it("should tell whether a leaf is in the ledger as anchored", async () => {
+  it("should tell whether a leaf is in the anchored ledger", async () => {
     const { contract, id, tree, anchor } = ledger();
     await anchor(50);
     const leaf = hexlify(tree.leaf(33));
@@ -226,7 +226,7 @@ describe("AnchoredLedger: views", () => {
     expect(await contract.verifyInclusion(id, leaf, 33, proof)).to.equal(false);
   });
 
-  it("should also prove leaves of an earlier tree by a consistency proof, so that old proofs stay useful", async () => {
+  it("should accept an old inclusion proof together with a consistency proof from its tree to the anchored one", async () => {
     const { contract, id, tree, anchor } = ledger();
     await anchor(50);
     const leaf = hexlify(tree.leaf(33));
@@ -258,18 +258,18 @@ describe("AnchoredLedger: views", () => {
     expect(await at({ path, index: 34 })).to.equal(false);
     expect(await at({ path, proof: proof.slice(1) })).to.equal(false);
     expect(await at({ path: path.slice(1) })).to.equal(false);
-    // A tree that is not a beginning of this ledger, with the leaf in it.
+    // This tree has the leaf, but the ledger does not begin with this tree.
     const forged = treeOf(50, 1);
     const forgedProof = forged.inclusionProof(33, 50).map((node) => hexlify(node));
     const foreign = { leaf: hexlify(forged.leaf(33)), proof: forgedProof, root: rootAt(forged), path };
     expect(await at(foreign)).to.equal(false);
     expect(await at({ ...foreign, path: proofOf(treeOf(180, 1), 50, 180) })).to.equal(false);
-    // A tree longer than what is anchored, and one without entries.
+    // A tree that is longer than the anchored one, and a tree without entries.
     expect(await at({ size: 181, root: rootAt(tree, 181), path: proofOf(tree, 180, 181) })).to.equal(false);
     expect(await at({ size: 0, index: 0, root: EMPTY_ROOT, proof: [] })).to.equal(false);
   });
 
-  it("should call a ledger stale once more than the given seconds have passed since its last anchor", async () => {
+  it("should call a ledger stale when more than the given number of seconds passed since its last anchor", async () => {
     const { contract, id, anchor, networkHelpers } = ledger();
     const { time } = networkHelpers;
     await anchor(5);

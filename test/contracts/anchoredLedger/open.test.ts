@@ -5,7 +5,7 @@ import { EMPTY_ROOT, ORIGIN, useLedger } from "../support/ledger.ts";
 describe("AnchoredLedger: open", () => {
   const ledger = useLedger();
 
-  it("should open a ledger under an id that anybody can compute beforehand, and emit it", async () => {
+  it("should open a ledger under an id that anybody can compute beforehand, and emit the id", async () => {
     const { contract, stranger, guardian, idOf } = ledger();
     const id = idOf(stranger.address, "log.example/1");
     const args = ["log.example/1", stranger.address, guardian.address] as const;
@@ -46,7 +46,7 @@ describe("AnchoredLedger: open", () => {
     expect((await head()).size).to.equal(10n);
   });
 
-  it("should take origins of 1 to 255 bytes", async () => {
+  it("should accept origins of 1 to 255 bytes", async () => {
     const { contract, open, writer } = ledger();
     await open("o", writer.address);
     await open("o".repeat(255), writer.address);
@@ -60,7 +60,7 @@ describe("AnchoredLedger: open", () => {
     }
   });
 
-  it("should refuse a ledger without a possible writer", async () => {
+  it("should refuse the zero address as writer", async () => {
     const { contract, open } = ledger();
     await expect(open("log.example", ZeroAddress)).to.be.revertedWithCustomError(contract, "WriterIsZero");
   });

@@ -19,7 +19,7 @@ describe("AnchoredLedger: proveFork", () => {
   const ledger = useLedger();
 
   describe("given one signed word of the writer and the stored head", () => {
-    it("should convict even after later anchors, so that a further anchor does not help the writer", async () => {
+    it("should mark the ledger even after later anchors, so that a further anchor does not help the writer", async () => {
       const { contract, id, tree, stranger, anchor, headWord } = ledger();
       const lie = await headWord(20, rootAt(forkOf(tree, 20, 3)));
       await anchor(20);
@@ -33,7 +33,7 @@ describe("AnchoredLedger: proveFork", () => {
       expect(await contract.isEquivocated(id)).to.equal(true);
     });
 
-    it("should convict by a word of the same size as the stored head, with an empty proof", async () => {
+    it("should mark the ledger by a word of the same size as the stored head, with an empty proof", async () => {
       const { contract, id, tree, anchor, headWord } = ledger();
       const lie = await headWord(20, rootAt(forkOf(tree, 20, 19)));
       await anchor(20);
@@ -42,7 +42,7 @@ describe("AnchoredLedger: proveFork", () => {
         .withArgs(id, 20n, lie.root, rootAt(tree, 20));
     });
 
-    it("should convict by a longer word that does not contain the stored head", async () => {
+    it("should mark the ledger by a word about a longer tree that does not begin with the stored head", async () => {
       const { contract, id, tree, anchor, anchorWord } = ledger();
       await anchor(20);
       const fork = forkOf(tree, 30, 5);
@@ -52,7 +52,7 @@ describe("AnchoredLedger: proveFork", () => {
         .withArgs(id, 20n, rootAt(tree, 20), rootAt(fork, 20));
     });
 
-    it("should convict a writer that signed an empty tree with an impossible root", async () => {
+    it("should mark the ledger of a writer that signed an empty tree with an impossible root", async () => {
       const { contract, id, anchor, headWord } = ledger();
       await anchor(20);
       const lie = await headWord(0, WRONG);
@@ -61,7 +61,7 @@ describe("AnchoredLedger: proveFork", () => {
         .withArgs(id, 0n, WRONG, EMPTY_ROOT);
     });
 
-    it("should not take the stored head for both words", async () => {
+    it("should not accept the stored head as both words", async () => {
       const { contract, id, tree, anchor } = ledger();
       await anchor(20);
       await expect(
@@ -75,7 +75,7 @@ describe("AnchoredLedger: proveFork", () => {
       }
     });
 
-    it("should read only the kind of a stored word", async () => {
+    it("should ignore every field of the stored word except its kind", async () => {
       const { contract, id, tree, writer, anchor, headWord } = ledger();
       await anchor(20);
       const lie = await headWord(20, WRONG);
@@ -93,7 +93,7 @@ describe("AnchoredLedger: proveFork", () => {
   });
 
   describe("given two words of the writer", () => {
-    it("should convict with any stored head, for words of every kind and pair of sizes", async () => {
+    it("should mark the ledger without any anchor, for words of every kind and of many pairs of sizes", async () => {
       const { contract, id, tree, headWord, anchorWord, networkHelpers } = ledger();
       const fresh = await networkHelpers.takeSnapshot();
       for (const [shorter, longer, position] of [
@@ -118,7 +118,7 @@ describe("AnchoredLedger: proveFork", () => {
       }
     });
 
-    it("should take a contract wallet's signatures, bare and wrapped", async () => {
+    it("should accept a contract wallet's signatures, plain and wrapped", async () => {
       const { contract, open, idOf, tree, writer, signHead, wallet } = ledger();
       const address = await (await wallet(writer)).getAddress();
       await open(ORIGIN, address);
@@ -139,7 +139,7 @@ describe("AnchoredLedger: proveFork", () => {
   });
 
   describe("given words of one history", () => {
-    it("should never convict, with any number, order, seqs and sizes of words, and with any proof", async () => {
+    it("should never mark the ledger, for any pair of words in any order, and for any proof", async () => {
       const { contract, id, tree, anchor, headWord, anchorWord } = ledger();
       await anchor(9);
       const words = [STORED];
@@ -169,7 +169,7 @@ describe("AnchoredLedger: proveFork", () => {
       }
     }).timeout(180_000);
 
-    it("should not convict for two anchors with one seq, which an honest writer signs after a reorganisation", async () => {
+    it("should not mark the ledger for two anchors with one seq, which an honest writer signs after a reorganisation", async () => {
       const { contract, id, tree, anchorWord } = ledger();
       const before = await anchorWord(1n, 12, rootAt(tree, 12));
       const after = await anchorWord(1n, 19, rootAt(tree, 19));
@@ -234,7 +234,7 @@ describe("AnchoredLedger: proveFork", () => {
         { ...head, signature: (await headWord(16, WRONG)).signature },
         { ...head, signature: await sign(writer, "Head", message, { ...domain, chainId: 1n }) },
         { ...head, signature: "0x" },
-        // Signed, but as a word of the other kind, or with another number.
+        // The signature is of the writer, but over a word of the other kind, or over another seq.
         { ...head, signature: anchor.signature },
         { ...anchor, signature: head.signature },
         { ...anchor, seq: 4n },
@@ -260,7 +260,7 @@ describe("AnchoredLedger: proveFork", () => {
     });
   });
 
-  describe("given a ledger that is marked", () => {
+  describe("given a ledger that is already marked", () => {
     async function marked() {
       const world = ledger();
       await world.anchor(20);

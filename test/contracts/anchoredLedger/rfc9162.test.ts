@@ -31,8 +31,8 @@ type Consistency = {
 };
 
 /**
- * Larger trees with MERKLE_MAX=128. Mutants run on smaller trees to save time. A mutant that only larger trees would
- * notice counts as a survivor.
+ * The size of the largest tree. MERKLE_MAX=128 tests larger trees. The mutation tests use smaller trees to save time. So
+ * a mutant that only larger trees notice counts as a survivor.
  */
 const MAX = Number(process.env.MERKLE_MAX ?? 66);
 const LIMIT = 2n ** 63n;
@@ -75,7 +75,7 @@ describe("Rfc9162", function () {
     const node = leafHash(Uint8Array.of(9));
     const nodes = (length: number) => Array.from({ length }, () => node);
 
-    it("should follow the longest possible paths, and refuse trees above 2^63 leaves", async () => {
+    it("should accept the longest possible proofs, and refuse trees of more than 2^63 leaves", async () => {
       const huge = new SpelledOutTree([[LIMIT - 1n, node]]);
       const right = {
         leaf: node,
@@ -102,7 +102,7 @@ describe("Rfc9162", function () {
       ]);
     });
 
-    it("should say why it refuses", async () => {
+    it("should say why it refuses a proof", async () => {
       const leafOnly = { leaf: tree.leaf(0), root: tree.root(1), proof: [] as Uint8Array[] };
       expect(
         await inclusion([
@@ -149,7 +149,7 @@ describe("Rfc9162", function () {
       ]);
     });
 
-    it("should let any tree follow the empty tree, and only an equal tree follow one of its own size", async () => {
+    it("should accept any tree after the empty tree, and after a tree of the same size only an equal tree", async () => {
       const empty = { oldSize: 0, oldRoot: EMPTY_ROOT, proof: [] as Uint8Array[] };
       const same = consistent(5, 5);
       expect(
@@ -176,7 +176,7 @@ describe("Rfc9162", function () {
     });
   });
 
-  // Finds most faults within a second, before the exhaustive runs below.
+  // These tests find most faults within a second, before the exhaustive tests below.
   describe("given small trees", () => {
     it("should accept every proof, and refuse it with a flipped bit, a missing node, an extra node, or two swapped nodes", async () => {
       const sizes = [1, 2, 3, 5, 6, 7, 8, 11];
@@ -325,7 +325,7 @@ describe("Rfc9162", function () {
   });
 });
 
-/** Every way to change a proof by one step that makes it another proof. */
+/** Every proof that differs from `proof` by one change: an extra, flipped, missing or repeated node, or two swapped nodes. */
 function mutatedProofs(proof: Uint8Array[]): Uint8Array[][] {
   const mutants = [
     [...proof, leafHash(Uint8Array.of(7))],
@@ -345,7 +345,7 @@ function flipped(hash: Uint8Array, at: number): Uint8Array {
   return hash.with(i, (hash[i] as number) ^ (1 << (at % 8)));
 }
 
-/** Split into calls of a size that a node accepts. */
+/** Checks 256 proofs in each call, because a node limits the size of a call. */
 async function refusesAll<T>(mutants: T[], check: (cases: T[]) => Promise<bigint[]>): Promise<void> {
   for (let i = 0; i < mutants.length; i += 256) {
     const verdicts = await check(mutants.slice(i, i + 256));

@@ -9,7 +9,7 @@ describe("AnchoredLedger: succession", () => {
   const ledger = useLedger();
 
   describe("announceWriter", () => {
-    it("should let the writer announce another writer for seven days later", async () => {
+    it("should let the writer announce another writer, who can take over seven days later", async () => {
       const { contract, id, writer, next, networkHelpers } = ledger();
       const time = (await networkHelpers.time.latest()) + 100;
       await networkHelpers.time.setNextBlockTimestamp(time);
@@ -24,7 +24,7 @@ describe("AnchoredLedger: succession", () => {
       expect(await contract.writerOf(id)).to.equal(writer.address);
     });
 
-    it("should let the writer still anchor, and replace or withdraw its own announcement", async () => {
+    it("should let the writer anchor after its announcement, and replace or withdraw the announcement", async () => {
       const { contract, id, writer, next, stranger, anchor } = ledger();
       const asWriter = contract.connect(writer);
       await asWriter.announceWriter(id, next.address);
@@ -37,7 +37,7 @@ describe("AnchoredLedger: succession", () => {
       expect([...(await contract.announcedWriter(id))]).to.deep.equal([ZeroAddress, 0n, false]);
     });
 
-    it("should let the guardian replace the writer's announcement, and stop anchoring until it is settled", async () => {
+    it("should let the guardian replace the writer's announcement, which stops anchoring until the guardian withdraws it", async () => {
       const { contract, id, writer, guardian, next, stranger, tree, anchor, signAnchor } = ledger();
       await contract.connect(writer).announceWriter(id, stranger.address);
       await contract.connect(guardian).announceWriter(id, next.address);
@@ -52,7 +52,7 @@ describe("AnchoredLedger: succession", () => {
       await anchor(5);
     });
 
-    it("should give the writer no veto against the guardian's announcement", async () => {
+    it("should not let the writer replace or withdraw the guardian's announcement", async () => {
       const { contract, id, writer, guardian, next, stranger } = ledger();
       await contract.connect(guardian).announceWriter(id, next.address);
       for (const other of [writer.address, stranger.address, next.address]) {
@@ -62,7 +62,7 @@ describe("AnchoredLedger: succession", () => {
       }
     });
 
-    it("should refuse everybody else, also the announced writer", async () => {
+    it("should refuse an announcement by anybody else, also by the announced writer", async () => {
       const { contract, id, writer, guardian, next, stranger } = ledger();
       await contract.connect(writer).announceWriter(id, next.address);
       for (const sender of [stranger, next]) {
@@ -84,7 +84,7 @@ describe("AnchoredLedger: succession", () => {
       );
     });
 
-    it("should refuse an empty writer, a withdrawal without an announcement, and a ledger that is not open", async () => {
+    it("should refuse the zero address, a withdrawal without an announcement, and a ledger that is not open", async () => {
       const { contract, id, writer, guardian } = ledger();
       await expect(contract.connect(writer).announceWriter(id, ZeroAddress)).to.be.revertedWithCustomError(
         contract,
@@ -100,7 +100,7 @@ describe("AnchoredLedger: succession", () => {
         .withArgs(WRONG);
     });
 
-    it("should treat an account that is writer and guardian as the writer, also without a guardian", async () => {
+    it("should not stop anchoring when the writer is its own guardian, or when there is no guardian", async () => {
       const { contract, idOf, writer, next, tree } = ledger();
       for (const [origin, guardian] of [
         ["own.example", writer.address],
@@ -117,7 +117,7 @@ describe("AnchoredLedger: succession", () => {
   });
 
   describe("acceptWriter", () => {
-    it("should make the announced account the writer from the seventh day on, to the second", async () => {
+    it("should accept the announced account exactly from the second at which the seven days are over", async () => {
       const { contract, id, writer, next, networkHelpers, anchor } = ledger();
       await anchor(12);
       await contract.connect(writer).announceWriter(id, next.address);
@@ -150,7 +150,7 @@ describe("AnchoredLedger: succession", () => {
       expect(await head()).to.include({ size: 20n, seq: 2n });
     });
 
-    it("should keep every anchored entry: the new writer cannot rewrite them either", async () => {
+    it("should not let the new writer rewrite anchored entries", async () => {
       const { contract, id, next, anchor, succeed } = ledger();
       await anchor(12);
       await succeed();
@@ -160,7 +160,7 @@ describe("AnchoredLedger: succession", () => {
       );
     });
 
-    it("should end the halt when the guardian's choice accepts", async () => {
+    it("should allow anchors again when the account that the guardian announced accepts", async () => {
       const { contract, id, next, guardian, tree, succeed } = ledger();
       await succeed(guardian);
       await contract.connect(next).anchor(id, 5, rootAt(tree, 5), [], "0x");
@@ -181,7 +181,7 @@ describe("AnchoredLedger: succession", () => {
       }
     });
 
-    it("should never accept a former writer again, because its old words about lost entries would count again", async () => {
+    it("should never accept a former writer again, because then its old words about lost entries would count again", async () => {
       const { contract, id, writer, next, succeed } = ledger();
       await succeed();
       await expect(contract.connect(next).announceWriter(id, writer.address))
@@ -191,7 +191,7 @@ describe("AnchoredLedger: succession", () => {
   });
 
   describe("words of a former writer", () => {
-    it("should be evidence up to the size at the change of writer, and for thirty days", async () => {
+    it("should be evidence for thirty days, for sizes up to the anchored size at the change of writer", async () => {
       const { contract, id, writer, next, tree, anchor, succeed, headWord, networkHelpers } = ledger();
       await anchor(12);
       const lie = await headWord(12, WRONG);
@@ -220,7 +220,7 @@ describe("AnchoredLedger: succession", () => {
       expect(await contract.isEquivocated(id)).to.equal(true);
     });
 
-    it("should count together with a word of the new writer", async () => {
+    it("should be evidence together with a word of the new writer", async () => {
       const { contract, id, next, tree, anchor, succeed, headWord } = ledger();
       await anchor(12);
       const old = await headWord(12, rootAt(tree, 12));

@@ -3,15 +3,15 @@ import fc from "fast-check";
 import { BATCH_GAS, GAS_EACH } from "../support/batch.ts";
 import { AMOUNT, FEE, type Hire, STATUS, useWorld, wrap6492 } from "../support/world.ts";
 
-// Findings from audits of similar escrows, each played as its attack. The titles are the subjects of the findings.
+// Audits of similar escrows found these faults. Each test makes the attack that a finding describes.
 
 const CALLS_INSTEAD_OF_MOVING = 12n;
 const REENTERED = "0x3ee5aeb5"; // ReentrancyGuardReentrantCall()
 
-describe("Audit finding: re-entering to count one transfer twice", () => {
+describe("Audit finding: a call back into the escrow makes one transfer count twice", () => {
   const world = useWorld("HostileToken");
 
-  it("should hold nothing for a deposit whose money came together with another deposit", async () => {
+  it("should hold no hire whose deposit was made during the transfer of another deposit", async () => {
     const w = world();
     const [outer, inner] = [await w.hire(), await w.hire()];
     const nested = w.escrow.interface.encodeFunctionData("depositWithAuthorization", [
@@ -29,7 +29,7 @@ describe("Audit finding: re-entering to count one transfer twice", () => {
     expect((await w.state(inner)).status).to.equal(STATUS.None);
   });
 
-  it("should not credit a payment that was made while the token brought in another deposit", async () => {
+  it("should refuse a deposit during a payment, and credit nothing for that payment", async () => {
     const w = world();
     const [paid, nestedHire] = [await w.held(), await w.hire()];
     const nested = w.escrow.interface.encodeFunctionData("depositWithAuthorization", [
@@ -47,7 +47,7 @@ describe("Audit finding: re-entering to count one transfer twice", () => {
     expect(await w.token.balanceOf(w.escrowAddress)).to.equal(0n);
   });
 
-  it("should refuse every function that moves or books money while another one runs", async () => {
+  it("should refuse every function that moves or books money while another such function runs", async () => {
     const w = world();
     const [hire, other, late] = [await w.hire(), await w.held(), await w.held()];
     await w.pass(late);
@@ -77,7 +77,7 @@ describe("Audit finding: re-entering to count one transfer twice", () => {
     expect(await w.token.balanceOf(w.escrowAddress)).to.equal(AMOUNT * BigInt(calls.length + 2));
   });
 
-  it("should call no contract that a signature names (ERC-6492 factories)", async () => {
+  it("should not call the factory that an ERC-6492 signature names", async () => {
     const w = world();
     const hire = await w.held();
     const mint = w.token.interface.encodeFunctionData("mint", [w.stranger.address, 1_000_000n]);
@@ -88,10 +88,10 @@ describe("Audit finding: re-entering to count one transfer twice", () => {
   });
 });
 
-describe("Audit finding: a token's denylist blocking payments", () => {
+describe("Audit finding: a token's denylist blocks payments", () => {
   const world = useWorld("HostileToken");
 
-  it("should let no barred party block the money of the others", async () => {
+  it("should pay the other parties when the token bars one party", async () => {
     const w = world();
     for (const barred of [w.payee, w.feeRecipient, w.buyer]) {
       const hire = await w.held();
@@ -105,7 +105,7 @@ describe("Audit finding: a token's denylist blocking payments", () => {
     }
   });
 
-  it("should let no barred party stop a batch", async () => {
+  it("should pay the other items of a batch when the token bars the payee of one item", async () => {
     const w = world();
     const [barred, free] = [await w.held(), await w.held({ payee: w.stranger.address })];
     await w.token.deny(w.payee.address, true);
@@ -121,7 +121,7 @@ describe("Audit finding: a token's denylist blocking payments", () => {
   });
 });
 
-describe("Audit finding: a transfer that fails silently, recorded as paid", () => {
+describe("Audit finding: a transfer fails silently and is recorded as paid", () => {
   const world = useWorld("HostileToken");
 
   for (const [name, behaviour] of [
@@ -129,7 +129,7 @@ describe("Audit finding: a transfer that fails silently, recorded as paid", () =
     ["returns true without moving anything", 6n],
     ["returns nothing without moving anything", 8n],
   ] as const) {
-    it(`should keep owing the money, and emit it, when a transfer ${name}`, async () => {
+    it(`should credit the money, and emit the credit, when a transfer ${name}`, async () => {
       const w = world();
       const hire = await w.held();
       await w.token.behave(behaviour);
@@ -143,10 +143,10 @@ describe("Audit finding: a transfer that fails silently, recorded as paid", () =
   }
 });
 
-describe("Audit finding: dodging the fee by rounding", () => {
+describe("Audit finding: rounding avoids the fee", () => {
   const world = useWorld();
 
-  it("should cost the fee's recipient less than one unit, however the money is split", async () => {
+  it("should cost the fee recipient less than one unit in any split", async () => {
     const w = world();
     const split = fc
       .record({ amount: fc.bigInt(2n, 1_000_000n), fee: fc.nat(10_000), part: fc.nat(10_000) })
@@ -170,7 +170,7 @@ describe("Audit finding: dodging the fee by rounding", () => {
     );
   });
 
-  it("should not let a hire be paid out in pieces too small to bear a fee", async () => {
+  it("should not pay out a hire in many pieces that are too small for a fee", async () => {
     const w = world();
     const hire = await w.held();
     await w.escrow.connect(w.buyer).split(hire, 1n, "0x");
@@ -181,7 +181,7 @@ describe("Audit finding: dodging the fee by rounding", () => {
   });
 });
 
-describe("Audit finding: replaying a wallet's signature at its owner's other wallet", () => {
+describe("Audit finding: a wallet's signature is replayed for another wallet of the same owner", () => {
   const world = useWorld();
 
   async function twoWallets() {
@@ -192,7 +192,7 @@ describe("Audit finding: replaying a wallet's signature at its owner's other wal
     return { ...w, one, other, mine, theirs };
   }
 
-  it("should accept an authorization, or a word about the hire, only for the buyer that it names", async () => {
+  it("should accept an authorization, or a signature over a hire, only for the buyer that it names", async () => {
     const w = await twoWallets();
     const authorization = await w.signAuthorization(w.buyer, w.mine);
     await expect(
@@ -224,7 +224,7 @@ describe("Audit finding: replaying a wallet's signature at its owner's other wal
     expect((await w.state(w.theirs)).status).to.equal(STATUS.Held);
   });
 
-  it("should accept a refund only in the name of the party that it names, even if one key signs for two", async () => {
+  it("should accept a signed refund only in the name of the party that it names, even if one key signs for two parties", async () => {
     const w = await twoWallets();
     const judge = await w.wallet(w.buyer);
     const hire = { ...w.mine, arbiter: await judge.getAddress() };
@@ -238,10 +238,10 @@ describe("Audit finding: replaying a wallet's signature at its owner's other wal
   });
 });
 
-describe("Audit finding: events of hostile contracts", () => {
+describe("Audit finding: a hostile contract emits the same events", () => {
   const world = useWorld("HostileToken");
 
-  it("should differ from the escrow's own by their address, also within one transaction", async () => {
+  it("should let readers find only the escrow's own events by its address, also within one transaction", async () => {
     const w = world();
     const spoofer = await w.ethers.deployContract("EventSpoofer");
     const [real, spoofed] = [await w.hire(), await w.hire()];
@@ -253,7 +253,7 @@ describe("Audit finding: events of hostile contracts", () => {
     expect(await w.escrow.queryFilter(w.escrow.filters.Released())).to.deep.equal([]);
   });
 
-  it("should never be the escrow's: it emits Deposited, Released or Refunded only as the books say", async () => {
+  it("should emit no Released and no TimedOut event for a hire that stays as it was", async () => {
     const w = world();
     const [never, hire] = [await w.hire(), await w.held()];
     const calls = [never, hire].flatMap((terms) => [

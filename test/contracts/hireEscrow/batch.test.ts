@@ -5,7 +5,7 @@ import { AMOUNT, FEE, type HardhatEthersSigner, type Hire, STATUS, useWorld } fr
 describe("HireEscrow: batch", () => {
   const world = useWorld();
 
-  /** A world with its verbs encoded, and a batch that reads its own report. */
+  /** A world with functions that encode calls, and a `send` that returns the report of its batch. */
   function batching() {
     const w = world();
     const { interface: abi } = w.escrow;
@@ -24,7 +24,7 @@ describe("HireEscrow: batch", () => {
   }
 
   describe("given only valid items", () => {
-    it("should release each item for the buyer that sends or signed it, and pay all of them", async () => {
+    it("should release each hire that the buyer sends or signed, and pay all of them", async () => {
       const w = batching();
       const hires = [await w.held(), await w.held(), await w.held()];
       const signed = await w.signRelease(w.buyer, hires[1]!);
@@ -38,7 +38,7 @@ describe("HireEscrow: batch", () => {
       expect(await w.statuses(hires)).to.deep.equal(Array(3).fill(STATUS.Released));
     });
 
-    it("should return how many items were tried, done or not", async () => {
+    it("should return how many items were tried, also those that failed", async () => {
       const w = batching();
       const calls = [w.releaseOf(await w.held()), w.releaseOf(await w.hire()), w.releaseOf(await w.held())];
       expect(await w.escrow.connect(w.buyer).batch.staticCall(calls, GAS_EACH)).to.equal(3n);
@@ -46,7 +46,7 @@ describe("HireEscrow: batch", () => {
       expect(await w.send(w.stranger, [])).to.deep.equal({ failed: [], stopped: undefined });
     });
 
-    it("should accept every verb from its allowed account: a whole hire in one transaction", async () => {
+    it("should run whole hires in one transaction: the buyer's verbs, and the delivery that the seller signed", async () => {
       const w = batching();
       const [released, split, refunded] = [await w.hire(), await w.hire(), await w.hire()];
       const permitted = await w.hire();
@@ -121,7 +121,7 @@ describe("HireEscrow: batch", () => {
   });
 
   describe("given items that the sender may not make", () => {
-    it("should act as the sender of the batch: a stranger or the contract itself gets no rights", async () => {
+    it("should run each item as a call of the batch's sender, so that a stranger gets no rights", async () => {
       const w = batching();
       const terms = await w.held();
       const calls = [
@@ -144,7 +144,7 @@ describe("HireEscrow: batch", () => {
       expect(await w.state(terms)).to.deep.equal({ status: STATUS.Held, delivered: false, amount: AMOUNT });
     });
 
-    it("should hold no hire to which the contract is a party, so its own call is never a word", async () => {
+    it("should hold no hire in which the escrow itself is a party", async () => {
       const w = batching();
       for (const change of [
         { seller: w.escrowAddress, payee: w.payee.address },
@@ -160,7 +160,7 @@ describe("HireEscrow: batch", () => {
       }
     });
 
-    it("should be refused as an item of itself, and continue with the others", async () => {
+    it("should refuse a batch inside a batch, and continue with the other items", async () => {
       const w = batching();
       const [inside, outside] = [await w.held(), await w.held()];
       const nested = w.abi.encodeFunctionData("batch", [[w.releaseOf(inside)], 100_000n]);
@@ -174,7 +174,7 @@ describe("HireEscrow: batch", () => {
       expect(await w.statuses([inside, outside])).to.deep.equal([STATUS.Held, STATUS.Released]);
     });
 
-    it("should refuse ether, because each item would count it again", async () => {
+    it("should refuse ether, because each item would count the same ether again", async () => {
       const w = batching();
       const data = w.abi.encodeFunctionData("batch", [[], 0n]);
       await expect(
@@ -184,7 +184,7 @@ describe("HireEscrow: batch", () => {
   });
 
   describe("given items that fail", () => {
-    it("should leave them out, report which and why, and do the others", async () => {
+    it("should report their positions and errors, and do the other items", async () => {
       const w = batching();
       const never = await w.hire();
       const settled = await w.held();
@@ -212,11 +212,11 @@ describe("HireEscrow: batch", () => {
       ]);
     });
 
-    it("should name no function that does not exist, and none for too few bytes", async () => {
+    it("should report an empty error for bytes that are no call of a function", async () => {
       const w = batching();
       const hire = await w.held();
       const whole = w.releaseOf(hire);
-      // No bytes, a selector that is cut short, arguments that are missing or cut short, and an unknown selector.
+      // No bytes, an incomplete selector, missing arguments, incomplete arguments, and an unknown selector.
       const calls = ["0x", whole.slice(0, 8), whole.slice(0, 10), whole.slice(0, -64), "0xdeadbeef", whole];
       expect((await w.send(w.buyer, calls)).failed).to.deep.equal(
         [0n, 1n, 2n, 3n, 4n].map((index) => [index, "0x"]),
@@ -224,7 +224,7 @@ describe("HireEscrow: batch", () => {
       expect((await w.state(hire)).status).to.equal(STATUS.Released);
     });
 
-    it("should do the others when a buyer's wallet burns all the gas of its item, or answers half a megabyte", async () => {
+    it("should do the other items when a buyer's wallet burns all the gas of its item, or returns half a megabyte", async () => {
       const w = batching();
       for (const mood of [3n, 4n]) {
         const greedy = await w.wallet(w.buyer);
@@ -252,7 +252,7 @@ describe("HireEscrow: batch", () => {
   });
 
   describe("given several batches and verbs in one transaction", () => {
-    it("should begin each with a clean state: no guard stays set after a failure", async () => {
+    it("should begin each of them with a clean state: no reentrancy guard stays set after a failure", async () => {
       const w = batching();
       const wallet = await w.wallet(w.buyer);
       const buyer = await wallet.getAddress();
@@ -269,7 +269,7 @@ describe("HireEscrow: batch", () => {
       ];
       const batch = (items: string[], gasEach = GAS_EACH) =>
         w.abi.encodeFunctionData("batch", [items, gasEach]);
-      // A bare release that runs out of gas while its guard is up is the first item of the third batch.
+      // The first item of the third batch is a release that runs out of gas while its reentrancy guard is set.
       const sequence = [
         batch([one]),
         batch([batch([two])]),
@@ -294,11 +294,11 @@ describe("HireEscrow: batch", () => {
   });
 });
 
-describe("HireEscrow: batch, of a token that calls back", () => {
+describe("HireEscrow: a batch with a token that calls back", () => {
   const world = useWorld("HostileToken");
   const REENTERED = "0x3ee5aeb5"; // ReentrancyGuardReentrantCall()
 
-  it("should refuse to start, together with every verb, while one of its own items runs", async () => {
+  it("should refuse another batch, and every verb, while one of its items runs", async () => {
     const w = world();
     const { interface: abi } = w.escrow;
     const [first, second] = [await w.held(), await w.held()];
@@ -322,7 +322,7 @@ describe("HireEscrow: batch, of a token that calls back", () => {
     expect((await w.state(second)).status).to.equal(STATUS.Held);
   });
 
-  it("should pay a hire once if it is in a batch twice and the token calls back a third time", async () => {
+  it("should pay a hire only once if a batch contains it twice and the token calls for it a third time", async () => {
     const w = world();
     const { interface: abi } = w.escrow;
     const [hire, other] = [await w.held(), await w.held()];
@@ -334,12 +334,11 @@ describe("HireEscrow: batch, of a token that calls back", () => {
     expect((await w.state(other)).status).to.equal(STATUS.Held);
   });
 
-  it("should change nothing by an item that fails half-way: no slot, no money, no event", async () => {
+  it("should undo everything of an item that fails: the hire's state, the transfer, the events", async () => {
     const w = world();
     const { interface: abi } = w.escrow;
     const [hire, good] = [await w.held(), await w.held({ payee: w.stranger.address })];
-    // The payment to the payee succeeds. The payment of the fee takes a hundredth too much, which reverts the whole
-    // item.
+    // The token takes a hundredth more than the payment to the payee. So the whole item reverts.
     await w.token.behave(2n); // TakesFeeFromSender
     const release = (it: Hire) => abi.encodeFunctionData("release", [it, "0x"]);
     const receipt = await (
@@ -357,7 +356,7 @@ describe("HireEscrow: batch, of a token that calls back", () => {
     expect((await w.state(hire)).status).to.equal(STATUS.Released);
   });
 
-  it("should not credit a barred payee if its item has too little gas to find out, and credit it with enough gas", async () => {
+  it("should credit a barred payee only if its item has enough gas for a whole payment", async () => {
     const w = world();
     const hire = await w.held();
     await w.token.deny(w.payee.address, true);
@@ -373,7 +372,7 @@ describe("HireEscrow: batch, of a token that calls back", () => {
     expect(await w.escrow.credit(w.payee.address)).to.equal(AMOUNT - FEE);
   });
 
-  it("should repeat at most 256 bytes of a reason, and every byte of a shorter one", async () => {
+  it("should emit at most 256 bytes of an error, and a shorter error completely", async () => {
     const w = world();
     await w.token.behave(13n); // RevertsWithWords
     const words = (length: number) => `0x${"c7".repeat(length)}`;

@@ -7,10 +7,10 @@ import { STATUS, useWorld } from "../support/world.ts";
 
 const MAX = 2n ** 256n - 1n;
 
-/** Instrumented contracts cost another amount of gas, so exact figures are not tested on them. */
+/** A test of exact gas figures. A coverage run skips it, because there the contracts use another amount of gas. */
 const itExactly = hre.globalOptions.coverage ? it.skip : it;
 
-/** The contract's condition before each item, written again from the design. */
+/** The condition that the contract checks before each item, written independently of the contract. */
 const leaves = (left: bigint, gasEach: bigint) => left > 20_000n && ((left - 20_000n) / 64n) * 63n >= gasEach;
 
 describe("HireEscrow: the gas of a batch", () => {
@@ -45,14 +45,11 @@ describe("HireEscrow: the gas of a batch", () => {
     },
   );
 
-  itExactly("should stop before an item that cannot have as much, to the unit", async () => {
+  itExactly("should stop before an item that cannot get this gas, exact to one unit", async () => {
     const { chain, ethers, releaseOf, send, escrow } = await batching();
     const gasEach = 300_000n;
     const calls = [await releaseOf(), await releaseOf(), await releaseOf()];
-    /**
-     * How many of the three items were tried with this much gas, and the gas before each. The state is reverted
-     * afterwards.
-     */
+    /** How many of the three items were tried with this gas limit, and the gas before each. It restores the state. */
     const attempt = async (gasLimit: bigint) => {
       const before = await ethers.provider.send("evm_snapshot", []);
       const { hash, stopped, failed } = await send(calls, gasEach, gasLimit);
@@ -98,13 +95,12 @@ describe("HireEscrow: the gas of a batch", () => {
     expect((await state(hire)).status).to.equal(STATUS.Held);
   });
 
-  it("should keep 20,000 gas for itself even if its items ask for none, and never run out of gas inside", async () => {
+  it("should keep 20,000 gas for itself even if its items ask for none, and never run out of gas", async () => {
     const { chain, send } = await batching();
     const calls = Array.from({ length: 4 }, () => "0xdeadbeef");
     const seen = new Set<bigint | undefined>();
     for (let gasLimit = 40_000n; gasLimit < 70_000n; gasLimit += 333n) {
-      // Some of these limits may be too low for the transaction itself. Then it fails as a whole, before the first
-      // item.
+      // Every limit is enough for the transaction itself. A low limit stops the batch before its first item.
       const { stopped, hash } = await send(calls, 0n, gasLimit);
       const items = await traceBatch(chain, hash);
       if (stopped !== undefined) expect(items.at(-1)!.left <= 20_000n + 64n).to.equal(true);
@@ -133,11 +129,11 @@ describe("HireEscrow: the gas of a batch", () => {
   });
 
   itExactly(
-    "should give a long item exactly the same gas, even if copying it takes more gas than the batch keeps",
+    "should give a long item exactly the same gas, even if copying the item takes more gas than the batch keeps",
     async () => {
       const { chain, buyer, escrow, held, ethers } = await batching();
       const hire = await held();
-      // Trailing bytes are no argument: the call is valid, and 120,000 bytes long.
+      // The EVM ignores bytes after the arguments. So this call of 120,000 bytes is valid.
       const long = concat([
         escrow.interface.encodeFunctionData("release", [hire, "0x"]),
         `0x${"00".repeat(120_000)}`,
@@ -163,7 +159,7 @@ describe("HireEscrow: the gas of a batch", () => {
     },
   );
 
-  it("should use no more memory for many items than for one", async () => {
+  it("should use no more memory for many items than for one item", async () => {
     const { escrow } = world();
     const used = async (count: number) => {
       const calls = Array.from({ length: count }, () => `0xdeadbeef${"00".repeat(2_000)}`);
@@ -185,7 +181,7 @@ describe("HireEscrow: a batch of hostile calldata", () => {
   const run = (data: string) =>
     world().buyer.sendTransaction({ to: world().escrowAddress, data, gasLimit: 3_000_000n });
 
-  it("should refuse and do nothing when its argument is not an array", async () => {
+  it("should revert when its argument is not an array", async () => {
     const { ethers } = world();
     for (const data of [
       selector(),
@@ -203,7 +199,7 @@ describe("HireEscrow: a batch of hostile calldata", () => {
     }
   });
 
-  it("should undo earlier items when an item is not a call", async () => {
+  it("should undo earlier items when a later item is not a byte string", async () => {
     const { ethers, escrow, held, state } = world();
     const hire = await held();
     const release = escrow.interface.encodeFunctionData("release", [hire, "0x"]);

@@ -21,7 +21,7 @@ describe("HireEscrow: construction and views", () => {
     expect(domain.verifyingContract).to.equal(escrowDomain.verifyingContract);
   });
 
-  it("should identify a hire by the EIP-712 digest that signers compute from its terms", async () => {
+  it("should compute as escrowId the EIP-712 digest that signers compute from the terms", async () => {
     const { escrow, hire, idOf, payee, feeRecipient, arbiter } = world();
     const plain = await hire();
     const full = await hire({
@@ -36,7 +36,7 @@ describe("HireEscrow: construction and views", () => {
     expect(await escrow.escrowId(full)).to.equal(idOf(full));
   });
 
-  it("should include every term in that identity", async () => {
+  it("should compute another escrowId for a change of any term", async () => {
     const { escrow, hire, stranger } = world();
     const base = await hire();
     const other = stranger.address;
@@ -56,7 +56,7 @@ describe("HireEscrow: construction and views", () => {
     expect(ids.size).to.equal(changes.length + 1);
   });
 
-  it("should know nothing about a hire that nobody deposited", async () => {
+  it("should give an empty state for a hire that nobody deposited", async () => {
     const { hire, state } = world();
     expect(await state(await hire())).to.deep.equal({ status: 0n, delivered: false, amount: 0n });
   });

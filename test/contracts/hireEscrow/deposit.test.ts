@@ -17,7 +17,7 @@ describe("HireEscrow: deposit", () => {
       expect(await state(terms)).to.deep.equal({ status: STATUS.Held, delivered: false, amount: AMOUNT });
     });
 
-    it("should emit all the terms, so that the hire can be rebuilt from the event", async () => {
+    it("should emit all terms, so that a reader can restore the hire from the event", async () => {
       const { escrow, buyer, payee, feeRecipient, arbiter, hire, idOf } = world();
       const terms = await hire({
         payee: payee.address,
@@ -48,7 +48,7 @@ describe("HireEscrow: deposit", () => {
       expect((await state(terms)).amount).to.equal(1n);
     });
 
-    it("should accept the largest amount that fits", async () => {
+    it("should accept the largest amount of the type", async () => {
       const { escrow, token, buyer, hire, state, release } = await withRelease();
       const amount = 2n ** 128n - 1n;
       await token.mint(buyer.address, amount);
@@ -77,7 +77,7 @@ describe("HireEscrow: deposit", () => {
   });
 
   describe("given a sender who is not the buyer", () => {
-    it("should refuse, with any allowance of the buyer", async () => {
+    it("should refuse the deposit, whatever the buyer's allowance is", async () => {
       const { escrow, seller, hire } = world();
       const terms = await hire();
       await expect(escrow.connect(seller).deposit(terms))
@@ -108,7 +108,7 @@ describe("HireEscrow: deposit", () => {
       },
       { name: "no seller", change: () => ({ seller: ZeroAddress }), error: "SellerIsZero" },
       {
-        name: "no seller but a payee",
+        name: "a payee without a seller",
         change: (w) => ({ seller: ZeroAddress, payee: w.payee.address }),
         error: "SellerIsZero",
       },
@@ -161,13 +161,13 @@ describe("HireEscrow: deposit", () => {
         args: (w) => [w.escrowAddress],
       },
       {
-        name: "the token as fee recipient, even of no fee",
+        name: "the token as fee recipient, also without a fee",
         change: (w) => ({ feeRecipient: w.tokenAddress }),
         error: "ForbiddenRecipient",
         args: (w) => [w.tokenAddress],
       },
       {
-        name: "the escrow as seller, though another is paid",
+        name: "the escrow as seller, also with another payee",
         change: (w) => ({ seller: w.escrowAddress, payee: w.payee.address }),
         error: "EscrowIsParty",
       },
@@ -189,7 +189,7 @@ describe("HireEscrow: deposit", () => {
       });
     }
 
-    it("should refuse a deadline that is now, and accept one a second later", async () => {
+    it("should refuse a deadline that is equal to the block's time, and accept a deadline one second later", async () => {
       const { escrow, buyer, hire, networkHelpers, now } = world();
       const time = (await now()) + 100n;
       const terms = await hire({ deadline: time });
@@ -217,7 +217,7 @@ describe("HireEscrow: deposit", () => {
     });
   });
 
-  describe("given an escrowId that was deposited before", () => {
+  describe("given a hire that was deposited before", () => {
     it("should refuse it while it is held", async () => {
       const { escrow, buyer, held, idOf } = world();
       const terms = await held();
@@ -226,7 +226,7 @@ describe("HireEscrow: deposit", () => {
         .withArgs(idOf(terms), STATUS.Held, STATUS.None);
     });
 
-    it("should refuse it after every way of settling it", async () => {
+    it("should refuse it after it was released, split, refunded or timed out", async () => {
       const { escrow, buyer, held, idOf, pass } = world();
       const released = await held();
       const split = await held();
@@ -253,7 +253,7 @@ describe("HireEscrow: deposit", () => {
     });
   });
 
-  describe("given too small an allowance or balance", () => {
+  describe("given an allowance that is too small", () => {
     it("should fail with the token's reason and hold nothing", async () => {
       const { escrow, escrowAddress, token, buyer, hire, state } = world();
       const terms = await hire();

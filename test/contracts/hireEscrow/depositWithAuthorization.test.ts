@@ -5,7 +5,7 @@ describe("HireEscrow: depositWithAuthorization", () => {
   const world = useWorld();
 
   describe("given the buyer's authorization with the escrowId as nonce", () => {
-    it("should hold the amount, whoever relays it", async () => {
+    it("should hold the amount, whoever sends the authorization", async () => {
       const { ethers, escrow, escrowAddress, token, buyer, stranger, hire, idOf, signAuthorization, state } =
         world();
       const terms = await hire();
@@ -44,7 +44,7 @@ describe("HireEscrow: depositWithAuthorization", () => {
       expect(await token.balanceOf(escrowAddress)).to.equal(AMOUNT);
     });
 
-    it("should be useless for somebody who takes it to the token directly", async () => {
+    it("should be useless for somebody who sends it directly to the token", async () => {
       const { token, escrowAddress, buyer, stranger, hire, idOf, signAuthorization } = world();
       const terms = await hire();
       const signature = await signAuthorization(buyer, terms);
@@ -95,7 +95,7 @@ describe("HireEscrow: depositWithAuthorization", () => {
   });
 
   describe("given an authorization that does not fit the terms", () => {
-    it("should refuse terms if one of them was changed after signing", async () => {
+    it("should refuse the hire if any term was changed after signing", async () => {
       const { escrow, token, buyer, stranger, hire, signAuthorization } = world();
       const terms = await hire();
       const signature = await signAuthorization(buyer, terms);
@@ -115,7 +115,7 @@ describe("HireEscrow: depositWithAuthorization", () => {
       }
     });
 
-    it("should refuse one with another nonce, receiver, value or window", async () => {
+    it("should refuse an authorization with another nonce, receiver, value or validity period", async () => {
       const { escrow, token, buyer, stranger, hire, signAuthorization } = world();
       const terms = await hire();
       for (const change of [
@@ -141,7 +141,7 @@ describe("HireEscrow: depositWithAuthorization", () => {
       ).to.be.revertedWithCustomError(token, "ERC3009InvalidSignature");
     });
 
-    it("should refuse an authorization to transfer, which anybody could have spent elsewhere", async () => {
+    it("should refuse a TransferWithAuthorization, which anybody could send to the token directly", async () => {
       const { escrow, token, buyer, hire, signAuthorization } = world();
       const terms = await hire();
       const signature = await signAuthorization(buyer, terms, {}, "TransferWithAuthorization");
@@ -150,7 +150,7 @@ describe("HireEscrow: depositWithAuthorization", () => {
       ).to.be.revertedWithCustomError(token, "ERC3009InvalidSignature");
     });
 
-    it("should refuse one outside its window or cancelled, with the token's reason", async () => {
+    it("should refuse an authorization outside of its validity period, or a cancelled one, with the token's error", async () => {
       const { escrow, token, buyer, hire, idOf, now, signAuthorization, tokenDomain } = world();
       const terms = await hire();
       const late = (await now()) + 1_000n;

@@ -4,7 +4,7 @@ import { AMOUNT, STATUS, useWorld, wrap6492 } from "../support/world.ts";
 describe("HireEscrow: depositWithPermit", () => {
   const world = useWorld();
 
-  /** A buyer without an allowance, and everything it signs. */
+  /** A buyer without an allowance, and everything that it signs. */
   async function signedByBuyer() {
     const w = world();
     await w.token.connect(w.buyer).approve(w.escrowAddress, 0n);
@@ -16,7 +16,7 @@ describe("HireEscrow: depositWithPermit", () => {
   }
 
   describe("given the buyer's permit and its signature over the hire", () => {
-    it("should hold the amount, whoever relays it", async () => {
+    it("should hold the amount, whoever sends them", async () => {
       const {
         ethers,
         escrow,
@@ -36,7 +36,7 @@ describe("HireEscrow: depositWithPermit", () => {
       expect(await state(terms)).to.deep.equal({ status: STATUS.Held, delivered: false, amount: AMOUNT });
     });
 
-    it("should work even if somebody used the permit before", async () => {
+    it("should hold the amount even if somebody used the permit before", async () => {
       const { escrow, escrowAddress, token, buyer, stranger, terms, until, permit, signature, state } =
         await signedByBuyer();
       await token
@@ -59,7 +59,7 @@ describe("HireEscrow: depositWithPermit", () => {
       expect((await state(terms)).status).to.equal(STATUS.Held);
     });
 
-    it("should need no signature over the hire from a buyer that sends it", async () => {
+    it("should need no signature over the hire if the buyer itself sends the deposit", async () => {
       const { escrow, buyer, terms, until, permit, state } = await signedByBuyer();
       await escrow.connect(buyer).depositWithPermit(terms, AMOUNT, until, permit, "0x");
       expect((await state(terms)).status).to.equal(STATUS.Held);
@@ -91,7 +91,7 @@ describe("HireEscrow: depositWithPermit", () => {
     });
   });
 
-  describe("given an allowance without the buyer's word", () => {
+  describe("given an allowance, but no signature of the buyer over the hire", () => {
     it("should refuse somebody else's signature over the hire", async () => {
       const { escrow, buyer, seller, hire, signHire } = world();
       const terms = await hire();
@@ -131,7 +131,7 @@ describe("HireEscrow: depositWithPermit", () => {
   });
 
   describe("given a permit that the token refuses and no allowance", () => {
-    it("should fail on the allowance and hold nothing", async () => {
+    it("should fail with the token's error about the allowance, and hold nothing", async () => {
       const { escrow, token, terms, until, signature, seller, buyer, signPermit, state } =
         await signedByBuyer();
       const forged = await signPermit(seller, buyer.address, AMOUNT, until);

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { permitFields } from "tallystick-protocol/escrow/permit";
 import { AMOUNT, FEE, PROVIDER, STATUS, useWorld, type World } from "../support/world.ts";
 
-/** 200,000 gas for a payment, the part that a call keeps back, and some gas for the rest. */
+/** 200,000 gas for a payment, the 63rd part that the EVM keeps back at a call, and 10,000 gas for the rest. */
 const GAS_FOR_A_PAYMENT = 200_000n + 200_000n / 63n + 10_000n;
 
 describe("HireEscrow: boundary cases", () => {
@@ -31,7 +31,7 @@ describe("HireEscrow: boundary cases", () => {
     );
   });
 
-  it("should make no transfer and no credit of zero", async () => {
+  it("should not transfer or credit an amount of zero", async () => {
     const { escrow, token, buyer, held } = world();
     const hire = await held({ fee: 1n });
     const receipt = await (await escrow.connect(buyer).split(hire, 2n, "0x")).wait();
@@ -46,7 +46,7 @@ describe("HireEscrow: boundary cases", () => {
 describe("HireEscrow: boundary cases of a token that breaks its rules", () => {
   const world = useWorld("HostileToken");
 
-  it("should require a payment's gas, to the unit", async () => {
+  it("should require an exact amount of gas for a payment", async () => {
     const { escrow, token, buyer, held } = world();
     const hire = await held();
     await token.behave(9n); // Reverts
@@ -82,7 +82,7 @@ describe("HireEscrow: boundary cases of a token that breaks its rules", () => {
     ]);
   });
 
-  it("should report how much moved, upwards and downwards, with any earlier balance", async () => {
+  it("should report how much moved, in deposits and withdrawals, also with an earlier balance", async () => {
     const { escrow, token, escrowAddress, buyer, seller, hire, held } = world();
     const settled = await held();
     await token.mint(escrowAddress, 123n);
@@ -104,7 +104,7 @@ describe("HireEscrow: boundary cases of a token that breaks its rules", () => {
   });
 });
 
-describe("HireEscrow: a token with the plain permit only", () => {
+describe("HireEscrow: a token that has only the permit with v, r and s", () => {
   const world = useWorld();
 
   async function plain(w: World) {
@@ -115,7 +115,7 @@ describe("HireEscrow: a token with the plain permit only", () => {
     return { ...w, token, escrow: escrow as unknown as World["escrow"], hire };
   }
 
-  it("should get the permit as v, r and s", async () => {
+  it("should call the permit with v, r and s", async () => {
     const { chain, token, escrow, buyer, hire } = await plain(world());
     const { chainId } = await chain.ethers.provider.getNetwork();
     const message = {
@@ -131,7 +131,7 @@ describe("HireEscrow: a token with the plain permit only", () => {
     expect((await escrow.stateOf(await escrow.escrowId(hire))).status).to.equal(STATUS.Held);
   });
 
-  it("should pay nothing while the token cannot give a balance", async () => {
+  it("should pay nothing while the token's balanceOf fails", async () => {
     const { ethers, token, escrow, buyer, hire } = await plain(world());
     await token.connect(buyer).approve(escrow, 10n * AMOUNT);
     await escrow.connect(buyer).deposit(hire);
@@ -163,17 +163,17 @@ describe("HireEscrow: boundary cases of a token that transfers more, or burns ga
     expect((await state(terms)).status).to.equal(STATUS.None);
   });
 
-  it("should require a payment's gas before the payment: a payment that burns its share and fails is credited", async () => {
+  it("should require the gas only before a payment, and credit a payment that burns its gas and fails", async () => {
     const { escrow, token, buyer, payee, held } = bringing();
     const hire = await held({ fee: 0n });
     await token.behave(11n); // BurnsGas
-    // Enough gas before the call, and not enough after it.
+    // This is enough gas before the payment, and not enough after it.
     await escrow.connect(buyer).release(hire, "0x", { gasLimit: 340_000n });
     expect(await escrow.credit(payee.address)).to.equal(AMOUNT);
   });
 });
 
-/** Name and limit of an error with (actual, limit), read from the error of a failed call. */
+/** The name and the second argument of a contract error, read from the error of a failed call. */
 function readError(
   escrow: World["escrow"],
   error: { data?: string } | undefined,

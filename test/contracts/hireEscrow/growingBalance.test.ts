@@ -5,7 +5,7 @@ describe("HireEscrow: a payment during which the balance grows", () => {
   const world = useWorld("HostileToken");
   const CALLS_INSTEAD_OF_MOVING = 12n;
 
-  it("should credit the whole amount, and count no money that came in meanwhile", async () => {
+  it("should credit the whole amount, and not count money that came in during the payment", async () => {
     const w = world();
     const hire = await w.held();
     await w.token.behave(CALLS_INSTEAD_OF_MOVING);

@@ -18,7 +18,7 @@ const BEHAVIOUR = {
 } as const;
 type Behaviour = keyof typeof BEHAVIOUR;
 
-/** Every way out of a hire, and the resulting debts. */
+/** Every way to settle a hire, and what the escrow then owes to each party. */
 const WAYS_OUT: {
   verb: string;
   go: (w: HostileWorld, hire: Hire) => Promise<unknown>;
@@ -78,7 +78,7 @@ async function balances(w: HostileWorld) {
   return Promise.all(accounts.map((account) => w.token.balanceOf(account)));
 }
 
-describe("HireEscrow: deposits of tokens that break their rules", () => {
+describe("HireEscrow: deposits with tokens that break their rules", () => {
   const world = useWorld("HostileToken");
 
   for (const behaviour of [
@@ -117,7 +117,7 @@ describe("HireEscrow: deposits of tokens that break their rules", () => {
       .withArgs(AMOUNT / 2n, AMOUNT);
   });
 
-  it("should use the balance, and accept a token that returns nothing", async () => {
+  it("should accept a token whose transfer returns nothing, because the balance decides", async () => {
     const { escrow, token, buyer, hire, state } = world();
     const terms = await hire();
     await token.behave(BEHAVIOUR.ReturnsNothing);
@@ -125,7 +125,7 @@ describe("HireEscrow: deposits of tokens that break their rules", () => {
     expect((await state(terms)).status).to.equal(STATUS.Held);
   });
 
-  it("should not trust a permit function that does not exist", async () => {
+  it("should hold the hire by its allowance when the token has no permit function", async () => {
     const { escrow, buyer, hire, signHire, state } = world();
     const terms = await hire();
     const signature = await signHire(buyer, terms);
@@ -138,7 +138,7 @@ describe("HireEscrow: deposits of tokens that break their rules", () => {
   });
 });
 
-describe("HireEscrow: payments of tokens that break their rules", () => {
+describe("HireEscrow: payments with tokens that break their rules", () => {
   const world = useWorld("HostileToken");
 
   for (const { verb, go, owed } of WAYS_OUT) {
@@ -173,7 +173,7 @@ describe("HireEscrow: payments of tokens that break their rules", () => {
       "ReturnsNothing",
       "TakesFeeFromReceiver",
     ] satisfies Behaviour[]) {
-      it(`should credit nobody on ${verb} when a transfer ${described(behaviour)}: the whole amount left`, async () => {
+      it(`should credit nobody on ${verb} when a transfer ${described(behaviour)}, because the whole amount left`, async () => {
         const w = world();
         const hire = await w.held();
         await w.held();
@@ -184,7 +184,7 @@ describe("HireEscrow: payments of tokens that break their rules", () => {
       });
     }
 
-    it(`should credit on ${verb} the missing half when a transfer moves half`, async () => {
+    it(`should credit the missing half on ${verb} when a transfer moves half`, async () => {
       const w = world();
       const hire = await w.held();
       await w.token.behave(BEHAVIOUR.MovesHalf);
@@ -194,7 +194,7 @@ describe("HireEscrow: payments of tokens that break their rules", () => {
       expect(await w.token.balanceOf(w.escrowAddress)).to.equal(AMOUNT / 2n);
     });
 
-    it(`should pay nothing on ${verb} when a transfer takes more than its amount, which belongs to others`, async () => {
+    it(`should undo the ${verb} when a transfer takes more than its amount, because the excess belongs to others`, async () => {
       const w = world();
       const hire = await w.held();
       await w.held();
@@ -240,7 +240,7 @@ describe("HireEscrow: payments of tokens that break their rules", () => {
     await expect(call).to.emit(w.escrow, "Withdrawn").withArgs(w.payee.address, owed);
   });
 
-  it("should turn settlements into credits while the token is paused or bars the escrow, and lose nothing", async () => {
+  it("should credit everybody while the token is paused or bars the escrow, and lose nothing", async () => {
     const w = world();
     const [one, two] = [await w.held(), await w.held()];
     await w.token.pause(true);
@@ -252,7 +252,7 @@ describe("HireEscrow: payments of tokens that break their rules", () => {
     expect(await w.token.balanceOf(w.escrowAddress)).to.equal(2n * AMOUNT);
   });
 
-  it("should refuse to turn a payment into a credit because the sender gave too little gas", async () => {
+  it("should revert, and credit nothing, when the sender gave too little gas for a payment", async () => {
     const w = world();
     const hire = await w.held();
     await w.pass(hire);
@@ -271,7 +271,7 @@ describe("HireEscrow: payments of tokens that break their rules", () => {
     expect((await w.state(hire)).status).to.equal(STATUS.TimedOut);
   });
 
-  it("should report how much gas a failing payment needs", async () => {
+  it("should revert with NotEnoughGas when a payment fails with too little gas", async () => {
     const w = world();
     const hire = await w.held();
     await w.token.behave(BEHAVIOUR.Reverts);
@@ -328,7 +328,7 @@ describe("HireEscrow: withdraw", () => {
     });
   }
 
-  it("should pay a token that returns nothing, once the balance shows it", async () => {
+  it("should pay with a token whose transfer returns nothing, because the balance shows the payment", async () => {
     const w = await credited();
     await w.token.behave(BEHAVIOUR.ReturnsNothing);
     await expect(w.escrow.withdraw(w.buyer.address)).to.changeTokenBalances(

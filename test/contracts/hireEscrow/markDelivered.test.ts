@@ -8,7 +8,7 @@ describe("HireEscrow: markDelivered", () => {
   const world = useWorld();
 
   describe("given a held hire before its deadline", () => {
-    it("should record the seller's word when the seller sends it, and move nothing", async () => {
+    it("should record the delivery when the seller sends it, and move no money", async () => {
       const { ethers, escrow, escrowAddress, token, seller, payee, held, idOf, state } = world();
       const terms = await held();
       const call = escrow.connect(seller).markDelivered(terms, RESULT, "0x");
@@ -22,7 +22,7 @@ describe("HireEscrow: markDelivered", () => {
       expect(await state(terms)).to.deep.equal({ status: STATUS.Held, delivered: true, amount: AMOUNT });
     });
 
-    it("should record it when anyone relays the seller's signature", async () => {
+    it("should record the delivery when anyone sends the seller's signature", async () => {
       const { escrow, seller, stranger, held, signDelivered, state } = world();
       const terms = await held();
       const signature = await signDelivered(seller, terms, RESULT);
@@ -38,7 +38,7 @@ describe("HireEscrow: markDelivered", () => {
       expect((await state(terms)).delivered).to.equal(true);
     });
 
-    it("should refuse it in the second of the deadline", async () => {
+    it("should refuse it at the second of the deadline", async () => {
       const { escrow, seller, held, networkHelpers } = world();
       const terms = await held();
       await networkHelpers.time.setNextBlockTimestamp(terms.deadline);
@@ -47,7 +47,7 @@ describe("HireEscrow: markDelivered", () => {
         .withArgs(terms.deadline, terms.deadline);
     });
 
-    it("should refuse it after the deadline, whoever brings the seller's word", async () => {
+    it("should refuse it after the deadline, sent or signed by the seller", async () => {
       const { escrow, held, signDelivered, networkHelpers, state, ...parties } = world();
       const { buyer, seller, payee, feeRecipient, arbiter, guardian, stranger } = parties;
       const terms = await held();
@@ -97,7 +97,7 @@ describe("HireEscrow: markDelivered", () => {
   });
 
   describe("given a hire that is not held", () => {
-    it("should refuse one that was never deposited and one that is settled", async () => {
+    it("should refuse a hire that was never deposited, and a settled hire", async () => {
       const { escrow, buyer, seller, hire, held, idOf } = world();
       const never = await hire();
       const settled = await held();

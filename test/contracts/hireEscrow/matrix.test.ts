@@ -20,10 +20,10 @@ import {
 import { isOneOf, type MatrixWorld, newMatrixWorld, type Staged } from "../support/matrix/stage.ts";
 import { wordFor } from "../support/matrix/words.ts";
 
-/** Every cell: an account, its way of acting, the name it acts in, the verb, and the state of the hire. */
+/** A cell of the matrix: a verb, the account that acts, the account that the call names, the way of acting, the hire. */
 type Cell = { verb: Verb; speaker: Role; named: Role; way: Way; staged: Staged };
 
-/** `npm run mutate` uses only one kind, because it runs this test more than a thousand times. */
+/** The kinds of accounts to test. `npm run mutate` uses only one kind, because it runs this test thousands of times. */
 const KINDS = process.env.MATRIX_KINDS?.split(",");
 
 for (const kind of ACCOUNTS.filter((it) => KINDS?.includes(it) ?? true)) {
@@ -49,7 +49,7 @@ for (const kind of ACCOUNTS.filter((it) => KINDS?.includes(it) ?? true)) {
       });
     }
 
-    it("should accept no word in place of another: of another verb, hire, chain, contract, or with other terms", async function () {
+    it("should accept no word of another verb, hire, chain or contract, and no word with other terms", async function () {
       this.timeout(BUILD_TIMEOUT);
       const staged = world.stages.find(({ situation }) => isPlain(situation, "held"));
       const fresh = world.stages.find(({ situation }) => isPlain(situation, "none"));
@@ -79,7 +79,7 @@ for (const kind of ACCOUNTS.filter((it) => KINDS?.includes(it) ?? true)) {
   });
 }
 
-/** Entitled accounts in every state, and all others in the states in which they would gain most. */
+/** The entitled accounts in every state, and all other accounts in the states in which they could gain most. */
 function* cellsOf(verb: Verb, { stages, kind }: MatrixWorld): Generator<Cell> {
   for (const staged of stages) {
     const telling = isPlain(staged.situation, "held") || isPlain(staged.situation, "none");
@@ -106,7 +106,7 @@ async function check(world: MatrixWorld, cell: Cell, broken: Fault[]): Promise<v
   const signature = bySignature ? world.signatureOf(speaker, word, way === "wrapped") : "0x";
   const sender: Role = bySignature ? "relayer" : speaker;
   const data = world.encode(verb, hire, world.cast[named].address, signature);
-  // A refused cell is asked by a call, unless a batch reports it.
+  // A refused cell needs only an `eth_call`. In a batch it needs a transaction, whose events have the error.
   const hasEffects = broken.length === 0 || way === "batched";
   const undo = await world.enter(speaker, word, staged.situation, { bySignature, hasEffects });
   try {

@@ -30,7 +30,7 @@ describe("HireEscrow: pause and unpause", () => {
       }
     });
 
-    it("should end by itself in the named second", async () => {
+    it("should end the pause by itself, exactly at the emitted second", async () => {
       const { escrow, guardian, buyer, hire, now, networkHelpers, state } = world();
       const terms = await hire({ deadline: (await now()) + 100n * DAY });
       await escrow.connect(guardian).pause(DAY);
@@ -44,7 +44,7 @@ describe("HireEscrow: pause and unpause", () => {
       expect((await state(terms)).status).to.equal(STATUS.Held);
     });
 
-    it("should last 1 second to 30 days", async () => {
+    it("should accept a pause of 1 second to 30 days", async () => {
       const { escrow, guardian } = world();
       await escrow.connect(guardian).pause(1n);
       await escrow.connect(guardian).pause(30n * DAY);
@@ -62,7 +62,7 @@ describe("HireEscrow: pause and unpause", () => {
       expect(await escrow.pausedUntil()).to.equal((await now()) + DAY);
     });
 
-    it("should let the guardian end a pause, also one that is over", async () => {
+    it("should let the guardian end a pause, also a pause that is already over", async () => {
       const { escrow, guardian, buyer, hire } = world();
       const terms = await hire();
       await escrow.connect(guardian).pause(DAY);
@@ -165,7 +165,7 @@ describe("HireEscrow: a Safe of 2 out of 3 as guardian", function () {
       ...transaction,
       await safe.getFunction("nonce")(),
     );
-    // The Safe wants the signatures in the order of the owners' addresses.
+    // The Safe requires the signatures in the order of the owners' addresses.
     const sorted = [...by].sort((a, b) => (BigInt(a.address) < BigInt(b.address) ? -1 : 1));
     const signatures = await Promise.all(
       sorted.map(async (owner) => {
@@ -190,7 +190,7 @@ describe("HireEscrow: a Safe of 2 out of 3 as guardian", function () {
     await expect(escrow.connect(buyer).deposit(await hire())).to.emit(escrow, "Deposited");
   });
 
-  it("should do nothing with one confirmation, with one repeated, or with a stranger's", async () => {
+  it("should do nothing with one confirmation, with the same confirmation twice, or with a stranger's confirmation", async () => {
     const { ethers, safe, escrow, owners, buyer } = await guarded();
     const pause = escrow.interface.encodeFunctionData("pause", [DAY]);
     for (const by of [[owners[0]], [owners[0], owners[0]], [owners[0], buyer]]) {

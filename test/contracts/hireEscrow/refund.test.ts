@@ -22,7 +22,7 @@ describe("HireEscrow: refund", () => {
         expect(await w.state(terms)).to.deep.equal({ status: STATUS.Refunded, delivered: false, amount: 0n });
       });
 
-      it(`should do the same when anyone relays the signature of the ${party}`, async () => {
+      it(`should refund the whole amount when anyone sends the signature of the ${party}`, async () => {
         const w = world();
         const terms = await w.held();
         const signature = await w.signRefund(w[party], terms);
@@ -32,7 +32,7 @@ describe("HireEscrow: refund", () => {
       });
     }
 
-    it("should still work after the deadline and after delivery was marked", async () => {
+    it("should refund after the deadline, and after the delivery was marked", async () => {
       const { escrow, buyer, seller, held, pass, state } = world();
       const terms = await held();
       await escrow.connect(seller).markDelivered(terms, terms.hireId, "0x");
@@ -75,7 +75,7 @@ describe("HireEscrow: refund", () => {
     });
   });
 
-  describe("given a party's name but not its word", () => {
+  describe("given the name of a party, but not its word", () => {
     it("should refuse an empty signature from another sender", async () => {
       const { escrow, buyer, seller, stranger, held } = world();
       const terms = await held();

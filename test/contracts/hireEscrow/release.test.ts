@@ -47,7 +47,7 @@ describe("HireEscrow: release", () => {
       expect(await state(terms)).to.deep.equal({ status: STATUS.Released, delivered: false, amount: 0n });
     });
 
-    it("should keep the mark of an earlier delivery", async () => {
+    it("should not delete the mark of an earlier delivery", async () => {
       const { escrow, buyer, seller, held, state } = world();
       const terms = await held();
       await escrow.connect(seller).markDelivered(terms, terms.hireId, "0x");
@@ -55,7 +55,7 @@ describe("HireEscrow: release", () => {
       expect(await state(terms)).to.deep.equal({ status: STATUS.Released, delivered: true, amount: 0n });
     });
 
-    it("should do the same when anyone relays the buyer's signature", async () => {
+    it("should pay in the same way when anyone sends the buyer's signature", async () => {
       const { ethers, escrow, token, buyer, payee, stranger, held, signRelease } = world();
       const terms = await held();
       const signature = await signRelease(buyer, terms);
@@ -67,7 +67,7 @@ describe("HireEscrow: release", () => {
       );
     });
 
-    it("should still work after the deadline, as long as the money is held", async () => {
+    it("should pay after the deadline too, while the money is held", async () => {
       const { escrow, buyer, held, pass, state } = world();
       const terms = await held();
       await pass(terms);
@@ -87,7 +87,7 @@ describe("HireEscrow: release", () => {
       }
     });
 
-    it("should refuse their signatures, also when the buyer relays them", async () => {
+    it("should refuse the signatures of these accounts, also when the buyer sends them", async () => {
       const { escrow, buyer, seller, arbiter, held, signRelease } = world();
       const terms = await held();
       for (const signer of [seller, arbiter]) {
@@ -120,7 +120,7 @@ describe("HireEscrow: release", () => {
   });
 
   describe("given a hire that is not held", () => {
-    it("should refuse one that was never deposited", async () => {
+    it("should refuse a hire that was never deposited", async () => {
       const { escrow, buyer, hire, idOf } = world();
       const terms = await hire();
       await expect(escrow.connect(buyer).release(terms, "0x"))
@@ -138,7 +138,7 @@ describe("HireEscrow: release", () => {
         .withArgs(idOf(terms), STATUS.Released, STATUS.Held);
     });
 
-    it("should refuse terms with any difference from the deposited ones", async () => {
+    it("should refuse terms that differ in any way from the deposited terms", async () => {
       const { escrow, buyer, stranger, held } = world();
       const terms = await held();
       for (const change of [

@@ -58,7 +58,7 @@ describe("HireEscrow: signers", () => {
       }
     });
 
-    it("should accept a wallet's call as its word", async () => {
+    it("should accept a call by the wallet as the wallet's word", async () => {
       const { escrow, escrowAddress, buyer, hire, state, wallet } = world();
       const purchaser = await wallet(buyer);
       const terms = await hire({ buyer: await purchaser.getAddress() });
@@ -68,7 +68,7 @@ describe("HireEscrow: signers", () => {
       expect((await state(terms)).status).to.equal(STATUS.Released);
     });
 
-    it("should accept no wallet that reverts, gives another answer, a huge answer, or burns the gas", async () => {
+    it("should refuse a wallet that reverts, returns something else or too much, or burns all gas", async () => {
       const { escrow, escrowAddress, buyer, hire, signRelease, wallet } = world();
       const purchaser = await wallet(buyer);
       const terms = await hire({ buyer: await purchaser.getAddress() });
@@ -130,7 +130,7 @@ describe("Signatures: unwrap", () => {
     }
   });
 
-  it("should return a wrapper that does not decode unchanged, and never revert", async () => {
+  it("should return a malformed wrapper unchanged, and never revert", async () => {
     const word = (value: bigint) => AbiCoder.defaultAbiCoder().encode(["uint256"], [value]);
     const huge = 2n ** 256n - 1n;
     for (const [offset, length] of [
@@ -179,7 +179,7 @@ describe("Signatures: isSignedBy", () => {
     };
   };
 
-  it("should tell a key's signature from another key's, and refuse the zero address", async () => {
+  it("should distinguish the signatures of two keys, and refuse the zero address", async () => {
     const { buyer, seller } = world();
     const { hash, signature } = await signDigest(buyer);
     expect(await harness.isSignedBy(buyer.address, hash, signature)).to.equal(true);
@@ -189,7 +189,7 @@ describe("Signatures: isSignedBy", () => {
     expect(await harness.isSignedBy(nobody, hash, `0x${"00".repeat(65)}`)).to.equal(false);
   });
 
-  it("should refuse the other form of a key's signature (high s), so there is no second signature", async () => {
+  it("should refuse the second form of a key's signature (high s)", async () => {
     const { buyer } = world();
     const { hash, signature } = await signDigest(buyer);
     const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
@@ -199,7 +199,7 @@ describe("Signatures: isSignedBy", () => {
     expect(await harness.isSignedBy(buyer.address, hash, twin)).to.equal(false);
   });
 
-  it("should ask a contract wallet with a signature of any length", async () => {
+  it("should ask a contract wallet about a signature of any length", async () => {
     const address = await wallet.getAddress();
     const { hash, signature } = await signDigest(world().buyer);
     expect(await harness.isSignedBy(address, hash, signature)).to.equal(true);

@@ -49,7 +49,7 @@ describe("HireEscrow: split", () => {
       );
     });
 
-    it("should do the same when anyone relays the buyer's signature, also after the deadline", async () => {
+    it("should split in the same way when anyone sends the buyer's signature, also after the deadline", async () => {
       const { escrow, buyer, seller, held, pass, signSplit, state } = world();
       const terms = await held();
       await pass(terms);
@@ -58,7 +58,7 @@ describe("HireEscrow: split", () => {
     });
   });
 
-  describe("given a part that is not between nothing and everything", () => {
+  describe("given a part at or near the limits", () => {
     it("should refuse 0, the amount, and more", async () => {
       const { escrow, buyer, held } = world();
       const terms = await held();
@@ -79,7 +79,7 @@ describe("HireEscrow: split", () => {
     });
   });
 
-  describe("given anyone else's word, or another word of the buyer's", () => {
+  describe("given the word of somebody else, or another word of the buyer", () => {
     it("should refuse an empty signature from anyone but the buyer", async () => {
       const { escrow, buyer, seller, arbiter, stranger, held } = world();
       const terms = await held();
@@ -90,7 +90,7 @@ describe("HireEscrow: split", () => {
       }
     });
 
-    it("should refuse the buyer's signature over another part or a release, and others' signatures", async () => {
+    it("should refuse the buyer's signature over another part or over a release, and the seller's signature", async () => {
       const { escrow, buyer, seller, held, signSplit, signRelease } = world();
       const terms = await held();
       for (const signature of [
@@ -106,7 +106,7 @@ describe("HireEscrow: split", () => {
   });
 
   describe("given a hire that is not held", () => {
-    it("should refuse it, and so split or release nothing twice", async () => {
+    it("should refuse to split it, and should not release a hire after a split", async () => {
       const { escrow, buyer, held, hire, idOf } = world();
       const terms = await held();
       await escrow.connect(buyer).split(terms, 1n, "0x");

@@ -17,7 +17,7 @@ describe("HireEscrow: timeoutRefund", () => {
       );
     });
 
-    it("should emit that nothing had been delivered", async () => {
+    it("should emit that no delivery was marked", async () => {
       const { escrow, buyer, seller, held, idOf, pass, state } = world();
       const terms = await held();
       await pass(terms);
@@ -27,7 +27,7 @@ describe("HireEscrow: timeoutRefund", () => {
       expect(await state(terms)).to.deep.equal({ status: STATUS.TimedOut, delivered: false, amount: 0n });
     });
 
-    it("should emit that delivery had been marked, and still refund the buyer", async () => {
+    it("should emit that the delivery was marked, and refund the buyer in this case too", async () => {
       const { escrow, buyer, seller, held, idOf, pass } = world();
       const terms = await held();
       await escrow.connect(seller).markDelivered(terms, terms.hireId, "0x");
@@ -39,7 +39,7 @@ describe("HireEscrow: timeoutRefund", () => {
   });
 
   describe("given a held hire a second before its deadline", () => {
-    it("should refuse", async () => {
+    it("should refuse the refund", async () => {
       const { escrow, held, networkHelpers } = world();
       const terms = await held();
       await networkHelpers.time.setNextBlockTimestamp(terms.deadline - 1n);

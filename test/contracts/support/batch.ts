@@ -4,8 +4,8 @@ import type { Interface, Log } from "ethers";
 export const GAS_EACH = 500_000n;
 
 /**
- * A batch that stops early does not fail, so a node's estimate may cover only a batch that does nothing. Therefore the
- * tests set the gas.
+ * The gas limit of a batch. A batch with too little gas stops early and does not fail. So a node's estimate may be enough
+ * only for a batch that does nothing.
  */
 export const BATCH_GAS = { gasLimit: 16_000_000n };
 

@@ -5,9 +5,9 @@ import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 let added: Promise<void> | undefined;
 
 /**
- * Gives chai Hardhat's matchers, such as `revertedWithCustomError`, when the next chain opens. hardhat.config.ts
- * leaves them out: they also make `deep.equal` and `equal` take "5" for 5n and `closeTo` refuse fractions, for every test of
- * the process.
+ * Adds Hardhat's matchers, such as `revertedWithCustomError`, to chai when the next chain opens. hardhat.config.ts does not
+ * add them, because they also change chai for every test of the process: `deep.equal` and `equal` treat "5" as equal to
+ * 5n, and `closeTo` refuses fractions.
  */
 export function addChaiMatchers(environment: HardhatRuntimeEnvironment = hre): Promise<void> {
   added ??= register(environment);

@@ -1,6 +1,6 @@
 import { hexlify, randomBytes, ZeroAddress } from "ethers";
 
-/** The terms of a hire, as ethers passes them. */
+/** The terms of a hire, in the form of ethers. */
 export type Hire = {
   hireId: string;
   buyer: string;
@@ -13,7 +13,7 @@ export type Hire = {
   arbiter: string;
 };
 
-/** A hire with a random number, no fee, no arbiter, and the given rest. */
+/** A hire with the given terms. The other terms are a random hireId, no payee, 0.50 USDC, no fee, and no arbiter. */
 export function hireOf(terms: Partial<Hire> & Pick<Hire, "buyer" | "seller" | "deadline">): Hire {
   return {
     hireId: hexlify(randomBytes(32)),

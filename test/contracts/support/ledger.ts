@@ -33,7 +33,7 @@ export const rootAt = (tree: MerkleTree, size = tree.size) => hexlify(tree.root(
 export const proofOf = (tree: MerkleTree, from: number, to = tree.size) =>
   tree.consistencyProof(from, to).map((node) => hexlify(node));
 
-/** An AnchoredLedger with one open ledger of `writer`. */
+/** An AnchoredLedger contract with one open ledger, whose writer is `writer`. */
 export async function newLedger(chain: Chain) {
   const { ethers, networkHelpers } = chain;
   const [relayer, writer, stranger, guardian, next] = (await ethers.getSigners()) as unknown as [
@@ -138,7 +138,7 @@ export async function newLedger(chain: Chain) {
   };
 }
 
-/** Gives every test of a suite its own copy of a ledger, by a snapshot, which is cheap. */
+/** Gives every test of a suite a new ledger. It restores a snapshot, which is faster than to deploy again. */
 export function useLedger(): () => Awaited<ReturnType<typeof newLedger>> {
   let chain: Chain;
   let world: Awaited<ReturnType<typeof newLedger>>;

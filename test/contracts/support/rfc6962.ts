@@ -1,9 +1,9 @@
 import { leafHash, nodeHash } from "tallystick-protocol/merkle/hash";
 
 /**
- * A literal implementation of RFC 6962 §2.1, by recursion over ranges, to compare faster implementations
- * with. A tree is given by the hashes of its leaves. Almost all leaves are equal, so the hash of a range
- * without a special leaf depends only on its length. Therefore trees of 2^40 leaves are cheap.
+ * A literal implementation of RFC 6962 §2.1, by recursion over ranges. Faster implementations are compared with it.
+ * A tree has a few special leaves, and all other leaves are equal. So the hash of a range without a special leaf
+ * depends only on the length of the range. Therefore trees of 2^40 leaves are cheap.
  */
 export class SpelledOutTree {
   readonly #special: Map<bigint, Uint8Array>;

@@ -2,16 +2,16 @@ import type { Chain } from "./chain.ts";
 
 /** The gas of one item of a batch, as the EVM saw it. */
 export type TracedItem = {
-  /** The remaining gas at the contract's last check, before it decided whether to run the item. */
+  /** The remaining gas at the contract's last check, at which it decides whether to run the item. */
   left: bigint;
-  /** The gas the item began with; absent when it did not run. */
+  /** The gas with which the item began; undefined if the item did not run. */
   given: bigint | undefined;
 };
 
 type Step = { op: string; depth: number; gas: number | string; stack: string[] };
 
 /**
- * Follows a batch through the EVM: the gas that it read before each item, and the gas that the item got.
+ * Traces a batch in the EVM. For each item it gives the gas that the batch had left, and the gas that the item got.
  *
  * @param hash of a transaction that calls the escrow itself
  */

@@ -20,13 +20,13 @@ export const STATUS = { None: 0n, Held: 1n, Released: 2n, Split: 3n, Refunded: 4
 type S = HardhatEthersSigner;
 type EightSigners = [S, S, S, S, S, S, S, S];
 
-/** An ERC-6492 signature. No code here makes its factory call. */
+/** A signature in an ERC-6492 wrapper. Nothing in this repository makes the wrapper's factory call. */
 export function wrap6492(signature: string, factory = `0x${"fa".repeat(20)}`, call = "0x1234"): string {
   const body = AbiCoder.defaultAbiCoder().encode(["address", "bytes", "bytes"], [factory, call, signature]);
   return concat([body, `0x${"6492".repeat(16)}`]);
 }
 
-/** One escrow with its token and its parties. Everybody except the escrow holds tokens. */
+/** An escrow with its token and its parties. The parties and a stranger have tokens, the escrow has none. */
 export async function newWorld<T extends "TestUSDC" | "HostileToken">(chain: Chain, tokenName: T) {
   const { ethers, networkHelpers } = chain;
   const [deployer, guardian, buyer, seller, payee, feeRecipient, arbiter, stranger] =
@@ -54,7 +54,7 @@ export async function newWorld<T extends "TestUSDC" | "HostileToken">(chain: Cha
   /** Terms between buyer and seller that can be deposited for the next five minutes. */
   const hire = async (terms: Partial<Hire> = {}): Promise<Hire> =>
     hireOf({ buyer: buyer.address, seller: seller.address, deadline: (await now()) + 300n, ...terms });
-  /** A hire with payee, fee and arbiter named, deposited by allowance. */
+  /** A hire with a payee, a fee and an arbiter. It is deposited by allowance. */
   const held = async (terms: Partial<Hire> = {}): Promise<Hire> => {
     const parties = { payee: payee.address, feeRecipient: feeRecipient.address, arbiter: arbiter.address };
     const deposited = await hire({ fee: FEE, ...parties, ...terms });
@@ -161,7 +161,7 @@ export type HostileWorld = Awaited<ReturnType<typeof newWorld<"HostileToken">>>;
 export type { ContractWallet, HardhatEthersSigner, Hire, LibrariesHarness };
 export { ZeroAddress };
 
-/** Gives every test of a suite its own copy of a world, by a snapshot, which is cheap. */
+/** Gives every test of a suite a new world. It restores a snapshot, which is faster than to deploy again. */
 export function useWorld(): () => World;
 export function useWorld<T extends "TestUSDC" | "HostileToken">(
   token: T,

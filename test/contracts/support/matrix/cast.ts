@@ -9,7 +9,7 @@ import { ROLES, type Role } from "./rules.ts";
 export const ACCOUNTS = ["key", "wallet", "stored", "delegated"] as const;
 export type AccountKind = (typeof ACCOUNTS)[number];
 
-/** A person in the matrix. It signs with `key`, and its address is that of the key or of a contract. */
+/** An account of the matrix. It signs with `key`. Its address is the address of the key or of a contract. */
 export type Actor = { role: Role; address: string; key: Wallet };
 export type Cast = Record<Role, Actor>;
 

@@ -10,7 +10,7 @@ export type Effect = {
   state?: { status: bigint; delivered: boolean; amount: bigint };
 };
 
-/** The effects of a verb on a hire of the stage, as DESIGN's table gives them. */
+/** The effects of a verb on a hire in the given state, as docs/escrow/ describes them. */
 export function effectOf(verb: Verb, staged: Staged, cast: Cast, id: string, named: Role): Effect {
   const { hire, situation } = staged;
   const { amount, fee } = hire;

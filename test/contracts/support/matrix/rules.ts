@@ -1,7 +1,7 @@
-// Who may do what, and when: DESIGN's table of the verbs, written again independently of the contract. The matrix of
-// test/contracts/hireEscrow/matrix.test.ts compares every cell with it.
+// Who may do what, and when: the table of rights in docs/SECURITY.md as code, independent of the contract. The matrix in
+// test/contracts/hireEscrow/matrix.test.ts compares every cell with these rules.
 
-/** Everybody who tries a verb. The relayer sends messages that others signed. */
+/** The accounts that try each verb. The relayer sends messages that others signed. */
 export const ROLES = [
   "buyer",
   "seller",
@@ -14,7 +14,7 @@ export const ROLES = [
 ] as const;
 export type Role = (typeof ROLES)[number];
 
-/** The state of a hire. `late` means from its deadline on. */
+/** The state of a hire. `late` means that its deadline has come. */
 export type Situation = {
   status: "none" | "held" | "released" | "split" | "refunded" | "timedOut";
   delivered: boolean;
@@ -23,7 +23,8 @@ export type Situation = {
 };
 
 /**
- * How an account acts: it sends the call itself, alone or as an item of a batch, or somebody else sends its signature.
+ * How an account acts. It sends the call itself, alone or in a batch. Or somebody else sends its signature, plain or
+ * wrapped (ERC-6492).
  */
 export const WAYS = ["sender", "batched", "signed", "wrapped"] as const;
 export type Way = (typeof WAYS)[number];
@@ -49,7 +50,7 @@ type Rule = {
   /** The account whose word the verb needs. `party`: the party that the call names. `anyone`: no word is needed. */
   word: Role | "party" | "anyone";
   ways: readonly Way[];
-  /** The status it needs, if any. */
+  /** The status that the hire must have, if any. */
   status?: "none" | "held";
   when?: "before" | "from";
   stops?: "paused";
@@ -76,7 +77,8 @@ const RULES: Record<Verb, Rule> = {
 export const PARTIES: readonly Role[] = ["buyer", "seller", "arbiter"];
 
 /**
- * The account whose word a verb needs if the call names `named`, which only a refund does. None if anyone may do it.
+ * The account whose word a verb needs; undefined if anyone may call the verb. Only a refund names an account in the call:
+ * `named`.
  */
 export function neededWord(verb: Verb, named: Role): Role | undefined {
   const { word } = RULES[verb];
@@ -84,7 +86,7 @@ export function neededWord(verb: Verb, named: Role): Role | undefined {
   return word === "party" ? named : word;
 }
 
-/** Whether a verb supports this way of acting. */
+/** Whether a verb accepts this way of acting. */
 export function hears(verb: Verb, way: Way): boolean {
   return RULES[verb].ways.includes(way);
 }

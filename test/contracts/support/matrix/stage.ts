@@ -12,12 +12,12 @@ import { type Domains, digestOf, RESULT, sign, TO_SELLER, type Word } from "./wo
 const AMOUNT = 500_000n;
 const FEE = 25_001n;
 const GAS = 8_000_000n;
-/** Without fees in a transaction Hardhat asks the chain for them first. */
+/** The fees of each transaction. Without them Hardhat sends another request to get them. */
 const FEES = { maxFeePerGas: toBeHex(10n ** 10n), maxPriorityFeePerGas: toBeHex(10n ** 9n) };
 /** The duration of the guardian's pause in the matrix. */
 export const PAUSE = 3_600n;
 
-/** A hire, and the state that it was brought to. */
+/** A hire and its state. */
 export type Staged = { hire: Hire; situation: Situation };
 
 export type MatrixWorld = Awaited<ReturnType<typeof newMatrixWorld>>;
@@ -43,7 +43,7 @@ export async function newMatrixWorld(chain: Chain, kind: AccountKind) {
     escrowAddress,
   };
   const { interface: abi } = escrow;
-  // Everybody has tokens and an allowance. So only the contract prevents that others pay.
+  // Everybody has tokens and gives the escrow an allowance. So only the escrow's checks prevent a payment by others.
   for (const role of ROLES) {
     await token.mint(cast[role].address, 100_000_000n);
     const approve = token.interface.encodeFunctionData("approve", [escrowAddress, 2n ** 256n - 1n]);
@@ -96,15 +96,15 @@ export async function newMatrixWorld(chain: Chain, kind: AccountKind) {
       }
     },
 
-    /** An actor's signature: that of its key, or any bytes if the wallet checks stored approvals. */
+    /** An account's signature: by its key, or any bytes if the wallet checks stored approvals. */
     signatureOf: (role: Role, word: Word, wrapped: boolean): string => {
       const signature = kind === "stored" ? "0x01" : sign(cast[role], word);
       return wrapped ? wrap6492(signature) : signature;
     },
 
     /**
-     * Prepares everything else that a cell needs. Returns a function that undoes the preparation and the cell's
-     * effects. A cell without effects that needs nothing else takes no snapshot of the chain.
+     * Prepares the pause or the stored approval that a cell needs. Returns a function that restores the state before. A
+     * cell without effects and without such a preparation takes no snapshot of the chain.
      */
     async enter(
       speaker: Role,
@@ -140,7 +140,7 @@ export async function newMatrixWorld(chain: Chain, kind: AccountKind) {
     perform: (sender: Role, data: string, batched: boolean) =>
       send(cast[sender].address, escrowAddress, batched ? batchOf(data) : data),
 
-    /** Every error that the broken rules may cause. `*` stands for a block's time. */
+    /** Every error that the broken rules may cause. `*` replaces a block's time. */
     errorsOf(
       broken: Fault[],
       verb: Verb,

@@ -5,7 +5,7 @@ import type { Hire } from "../hire.ts";
 import type { Actor } from "./cast.ts";
 import type { Verb } from "./rules.ts";
 
-/** Something that can be signed: typed data in a domain. */
+/** A message that can be signed: EIP-712 typed data in a domain. */
 export type Word = {
   domain: TypedDataDomain;
   types: Record<string, TypedDataField[]>;
@@ -18,7 +18,7 @@ export const RESULT = `0x${"5e".repeat(32)}`;
 
 export type Domains = { escrow: TypedDataDomain; token: TypedDataDomain; escrowAddress: string };
 
-/** The message that a verb requires for a hire. For a verb without a message of its own it is the hire. */
+/** The message that a verb requires for a hire. A verb without its own message requires the hire. */
 export function wordFor(verb: Verb, hire: Hire, id: string, named: string, domains: Domains): Word {
   const typed = (name: keyof typeof hireTypes, message: Record<string, unknown>): Word => ({
     domain: domains.escrow,
@@ -58,7 +58,7 @@ export function digestOf({ domain, types, message }: Word): string {
 
 const signed = new Map<string, string>();
 
-/** An actor's signature over a message. Each is made once. */
+/** An account's signature over a message. Each signature is computed only once. */
 export function sign({ key }: Actor, word: Word): string {
   const digest = digestOf(word);
   const name = `${key.address} ${digest}`;
