@@ -7,7 +7,7 @@ import { capabilitySchema } from "tallystick-protocol/capabilitySchema";
 import { InvalidInputError } from "tallystick-protocol/errors";
 
 describe("amounts of USDC", () => {
-  it("read decimals as atomic units, exactly", () => {
+  it("are read exactly from decimals, as atomic units", () => {
     const cases: [string, bigint][] = [
       ["0.50", 500_000n],
       ["0", 0n],
@@ -18,7 +18,7 @@ describe("amounts of USDC", () => {
     for (const [text, atomic] of cases) expect(parseUsdc(text)).to.equal(atomic);
   });
 
-  it("print at least two decimals and no needless zeros", () => {
+  it("are printed with at least two decimals and without needless zeros", () => {
     const cases: [bigint, string][] = [
       [500_000n, "0.50"],
       [0n, "0.00"],
@@ -31,7 +31,7 @@ describe("amounts of USDC", () => {
     for (const [atomic, text] of cases) expect(formatUsdc(atomic)).to.equal(text);
   });
 
-  it("are read back unchanged", () => {
+  it("are the same after they are printed and read", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 128n }), (atomic) => {
         expect(parseUsdc(formatUsdc(atomic))).to.equal(atomic);
@@ -40,7 +40,7 @@ describe("amounts of USDC", () => {
     );
   });
 
-  it("refuse everything that is not a plain decimal, naming the field", () => {
+  it("are refused with the field's name if they are not a plain decimal", () => {
     for (const text of ["", ".5", "1.", "1.0000000", "-1", "+1", "1e3", "01", "1,5", " 1", "0x1", "\u0661"]) {
       expect(() => parseUsdc(text, "max_price_usdc"))
         .to.throw(InvalidInputError)
@@ -49,7 +49,7 @@ describe("amounts of USDC", () => {
     }
   });
 
-  it("accept atomic units as decimal strings below 2^256", () => {
+  it("are also read as atomic units, in decimal strings below 2^256", () => {
     for (const good of ["0", "1", (2n ** 256n - 1n).toString()])
       expect(atomicSchema.safeParse(good).success).to.equal(true);
     for (const bad of ["", "00", "-1", "1.0", 1, (2n ** 256n).toString(), "9".repeat(79)]) {

@@ -15,7 +15,7 @@ const issueOf = (read: () => unknown): object | undefined => {
 };
 
 describe("bytes as text", () => {
-  it("are hex of the same length, in either case", () => {
+  it("are read from hex in upper and lower case, of a required length", () => {
     expect(toHex(fromHex("0xAbcD"))).to.equal("0xabcd");
     expect(toBareHex(fromHex("0x"))).to.equal("");
     expect([isHex("0xab", 1), isHex("0xab", 2), isHex("0xabc"), isHex("ab"), isHex(171)]).to.deep.equal([
@@ -35,11 +35,11 @@ describe("bytes as text", () => {
     });
   });
 
-  it("are equal when all of them are", () => {
+  it("are equal only if all bytes and the lengths are equal", () => {
     const bytes = (...all: number[]) => Uint8Array.from(all);
     expect(bytesEqual(bytes(), bytes())).to.equal(true);
     expect(bytesEqual(bytes(1, 2), bytes(1, 2))).to.equal(true);
-    // Bytes that are only the beginning of the other bytes are not equal to them, in either order.
+    // Bytes are not equal to their own beginning.
     for (const [a, b] of [
       [bytes(1), bytes(1, 2)],
       [bytes(1, 2), bytes(1)],
@@ -50,7 +50,7 @@ describe("bytes as text", () => {
       expect(bytesEqual(a, b), `${a} | ${b}`).to.equal(false);
   });
 
-  it("are base 64 in one accepted spelling", () => {
+  it("are read from base 64 in only one spelling", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         const text = toBase64(bytes);
@@ -69,7 +69,7 @@ describe("bytes as text", () => {
     expect(issueOf(() => fromBase64("?"))).to.include({ field: "base64" });
   });
 
-  it("are Crockford's base 32, five bits for each character, from the first bit on", () => {
+  it("are written in Crockford's base 32, with five bits for each character, from the first bit on", () => {
     const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {

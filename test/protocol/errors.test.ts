@@ -3,7 +3,7 @@ import { InvalidInputError, invalidInputFromZod, TallystickError } from "tallyst
 import * as z from "zod";
 
 describe("errors", () => {
-  it("have the given fields, and no substitute for missing ones", () => {
+  it("have only the given fields", () => {
     const bare = new TallystickError({ code: "a", message: "It is a." });
     expect({ ...bare }).to.deep.equal({ code: "a", name: "TallystickError" });
     for (const name of ["hint", "field", "details", "cause"])
@@ -20,7 +20,7 @@ describe("errors", () => {
     expect(full.details).to.equal(given.details);
   });
 
-  it("for bad input name the first field and all fields", () => {
+  it("for invalid input have the first field, and the issues of all fields", () => {
     const issues = [
       { field: "a.b", message: "must be c" },
       { field: "d", message: "is e" },
@@ -40,7 +40,7 @@ describe("errors", () => {
     expect(Object.hasOwn(none, "field")).to.equal(false);
   });
 
-  it("of zod become one issue for each field, with its path", () => {
+  it("of zod become one issue for each field, with the field's path", () => {
     const shape = z.object({ a: z.object({ b: z.string(), c: z.int() }), d: z.string().optional() });
     const { error } = shape.safeParse({ a: { c: "1" }, d: 2 });
     const issues = error?.issues ?? [];

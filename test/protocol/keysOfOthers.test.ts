@@ -10,13 +10,13 @@ import { PROCESSES } from "../support/nodeProcesses.ts";
 const hex = (digit: string, length: number) => `0x${digit.repeat(length)}`;
 
 describe("the keys of a node's processes", () => {
-  // Many shells have keys of model vendors. Such keys keep no process from starting.
+  // Many shells have the keys of model vendors in their environment. Every process starts with such keys.
   const isKey = (name: string) =>
     /(^|_)(KEYS?|PASSWORD|SECRET|MNEMONIC|SEED)$/.test(name) &&
     name !== "RATE_LIMIT_PER_KEY" &&
     !vendorKeys.includes(name);
 
-  it("are listed, each with the one process that gets it", () => {
+  it("are all listed, each with the one process that reads it", () => {
     const listed = readFileSync(path.join(repositoryRoot, ".env.example"), "utf8");
     const settings = [...listed.matchAll(/^#?([A-Z][A-Z0-9_]*)=/gm)].map(([, name = ""]) => name);
     expect(settings.filter(isKey)).to.have.members(Object.keys(KEYS));
@@ -29,7 +29,7 @@ describe("the keys of a node's processes", () => {
   });
 
   for (const [name, { read, works }] of Object.entries(PROCESSES)) {
-    it(`are refused by ${name} with their names if they belong to another process`, () => {
+    it(`are refused by ${name}, with the key's name, if they belong to another process`, () => {
       read(works);
       const own = Object.keys(KEYS).filter((key) => KEYS[key] === name);
       for (const key of Object.keys(KEYS)) {
@@ -41,7 +41,7 @@ describe("the keys of a node's processes", () => {
           error = thrown as InvalidInputError;
         }
         expect(error?.issues.map(({ field }) => field)).to.deep.equal([key]);
-        // A message may end in a log.
+        // A log may contain the message, so the message must not contain the key.
         expect(JSON.stringify(error)).to.not.contain("222");
         read({ ...works, [key]: "" });
       }

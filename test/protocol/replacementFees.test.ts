@@ -7,7 +7,7 @@ const feesOf = fc
   .map(([tip, more]) => ({ maxFeePerGas: tip + more, maxPriorityFeePerGas: tip }));
 
 describe("the price of a replacement", () => {
-  it("raises both fees by an eighth at least, or changes nothing, and is at most ten times the present one", () => {
+  it("raises both fees by at least an eighth, or changes nothing, and is at most ten times the present price", () => {
     fc.assert(
       fc.property(feesOf, feesOf, (now, before) => {
         const next = replacementFees(now, before);
@@ -24,7 +24,7 @@ describe("the price of a replacement", () => {
     );
   });
 
-  it("stops rising on a chain that stands still", () => {
+  it("stops rising while the chain's price does not change", () => {
     const now = { maxFeePerGas: 100n, maxPriorityFeePerGas: 1n };
     let price = now;
     for (let n = 0; n < 100; n++) price = replacementFees(now, price);

@@ -17,11 +17,11 @@ const report = {
 };
 const signed = () =>
   signTrustReport(report, { secretKey, verificationUrl: "https://node.example/v1/report-key" });
-/** The report as a reader gets it from a file. */
+/** The report after it was written to a file and read. */
 const read = () => JSON.parse(JSON.stringify(signed(), null, 4));
 
 describe("a trust report", () => {
-  it("is signed with Ed25519 over its RFC 8785 bytes, as any tool can check", () => {
+  it("is signed with Ed25519 over its RFC 8785 bytes, so that any tool can check it", () => {
     const { verification, ...rest } = read().trust_report;
     const { signature, verification_url: _, ...key } = verification;
     const text = `tallystick/trust-report/v1\n${canonicalize({ ...rest, verification: key })}`;
@@ -44,7 +44,7 @@ describe("a trust report", () => {
     const changed = read();
     changed.trust_report.trust_score = 0.94;
     expect(verifyTrustReport(changed)).to.include({ isValid: false, reason: "signature" });
-    // A key of small order: one signature would fit many texts.
+    // A key of small order. One signature of such a key is valid for many texts.
     const weak = read();
     weak.trust_report.verification = {
       ...weak.trust_report.verification,
@@ -66,7 +66,7 @@ describe("a trust report", () => {
       expect(() => verifyTrustReport(bad)).to.throw(/trust_report|object/);
   });
 
-  it("of an earlier day or without a date is refused when a new one is required", () => {
+  it("that is too old or has no date is refused when the reader requires a newer report", () => {
     const then = Date.parse(report_date) / 1_000;
     expect(verifyTrustReport(read(), { notBefore: then }).isValid).to.equal(true);
     expect(verifyTrustReport(read(), { notBefore: then + 1 })).to.include({
@@ -80,7 +80,7 @@ describe("a trust report", () => {
     });
     expect(verifyTrustReport(old)).to.include({ isValid: true, reportDate: null });
     expect(verifyTrustReport(old, { notBefore: 0 })).to.include({ isValid: false, reason: "not_dated" });
-    // A newer date over an older signature.
+    // The date is newer than the signature.
     const dated = read();
     dated.trust_report.report_date = "2026-11-30T12:00:00Z";
     expect(verifyTrustReport(dated, { notBefore: then + 1 })).to.include({ reason: "signature" });

@@ -7,7 +7,7 @@ import { bypasses, rules, usdc, wallet } from "./support/bypasses.ts";
 
 const allowed = readActionRules(rules);
 
-/** As the service decides: what is not an action is denied as well. */
+/** Whether the service allows the action. It also denies input that is not an action. */
 function proceeds(action: unknown): boolean {
   try {
     return judgeAction(allowed, readAction(action)).proceed;
@@ -20,7 +20,7 @@ function proceeds(action: unknown): boolean {
 const cwd = "/srv/project";
 
 describe("judgeAction", () => {
-  it("allows what a rule allows, argument by argument", () => {
+  it("allows an action of which a rule allows every argument", () => {
     const good: unknown[] = [
       { type: "terminal", program: "npm", args: ["run", "test"], cwd },
       { type: "terminal", program: "npm", args: ["run", "lint"], cwd: "/srv/project/api" },
@@ -45,12 +45,12 @@ describe("judgeAction", () => {
   });
 
   for (const [kind, attempts] of Object.entries(bypasses)) {
-    it(`denies ${attempts.length} attempts by ${kind}`, () => {
+    it(`denies ${attempts.length} attempts to bypass the rules by ${kind}`, () => {
       for (const action of attempts) expect(proceeds(action), JSON.stringify(action)).to.equal(false);
     });
   }
 
-  it("denies everything without rules, and every action that no rule is about", () => {
+  it("denies everything if there are no rules, and every action to which no rule applies", () => {
     const action = readAction({ type: "terminal", program: "ls", args: [], cwd });
     expect(judgeAction(NO_ACTION_RULES, action)).to.deep.equal({
       proceed: false,
@@ -60,7 +60,7 @@ describe("judgeAction", () => {
     expect(judgeAction(allowed, action).proceed).to.equal(false);
   });
 
-  it("gives a forbidding rule priority, at any place, and names it", () => {
+  it("applies a rule that forbids before the rules that allow, and names this rule", () => {
     const action = readAction({ type: "deletion", path: "/srv/project/build/keep/a", recursive: false });
     expect(judgeAction(allowed, action)).to.deep.equal({
       proceed: false,
@@ -73,7 +73,7 @@ describe("judgeAction", () => {
 describe("readActionRules", () => {
   const rule = { id: "a", allow: true, type: "terminal", program: "ls", args: [], cwd: { within: "/srv" } };
 
-  it("mean only one folder if they name it without a `within`", () => {
+  it("reads a folder without `within` as this folder only", () => {
     const rules = readActionRules({ version: 1, rules: [{ ...rule, cwd: "/srv/app" }] });
     const runs = (cwd: string) =>
       judgeAction(rules, readAction({ type: "terminal", program: "ls", args: [], cwd })).proceed;
@@ -91,7 +91,7 @@ describe("readActionRules", () => {
     );
   };
 
-  it("are refused if they allow far too much", () => {
+  it("refuses rules that allow far too much", () => {
     refuses({ ...rule, args: undefined });
     refuses({ ...rule, cwd: undefined });
     refuses({ ...rule, program: "bash", args: ["-c", { text: { max_length: 100 } }] });
@@ -102,7 +102,7 @@ describe("readActionRules", () => {
     refuses({ id: "a", allow: true, type: "deletion", path: { within: "/" } });
   });
 
-  it("are refused if they are not understood, or if an id is given twice", () => {
+  it("refuses rules that it does not understand, and two rules with one id", () => {
     refuses({ ...rule, pattern: ".*" });
     refuses({ ...rule, args: [{ matches: ".*" }] });
     refuses({ ...rule, cwd: { within: "/srv/../etc" } });

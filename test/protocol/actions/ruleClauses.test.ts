@@ -75,7 +75,7 @@ const payFrom = (max: string | undefined, more: object = {}) => ({
   ...more,
 });
 
-/** Whether the rule decides about the action. */
+/** Whether the rule applies to the action. */
 function meets(rule: { id: string }, action: unknown): boolean {
   return judgeAction(readActionRules({ version: 1, rules: [rule] }), readAction(action)).rule === rule.id;
 }
@@ -126,7 +126,7 @@ const clauses: { [clause: string]: Row[] } = {
       [terminal(["/srv/data2"]), terminal(["/srv/data/../x"]), terminal(["/srv"]), terminal(["srv/data"])],
     ],
   ],
-  "arguments behind the others": [
+  "further arguments": [
     [
       allowTool({ args: ["x"], rest: { each: { text: { max_length: 2 } }, max: 2 } }),
       [terminal(["x"]), terminal(["x", "a"]), terminal(["x", "a", "b"])],
@@ -179,7 +179,7 @@ const clauses: { [clause: string]: Row[] } = {
       [terminal(["10"]), terminal([])],
     ],
   ],
-  "a file that is written": [
+  "a file to write": [
     [
       writes(true, { modes: ["create", "append"], max_bytes: 10, endings: [".md", ".txt"] }),
       [write("/srv/docs/a.md"), write("/srv/docs/b/a.txt", { mode: "append", bytes: 0 })],
@@ -192,7 +192,7 @@ const clauses: { [clause: string]: Row[] } = {
       ],
     ],
     [writes(true), [write("/srv/docs/a", { bytes: 1e12 })], [write("/srv/docs"), write("/srv/a")]],
-    // A rule that forbids also covers paths that differ only in case, and files above its limit.
+    // A rule that forbids applies also to paths that differ only in case. Its `max_bytes` forbids larger files.
     [
       writes(false, { max_bytes: 10, endings: [".md", ".txt"] }),
       [write("/srv/docs/a.md", { bytes: 11 }), write("/srv/DOCS/a.MD", { bytes: 11 })],
@@ -200,7 +200,7 @@ const clauses: { [clause: string]: Row[] } = {
     ],
     [writes(false), [write("/srv/docs"), write("/srv/docs/a")], [write("/srv/a")]],
   ],
-  "what is deleted": [
+  "a path to delete": [
     [
       removes(true),
       [remove("/srv/build/a")],
@@ -251,7 +251,7 @@ const clauses: { [clause: string]: Row[] } = {
 
 describe("the clauses of an action's rules", () => {
   for (const [clause, rows] of Object.entries(clauses)) {
-    it(`mean exactly what they say for ${clause}`, () => {
+    it(`apply to exactly the right actions for ${clause}`, () => {
       for (const [rule, met, missed] of rows) {
         for (const action of met)
           expect(meets(rule, action), JSON.stringify({ rule, action })).to.equal(true);
@@ -261,7 +261,7 @@ describe("the clauses of an action's rules", () => {
     });
   }
 
-  it("belong to one kind of action each", () => {
+  it("apply to only one kind of action", () => {
     const rules = [
       allowTool({ args: [] }),
       { ...writes(true), id: "w" },
@@ -282,7 +282,7 @@ describe("the clauses of an action's rules", () => {
       expect(meets(rule, remove("/srv/build/a")), JSON.stringify(rule)).to.equal(false);
   });
 
-  it("give a reason, in the rule's own words or in general ones", () => {
+  it("give the rule's own reason, or a general reason", () => {
     const judge = (rule: object) =>
       judgeAction(readActionRules({ version: 7, rules: [rule] }), readAction(terminal([])));
     expect(judge(forbidTool({})).reason).to.equal("This is forbidden (rule f, version 7).");
@@ -298,7 +298,7 @@ describe("the clauses of an action's rules", () => {
   });
 });
 
-/** As the service decides: what is not an action meets no rule. */
+/** Whether the rule applies. No rule applies to input that is not an action. */
 function wouldMeet(rule: { id: string }, action: unknown): boolean {
   try {
     return meets(rule, action);
@@ -308,7 +308,7 @@ function wouldMeet(rule: { id: string }, action: unknown): boolean {
   }
 }
 
-describe("rules and actions that are refused", () => {
+describe("invalid rules and actions", () => {
   const complaint = (read: () => unknown): { code: string; issues: object[] } => {
     try {
       read();
@@ -324,7 +324,7 @@ describe("rules and actions that are refused", () => {
     issues: [{ field: "action_rules.rules.0.id", message }],
   });
 
-  it("are named by field, with the fault", () => {
+  it("are refused with the field and the fault", () => {
     expect(rule({ ...allowTool({}) })).to.deep.equal(id("must list the arguments it allows"));
     expect(rule({ ...allowTool({ args: [] }), cwd: undefined })).to.deep.equal(
       id("must say in which folder"),
@@ -365,11 +365,11 @@ describe("rules and actions that are refused", () => {
     ["/srv/\ufb01le", "must be written in plain letters (Unicode NFKC)"],
     ["/srv/p\u0430yroll", "must not mix alphabets within a word"],
   ] as const)
-    it(`have the fault of the path ${JSON.stringify(value.slice(0, 20))}: it ${message}`, () => {
+    it(`are refused with the fault of the path ${JSON.stringify(value.slice(0, 20))}: it ${message}`, () => {
       expect(path(value)).to.deep.equal([{ field: "action.path", message }]);
     });
 
-  it("cannot set properties that every object has, or name a program by a path with two spellings", () => {
+  it("are refused with __proto__ in env, .. in a program's path, or a control character in an argument", () => {
     const env = JSON.parse('{"__proto__":"1"}');
     expect(complaint(() => readAction(terminal([], { env })))).to.deep.equal({
       code: "invalid_action",

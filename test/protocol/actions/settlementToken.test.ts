@@ -48,7 +48,7 @@ describe("verifySettlementToken", () => {
     expect(verdict).to.deep.equal({ valid: true, claims: claims() });
   });
 
-  it("accepts it for no other action", () => {
+  it("refuses a token for any other action", () => {
     for (const other of [
       { ...action, recursive: true },
       { ...action, path: "/srv/project/build/app2.js" },
@@ -61,7 +61,7 @@ describe("verifySettlementToken", () => {
     }
   });
 
-  it("accepts it until it expires, not later, and not before it was issued", () => {
+  it("accepts a token from five seconds before its issue until it expires", () => {
     expect(check(token, { now: NOW + 59 }).valid).to.equal(true);
     expect(check(token, { now: NOW + 60 })).to.deep.equal({ valid: false, reason: "has expired" });
     expect(check(token, { now: NOW - 5 }).valid).to.equal(true);
@@ -69,7 +69,7 @@ describe("verifySettlementToken", () => {
     expect(check(token, { now: Number.NaN }).valid).to.equal(false);
   });
 
-  it("accepts it once, if it knows which tokens were used", () => {
+  it("refuses a token that was used before, if the caller knows the used tokens", () => {
     const used = new Set<string>();
     const isUsed = (hash: string): boolean => used.has(hash);
     expect(check(token, { isUsed }).valid).to.equal(true);
@@ -87,13 +87,13 @@ describe("verifySettlementToken", () => {
     expect(check(token, { publicKey: new Uint8Array(3) }).valid).to.equal(false);
   });
 
-  it("accepts no signature of the key over other data", () => {
+  it("refuses a signature of the same key over the text without its prefix", () => {
     const text = JSON.stringify(claims(), Object.keys(claims()).sort());
     const plain = Buffer.from(sign(Buffer.from(text))).toString("base64url");
     expect(check(`tst_${Buffer.from(text).toString("base64url")}.${plain}`).valid).to.equal(false);
   });
 
-  it("refuses a token with changed claims or another spelling", () => {
+  it("refuses a token with changed claims, or with the same claims in another spelling", () => {
     const [body = "", signature = ""] = token.slice(4).split(".");
     const text = Buffer.from(body, "base64url").toString();
     const forged = (changed: string): string =>

@@ -43,7 +43,7 @@ function codeOf(run: () => unknown): string {
 }
 
 describe("a quote", () => {
-  it("is honoured for the same params in any spelling, until it expires", async () => {
+  it("is valid for the same params in any JSON spelling, until it expires", async () => {
     const token = await signQuote(terms, { account });
     const spelled = JSON.parse('{"topics":["EIP\\u002d3009"],"ratio":5e-1,"words":500.0}');
     const checked = checkQuote(token, { ...terms, params: spelled }, NOW + 599);
@@ -65,7 +65,7 @@ describe("a quote", () => {
     }
   });
 
-  it("cannot be changed at any place, and text that is not a quote is unknown", async () => {
+  it("is refused after a change of any character, and so is any other text", async () => {
     const token = await signQuote(terms, { account });
     expect(token.length).to.be.at.most(256);
     const changed = fc
@@ -76,7 +76,7 @@ describe("a quote", () => {
       fc.property(changed, (text) => "problem" in checkQuote(text, terms, NOW)),
       { numRuns: 60 },
     );
-    // The signature's last byte is 27 or 28; 0 and 1 would say the same.
+    // The signature's last byte is 27 or 28. The bytes 0 and 1 mean the same, but a quote with them is refused.
     for (const last of "ABab".replace(token.at(-1) ?? "", "")) {
       const text = token.slice(0, -1) + last;
       expect("problem" in checkQuote(text, terms, NOW), text).to.equal(true);
@@ -86,7 +86,7 @@ describe("a quote", () => {
     }
   });
 
-  it("is the same token for every form of the seller's wallet signature", async () => {
+  it("is the same token, whether the seller's wallet signs with v = 27 and 28 or with v = 0 and 1", async () => {
     for (const round of ["01", "02", "03", "04", "05", "06"]) {
       const asked = { ...terms, round: `0x${round.repeat(8)}` as const };
       const signMessage: typeof account.signMessage = async (message) => {
@@ -99,7 +99,7 @@ describe("a quote", () => {
     }
   });
 
-  it("keeps its figures exactly", async () => {
+  it("has exactly the signed figures after it is read", async () => {
     const figures = fc.record({
       price: fc.bigInt({ min: 0n, max: 2n ** 53n }),
       estimatedLatencyMs: fc.integer({ min: 1, max: 2 ** 40 }),
@@ -167,7 +167,7 @@ describe("an answer", () => {
     ...changes,
   });
 
-  it("may have three options, not four", async () => {
+  it("may have one to three options", async () => {
     const counter = async (count: number) => ({
       protocol: CLARIFY_PROTOCOL,
       outcome: "counter",
@@ -180,7 +180,7 @@ describe("an answer", () => {
     }
   });
 
-  it("is refused when an offer contradicts its token", async () => {
+  it("is refused when an offer differs from its quote token, or has expired", async () => {
     const quote = async (changes: object) => ({
       protocol: CLARIFY_PROTOCOL,
       outcome: "quote",

@@ -36,7 +36,7 @@ describe("consensus on a task", () => {
     expect(task.final).to.deep.include({ proposal: "a" });
   });
 
-  it("gives every signer one vote on a proposal, and the staker none", () => {
+  it("gives every signer one vote on a proposal, and no vote to the staker", () => {
     expect(refused("verify", "a", 2)).to.equal("not_staked");
     say("stake", "a", 1);
     expect(refused("verify", "a", 1)).to.equal("own_proposal");
@@ -48,7 +48,7 @@ describe("consensus on a task", () => {
     expect(task.final).to.equal(undefined);
   });
 
-  it("lets solutions compete, and is final", () => {
+  it("chooses one of several proposals, and does not change afterwards", () => {
     say("stake", "a", 1);
     say("stake", "b", 2);
     say("verify", "b", 1);
@@ -62,7 +62,7 @@ describe("consensus on a task", () => {
     ]);
   });
 
-  it("never counts a signer twice or a staker's vote, for any steps in any order", () => {
+  it("never counts two votes of a signer or a vote of the staker, for any steps in any order", () => {
     const step = fc.tuple(
       fc.constantFrom(...consensusTypes),
       fc.constantFrom("a", "b"),

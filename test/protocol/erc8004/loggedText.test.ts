@@ -8,7 +8,7 @@ const bytesOf = (text: string) => new TextEncoder().encode(text);
 const hashOf = (raw: Uint8Array) => toHex(keccak_256(raw));
 
 describe("a stranger's text in the event log", () => {
-  it("is unchanged up to 256 bytes, and above that its beginning, length and hash", () => {
+  it("is unchanged up to 256 bytes; a longer text becomes its beginning, length and hash", () => {
     expect(loggedText(bytesOf(""))).to.equal("");
     expect(loggedText(bytesOf("é".repeat(128)))).to.equal("é".repeat(128));
     const long = bytesOf("a".repeat(257));
@@ -27,15 +27,15 @@ describe("a stranger's text in the event log", () => {
     }
   });
 
-  it("has no control character, and no byte that is not UTF-8: these become U+FFFD, and the hash is of the original", () => {
+  it("has U+FFFD for each control character and each byte that is not UTF-8, and the hash of the original bytes", () => {
     for (const raw of [bytesOf("a\u0000b"), bytesOf("a\nb"), bytesOf("a\u009bb"), Uint8Array.of(97, 255, 98)])
       expect(loggedText(raw)).to.deep.equal({ text: "a\ufffdb", bytes: raw.length, hash: hashOf(raw) });
     expect(loggedText(bytesOf("\ufeffa"))).to.equal("\ufeffa");
-    // A text that has U+FFFD itself is whole.
+    // A text that contains U+FFFD itself is unchanged.
     expect(loggedText(bytesOf("a\ufffdb"))).to.equal("a\ufffdb");
   });
 
-  it("has a limited size for any input, and is complete only if it gives the same bytes again", () => {
+  it("has a limited size for any input, and is a plain string only if it gives the same bytes again", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 600 }), (raw) => {
         const logged = loggedText(raw);
@@ -49,7 +49,7 @@ describe("a stranger's text in the event log", () => {
     );
   });
 
-  it("is hex if it was bytes", () => {
+  it("is hex if the stranger gave bytes", () => {
     expect(loggedBytes(Uint8Array.of(0, 1))).to.equal("0x0001");
     expect(loggedBytes(new Uint8Array(256))).to.equal(`0x${"00".repeat(256)}`);
     const long = new Uint8Array(257);

@@ -4,7 +4,7 @@ import { PUBLISHED_REGISTRIES, registriesSetting } from "tallystick-protocol/erc
 import { reputationRegistryAbi } from "tallystick-protocol/erc8004/reputationRegistryAbi";
 import { type Abi, toEventSelector } from "viem";
 
-/** Topics of erc-8004-contracts at b9e466c, of its abis/*.json. */
+/** The event topics from abis/*.json of the repository erc-8004-contracts, at commit b9e466c. */
 const TOPICS = {
   MetadataSet: "0x2c149ed548c6d2993cd73efe187df6eccabe4538091b33adbd25fafdb8a1468b",
   Registered: "0xca52e62c367d81bb2e328eb795f7c7ba24afb478408a26c0e201d155c449bc4a",
@@ -22,12 +22,12 @@ const topicsOf = (abi: Abi) =>
   );
 
 describe("the registries of ERC-8004", () => {
-  it("have the events of the published contracts", () => {
+  it("have the same events as the published contracts", () => {
     const ours = { ...topicsOf(identityRegistryAbi), ...topicsOf(reputationRegistryAbi) };
     expect(ours).to.deep.equal(TOPICS);
   });
 
-  it("are given by a chain, or by two addresses in any case", () => {
+  it("are set by the name of a chain, or by two addresses in upper or lower case", () => {
     expect(registriesSetting.parse("base")).to.equal(PUBLISHED_REGISTRIES.base);
     const [identity, reputation] = [`0x${"aB".repeat(20)}`, `0x${"01".repeat(20)}`];
     expect(registriesSetting.parse(`${identity}=${reputation}`)).to.deep.equal({

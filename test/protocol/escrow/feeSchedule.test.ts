@@ -5,7 +5,7 @@ import { escrowFee, feeScheduleSchema, PUBLISHED_FEES } from "tallystick-protoco
 import { defineParams } from "tallystick-protocol/records/params";
 
 describe("the fees of platform escrows", () => {
-  it("are the published ones, and an amount on a boundary belongs to the higher band", () => {
+  it("are the published fees, and an amount on a boundary belongs to the higher band", () => {
     const fees: [amount: string, fee: string][] = [
       ["0.000001", "0.000001"],
       ["0.0005", "0.0005"],
@@ -31,7 +31,7 @@ describe("the fees of platform escrows", () => {
     expect(defineParams().escrowFees).to.deep.equal(PUBLISHED_FEES);
   });
 
-  it("never exceed the amount or the fee of the band", () => {
+  it("are never more than the amount, or than the fee of the band", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 15n }), (amount) => {
         const fee = escrowFee(amount);
@@ -41,7 +41,7 @@ describe("the fees of platform escrows", () => {
     );
   });
 
-  it("are given as bands that begin at zero and rise", () => {
+  it("are a list of bands that begins at zero and rises", () => {
     const band = { rateMillionths: 1, minAtomic: "0" };
     const isGood = (from: string[]) =>
       feeScheduleSchema.safeParse(from.map((fromAtomic) => ({ ...band, fromAtomic }))).success;

@@ -16,7 +16,7 @@ const hire: Hire = {
 };
 
 describe("the terms of an escrowed hire as JSON", () => {
-  it("are read back unchanged from text", () => {
+  it("are the same after they are written and read", () => {
     expect(readHireJson(JSON.parse(JSON.stringify(toHireJson(hire))))).to.deep.equal(hire);
   });
 
@@ -26,7 +26,7 @@ describe("the terms of an escrowed hire as JSON", () => {
     expect([payee, fee, fee_recipient, arbiter].every(Boolean)).to.equal(true);
   });
 
-  it("name a wrong field, and accept no unknown fields", () => {
+  it("are refused with the name of a wrong field, and with an unknown field", () => {
     const fault = (changes: object): string | undefined => {
       try {
         readHireJson({ ...toHireJson(hire), ...changes });

@@ -42,7 +42,7 @@ describe("typed data (EIP-712)", () => {
   const hire = { ...rest, amount: BigInt(amount), fee: BigInt(fee), deadline: BigInt(deadline) } as Hire;
   const id = vectors.escrowId;
 
-  it("gives a hire the escrowId of the golden vectors, and another one in another deployment", () => {
+  it("gives a hire the escrowId of the golden vectors, and another escrowId on another chain or with other terms", () => {
     expect(escrowId(hire, deployment)).to.equal(id);
     expect(escrowId(hire, { chainId: chainId + 1, escrow })).not.to.equal(id);
     expect(escrowId({ ...hire, arbiter: hire.seller }, deployment)).not.to.equal(id);

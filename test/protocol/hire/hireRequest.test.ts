@@ -10,8 +10,8 @@ const account = privateKeyToAccount(`0x${"51".repeat(32)}`);
 const seller = `0x${"ab".repeat(20)}` as Address;
 
 /**
- * A signed hire of v0.3, made in another way than in our code: keys in order, and the hash of the params in their
- * place.
+ * A signed hire of v0.3, made without our code: the signature is over the sorted keys, with the hash of the params in
+ * place of the params.
  */
 async function signedAs(buyerId: string) {
   const params = { data: [1.5, 2] };
@@ -28,7 +28,7 @@ async function signedAs(buyerId: string) {
 }
 
 describe("a hire's addresses", () => {
-  it("are read as lower case, and signed as they were sent", async () => {
+  it("are read as lower case, and checked as they were signed", async () => {
     const lower = account.address.toLowerCase();
     for (const spelling of [account.address, lower, `0x${lower.slice(2).toUpperCase()}`]) {
       const read = readHireRequest(await signedAs(spelling), seller);
@@ -41,14 +41,14 @@ describe("a hire's addresses", () => {
     );
   });
 
-  it("are lower case in everything that we sign", async () => {
+  it("are signed by us in lower case", async () => {
     const { signature: _, ...terms } = await signedAs(account.address);
     const signed = await signHireRequest(terms, { account });
     expect(signed.buyer_id).to.equal(account.address.toLowerCase());
     expect(readHireRequest(signed, seller).signed).to.equal(true);
   });
 
-  it("must follow EIP-55 if their letters have both cases", () => {
+  it("must have the checksum of EIP-55 if they have upper-case and lower-case letters", () => {
     const examples = [
       "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
       "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",

@@ -26,11 +26,11 @@ function refusal(read: () => unknown): TallystickError {
   } catch (error) {
     return error as TallystickError;
   }
-  throw new Error("it was taken");
+  throw new Error("nothing was refused");
 }
 
 describe("a hire", () => {
-  it("has a known version", () => {
+  it("must have a known version", () => {
     for (const protocol of ["swarmwage/v0.4", "swarmwage/v0.", "", 3, null, undefined, ["swarmwage/v0.3"]]) {
       const { code, field, message, hint } = refusal(() => readHireRequest({ ...terms, protocol }, seller));
       expect({ code, field, message, hint }, String(protocol)).to.deep.equal({
@@ -46,7 +46,7 @@ describe("a hire", () => {
       ]);
   });
 
-  it("needs a nonce and a signature from v0.3 on, and before that counts by its payment", async () => {
+  it("must have a nonce and a signature from v0.3 on, and may be unsigned in earlier versions", async () => {
     const signed = await signHireRequest(terms, { account });
     expect(readHireRequest(signed, seller).signed).to.equal(true);
     for (const missing of ["nonce", "signature"]) {
@@ -70,7 +70,7 @@ describe("a hire", () => {
     });
   });
 
-  it("is signed without missing fields, and accepted only by its own seller", async () => {
+  it("is signed without undefined fields, and is accepted only by the seller that it names", async () => {
     const signed = await signHireRequest(
       { ...terms, seller_id: seller, max_latency_ms: undefined, callback_url: undefined },
       { account },
@@ -81,7 +81,7 @@ describe("a hire", () => {
     expect(error.issues).to.deep.equal([
       { field: "seller_id", message: `must be ${buyer}, the address of this seller` },
     ]);
-    // A signature that somebody made before is not covered by the next.
+    // A new signature does not cover an earlier signature.
     const again = await signHireRequest({ ...signed } as typeof terms, { account });
     expect(again.signature).to.equal(signed.signature);
   });
@@ -100,7 +100,7 @@ describe("a hire", () => {
     expect(receiptId("0xab")).to.equal(`rcpt_${characters("0xab")}`);
   });
 
-  it("has params that are JSON, whose hash is that of their RFC 8785 bytes", () => {
+  it("has params that are JSON, whose hash is over their RFC 8785 bytes", () => {
     expect(paramsHash({ b: 1.5, a: [] })).to.equal(keccak256(stringToBytes('{"a":[],"b":1.5}')));
     const cycle: { self?: object } = {};
     cycle.self = cycle;
@@ -125,7 +125,7 @@ describe("a hire", () => {
 describe("a budget token", () => {
   const about = { agent_id: buyer, max_amount_usdc: "5.00", max_duration_seconds: 100, issued_at: 1_000 };
 
-  it("is valid for one wallet, from its time on and not at its end", async () => {
+  it("is valid for one wallet, from its first second until its end", async () => {
     const read = readBudgetToken(await signBudgetToken(about, { account }));
     expect(read).to.deep.equal({
       operator: buyer,

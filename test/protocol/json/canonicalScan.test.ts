@@ -22,7 +22,7 @@ const { value } = fc.letrec<{ value: PyJson }>((tie) => ({
   ),
 }));
 
-/** Scans a text with the bytes after it that a ledger has. */
+/** Scans a text in front of a zero byte, because the scan expects a byte after the text. */
 function scanCanonical(text: string, at: number): number {
   return scanBytes(new TextEncoder().encode(`${text}\0`), at);
 }
@@ -49,7 +49,7 @@ describe("scanning canonical JSON", () => {
     );
   });
 
-  it("never accepts text that changes when it is read and printed, after any insertion, deletion or replacement", () => {
+  it("after any insertion, deletion or replacement, never accepts text that reading and printing would change", () => {
     const piece = fc.constantFrom(
       " ",
       ",",
@@ -145,7 +145,7 @@ describe("scanning canonical JSON", () => {
     );
   });
 
-  it("leaves nesting above the limit to the reader", () => {
+  it("leaves text that nests deeper than the limit to the slow reader", () => {
     const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
     expect(scanCanonical(nested(128), 0)).to.equal(256);
     expect(scanCanonical(nested(129), 0)).to.equal(-1);

@@ -16,7 +16,7 @@ const codeOf = (text: string, limits?: object): string => {
 };
 
 describe("a stranger's JSON", () => {
-  it("is read as JSON.parse reads it, with quotes, brackets and backslashes in its strings", () => {
+  it("is read as JSON.parse reads it, also with quotes, brackets and backslashes in its strings", () => {
     const texts = fc.string({ unit: fc.constantFrom("[", "]", "{", "}", ",", '"', "\\", "a", "é") });
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: "grapheme" }), texts, texts, (value, name, text) => {
@@ -34,21 +34,21 @@ describe("a stranger's JSON", () => {
     }
   });
 
-  it("is refused above the limits of length, depth and number, and read at the limits", () => {
+  it("is refused above the limits of length, depth and number of values, and read at the limits", () => {
     expect(codeOf("[1,2]", { maxLength: 5 })).to.equal("read");
     expect(codeOf("[1,2]", { maxLength: 4 })).to.equal("json_too_large");
     expect(codeOf('[{"a":[]}]', { maxDepth: 3 })).to.equal("read");
     expect(codeOf('[{"a":[]}]', { maxDepth: 2 })).to.equal("json_too_deep");
-    // One list, and three values in it.
+    // The count is five: the list, its three items, and one more, because an empty object counts as two.
     expect(codeOf('[1,"a,[,",{}]', { maxValues: 5 })).to.equal("read");
     expect(codeOf('[1,"a,[,",{}]', { maxValues: 4 })).to.equal("json_too_many_values");
   });
 
-  it("has the depth of the values that are open at one place, not of all values", () => {
+  it("has the depth of its deepest value, not the sum of all depths", () => {
     const flat = `[${Array.from({ length: 20 }, () => '[{"a":[]}]').join(",")}]`;
     expect(codeOf(flat, { maxDepth: 4 })).to.equal("read");
     expect(codeOf(flat, { maxDepth: 3 })).to.equal("json_too_deep");
-    // What stands behind a string is seen, however the string ends.
+    // Values after a string are counted, however the string ends.
     for (const text of ['"\\\\"', '"\\""', '"\\\\\\""', '""', '"a\\\\\\\\"']) {
       expect(JSON.parse(text)).to.be.a("string");
       expect(codeOf(`[${text},[]]`, { maxDepth: 1 }), text).to.equal("json_too_deep");
@@ -87,7 +87,7 @@ describe("a stranger's JSON", () => {
     expect(codeOf(`${"[".repeat(128)}${"]".repeat(128)}`)).to.equal("read");
   });
 
-  it("is read by this function in all of the SDK: JSON.parse is used only for our own text", () => {
+  it("is read only by this function in the SDK: JSON.parse reads only our own text", () => {
     const own = new Set([
       // Copies of our own values, our own files, and the operator's setting.
       "packages/sdk/buyer/hireByKey.ts",

@@ -35,7 +35,7 @@ describe("Python's JSON", () => {
     }
   });
 
-  it("reads back every value it prints", () => {
+  it("reads the same value from the text that it prints", () => {
     fc.assert(
       fc.property(anyPyJson, (value) => {
         expect(sameJson(parsePythonJson(dumpsPythonJson(value)), value)).to.equal(true);
@@ -44,7 +44,7 @@ describe("Python's JSON", () => {
     );
   });
 
-  it("prints its own text again without a change", () => {
+  it("prints the same text after it reads it", () => {
     fc.assert(
       fc.property(anyPyJson, (value) => {
         const text = dumpsPythonJson(value);
@@ -54,11 +54,11 @@ describe("Python's JSON", () => {
     );
   });
 
-  it("prints pure printable ASCII", () => {
+  it("prints only printable ASCII", () => {
     fc.assert(fc.property(anyPyJson, (value) => void expect(dumpsPythonJson(value)).to.match(/^[ -~]*$/)));
   });
 
-  it("reads every text that JSON.parse reads, to the same value, except for the kind of numbers", () => {
+  it("reads every text that JSON.parse reads, to the same value, except that an int becomes a bigint", () => {
     fc.assert(
       fc.property(fc.json({ noUnicodeString: false } as object), (text) => {
         const value = parsePythonJson(text);
@@ -109,7 +109,7 @@ describe("Python's JSON", () => {
     expect(parsePythonJson("[1, 1.0, 1e0, -0, -0.0]")).to.deep.equal([1n, 1, 1, 0n, -0]);
   });
 
-  it("refuses a repeated key in an object on request, also one written with escapes", () => {
+  it("refuses a repeated key in an object on request, also a key that is written with escapes", () => {
     const refuse = { duplicateKeys: "refuse" } as const;
     for (const text of [
       '{"a": 1, "a": 1}',
@@ -140,7 +140,7 @@ describe("Python's JSON", () => {
     expect(dumpsPythonJson(parsePythonJson(text), { sortKeys: false })).to.equal(text);
   });
 
-  it("names the offset of a fault", () => {
+  it("gives the offset of a fault", () => {
     expect(() => parsePythonJson('{"a": 1, "b": nul}'))
       .to.throw(JsonSyntaxError)
       .with.property("offset", 14);
@@ -180,7 +180,7 @@ describe("Python's JSON", () => {
     });
   }
 
-  it("accepts hex digits of either case, and an own __proto__ that can be changed like any other key", () => {
+  it("accepts hex digits in both cases, and stores the key __proto__ as a normal property", () => {
     expect(parsePythonJson('"\\u00aF\\u00Fa\\u0Aa9"')).to.equal("\u00af\u00fa\u0aa9");
     const value = parsePythonJson('{"__proto__": 1, "a": 2}') as { [key: string]: unknown };
     for (const name of ["__proto__", "a"])
@@ -191,7 +191,7 @@ describe("Python's JSON", () => {
       });
   });
 
-  it("accepts a lower limit of nesting", () => {
+  it("accepts an option that lowers the limit of nesting", () => {
     expect(() => parsePythonJson("[[1]]", { maxDepth: 2 })).not.to.throw();
     expect(() => parsePythonJson("[[[1]]]", { maxDepth: 2 })).to.throw(
       JsonSyntaxError,
@@ -214,7 +214,7 @@ describe("Python's JSON", () => {
         "    out = json.dumps(json.loads(line), sort_keys=True)",
         "    print(out, hashlib.sha256(out.encode()).hexdigest())",
       ].join("\n");
-      // Unsorted on the way in, so that Python does the sorting.
+      // The input is not sorted, so that Python sorts it.
       const input = values.map((value) => `${dumpsPythonJson(value, { sortKeys: false })}\n`).join("");
       const lines = python(["-c", program], input).trimEnd().split("\n");
       expect(lines).to.have.length(values.length);
@@ -226,7 +226,7 @@ describe("Python's JSON", () => {
   }
 });
 
-/** Equality that keeps 0 and -0 apart and int from float. */
+/** Equality that distinguishes 0 from -0, and an int from a float. */
 function sameJson(a: PyJson, b: PyJson): boolean {
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((item, i) => sameJson(item, b[i]!));

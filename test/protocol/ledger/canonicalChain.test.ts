@@ -19,7 +19,7 @@ type Verdict = { leaf: string; head: string } | undefined;
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
-/** The verdict of the slow reader: read the line, print it again, and hash the result. */
+/** The verdict of the slow reader. It reads the line, prints it again, and hashes the result. */
 function slowly(line: string, head: string): Verdict {
   try {
     const entry = parseEntryLine(line);
@@ -31,7 +31,7 @@ function slowly(line: string, head: string): Verdict {
   }
 }
 
-/** The verdict of the fast reader: on text and on bytes, with either hash. All must agree. */
+/** The verdict of the fast reader, which must be the same for text and bytes, and with both implementations of SHA-256. */
 function quickly(line: string, head: string): Verdict {
   const verdicts = [line, Buffer.from(line)].flatMap((given) =>
     [sha256ByNoble, sha256ByNode].map((sha256): Verdict => {
@@ -45,7 +45,7 @@ function quickly(line: string, head: string): Verdict {
   return verdicts[0];
 }
 
-/** The line with the correct hash of its text. So only its form can be wrong. */
+/** The line with the correct hash of its text, so that only its form can be wrong. */
 function resealed(line: string): string {
   const unsealed = line.replace(/^(\{"current_hash": ")[0-9a-f]{64}/, "$1");
   const digest = createHash("sha256").update(unsealed).digest("hex");
@@ -73,7 +73,7 @@ const hasEscapedKey = (value: PyJson): boolean =>
     : Object.entries(value).some(([key, item]) => /[^ -~]|["\\]/.test(key) || hasEscapedKey(item)));
 
 describe("a chain of canonical lines", () => {
-  it("accepts what the slow reader accepts, with the same leaf and head, except keys that need escapes", () => {
+  it("accepts what the slow reader accepts, with the same leaf and head, except lines with keys that need escapes", () => {
     fc.assert(
       fc.property(entry, (unsealed) => {
         const line = entryLine(sealEntry(unsealed));
@@ -126,7 +126,7 @@ describe("a chain of canonical lines", () => {
   );
 
   for (const seal of ["as it was", "anew"]) {
-    it(`never accepts what the slow reader refuses, after any insertion, deletion or replacement (hash ${seal})`, () => {
+    it(`after any insertion, deletion or replacement, accepts only what the slow reader accepts (hash ${seal})`, () => {
       let taken = 0;
       const seed = Date.now() % 2 ** 31;
       fc.assert(
@@ -142,12 +142,12 @@ describe("a chain of canonical lines", () => {
         }),
         { numRuns: 3000, seed },
       );
-      // The property says something only when some of the changed lines are good ones.
+      // The test shows something only if some of the changed lines are valid.
       expect(taken, `seed ${seed}`).to.be.above(seal === "anew" ? 20 : 0);
     });
   }
 
-  it("refuses a line with another parent, and continues from the last good one", () => {
+  it("refuses a line with another parent, and continues from the last valid line", () => {
     const chain = new CanonicalChain(sha256ByNode);
     const first = sealEntry({ timestamp: 1.5, taskId: "a", parentHash: GENESIS_HASH, payload: {} });
     const second = sealEntry({ timestamp: 2n, taskId: "b", parentHash: first.currentHash, payload: {} });
@@ -158,7 +158,7 @@ describe("a chain of canonical lines", () => {
     expect(chain.head).to.equal(second.currentHash);
   });
 
-  it("refuses a payload that is no object, even if the line's hash is right", () => {
+  it("refuses a payload that is not an object, even if the line's hash is right", () => {
     const line = entryLine(sealEntry({ timestamp: 1, taskId: "t", parentHash: GENESIS_HASH, payload: {} }));
     expect(quickly(line, GENESIS_HASH)).not.to.equal(undefined);
     for (const payload of ["1", '"text"', "[]", "[{}]", "null", "true"]) {
@@ -167,14 +167,14 @@ describe("a chain of canonical lines", () => {
     }
   });
 
-  it("accepts nothing after a head that is not a hash", () => {
+  it("refuses every line if the head is not a hash", () => {
     const line = entryLine(sealEntry({ timestamp: 1, taskId: "a", parentHash: GENESIS_HASH, payload: {} }));
     for (const head of ["", "00", GENESIS_HASH.slice(1), `${GENESIS_HASH}0`]) {
       expect(new CanonicalChain(sha256ByNode, head).next(line), head).to.equal(undefined);
     }
   });
 
-  it("accepts no line that is completed by bytes of an earlier one", () => {
+  it("does not complete a short line with the bytes of an earlier line", () => {
     const line = entryLine(sealEntry({ timestamp: 123, taskId: "a", parentHash: GENESIS_HASH, payload: {} }));
     for (let end = 0; end < line.length; end++) {
       const chain = new CanonicalChain(sha256ByNode);
@@ -185,7 +185,7 @@ describe("a chain of canonical lines", () => {
     }
   });
 
-  it("accepts lines that are longer than all before, and short ones after them", () => {
+  it("accepts lines that are longer than all earlier lines, and short lines after them", () => {
     const chain = new CanonicalChain(sha256ByNode);
     let head = GENESIS_HASH;
     for (const length of [10, 4_000, 70_000, 10, 200_000, 3]) {
@@ -198,7 +198,7 @@ describe("a chain of canonical lines", () => {
 
   it("refuses an invalid digit of the hash, even if another digit hides it", () => {
     const line = entryLine(sealEntry({ timestamp: 1, taskId: "a", parentHash: GENESIS_HASH, payload: {} }));
-    // For example 1f becomes 2g. A reader that takes g for -1 computes the same value.
+    // For example 1f becomes 2g. A reader that reads g as -1 computes the same value.
     const made = line.replace(
       /^(\{"current_hash": "(?:..)*?)([0-8])f/,
       (_, before, high) => `${before}${+high + 1}g`,

@@ -14,15 +14,15 @@ import { hasPython, python } from "../../support/python.ts";
 const ORACLE = "test/protocol/ledger/support/layouts.py";
 
 /**
- * Ledgers that Python writes, of four or five entries each. The seed is fixed by default, so that a failure can be
- * repeated.
+ * The number of ledgers that Python writes, each with one to eight entries. The seed is fixed by default, so that a
+ * failure can be repeated.
  */
 const RUNS = Number(process.env.LAYOUT_RUNS ?? 1_000);
 const SEED = process.env.LAYOUT_SEED ?? "tally";
 
 type Verdict = { line: number } | { entries: number; head: string; other: number; first: number };
 
-/** The results of our verifier, in the oracle's words. */
+/** The verdict of our verifier, in the form that the oracle uses. */
 function verdictOf(file: Buffer): Verdict {
   const chain = new LedgerChain({ layout: "any" });
   let entries = 0;
@@ -61,7 +61,7 @@ function judge(line: string | Buffer): string {
 
 describe("the layout of a ledger's lines", () => {
   if (hasPython) {
-    it("changes no verdict: generated ledgers, many of them damaged, are judged as Python judges them", () => {
+    it("changes no verdict: our verifier and Python agree on generated ledgers, of which many are damaged", () => {
       const printed = python([ORACLE, "write", SEED, String(RUNS)]);
       const found = { verified: 0, bad: 0, entries: 0, otherLayouts: 0 };
       for (const line of printed.trimEnd().split("\n")) {
@@ -76,7 +76,7 @@ describe("the layout of a ledger's lines", () => {
           found.otherLayouts += verdict.other;
         }
       }
-      // Both kinds must be frequent. Otherwise the comparison proves little.
+      // Valid and invalid ledgers must both be frequent. Otherwise the comparison proves little.
       expect(found.verified).to.be.above(RUNS / 4);
       expect(found.bad).to.be.above(RUNS / 4);
       expect(found.otherLayouts).to.be.above(RUNS);
@@ -117,7 +117,7 @@ describe("the layout of a ledger's lines", () => {
     expect(judge(own)).to.equal("other");
   });
 
-  it("hides nothing: other content is reported as such, in any layout", () => {
+  it("hides no change of the content: a wrong hash is reported in any layout", () => {
     const hash = /^current_hash is [0-9a-f]{64}, but the entry hashes to [0-9a-f]{64}$/;
     for (const [from, to] of [
       ["[1.0, 1,", "[1, 1,"],
@@ -157,7 +157,7 @@ describe("the layout of a ledger's lines", () => {
     expect(judge(bytes)).to.match(/^bytes that are not UTF-8 at offset \d+$/);
   });
 
-  it("may nest at most 128 levels, including the entry and its payload", () => {
+  it("may have at most 128 levels of nesting, with the entry and its payload", () => {
     const nested = (depth: number) => {
       let value: PyJson = [];
       for (let i = 1; i < depth; i++) value = [value];
@@ -168,10 +168,10 @@ describe("the layout of a ledger's lines", () => {
     expect(judge(`${"[".repeat(200_000)}`)).to.match(/nesting deeper than 128/);
   });
 
-  it("is reported separately from wrong content where only canonical lines are accepted", async () => {
+  it("has its own error, different from that of wrong content, where only canonical lines are accepted", async () => {
     const refused = async (line: string) =>
       verifyLedgerLines([line]).then(
-        () => expect.fail("it was taken"),
+        () => expect.fail("it was accepted"),
         (error: LedgerLineError) => error,
       );
     const layout = await refused(canonical.replace("/", "\\/"));
@@ -187,7 +187,7 @@ describe("the layout of a ledger's lines", () => {
     expect((await refused(`\ufeff${canonical}`)).reason).to.match(/expected a value/);
   });
 
-  it("does not change leaf and root, which are computed from the canonical lines", () => {
+  it("does not change the leaf, which is computed from the canonical line", () => {
     const chain = new LedgerChain({ layout: "any" });
     const line = ` ${canonical}`;
     const checked = chain.nextEntry(line);
@@ -198,7 +198,7 @@ describe("the layout of a ledger's lines", () => {
     expect(chain.otherLayouts).to.deep.equal({ count: 1, firstLine: 1 });
   });
 
-  it("shows only as much of a stranger's line as fits a terminal", () => {
+  it("is reported in a short message, without control characters of a stranger's line", () => {
     const line = `{"${"\\u001b[2J".repeat(40)}": 1, ${Array.from({ length: 5_000 }, (_, i) => `"x${i}": 1`).join(", ")}}`;
     const reason = judge(line);
     expect(reason.length).to.be.below(1_000);

@@ -57,7 +57,7 @@ function saysTheSame(a: string, b: string): boolean {
 }
 
 describe("ledger entries", () => {
-  it("have the SHA-256 of the line with an empty current_hash as their hash, and the line contains it", () => {
+  it("contain their hash, which is the SHA-256 of the line with an empty current_hash", () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string(), anyPyJson, { noNullPrototype: true }),
@@ -81,13 +81,13 @@ describe("ledger entries", () => {
     expect(at(1767225600)).not.to.equal(at(1767225600n));
   });
 
-  it("have a leaf of SHA-256(0x00, line)", () => {
+  it("have the leaf hash SHA-256(0x00 || line)", () => {
     const line = ledger(1)[0]!;
     const expected = createHash("sha256").update(Uint8Array.of(0)).update(line).digest("hex");
     expect(toBareHex(entryLeafHash(parseEntryLine(line)))).to.equal(expected);
   });
 
-  it("name every field that is missing, unknown or of the wrong type", () => {
+  it("are refused with every field that is missing, unknown or of the wrong type", () => {
     const text = '{"timestamp": "now", "task_id": 1, "parent_hash": "00", "payload": [], "extra": 1}';
     const hash = "must be 64 lower-case hex digits";
     expect(() => parseEntryLine(text))
@@ -109,7 +109,7 @@ describe("ledger entries", () => {
     expect(() => parseEntryLine('{"toString": 1}')).to.throw("toString: is not a field");
   });
 
-  it("are read only with whole hashes, and with an object as payload", () => {
+  it("are read only with complete hashes, and with an object as payload", () => {
     const line = ledger(1)[0]!;
     expect(parseEntryLine(line).taskId).to.equal("task-0");
     const { currentHash } = parseEntryLine(line);
@@ -124,7 +124,7 @@ describe("ledger entries", () => {
     expect(isLedgerHash([currentHash])).to.equal(false);
   });
 
-  it("are sealed and printed at once as they are one after the other", () => {
+  it("are the same, whether they are sealed and printed in one step or in two", () => {
     const entry = { timestamp: 1n, taskId: "t", parentHash: GENESIS_HASH, payload: { a: "caf\u00e9" } };
     const sealed = sealEntry(entry);
     expect(sealLine(entry)).to.deep.equal({ entry: sealed, line: entryLine(sealed) });
@@ -178,7 +178,7 @@ describe("verifying a ledger", () => {
       lines.map((line) => [parseEntryLine(line), line, entryLeafHash(parseEntryLine(line))]),
     );
     expect(result).to.deep.equal(await verifyLedgerLines(lines));
-    // Also of lines that only the slower reader can judge.
+    // The same is true for lines that only the slow reader can read.
     const escaped = lines.map((line) => line.replace('"text"', '"t\\u0065xt"'));
     const others = await verifyLedgerLines(escaped, { layout: "any", onEntry });
     expect(others).to.deep.equal(result);
@@ -229,14 +229,14 @@ describe("verifying a ledger", () => {
     ["python-ledger.jsonl", "canonical"],
     ["python-ledger-unsorted.jsonl", "any"],
   ] as const) {
-    it(`names the line after any one changed character (${file}, ${layout} layout)`, async () => {
+    it(`names the line in which any one character is changed (${file}, ${layout} layout)`, async () => {
       const lines = linesOf(file);
       const replacements = [" ", "\t", "0", "7", "a", "A", '"', ",", "}", "\u00e9"];
       const [index, line] = [2, lines[2]!];
       for (let at = 0; at < line.length; at++) {
         const other = replacements.filter((char) => char !== line[at]);
         const changed = line.slice(0, at) + other[at % other.length]! + line.slice(at + 1);
-        // White space between two values is layout: nothing was changed that the hash covers.
+        // White space between two values is layout, which the hash does not cover.
         if (layout === "any" && /\s/.test(changed[at]!) && line[at] === " " && saysTheSame(changed, line))
           continue;
         const error = await lineErrorOf(lines.with(index, changed), { layout });
@@ -245,7 +245,7 @@ describe("verifying a ledger", () => {
     });
   }
 
-  it("names the line where a line was removed, repeated or swapped", async () => {
+  it("names the line at which a line was removed, repeated or swapped", async () => {
     const lines = ledger(5);
     expect((await lineErrorOf(lines.toSpliced(2, 1))).line).to.equal(3);
     expect((await lineErrorOf(lines.toSpliced(2, 0, lines[1]!))).line).to.equal(3);
@@ -253,7 +253,7 @@ describe("verifying a ledger", () => {
     expect((await lineErrorOf(lines.with(3, ""))).reason).to.match(/the text ends/);
   });
 
-  it("names five faults of a line at most, and counts the others", async () => {
+  it("names at most five faults of a line, and gives the number of the others", async () => {
     const reason = async (line: string) => (await lineErrorOf([line])).reason;
     const fields = (count: number) => Array.from({ length: count }, (_, n) => `"${"abcdefgh"[n]}": 1`).join();
     const rest = '"timestamp": 1, "task_id": "t", "parent_hash": "", "payload": {}';

@@ -13,7 +13,7 @@ import { readVectors } from "../../vectors/vectors.ts";
 
 const MAX_SIZE = 130;
 
-/** A tree of MAX_SIZE leaves and the root it had at every size. */
+/** A tree of MAX_SIZE leaves, and the root that it had at every size. */
 const tree = new MerkleTree();
 const roots: Uint8Array[] = [tree.root()];
 for (let i = 0; i < MAX_SIZE; i++) {
@@ -22,7 +22,7 @@ for (let i = 0; i < MAX_SIZE; i++) {
 }
 const rootAt = (size: number): Uint8Array => roots[size]!;
 
-/** The tree hash as RFC 6962 §2.1 defines it, from nothing but SHA-256. */
+/** The tree hash as RFC 6962 §2.1 defines it. It uses only SHA-256. */
 function definedRoot(leaves: Uint8Array[]): Uint8Array {
   if (leaves.length === 0) return createHash("sha256").digest();
   if (leaves.length === 1) return leaves[0]!;
@@ -32,7 +32,7 @@ function definedRoot(leaves: Uint8Array[]): Uint8Array {
   return createHash("sha256").update(Uint8Array.of(1)).update(left).update(right).digest();
 }
 
-/** Every proof that differs from a good one in one place: a node, its number of nodes, their order. */
+/** Every proof that differs from a valid one in one place: in a node, in the number of nodes, or in their order. */
 function mutations(proof: Uint8Array[]): Uint8Array[][] {
   const changed = proof.map((node, i) =>
     proof.with(
@@ -69,7 +69,7 @@ describe("Merkle trees (RFC 6962)", () => {
   });
 
   it("have the roots that Certificate Transparency publishes for its reference leaves", () => {
-    // Inputs and roots of the reference tree of RFC 6962's own test suite.
+    // The inputs and roots of the reference tree in the test suite of Certificate Transparency.
     const leaves = [
       "",
       "00",
@@ -96,7 +96,7 @@ describe("Merkle trees (RFC 6962)", () => {
     );
   });
 
-  it("have the root of the definition at every size", () => {
+  it("have at every size the root that the definition gives", () => {
     const leaves = Array.from({ length: MAX_SIZE }, (_, i) => tree.leaf(i));
     for (let size = 0; size <= MAX_SIZE; size++) {
       expect(toBareHex(rootAt(size))).to.equal(toBareHex(definedRoot(leaves.slice(0, size))));
@@ -104,7 +104,7 @@ describe("Merkle trees (RFC 6962)", () => {
     }
   });
 
-  it("have the same root when only the frontier is kept", () => {
+  it("have the same root when only the frontier is stored", () => {
     const frontier = new MerkleFrontier();
     for (let size = 0; size <= MAX_SIZE; size++) {
       expect(frontier.size).to.equal(size);
@@ -116,7 +116,7 @@ describe("Merkle trees (RFC 6962)", () => {
       .with.property("code", "not_a_hash");
   });
 
-  it("keep thousands of leaves, and the root of every complete subtree among them", () => {
+  it("store thousands of leaves, and the root of every complete subtree", () => {
     const [large, frontier] = [new MerkleTree(), new MerkleFrontier()];
     for (let n = 0; n < 4_400; n++) {
       const leaf = Uint8Array.from({ length: 32 }, (_, at) => (n >> (at % 13)) & 255);
@@ -149,7 +149,7 @@ describe("Merkle trees (RFC 6962)", () => {
     }
   });
 
-  it("say how many hashes they keep at each level, and continue with hashes that are kept elsewhere", () => {
+  it("tell how many hashes they store at each level, and continue with hashes from another store", () => {
     const levels: Uint8Array[][] = [];
     const level = (at: number) => {
       levels[at] ??= [];
@@ -166,7 +166,7 @@ describe("Merkle trees (RFC 6962)", () => {
     expect(toBareHex(next.root())).to.equal(toBareHex(rootAt(MAX_SIZE)));
   });
 
-  it("continue from a stored frontier, and refuse one that does not fit its size", () => {
+  it("continue from a stored frontier, and refuse a frontier that does not fit its size", () => {
     for (const size of [0, 1, 7, 64, 100]) {
       const frontier = new MerkleFrontier();
       for (let i = 0; i < size; i++) frontier.append(tree.leaf(i));
@@ -189,7 +189,7 @@ describe("Merkle trees (RFC 6962)", () => {
         for (const [n, from] of bounds.slice(0, -1).entries()) {
           const part = new MerkleRange(from);
           for (let at = from; at < bounds[n + 1]!; at++) part.append(tree.leaf(at));
-          // At most two subtrees of each height: the memory of a range is not that of its leaves.
+          // A range has at most two subtrees of each height, so its memory does not grow with the number of its leaves.
           expect(part.subtrees.length).to.be.at.most(2 * Math.ceil(Math.log2(MAX_SIZE + 1)));
           whole.join(part);
         }
@@ -217,7 +217,7 @@ describe("Merkle trees (RFC 6962)", () => {
     }
   });
 
-  it("prove that every size is the beginning of every later one", () => {
+  it("prove that the tree of every size is the beginning of every larger tree", () => {
     for (let to = 0; to <= MAX_SIZE; to++) {
       for (let from = 0; from <= to; from++) {
         const proof = tree.consistencyProof(from, to);
@@ -227,7 +227,7 @@ describe("Merkle trees (RFC 6962)", () => {
     }
   });
 
-  it("reject every mutated inclusion proof, and the right one for another leaf, index, size or root", () => {
+  it("reject every mutated inclusion proof, and a valid proof for another leaf, index or root", () => {
     for (let size = 1; size <= MAX_SIZE; size += size < 18 ? 1 : 7) {
       for (let index = 0; index < size; index += size < 18 ? 1 : 3) {
         const proof = tree.inclusionProof(index, size);
@@ -243,7 +243,7 @@ describe("Merkle trees (RFC 6962)", () => {
     }
   });
 
-  it("reject every mutated consistency proof, and the right one for other roots", () => {
+  it("reject every mutated consistency proof, and a valid proof for other roots", () => {
     for (let to = 0; to <= MAX_SIZE; to += to < 18 ? 1 : 7) {
       for (let from = 0; from <= to; from += to < 18 ? 1 : 3) {
         const proof = tree.consistencyProof(from, to);
@@ -268,8 +268,8 @@ describe("Merkle trees (RFC 6962)", () => {
         const proof = tree.consistencyProof(from, to);
         const claim = { from, fromRoot: rootAt(from), toRoot: rootAt(to), proof };
         for (let other = from; other <= 64; other++) {
-          // If two proofs have the same number of nodes, only the roots distinguish the sizes. For example
-          // the proofs from 4 to 5 leaves and from 4 to 8 leaves have one node each.
+          // If two proofs have the same number of nodes, only the roots distinguish the sizes. For example, the
+          // proof from 4 to 5 leaves and the proof from 4 to 8 leaves have one node each.
           if (wanted[other] === proof.length) continue;
           expect(verifyConsistency({ ...claim, to: other }), `${from} to ${to}, as ${other}`).to.equal(false);
         }
@@ -277,7 +277,7 @@ describe("Merkle trees (RFC 6962)", () => {
     }
   });
 
-  it("need a proof of growth even if the root is the same", () => {
+  it("reject an empty proof of growth with the same root", () => {
     for (let from = 1; from <= 64; from++) {
       for (let to = from + 1; to <= 65; to++) {
         const claim = { from, to, fromRoot: rootAt(from), toRoot: rootAt(from), proof: [] };
@@ -286,7 +286,7 @@ describe("Merkle trees (RFC 6962)", () => {
     }
   });
 
-  it("allow no rewritten history: a proof never links trees that differ in an old leaf", () => {
+  it("reject every proof between trees that differ in an old leaf", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 64 }),
@@ -332,7 +332,7 @@ describe("Merkle trees (RFC 6962)", () => {
     expect(verifyConsistency({ ...empty, from: 0, to: 5, proof: [EMPTY_ROOT] })).to.equal(false);
   });
 
-  it("refuse impossible sizes and leaves, and name them", () => {
+  it("refuse impossible sizes and leaves, and name the field", () => {
     const refused = (action: () => unknown, message: string) =>
       expect(action, message).to.throw(InvalidInputError, message).with.property("code", "not_in_tree");
     for (const bad of [MAX_SIZE + 1, -1, 0.5]) {

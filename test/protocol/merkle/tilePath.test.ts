@@ -9,7 +9,7 @@ describe("the path of a tile", () => {
     width: fc.integer({ min: 1, max: TILE_WIDTH }),
   });
 
-  it("is read as the tile that it was written for", () => {
+  it("gives the same tile after it is written and read", () => {
     fc.assert(
       fc.property(anyTile, (tile) => {
         expect(parseTilePath(formatTilePath(tile))).to.deep.equal(tile);
@@ -18,7 +18,7 @@ describe("the path of a tile", () => {
     expect(formatTilePath({ level: 0, index: 1_234_067, width: 1 })).to.equal("0/x001/x234/067.p/1");
   });
 
-  it("has one spelling", () => {
+  it("has only one valid spelling", () => {
     const others = ["0/x000/001", "0/x000/x001/234", "00/001", "0/1", "0/0001", "0/001/", "0/x001", "/001"];
     const partial = [
       "0/001.p/256",

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { addressProblem, isPublicAddress } from "tallystick-protocol/net/publicAddress";
 
-/** Hosts that a stranger may write into a URL. Each of them leads into a private network. */
+/** Hosts that a stranger may write into a URL, and that are not public. */
 const PRIVATE_HOSTS = [
   ...[
     "127.0.0.1",
@@ -109,7 +109,7 @@ describe("the policy for addresses that strangers give", () => {
     "https://8.8.8.8/",
     "https://[2606:4700::1111]/",
     "https://bücher.example/",
-    "https://127.0.0.1.nip.io/", // a name like any other: what it resolves to is judged when it is called
+    "https://127.0.0.1.nip.io/", // An ordinary name. Its IP address is checked at each call.
   ]) {
     it(`accepts ${url}`, () => expect(addressProblem(url)).to.equal(undefined));
   }
@@ -133,7 +133,7 @@ describe("the policy for addresses that strangers give", () => {
     );
   });
 
-  it("accepts nothing that is not an address", () => {
+  it("refuses text that is not an IP address", () => {
     for (const text of ["", "localhost", "1.2.3", "::g", "fe80::1%eth0"]) {
       expect(isPublicAddress(text), text).to.equal(false);
     }

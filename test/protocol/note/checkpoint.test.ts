@@ -7,7 +7,7 @@ const root = new Uint8Array(32).fill(7);
 const text = (origin: string, size: string, hash = toBase64(root)) => `${origin}\n${size}\n${hash}\n`;
 
 describe("the text of a checkpoint", () => {
-  it("is read as it is written, at every size", () => {
+  it("is the same after it is written and read, at every size", () => {
     for (const size of [0, 1, 10, Number.MAX_SAFE_INTEGER]) {
       const checkpoint = { origin: "log.example/1", size, root };
       expect(formatCheckpoint(checkpoint)).to.equal(text("log.example/1", String(size)));
@@ -41,7 +41,7 @@ describe("the text of a checkpoint", () => {
     });
   }
 
-  it("is refused with a root that is not base 64, which is named", () => {
+  it("is refused with a root that is not base 64, and the error says so", () => {
     expect(() => parseCheckpoint(text("a", "1", "!"))).to.throw(/^checkpoint: .*base 64/);
   });
 });

@@ -73,19 +73,19 @@ describe("a cosignature", () => {
     expect(cosignedAt({ text: TEXT, signatures: [cosign(TEXT, NAME, SEED, last)] }, key)).to.equal(last);
   });
 
-  it("counts in its newest version if there are several", () => {
+  it("gives the newest time if a witness signed several times", () => {
     const signatures = [5, 7, 6].map((time) => cosign(TEXT, NAME, SEED, time));
     expect(cosignedAt({ text: TEXT, signatures }, key)).to.equal(7);
   });
 });
 
 describe("the key of a witness", () => {
-  it("is read as it is written, and is not accepted as the key of a log", () => {
+  it("is the same after it is written and read, and a log's key is not accepted in its place", () => {
     const text = formatCosignerKey(key);
     expect(parseCosignerKey(text)).to.deep.equal(key);
     const log = noteVerifierKey(NAME, key.publicKey);
     expect(log.keyId).to.not.deep.equal(key.keyId);
-    /** A key whose hash fits its content, whatever the content is. */
+    /** A key text with the right hash, for any content. */
     const withHash = (name: string, bytes: Uint8Array) =>
       `${name}+${bytesToHex(noteKeyId(name, bytes))}+${toBase64(bytes)}`;
     const ours = Uint8Array.of(4, ...key.publicKey);

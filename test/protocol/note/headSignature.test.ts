@@ -19,7 +19,7 @@ const noteWith = (...signatures: NoteSignature[]) =>
   parseSignedNote(formatSignedNote({ text: `${NAME}\n1\nAAAA\n`, signatures }));
 const line = (word: HeadSignature, writer: typeof WRITER | typeof OTHER = WRITER) =>
   headNoteSignature(NAME, writer, word);
-/** A line of a word whose bytes were exchanged for others. */
+/** The signature line of a word, with other signature bytes. */
 const withBytes = (word: HeadSignature, length: number) => ({
   ...line(word),
   signature: new Uint8Array(length),
@@ -29,13 +29,13 @@ describe("the writer's signature", () => {
   const key: HeadSignature = { by: "key", signature: ofLength(65) };
   const contract: HeadSignature = { by: "contract", signature: ofLength(321) };
 
-  it("is read by its kind: 65 bytes of a key, or a contract's of any length up to the limit", () => {
+  it("is read as a key's signature of 65 bytes, or as a contract's signature of any length up to the limit", () => {
     const longest: HeadSignature = { by: "contract", signature: ofLength(MAX_CONTRACT_SIGNATURE_BYTES) };
     for (const word of [key, contract, { ...contract, signature: ofLength(65) }, longest])
       expect(headSignatureOf(noteWith(line(word)), NAME, WRITER)).to.deep.equal(word);
   });
 
-  it("is of this writer and this log only", () => {
+  it("is not found for another writer or another log", () => {
     const note = noteWith(line(key, OTHER), line(contract, OTHER));
     expect(headSignatureOf(note, NAME, WRITER)).to.equal(undefined);
     expect(headSignatureOf(noteWith(line(key)), "tallystick.test/other", WRITER)).to.equal(undefined);
@@ -43,7 +43,7 @@ describe("the writer's signature", () => {
     expect(headSignatureOf(noteWith(named), NAME, WRITER)).to.equal(undefined);
   });
 
-  it("is not written with an impossible length", () => {
+  it("cannot be written with an impossible length", () => {
     for (const [word, words] of [
       [{ by: "key", signature: ofLength(64) }, "of 64 bytes; a key's signature has 65 bytes"],
       [{ by: "contract", signature: "0x" }, "of 0 bytes; a contract's signature has 1 to 40000 bytes"],
@@ -56,7 +56,7 @@ describe("the writer's signature", () => {
     expect(line({ by: "contract", signature: "0x07" }).signature).to.deep.equal(Uint8Array.of(7));
   });
 
-  it("is not the writer's if no key can have made it, which is no error", () => {
+  it("is not valid, without an error, if no key can have made it", () => {
     const head = { ledgerId: ofLength(32), size: 1n, root: ofLength(32) };
     const deployment = { chainId: 1, contract: OTHER };
     for (const signature of ["0x", ofLength(64), ofLength(65)] as const)
@@ -65,17 +65,17 @@ describe("the writer's signature", () => {
 
   const TWO = "has two signatures of one writer; one is enough";
   for (const [what, lines, words] of [
-    ["twice of one kind", [line(key), line(key)], TWO],
-    ["twice, the first of them wrong", [withBytes(key, 65), line(key)], TWO],
-    ["as a key's and as a contract's", [line(key), line(contract)], TWO],
-    ["in a length that no key's has", [withBytes(key, 66)], "a writer's signature of 66 bytes"],
+    ["if it is there twice", [line(key), line(key)], TWO],
+    ["if it is there twice and the first is wrong", [withBytes(key, 65), line(key)], TWO],
+    ["if it is there as a key's and as a contract's", [line(key), line(contract)], TWO],
+    ["if a key's signature has 66 bytes", [withBytes(key, 66)], "a writer's signature of 66 bytes"],
     [
-      "longer than a contract is asked about",
+      "if a contract's signature is above the limit",
       [withBytes(contract, MAX_CONTRACT_SIGNATURE_BYTES + 1)],
       "a writer's signature of 40001 bytes",
     ],
   ] as const) {
-    it(`is refused in this place: ${what}`, () => {
+    it(`is refused ${what}`, () => {
       expect(() => headSignatureOf(noteWith(...lines), NAME, WRITER))
         .to.throw(InvalidInputError, words)
         .with.property("field", "checkpoint");

@@ -15,7 +15,7 @@ import {
   signNote,
 } from "tallystick-protocol/note/signedNote";
 
-/** The example of C2SP signed-note and of Go's sumdb/note package. */
+/** The example in the C2SP specification of signed notes, and in Go's package sumdb/note. */
 const VKEY = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW";
 const NOTE =
   "If you think cryptography is the answer to your problem,\n" +
@@ -24,7 +24,7 @@ const NOTE =
   "— PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=\n";
 
 describe("a signed note", () => {
-  it("is accepted in C2SP's own example, with its key", () => {
+  it("is valid in C2SP's own example, with the example's key", () => {
     const key = parseVerifierKey(VKEY);
     expect(formatVerifierKey(key)).to.equal(VKEY);
     const note = parseSignedNote(NOTE);
@@ -33,7 +33,7 @@ describe("a signed note", () => {
     expect(isNoteSignedBy({ ...note, text: note.text.replace("If", "Of") }, key)).to.equal(false);
   });
 
-  it("is read also if it has signatures of others and of unknown types", () => {
+  it("is read also if it has signatures of other keys and of unknown types", () => {
     const secretKey = new Uint8Array(32).fill(7);
     const text = "origin\n1\nAAAA\n";
     const mine = signNote(text, "me", secretKey);
@@ -51,7 +51,7 @@ describe("a signed note", () => {
     expect(isNoteSignedBy(note, key)).to.equal(false);
   });
 
-  it("is not signed by bytes of another length, which are no error either", () => {
+  it("is not valid, without an error, if a signature has another length, name or key id", () => {
     const secretKey = new Uint8Array(32).fill(7);
     const text = "origin\n1\nAAAA\n";
     const mine = signNote(text, "me", secretKey);
@@ -73,7 +73,7 @@ describe("a signed note", () => {
     expect(parseSignedNote(`text\n\n${lines}`).signatures).to.have.length(100);
   });
 
-  it("has its signatures behind the last empty line: its text may have empty lines too", () => {
+  it("has its signatures after the last empty line, so its text may have empty lines too", () => {
     const note = parseSignedNote("one\n\ntwo\n\n— a AAAAAAA=\n");
     expect(note.text).to.equal("one\n\ntwo\n");
     expect(note.signatures).to.deep.equal([
@@ -93,8 +93,8 @@ describe("a signed note", () => {
     ["no signatures", "text\n", "has no signatures behind an empty line"],
     ["an empty line at its end", "text\n\n", NONE],
     ["no newline at its end", NOTE.trimEnd(), "has no signatures behind an empty line"],
-    ["a hyphen for the dash", NOTE.replace("— ", "- "), NONE],
-    ["no base 64 behind a name", "text\n\n— a\n", NONE],
+    ["a hyphen in place of the dash", NOTE.replace("— ", "- "), NONE],
+    ["no base 64 after a name", "text\n\n— a\n", NONE],
     ["bad base 64", NOTE.replace("x08go", "x08g!"), "base 64"],
     ["a tab", NOTE.replace("If you", "If\tyou"), "has a control character"],
     ["half a character", NOTE.replace("If you", "If\ud800you"), "has a control character"],
@@ -121,8 +121,8 @@ describe("the verifier key of a note", () => {
       expect(isNoteKeyName(name), JSON.stringify(name)).to.equal(false);
   });
 
-  it("is refused when its hash, its type, its length or its name is another", () => {
-    /** A key whose hash fits its content, whatever the content is. */
+  it("is refused when its hash, type, length or name is wrong", () => {
+    /** A key text with the right hash, for any content. */
     const text = (name: string, key: Uint8Array) =>
       `${name}+${bytesToHex(noteKeyId(name, key))}+${toBase64(key)}`;
     const right = text("PeterNeumann", Uint8Array.of(1, ...publicKey));

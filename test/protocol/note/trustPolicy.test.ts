@@ -17,7 +17,7 @@ const witnessKey = (n: number): string =>
 const logKey = (n: number, name = "log.example"): string =>
   formatVerifierKey(noteVerifierKey(name, ed25519.getPublicKey(seed(100 + n))));
 
-/** Two levels: two of three, and any of two. */
+/** A policy with nested groups: two of three witnesses, and one of two other witnesses. */
 const POLICY = `# a comment
 #another one
 log ${logKey(1)} https://log.example
@@ -54,7 +54,7 @@ describe("a policy of logs and witnesses", () => {
     expect(quorum).to.equal("both");
   });
 
-  it("reaches its quorum exactly when two of the three and one of the two have witnessed", () => {
+  it("has its quorum exactly when two of the three and one of the two witnesses cosigned", () => {
     const policy = parseTrustPolicy(POLICY);
     fc.assert(
       fc.property(fc.subarray(["X1", "X2", "X3", "Y1", "Y2", "nobody"]), (names) => {
@@ -65,7 +65,7 @@ describe("a policy of logs and witnesses", () => {
     );
   });
 
-  it("may ask for ten of twelve witnesses, and for no part of one", () => {
+  it("may require ten of twelve witnesses, and only a whole number up to the number of members", () => {
     const twelve = Array.from({ length: 12 }, (_, n) => `W${n + 1}`);
     const lines = twelve.map((name, n) => `witness ${name} ${witnessKey(n + 1)}`).join("\n");
     const asking = (count: string) => `${lines}\ngroup G ${count} ${twelve.join(" ")}\nquorum G`;
@@ -78,14 +78,14 @@ describe("a policy of logs and witnesses", () => {
       );
   });
 
-  it("may require nobody, or one witness", () => {
+  it("may require no witness, or one witness", () => {
     expect(isQuorum(parseTrustPolicy("quorum none"), new Set())).to.equal(true);
     const one = parseTrustPolicy(`witness W ${witnessKey(1)}\nquorum W`);
     expect(isQuorum(one, new Set())).to.equal(false);
     expect(isQuorum(one, new Set(["W"]))).to.equal(true);
   });
 
-  it("is applied to a checkpoint: who signed it, and who cosigned", () => {
+  it("checks who signed a checkpoint, and who cosigned it", () => {
     const policy = parseTrustPolicy(POLICY);
     const text = "log.example\n7\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n";
     const log = signNote(text, "log.example", seed(101));
@@ -100,13 +100,13 @@ describe("a policy of logs and witnesses", () => {
     expect(objection([log, by(1), by(5)])).to.match(/quorum both has not cosigned.*X1, Y2/);
     expect(objection([by(1), by(3), by(5)])).to.match(/No key that the policy has/);
     expect(objection([signNote(text, "log.example", seed(102)), by(1), by(3), by(5)])).to.match(/No key/);
-    // The same witness twice is one.
+    // Two signatures of the same witness count as one.
     expect(objection([log, by(1), by(1), by(5)])).to.match(/has not cosigned/);
     expect(objection([log])).to.match(/of its witnesses: none\.$/);
     expect(policyObjection({ text, signatures: [log] }, "other.example", policy)).to.equal(
       "The policy has no log other.example.",
     );
-    // Two keys of one log: either is enough.
+    // If a log has two keys, a signature of one of them is enough.
     const two = parseTrustPolicy(`log ${logKey(2)}\nlog ${logKey(1)}\nquorum none`);
     expect(policyObjection({ text, signatures: [log] }, "log.example", two)).to.equal(undefined);
   });
@@ -121,7 +121,7 @@ describe("a policy of logs and witnesses", () => {
     ],
     ["a witness without a name", "witness\nquorum none", /line 1: must be `witness/],
     [
-      "more words than a witness takes",
+      "too many words in a witness line",
       `witness W ${witnessKey(1)} https://a b\nquorum W`,
       /line 1: must be `witness/,
     ],
@@ -131,7 +131,7 @@ describe("a policy of logs and witnesses", () => {
       /line 1: must be `group <name> all\|any\|<k> <name>…`/,
     ],
     ["a quorum without a name", "quorum", /line 1: must be `quorum <name>`/],
-    ["two names for a quorum", "quorum none none", /line 1: must be `quorum <name>`/],
+    ["two names in a quorum line", "quorum none none", /line 1: must be `quorum <name>`/],
     [
       "a group with the name of a witness",
       `witness W ${witnessKey(1)}\ngroup W any W\nquorum W`,
@@ -148,34 +148,34 @@ describe("a policy of logs and witnesses", () => {
       /line 2: names W, which is a member already/,
     ],
     [
-      "a number that is none",
+      "a group with an invalid number",
       `witness W ${witnessKey(1)}\ngroup G 1x W\nquorum G`,
       /line 2: must ask for 1 to 1 of its 1/,
     ],
     ["two quorums", "quorum none\nquorum none", /line 2: is a second quorum/],
-    ["a word that none knows", "quorom none", /line 1: must begin with/],
-    ["a quorum that nothing defines", "quorum X", /line 1: names X/],
+    ["an unknown first word", "quorom none", /line 1: must begin with/],
+    ["a quorum that no line defines", "quorum X", /line 1: names X/],
     ["a group before its members", `group G any W\nwitness W ${witnessKey(1)}\nquorum G`, /line 1: names W/],
-    ["a group in itself", "group G any G\nquorum G", /line 1: names G/],
-    ["a group of none", "group G any none\nquorum G", /line 1: names none/],
+    ["a group that is its own member", "group G any G\nquorum G", /line 1: names G/],
+    ["a group whose member is called none", "group G any none\nquorum G", /line 1: names none/],
     ["a group without members", "group G any\nquorum G", /line 1: must be `group/],
     [
-      "a group that asks for 0",
+      "a group that requires 0 members",
       `witness W ${witnessKey(1)}\ngroup G 0 W\nquorum G`,
       /line 2: must ask for 1/,
     ],
     [
-      "a group that asks for more than it has",
+      "a group that requires more members than it has",
       `witness W ${witnessKey(1)}\ngroup G 2 W\nquorum G`,
       /line 2: must ask/,
     ],
     [
-      "a count with a zero before it",
+      "a number with a leading zero",
       `witness W ${witnessKey(1)}\ngroup G 01 W\nquorum G`,
       /line 2: must ask/,
     ],
     [
-      "a witness in two groups, which would count twice",
+      "a witness in two groups, because it would count twice",
       `witness W ${witnessKey(1)}\ngroup G any W\ngroup H any W\nquorum H`,
       /line 3: names W, which is a member already/,
     ],
@@ -186,21 +186,21 @@ describe("a policy of logs and witnesses", () => {
     ],
     ["a witness called none", `witness none ${witnessKey(1)}\nquorum none`, /line 1: defines none again/],
     [
-      "one key under two names, which would count twice",
+      "one key under two names, because it would count twice",
       `witness V ${witnessKey(1)}\nwitness W ${formatCosignerKey(cosignerKey("other", ed25519.getPublicKey(seed(1))))}\nquorum W`,
       /line 2: has the key of another line/,
     ],
     [
-      "a log's key for a witness",
+      "a log's key in a witness line",
       `witness W ${logKey(1)}\nquorum W`,
       /line 1: must be the verifier key of a witness/,
     ],
-    ["a witness's key for a log", `log ${witnessKey(1)}\nquorum none`, /line 1: must be a verifier key/],
+    ["a witness's key in a log line", `log ${witnessKey(1)}\nquorum none`, /line 1: must be a verifier key/],
     ["a carriage return", "quorum none\r\n", /line 1: has a control character/],
-    ["more words than it takes", `log ${logKey(1)} https://a b\nquorum none`, /line 1: must be `log/],
-    ["more than it may hold", `${"# \n".repeat(70_000)}quorum none`, /at most 200000 characters/],
+    ["too many words in a log line", `log ${logKey(1)} https://a b\nquorum none`, /line 1: must be `log/],
+    ["too many characters", `${"# \n".repeat(70_000)}quorum none`, /at most 200000 characters/],
   ] as const) {
-    it(`is refused with ${what}, and the line is named`, () => {
+    it(`is refused with ${what}, and the error names the place`, () => {
       expect(() => parseTrustPolicy(policy))
         .to.throw(words)
         .with.property("code", "invalid_input");

@@ -11,13 +11,13 @@ describe("a ledger's verifier keys", () => {
   const [old, next] = [keyOf(1), keyOf(2)];
   const DAY = 1_767_225_600;
 
-  it("are one line while there is one key, as before", () => {
+  it("are one line while there is only one key", () => {
     expect(formatVerifierKeys([old])).to.equal(`${formatVerifierKey(old)}\n`);
     expect(parseVerifierKeys(formatVerifierKeys([old]))).to.deep.equal([old]);
     expect(parseVerifierKeys(formatVerifierKey(old))).to.deep.equal([old]);
   });
 
-  it("are two lines with dates while one key follows the other", () => {
+  it("are two lines with dates while one key replaces the other", () => {
     const keys = [
       { ...old, until: DAY + 30 * 86_400 },
       { ...next, from: DAY },
@@ -43,18 +43,18 @@ describe("a ledger's verifier keys", () => {
       formatVerifierKeys([old, keyOf(2, "tallystick.test/other")]),
       "must be keys of one name",
     ],
-    ["more than is known here", `${formatVerifierKey(old)} by=somebody`, ONE_A_LINE],
+    ["an unknown attribute", `${formatVerifierKey(old)} by=somebody`, ONE_A_LINE],
     ["a word before a key", `by ${formatVerifierKey(old)}`, ONE_A_LINE],
     ["its times in another order", `${formatVerifierKey(old)} until=x from=x`, ONE_A_LINE],
-    ["no key", "from=2026-01-31T00:00:00Z", "must be a verifier key, name+hash+base64"],
+    ["times without a key", "from=2026-01-31T00:00:00Z", "must be a verifier key, name+hash+base64"],
     ["an invalid time", `${formatVerifierKey(old)} until=2026-13-31T00:00:00Z`, TIMES],
     ["a time in another form", `${formatVerifierKey(old)} until=1767225600`, TIMES],
-    ["a time with a word before it", `${formatVerifierKey(old)} from=on-2026-01-31T00:00:00Z`, TIMES],
+    ["a time with text before it", `${formatVerifierKey(old)} from=on-2026-01-31T00:00:00Z`, TIMES],
     ["a year of six digits", `${formatVerifierKey(old)} from=+012026-01-31T00:00:00Z`, TIMES],
     ["a time with a remark", `${formatVerifierKey(old)} from=2026-01-31T00:00:00Z(x)`, TIMES],
-    ["a time with a word behind it", `${formatVerifierKey(old)} from=2026-01-31T00:00:00Z+1`, TIMES],
+    ["a time with text after it", `${formatVerifierKey(old)} from=2026-01-31T00:00:00Z+1`, TIMES],
     [
-      "a line without an end",
+      "a line of a million characters",
       `${formatVerifierKey(old)}${"A".repeat(1 << 20)}`,
       /must be at most 2 verifier keys$/,
     ],

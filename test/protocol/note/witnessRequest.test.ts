@@ -13,7 +13,7 @@ const NODE = new Uint8Array(32).fill(1);
 const HASH = toBase64(NODE);
 
 describe("a request to a witness", () => {
-  it("has the lines of the specification, and is read as it is written", () => {
+  it("has the lines of the specification, and is the same after it is written and read", () => {
     expect(formatWitnessRequest({ oldSize: 20, proof: [NODE, NODE], checkpoint: NOTE })).to.equal(
       `old 20\n${HASH}\n${HASH}\n\n${NOTE}`,
     );
@@ -26,12 +26,12 @@ describe("a request to a witness", () => {
 
   for (const [what, body, field, words] of [
     ["no empty line", `old 0\n${HASH}\n`, "checkpoint", "must follow after an empty line"],
-    ["nothing behind the empty line", "old 0\n\n", "checkpoint", "must follow after an empty line"],
+    ["nothing after the empty line", "old 0\n\n", "checkpoint", "must follow after an empty line"],
     ["no size", `${HASH}\n\n${NOTE}`, "old", "must be `old` and a size, without leading zeroes"],
-    ["a size with a zero before it", `old 01\n\n${NOTE}`, "old", "must be `old` and a size"],
+    ["a size with a leading zero", `old 01\n\n${NOTE}`, "old", "must be `old` and a size"],
     ["a size that is not a safe integer", `old 9007199254740992\n\n${NOTE}`, "old", "must be `old`"],
     ["a word before the size", `an old 1\n\n${NOTE}`, "old", "must be `old` and a size"],
-    ["a word behind the size", `old 1 2\n\n${NOTE}`, "old", "must be `old` and a size"],
+    ["a word after the size", `old 1 2\n\n${NOTE}`, "old", "must be `old` and a size"],
     ["64 hashes", `old 1\n${`${HASH}\n`.repeat(64)}\n${NOTE}`, "proof", "must have at most 63 lines"],
     [
       "a hash of 31 bytes",
@@ -40,16 +40,16 @@ describe("a request to a witness", () => {
       "of 32 bytes",
     ],
     ["bad base 64", `old 1\n!\n\n${NOTE}`, "proof", "base 64"],
-    ["more than it may have", `old 1\n\n${"x".repeat(MAX_WITNESS_REQUEST_LENGTH)}`, "body", "at most 128000"],
+    ["too many characters", `old 1\n\n${"x".repeat(MAX_WITNESS_REQUEST_LENGTH)}`, "body", "at most 128000"],
   ] as const) {
-    it(`is refused with ${what}, which is named`, () => {
+    it(`is refused with ${what}, and the error names the field`, () => {
       expect(() => parseWitnessRequest(body))
         .to.throw(InvalidInputError, words)
         .with.property("field", field);
     });
   }
 
-  it("may have as many characters as its limit says", () => {
+  it("may have exactly as many characters as the limit", () => {
     const longest = "old 1\n\n".padEnd(MAX_WITNESS_REQUEST_LENGTH, "x");
     expect(parseWitnessRequest(longest).checkpoint).to.have.length(MAX_WITNESS_REQUEST_LENGTH - 7);
   });

@@ -32,7 +32,7 @@ const keyOf = (byte: number) => noteVerifierKey(ORIGIN, ed25519.getPublicKey(see
 const entry = sealEntry({ timestamp: 1, taskId: "one", payload: { type: "test" }, parentHash: GENESIS_HASH });
 const root = lineLeafHash(entryLine(entry));
 
-/** A bundle of a ledger with one entry, with a word and Ed25519 signatures of whoever is named. */
+/** A bundle of a ledger with one entry. It has the given word, and an Ed25519 signature for each seed. */
 async function bundleOf({
   writer,
   word,
@@ -82,23 +82,23 @@ const refusal = (action: () => unknown): string => {
 };
 
 describe("a proof bundle", () => {
-  it("needs only the id when the first writer's key signed", async () => {
+  it("needs only the ledger's id when the first writer's key signed", async () => {
     const bundle = await bundleOf({ writer: first, word: await keyWord("11") });
     expect(verifyProofBundle(bundle).ledger).to.include({ rests: "id", firstWriter: first, guardian });
     expect(verifyProofBundle(bundle, { writer: first }).ledger?.rests).to.equal("id");
   });
 
-  it("of another writer than the first is refused, unless the writer is known or the chain is consulted", async () => {
+  it("of a later writer is accepted only if the reader knows this writer or asks the chain", async () => {
     const bundle = await bundleOf({ writer: next, word: await keyWord("22") });
     expect(refusal(() => verifyProofBundle(bundle))).to.equal("writer_unconfirmed");
-    // Keys vouch for the root, and say nothing about who writes the ledger.
+    // An Ed25519 key proves the root. It does not prove who writes the ledger.
     expect(refusal(() => verifyProofBundle(bundle, { keys: [keyOf(1)] }))).to.equal("writer_unconfirmed");
     expect(refusal(() => verifyProofBundle(bundle, { writer: first }))).to.equal("proof_invalid");
     expect(verifyProofBundle(bundle, { writer: next }).ledger?.rests).to.equal("pinned");
     expect(verifyProofBundle(bundle, { leaveWriterToChain: true }).ledger?.rests).to.equal("nothing");
   });
 
-  it("of a contract proves nothing by its signature alone, whatever the bytes", async () => {
+  it("of a contract as writer is accepted only with a known writer and a known key", async () => {
     for (const writer of [first, next]) {
       const bundle = await bundleOf({ writer, word: { by: "contract", signature: "0x00" } });
       expect(refusal(() => verifyProofBundle(bundle))).to.equal("writer_unconfirmed");
@@ -111,7 +111,7 @@ describe("a proof bundle", () => {
     }
   });
 
-  it("with another guardian or first writer belongs to another ledger, and reports it", async () => {
+  it("with another guardian or first writer is refused, because it belongs to another ledger", async () => {
     const thief = addressOf("33");
     const swapped = await bundleOf({
       writer: first,
@@ -125,7 +125,7 @@ describe("a proof bundle", () => {
       ledger: { first_writer: thief },
     });
     expect(refusal(() => verifyProofBundle(renamed))).to.equal("proof_invalid");
-    // With the matching id, it is the thief's own ledger. A reader who names the wanted ledger notices this.
+    // With the matching id this is the thief's own ledger. A reader who compares the id notices this.
     const own = idOf(thief);
     const forged = await bundleOf({
       writer: thief,
@@ -135,7 +135,7 @@ describe("a proof bundle", () => {
     expect(verifyProofBundle(forged).ledger?.id).to.not.equal(idOf(first));
   });
 
-  it("with the signature for another ledger, or two signatures of one writer, is refused", async () => {
+  it("with a signature for another ledger, or with two signatures of one writer, is refused", async () => {
     const elsewhere = await bundleOf({ writer: first, word: await keyWord("11", idOf(next)) });
     expect(() => verifyProofBundle(elsewhere)).to.throw(ProofError, "did not sign");
     const bundle = await bundleOf({ writer: first, word: await keyWord("11") });
@@ -145,13 +145,13 @@ describe("a proof bundle", () => {
     expect(refusal(() => verifyProofBundle(twice))).to.equal("invalid_input");
   });
 
-  it("is valid with either key while one follows the other", async () => {
+  it("is valid with each of two keys while one replaces the other", async () => {
     const bundle = await bundleOf({ writer: first, word: await keyWord("11"), seeds: [1, 2] });
     for (const keys of [[1], [2], [1, 2], [3, 2]])
       expect(verifyProofBundle(bundle, { keys: keys.map(keyOf) }).index).to.equal(0);
     expect(refusal(() => verifyProofBundle(bundle, { keys: [keyOf(3)] }))).to.equal("proof_invalid");
     expect(refusal(() => verifyProofBundle(bundle, { keys: [] }))).to.equal("proof_invalid");
-    // A key with the name of another log counts for nothing, even if its bytes are those of a right key.
+    // A key with the name of another log is refused, even if its bytes are those of the right key.
     const stranger = noteVerifierKey("tallystick.test/other", keyOf(1).publicKey);
     expect(() => verifyProofBundle(bundle, { keys: [stranger] })).to.throw(
       ProofError,
@@ -163,7 +163,7 @@ describe("a proof bundle", () => {
     );
   });
 
-  it("shows what it is about", async () => {
+  it("gives the entry, the checkpoint, the ledger and the transaction", async () => {
     const word = await keyWord("11");
     const bundle = await bundleOf({ writer: first, word });
     expect(verifyProofBundle(bundle)).to.deep.equal({
@@ -185,7 +185,7 @@ describe("a proof bundle", () => {
     });
   });
 
-  it("without an anchor and without the writer's signature shows no ledger; with only one of them it is refused", async () => {
+  it("needs the writer's signature if it has an anchor, and names no ledger without both", async () => {
     const bare = await bundleOf({ writer: first });
     const { ledger, transaction } = verifyProofBundle({ ...bare, anchor: null });
     expect([ledger, transaction]).to.deep.equal([null, null]);
@@ -198,7 +198,7 @@ describe("a proof bundle", () => {
     expect(verifyProofBundle({ ...signed, ledger: null }).ledger).to.equal(null);
   });
 
-  it("says which part does not hold, and what to do next", async () => {
+  it("is refused with the part that is wrong, and with advice", async () => {
     const bundle = await bundleOf({ writer: first, word: await keyWord("11") });
     const later = await bundleOf({ writer: next, word: await keyWord("22") });
     const contract = await bundleOf({ writer: first, word: { by: "contract", signature: "0x00" } });
@@ -241,7 +241,7 @@ describe("a proof bundle", () => {
         .that.satisfies((said: string) => (typeof advice === "string" ? said === advice : advice.test(said)));
   });
 
-  it("names the field of its entry that cannot be read", async () => {
+  it("is refused with the field of its entry that cannot be read", async () => {
     const bundle = await bundleOf({ writer: first });
     const fields = (text: string) => {
       try {
@@ -261,13 +261,13 @@ describe("the file of a proof bundle", () => {
   const refused = (text: string, words: string) =>
     expect(() => parseProofBundle(text)).to.throw(InvalidInputError, words);
 
-  it("is read as it is written", async () => {
+  it("is the same after it is written and read", async () => {
     const bundle = await bundleOf({ writer: first, word: await keyWord("11") });
     for (const it of [bundle, { ...bundle, ledger: null, anchor: null }])
       expect(parseProofBundle(JSON.stringify(it))).to.deep.equal(it);
   });
 
-  it("is refused if it is too long, no JSON, or has a field of another form, which is named", async () => {
+  it("is refused if it is too long, not JSON, or has an invalid field, and the error names the field", async () => {
     const bundle = await bundleOf({ writer: first });
     const withField = (change: object) => JSON.stringify({ ...bundle, ...change });
     const hash = `0x${"ab".repeat(32)}`;

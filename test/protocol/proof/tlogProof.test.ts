@@ -25,7 +25,7 @@ const NOTE = "log.example\n7\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n\nâ€
 const HASH = toBase64(new Uint8Array(32).fill(1));
 
 describe("a proof in C2SP's form", () => {
-  it("is read as it is written, with and without extra data, of any length", () => {
+  it("is the same after it is written and read, with and without extra data, of any length", () => {
     const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 });
     fc.assert(
       fc.property(
@@ -41,7 +41,7 @@ describe("a proof in C2SP's form", () => {
     );
   });
 
-  it("has the lines of the specification, and the checkpoint unchanged", () => {
+  it("has the lines of the specification, and the unchanged checkpoint", () => {
     const text = formatTlogProof({
       extra: Uint8Array.of(1),
       index: 73_894,
@@ -56,13 +56,13 @@ describe("a proof in C2SP's form", () => {
     ["nothing", "", "header"],
     ["no checkpoint", `${TLOG_PROOF_HEADER}\nindex 0\n`, "checkpoint"],
     ["no index", `${TLOG_PROOF_HEADER}\n${HASH}\n\n${NOTE}`, "index"],
-    ["an index with a zero before it", `${TLOG_PROOF_HEADER}\nindex 01\n\n${NOTE}`, "index"],
+    ["an index with a leading zero", `${TLOG_PROOF_HEADER}\nindex 01\n\n${NOTE}`, "index"],
     [
       "an index that is not a safe integer",
       `${TLOG_PROOF_HEADER}\nindex 9007199254740992\n\n${NOTE}`,
       "index",
     ],
-    ["extra data behind the index", `${TLOG_PROOF_HEADER}\nindex 0\nextra AQ==\n\n${NOTE}`, "proof"],
+    ["extra data after the index", `${TLOG_PROOF_HEADER}\nindex 0\nextra AQ==\n\n${NOTE}`, "proof"],
     ["extra data that is not base 64", `${TLOG_PROOF_HEADER}\nextra A\nindex 0\n\n${NOTE}`, "extra"],
     [
       "a hash of 31 bytes",
@@ -70,9 +70,9 @@ describe("a proof in C2SP's form", () => {
       "proof",
     ],
     ["65 hashes", `${TLOG_PROOF_HEADER}\nindex 0\n${`${HASH}\n`.repeat(65)}\n${NOTE}`, "proof"],
-    ["more than a file may hold", `${TLOG_PROOF_HEADER}\n${"x".repeat(4_000_001)}`, ""],
+    ["too many characters", `${TLOG_PROOF_HEADER}\n${"x".repeat(4_000_001)}`, ""],
   ] as const) {
-    it(`is refused with ${what}, which is named`, () => {
+    it(`is refused with ${what}, and the error names the field`, () => {
       expect(() => parseTlogProof(text))
         .to.throw(/\(C2SP tlog-proof\)$|base 64/)
         .with.property("field", field);
@@ -126,7 +126,7 @@ describe("checking a proof in C2SP's form", () => {
     checkpoint: formatSignedNote({ text, signatures }),
   };
 
-  it("gives the entry, its place, its checkpoint and its witnesses", () => {
+  it("gives the entry, its position, its checkpoint and its witnesses", () => {
     const { witnesses, ...rest } = verifyTlogProof(good, policy);
     expect(rest).to.deep.equal({
       entry,
@@ -136,13 +136,13 @@ describe("checking a proof in C2SP's form", () => {
     expect(witnesses.size).to.equal(0);
   });
 
-  it("refuses a proof without its entry, and an entry whose bytes are not the line", () => {
+  it("refuses a proof without its entry, and an entry that is not exactly the line", () => {
     const refused = (change: object, words: string) =>
       expect(() => verifyTlogProof({ ...good, ...change }, policy)).to.throw(ProofError, words);
     refused({ extra: undefined }, "The proof has no entry: a proof of this ledger carries it as extra.");
     refused({ extra: utf8ToBytes(`${line} `) }, "The entry is not a canonical ledger line.");
     refused({ index: 1 }, "The entry is not entry 1 of the checkpoint's ledger.");
-    // A decoder drops a byte order mark, and the rest is the line.
+    // A decoder may drop the byte order mark. The rest is the line.
     refused(
       { extra: Uint8Array.of(0xef, 0xbb, 0xbf, ...good.extra) },
       "The entry is not a canonical ledger line.",

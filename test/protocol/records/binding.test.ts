@@ -36,7 +36,7 @@ const OTHER: LedgerName = `0x${"2e".repeat(32)}`;
 const address = `0x${"aa".repeat(20)}`;
 const hash = "ab".repeat(32);
 
-/** For every type that is bound: a good body without type and ledger, and the function that reads it. */
+/** For every bound type: a valid body without type and ledger, and the function that reads it. */
 const BOUND: { [type: string]: [RecordBody, (body: RecordBody) => unknown] } = {
   rating: [{ receipt: hash, side: "buyer", stars: 1 }, parseRating],
   telemetry: [
@@ -57,7 +57,7 @@ const hashes = { params_hash: hire, result_hash: hire };
 const other = `0x${"bb".repeat(20)}`;
 const breach = `brch_${"0".repeat(26)}`;
 const testRun = { passing: 1, total: 1, flaky: 0, report_hash: hire, outcomes_hash: hire };
-/** The same for types that never had the old form, without type and ledger. */
+/** The same for the types that never had the old form. The old form has no type and no ledger in the body. */
 const BORN_BOUND: typeof BOUND = {
   auditor: [
     {
@@ -116,7 +116,7 @@ const FREE: { [type: string]: (body: RecordBody) => unknown } = {
   receipt: parseReceipt,
 };
 
-/** The code by which a record is refused, or what its body says. */
+/** The error code of a refused record, or the content of its body. */
 function read(type: string, body: RecordBody, ledger: LedgerName): unknown {
   try {
     checkBinding({ type, body }, ledger);
@@ -127,7 +127,7 @@ function read(type: string, body: RecordBody, ledger: LedgerName): unknown {
   }
 }
 
-describe("what a record is signed as", () => {
+describe("the binding of a record to its type and ledger", () => {
   for (const [type, [fields]] of Object.entries(BOUND)) {
     it(`makes a ${type} valid only as this type and in this ledger`, () => {
       const body = bindBody(fields, { type, ledger: LEDGER });
@@ -147,11 +147,11 @@ describe("what a record is signed as", () => {
       const more = { ...bindBody(fields, { type, ledger: LEDGER }), note: "x" };
       expect(read(type, more, LEDGER)).to.equal("invalid_input");
       const old = { ...fields, note: "x" };
-      if (type in BORN_BOUND) expect(() => BOUND[type]?.[1](fields), "no form of before").to.throw();
-      else if (type !== "params") expect(() => BOUND[type]?.[1](old), "the form of before").not.to.throw();
+      if (type in BORN_BOUND) expect(() => BOUND[type]?.[1](fields), "has no old form").to.throw();
+      else if (type !== "params") expect(() => BOUND[type]?.[1](old), "has an old form").not.to.throw();
     });
 
-    it(`treats a ${type} with neither or one of the fields as unbound`, () => {
+    it(`refuses a ${type} without type, ledger or both`, () => {
       expect(read(type, fields, LEDGER)).to.equal("unbound");
       expect(read(type, { ...fields, type }, LEDGER)).to.equal("other_ledger");
       expect(read(type, { ...fields, ledger: LEDGER }, LEDGER)).to.equal("other_type");
@@ -167,7 +167,7 @@ describe("what a record is signed as", () => {
     }
   });
 
-  it("is absent in listings and receipts, whose form is fixed", async () => {
+  it("is not in listings and receipts, whose form is fixed", async () => {
     const privateKey = generatePrivateKey();
     expect((await signRecord({ type: "receipt", body: { a: 1 }, privateKey })).body).to.deep.equal({ a: 1 });
     checkBinding({ type: "listing", body: {} }, LEDGER);

@@ -23,11 +23,11 @@ const body: RecordBody = {
   endpoint: "https://seller.example/hire",
 };
 
-/** A hundred characters, which the form of DNS writes in three hundred. */
+/** A hundred characters. DNS (Punycode) needs more than 253 characters for them. */
 const HAN = String.fromCharCode(...Array.from({ length: 100 }, (_, n) => 0x4e00 + ((n * 7_919) % 20_000)));
 
 describe("listings", () => {
-  it("are accepted as existing Swarmwage SDKs sign them", () => {
+  it("are accepted in the form in which existing Swarmwage SDKs sign them", () => {
     const { records } = readVectors<{ records: { body: RecordBody }[] }>("records.json");
     const listing = parseListing(records[0]!.body);
     expect(listing.first_call_free).to.equal(true);
@@ -46,7 +46,7 @@ describe("listings", () => {
     ]);
   });
 
-  it("keep unknown fields", () => {
+  it("may have unknown fields, which are not removed", () => {
     expect(parseListing({ ...body, future_field: { a: [1] } }).future_field).to.deep.equal({ a: [1] });
   });
 
@@ -68,14 +68,14 @@ describe("listings", () => {
     ["max_latency_ms", 0, "zero"],
     ["max_latency_ms", "8000", "as text"],
     ["endpoint", `https://${"a".repeat(246)}.example`, "at a host of 254 characters"],
-    ["endpoint", `https://${HAN}.example`, "at a host that DNS writes in more than 253 characters"],
+    ["endpoint", `https://${HAN}.example`, "at a host with more than 253 characters in DNS"],
     ["payment_mode", "custom_escrow:https://escrow.example/\u6f22", "with a URL outside of ASCII"],
     [
       "payment_mode",
       "custom_escrow:https://escrow.example/\u007f",
       "with a URL that has a control character",
     ],
-    ["endpoint", "ftp://seller.example", "of another scheme"],
+    ["endpoint", "ftp://seller.example", "with another scheme"],
     ["endpoint", "https://user:pass@seller.example", "with a password"],
     ["endpoint", "https://", "without a host"],
     ["endpoint", " https://seller.example", "with a space before it"],
@@ -119,7 +119,7 @@ describe("listings", () => {
     expect(() => checkListing(foreign)).to.throw(InvalidInputError, /^signer: must be the agent itself/);
   });
 
-  it("bind another payee only by the payee's own signature over the body without it", async () => {
+  it("have another payee only with the payee's own signature over the body without this signature", async () => {
     const withPayee = { ...body, payee: payee.address.toLowerCase() };
     expect(checkPayeeSignature(body)).to.equal(true);
     expect(checkPayeeSignature({ ...body, payee: body.agent_id as Address })).to.equal(true);

@@ -17,7 +17,7 @@ function fieldsAtFault(read: (body: RecordBody) => unknown, body: RecordBody): s
 }
 
 describe("packages/protocol/records/params", () => {
-  it("defaults to the thresholds that the protocol publishes, and trusts nobody", () => {
+  it("has the published thresholds as defaults, and trusts nobody by default", () => {
     expect(defineParams()).to.deep.include({
       windowSeconds: 30 * 86_400,
       clusterOthers: 3,
@@ -34,12 +34,12 @@ describe("packages/protocol/records/params", () => {
     });
   });
 
-  it("can be signed: every value can be printed in the canonical form of record bodies", () => {
+  it("has only values that can be signed in a record", () => {
     const text = JSON.stringify(parseParams({ ...defineParams() } as RecordBody));
     expect(text).to.equal(JSON.stringify(defineParams()));
   });
 
-  it("names the fault: unknown fields, floats, shares above one, addresses with capitals", () => {
+  it("names the wrong field: an unknown field, a float, a share above one, an address with capitals", () => {
     expect(fieldsAtFault(parseParams, { tier2MinSucceses: 9 })).to.deep.equal(["body"]);
     expect(fieldsAtFault(parseParams, { windowSeconds: 1.5 })).to.deep.equal(["body.windowSeconds"]);
     expect(fieldsAtFault(parseParams, { minHireAtomic: "1e3" })).to.deep.equal(["body.minHireAtomic"]);
@@ -60,7 +60,7 @@ describe("packages/protocol/records/params", () => {
 describe("packages/protocol/records/rating, telemetry, claim", () => {
   const receipt = "a".repeat(64);
 
-  it("accept the required fields, and keep unknown ones", () => {
+  it("accept the required fields, and keep unknown fields", () => {
     const rating = { receipt, side: "buyer", stars: 5, mood: "good" };
     expect(parseRating(rating)).to.deep.equal(rating);
     expect(parseTelemetry({ receipt, latency_ms: 7 }).latency_ms).to.equal(7);

@@ -4,9 +4,9 @@ import { ratingToken } from "tallystick-protocol/records/ratingToken";
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/** The same by another way: the hash as one number, written in base 32. */
+/** The token in another way: it writes the hash as one number in base 32. */
 function expected(receipt: string, side: string): string {
-  // 256 bits and four zero bits make 52 digits of five.
+  // 256 bits and four zero bits make 52 digits of five bits.
   let number =
     BigInt(
       `0x${createHash("sha256")
@@ -24,7 +24,7 @@ function expected(receipt: string, side: string): string {
 describe("the rating token", () => {
   const receipt = "ab".repeat(32);
 
-  it("is rtt_ and 26 Crockford base 32 characters of the SHA-256 of entry hash and side", () => {
+  it("is rtt_ and the first 26 characters of SHA-256(entry hash, side) in Crockford's base 32", () => {
     for (const side of ["buyer", "seller"] as const) {
       expect(ratingToken(receipt, side)).to.equal(expected(receipt, side));
       expect(ratingToken(receipt, side)).to.match(/^rtt_[0-9A-HJKMNP-TV-Z]{26}$/);

@@ -31,11 +31,11 @@ const issuesOf = async (changed: RecordBody): Promise<string[]> => {
 };
 
 describe("receipts", () => {
-  it("are accepted as existing Swarmwage SDKs sign them", () => {
+  it("are accepted in the form in which existing Swarmwage SDKs sign them", () => {
     expect(parseReceipt(body).verification.checks).to.deep.equal({ non_empty: true, lang_is_it: true });
   });
 
-  it("pass a check that their list has twice if both passed, in whichever order", () => {
+  it("with a check twice in their list pass this check only if it passed both times", () => {
     const of = (...results: boolean[]) => {
       const checks = results.map((passed) => ({ name: "same", passed }));
       return parseReceipt({ ...body, verification: { all_passed: true, checks } }).verification.checks;
@@ -85,7 +85,7 @@ describe("receipts", () => {
     });
   }
 
-  it("are plain only when the schema takes them over as they are", () => {
+  it("are called plain only if the schema returns them unchanged", () => {
     const texts = [
       "",
       "x",
@@ -176,7 +176,7 @@ describe("receipts", () => {
     expect(at("2026-01-31T12:00Z")).to.equal(1769860800);
   });
 
-  it("give every instant as JavaScript's own ISO form does", () => {
+  it("give the right time for every ISO time that JavaScript writes", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 4102444800 }), (seconds) => {
         const completed_at = new Date(seconds * 1000).toISOString();
@@ -196,7 +196,7 @@ describe("receipts", () => {
     expect(await issuesOf({ ...body, buyer: body.agent_id! })).to.deep.equal(["body.buyer"]);
   });
 
-  it("have the zero transaction when they are free, and no other (SHP §11)", async () => {
+  it("must have the zero transaction when they are free (SHP §11)", async () => {
     const free = { ...body, amount_usdc_atomic: "0" };
     expect(await issuesOf(free)).to.deep.equal(["body.tx_hash"]);
     expect(await issuesOf({ ...free, tx_hash: ZERO_HASH })).to.deep.equal([]);
@@ -204,7 +204,7 @@ describe("receipts", () => {
     expect(isFreeReceipt(parseReceipt(body))).to.equal(false);
   });
 
-  it("count as confirmed only by the buyer's signature over the same body without it", () => {
+  it("are confirmed only by the buyer's signature over the same body without this signature", () => {
     expect(checkBuyerSignature(countersigned)).to.equal(true);
     expect(checkBuyerSignature(body)).to.equal(false);
     expect(checkBuyerSignature({ ...countersigned, hire_id: "another" })).to.equal(false);

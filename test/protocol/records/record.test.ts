@@ -34,14 +34,14 @@ type Vector = {
 };
 const { records } = readVectors<{ records: Vector[] }>("records.json");
 
-/** The signature with another recovery byte. */
+/** The signature with this recovery byte. */
 function withV(signature: Hex, v: number): Hex {
   return `${signature.slice(0, 130)}${v.toString(16).padStart(2, "0")}` as Hex;
 }
 
 describe("signed records", () => {
   for (const vector of records) {
-    it(`agree with the golden vector: ${vector.name}`, async () => {
+    it(`equal the golden vector: ${vector.name}`, async () => {
       const { body, privateKey, signer, signature } = vector;
       const type = vector.type as "listing" | "receipt";
       expect(canonicalBody(body)).to.equal(vector.canonical);
@@ -78,7 +78,7 @@ describe("signed records", () => {
     }
   });
 
-  it("name the field if the bytes are not a signature", () => {
+  it("are refused with the field's name if the bytes are not a signature", () => {
     const { body, signature } = records[0]!;
     const wrong = [
       "0x",
@@ -116,7 +116,7 @@ describe("signed records", () => {
     }
   });
 
-  it("name every field of a payload that is not a record", () => {
+  it("are refused with every wrong field if a payload is not a record", () => {
     expect(() =>
       recordFromPayload(parsePythonJson('{"type": "", "signer": "0xAB", "signature": "0x1", "body": {}}')),
     )
@@ -132,7 +132,7 @@ describe("signed records", () => {
     expect(() => recordFromPayload(null)).to.throw(InvalidInputError, /^payload: /);
   });
 
-  it("accept a countersignature over the same body without it", () => {
+  it("may have a countersignature over the same body without this signature", () => {
     const countersigned = records[2]!.body;
     const buyer = countersigned.buyer as Address;
     expect(checkNestedSignature(countersigned, "buyer_signature", buyer)).to.equal(true);

@@ -7,8 +7,8 @@ import { type RecoverPublicKey, recoverByNoble } from "tallystick-protocol/signa
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const ORDER = secp256k1.Point.Fn.ORDER;
 /**
- * The numbers at which implementations may differ: zero, one, the order and its neighbours, and a number whose bits are
- * all ones.
+ * The numbers at which implementations may differ: small numbers, numbers near half of the order and near the order, and
+ * the largest number.
  */
 const edges = [0n, 1n, 2n, ORDER / 2n, ORDER / 2n + 1n, ORDER - 1n, ORDER, ORDER + 1n, (1n << 256n) - 1n].map(
   (value) => Uint8Array.from(Buffer.from(value.toString(16).padStart(64, "0"), "hex")),
@@ -28,11 +28,11 @@ describe("key recovery by WebAssembly", () => {
     }
   };
 
-  it("is compiled once in a process, whoever asks", async () => {
+  it("is compiled only once in a process", async () => {
     expect(await recoverByWasm()).to.equal(recoverFast);
   });
 
-  it("finds the key of every signature by a key", () => {
+  it("finds the key that made a signature", () => {
     fc.assert(
       fc.property(bytes32, bytes32, (secret, hash) => {
         fc.pre(secp256k1.utils.isValidSecretKey(secret));

@@ -24,7 +24,7 @@ describe("remembered recovery", () => {
     signature = await signBody(body, { privateKey });
   });
 
-  it("recovers the key of a body's signature once, and again for another body or signature", async () => {
+  it("recovers the key only once for each body object and signature", async () => {
     const recover = counting();
     for (let n = 0; n < 3; n++) expect(isSignedBy(body, signature, signer, recover)).to.equal(true);
     expect(isSignedBy(body, signature, `0x${"00".repeat(20)}`, recover)).to.equal(false);
@@ -37,7 +37,7 @@ describe("remembered recovery", () => {
     expect(asked).to.equal(3);
   });
 
-  it("distinguishes a signature over a body from the one inside it", () => {
+  it("distinguishes a signature over a body from a signature inside of the body", () => {
     const recover = counting();
     const countersigned = { ...body, buyer_signature: signature };
     for (let n = 0; n < 2; n++) {
@@ -55,7 +55,7 @@ describe("remembered recovery", () => {
     expect(asked).to.equal(1);
   });
 
-  it("accepts results that another thread read", () => {
+  it("uses results that another thread computed", () => {
     const recover = counting();
     recover.known.add(body, { signature, signer });
     expect(isSignedBy(body, signature, signer, recover)).to.equal(true);

@@ -9,7 +9,7 @@ const bytes32 = () => fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes
 const privateKeys = () => bytes32().filter((key) => BigInt(key) > 0n && BigInt(key) < 1n << 255n);
 
 describe("a signature by a private key", () => {
-  it("equals the signature of viem's account for that key", async () => {
+  it("equals the signature of viem's account for the same key", async () => {
     await fc.assert(
       fc.asyncProperty(privateKeys(), bytes32(), async (key, hash) => {
         const account = privateKeyToAccount(key);

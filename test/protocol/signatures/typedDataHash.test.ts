@@ -16,7 +16,7 @@ const uint = (bits: bigint) =>
 const chainId = () => fc.nat();
 const text = (minLength: number) => fc.string({ unit: "grapheme", minLength, maxLength: 200 });
 
-/** Both ways to the hash of the same data. */
+/** Our hash and viem's hash of the same data must be equal. */
 function agree(data: FlatTypedData): void {
   expect(typedDataHash(data)).to.equal(hashTypedData(data as Parameters<typeof hashTypedData>[0]));
 }
@@ -54,7 +54,7 @@ describe("the hash of typed data", () => {
 
   it("equals viem's for domains with any text", () => {
     fc.assert(
-      // viem leaves an empty text out of the domain.
+      // viem leaves an empty text out of the domain, so the texts here are not empty.
       fc.property(text(1), text(1), (name, version) =>
         agree({
           domain: { name, version, chainId: 1, verifyingContract: `0x${"ab".repeat(20)}` },

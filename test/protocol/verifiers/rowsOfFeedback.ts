@@ -3,7 +3,7 @@ import { fileHash } from "tallystick-protocol/erc8004/jsonFile";
 import { feedbackOf, key } from "../erc8004/support/feedbackOf.ts";
 import type { Verifier } from "./verifier.ts";
 
-/** The name of the fault for changes in a proof, or in an entry, which then has another hash. */
+/** The words in the error for changes in a proof or in an entry. A changed entry has another hash. */
 const OF_PROOFS = /proof|entry|checkpoint|signed|hash|origin|receipt|rating/;
 
 export const feedbackRows: Verifier[] = [
@@ -23,11 +23,11 @@ export const feedbackRows: Verifier[] = [
       { at: /^$|./, words: /canonical|must be|Unrecognized/ },
     ],
     taken: [
-      { at: /^agentId /, why: "which identity is meant is the registry's to say: the event has it" },
-      { at: /^agentRegistry /, why: "the same" },
+      { at: /^agentId /, why: "the event of the registry has the identity, not the file" },
+      { at: /^agentRegistry /, why: "the event of the registry has the identity, not the file" },
       {
         at: /^tallystick\.receipt_proof\.verifier_key (?:other|cut|empty|longer)/,
-        why: "the key that is known counts",
+        why: "the verifier uses the known key",
       },
     ],
   },
@@ -49,7 +49,7 @@ export const feedbackRows: Verifier[] = [
   },
 ];
 
-/** JSON with sorted keys at every level. It does not check whether everything can be signed. */
+/** JSON with sorted keys at every level. It does not check whether every value can be signed. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, it) =>
     it !== null && typeof it === "object" && !Array.isArray(it)

@@ -63,11 +63,11 @@ const tree = new MerkleTree();
 for (const entry of entries) tree.append(lineLeafHash(entryLine(entry)));
 const leaf = (n: number): Uint8Array => lineLeafHash(entryLine(entries[n] as LedgerEntry));
 
-/** These verifiers answer yes or no, so they name no fault. */
+/** These verifiers return only true or false, so they cannot name the fault. */
 const no = (holds: boolean): string | undefined => (holds ? undefined : "no");
 const onlyNo = [{ at: /^/, words: /^no$/ }];
 
-/** RFC 9162 allows this change. The root and its size come together, from a checkpoint or from the chain. */
+/** RFC 9162 allows this change. It does no harm, because a checkpoint or the chain gives a root together with its size. */
 const SAME_PATH = "the path is the same in trees of both sizes";
 
 const inclusion = (index: number, size: number): Verifier => ({
@@ -138,11 +138,11 @@ const bundleSays = [
 ];
 const looked = {
   at: /^bundle\.anchor\.transaction other/,
-  why: "only the chain knows it: confirmProof asks",
+  why: "only the chain knows the transaction, and confirmProof asks the chain",
 };
 const saysLess = {
   at: /^bundle\.(?:ledger|anchor) null/,
-  why: "claims less: no anchor, which the result shows",
+  why: "the proof claims less, and the result shows that",
 };
 
 const trustReport = signTrustReport(
@@ -157,7 +157,7 @@ const trustReport = signTrustReport(
 const WITNESS = { name: "witness.test/w1", seed: new Uint8Array(32).fill(8) };
 const witnessKey = formatCosignerKey(cosignerKey(WITNESS.name, ed25519.getPublicKey(WITNESS.seed)));
 
-/** A proof in C2SP's form, and the policy for it. */
+/** A proof in C2SP's form, and a policy that accepts it. */
 function tlogProof() {
   const text = formatCheckpoint({ origin: ORIGIN, size: 7, root: tree.root(7) });
   const signatures = [signNote(text, ORIGIN, SEED), cosign(text, WITNESS.name, WITNESS.seed, 1_767_225_600)];
@@ -175,7 +175,7 @@ function tlogProof() {
 export const proofRows: Verifier[] = [
   {
     name: "verifyTlogProof",
-    // Every part of the file and every line of the policy separately.
+    // The parts of the file and the lines of the policy are separate fields, so that each is changed.
     input: () => {
       const { file, policy } = tlogProof();
       const [head = "", checkpoint = ""] = file.split(/\n\n(.*)/s);
@@ -275,8 +275,8 @@ export const proofRows: Verifier[] = [
     says: [...bundleSays, { at: /^known/, words: /the key|is by the writer/ }],
     taken: [
       looked,
-      { at: /^bundle\.anchor null/, why: "claims less: no anchor, which the result shows" },
-      { at: /^bundle\.verifier_key (?:other|cut|empty|longer)/, why: "the keys that are known count" },
+      { at: /^bundle\.anchor null/, why: "the proof claims less, and the result shows that" },
+      { at: /^bundle\.verifier_key (?:other|cut|empty|longer)/, why: "the verifier uses the known keys" },
     ],
   },
   {
@@ -314,7 +314,7 @@ export const proofRows: Verifier[] = [
     },
     says: [{ at: /^/, words: /other_key|signed_by|signature|trust_report|Unrecognized key/ }],
     taken: [
-      { at: /verification_url (?:other|cut|empty|longer)/, why: "the address that the node was asked at" },
+      { at: /verification_url (?:other|cut|empty|longer)/, why: "the signature does not cover this address" },
     ],
   },
   {

@@ -60,7 +60,7 @@ const canaries = {
 const BREACH = `brch_${"0".repeat(26)}`;
 const reports = { report_hash: `0x${"cd".repeat(32)}`, outcomes_hash: `0x${"ef".repeat(32)}` };
 
-/** A body of each type that can be settled, and its signer. */
+/** A body of each record type, and its signer. */
 const bodies: { [type in RecordType]: { fields: RecordBody; by: typeof agent } } = {
   listing: { fields: listing, by: agent },
   receipt: { fields: receipt, by: agent },
@@ -220,7 +220,7 @@ const bodies: { [type in RecordType]: { fields: RecordBody; by: typeof agent } }
   },
 };
 
-/** The engine's look-ups. The ledger has the one receipt, and nothing that would cause another refusal. */
+/** What the rules look up in the ledger. The ledger has only the receipt, and nothing that causes another refusal. */
 const context: RuleContext = {
   now: NOW,
   devMode: false,
@@ -239,7 +239,7 @@ async function withConsent(body: RecordBody): Promise<RecordBody> {
   return { ...body, agent_signature: await signBody(body, { account: agent }) };
 }
 
-const NOBODY_NAMED = "then it is the body's agent, or whoever's key it was";
+const NOBODY_NAMED = "then the signer is the agent of the body, or the account whose key signed";
 
 /** The checks of settlement for a record: its form, its ledger, the rules of its type, and its signature. */
 const recordRow = (type: RecordType): Verifier => ({
@@ -257,7 +257,7 @@ const recordRow = (type: RecordType): Verifier => ({
     await checkSignature(record, undefined);
   },
   given: /^(?:$|ledger$)/,
-  // The whole body is signed. So a change that leaves it well-formed makes the signature invalid.
+  // The whole body is signed. So any change of the body that keeps it well-formed makes the signature invalid.
   says: [
     ...(type === "audit_canary" ? [{ at: /^sent\.body\.reveal/, words: /signature|commitment/ }] : []),
     { at: /^sent\.(?:body|signer$)/, words: /signature|signer/ },
@@ -268,14 +268,14 @@ const recordRow = (type: RecordType): Verifier => ({
   taken: [
     {
       at: /^sent\.type missing/,
-      why: "the address that it is sent to says the type; what is signed says it too",
+      why: "the URL path and the signed body have the type too",
     },
     ...(type === "claim" || type === "endorsement"
       ? []
       : [{ at: /^sent\.signer (?:missing|null)/, why: NOBODY_NAMED }]),
     ...(isBoundType(type)
       ? []
-      : [{ at: /^ledger/, why: "listings and receipts count once, wherever they stand" }]),
+      : [{ at: /^ledger/, why: "listings and receipts are not bound to a ledger" }]),
   ],
 });
 
@@ -292,6 +292,6 @@ export const recordRows: Verifier[] = [
     input: async () => ({ ...listing, payee_signature: await signBody(listing, { account: payee }) }),
     judge: (body: RecordBody) => (checkPayeeSignature(body) ? undefined : "payee_signature does not hold"),
     says: [{ at: /^/, words: /payee_signature/ }],
-    taken: [{ at: /^payee missing/, why: "then nobody but the agent is paid, and nobody has to agree" }],
+    taken: [{ at: /^payee missing/, why: "then the agent itself is paid, and no other account must sign" }],
   },
 ];

@@ -42,7 +42,7 @@ const address = (byte: string): Address => `0x${byte.repeat(20)}`;
 const hash = (byte: string): Hex => `0x${byte.repeat(32)}`;
 
 const SEED = new Uint8Array(32).fill(9);
-const EARLIER = "before its end is in time too";
+const EARLIER = "an earlier time is also before the end";
 
 const hire: Hire = {
   hireId: hash("1a"),
@@ -74,7 +74,7 @@ const permit: Permit = {
   deadline: 1_767_229_200n,
 };
 
-/** A wallet's signed message (EIP-712), as contracts accept it. No signed field can be changed. */
+/** A message that a wallet signs (EIP-712), as contracts accept it. A change of any signed field is refused. */
 function word<T extends object>(name: string, about: T, typedData: (about: T) => unknown): Verifier {
   const digestOf = (it: T) => hashTypedData(typedData(it) as TypedDataDefinition);
   return {
@@ -356,7 +356,7 @@ export const wordRows: Verifier[] = [
     taken: [
       {
         at: /^signed with one more/,
-        why: "what stands beside the signed body is nobody's word, and not kept",
+        why: "fields next to the signed body are not signed, and are dropped",
       },
     ],
   },

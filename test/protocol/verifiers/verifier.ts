@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import { everyChange } from "../../support/everyChange.ts";
 
-/** A row of the table: a verifier, and an input that it accepts. */
+/** A row of the table: a verifier, and an input that the verifier accepts. */
 export type Verifier = {
   name: string;
   input: () => object | Promise<object>;
@@ -10,11 +10,11 @@ export type Verifier = {
    * Returns undefined for a valid input, else the reason for the refusal. A thrown TallystickError is a refusal too.
    */
   judge: (input: never) => unknown;
-  /** Paths of values that the caller gives in TypeScript. They keep their type. */
+  /** The paths of values that the caller gives in TypeScript. A change keeps the type of these values. */
   given?: RegExp;
   /**
-   * The expected name of the fault by path, if it is not the field itself. For example, a signature is over many
-   * fields.
+   * The expected words in the reason, by path. They are necessary where the reason does not name the changed field. For
+   * example, a signature covers many fields.
    */
   says?: { at: RegExp; words: RegExp }[];
   /** Changes (`<path> <what>`) that the verifier may accept, and the reasons. */
@@ -22,8 +22,8 @@ export type Verifier = {
 };
 
 /**
- * Changes every field of a verifier's input, one at a time. The verifier must refuse each change, and name the wrong
- * part.
+ * Changes every field of a verifier's input, one at a time. The verifier must refuse each changed input, and name the
+ * wrong part.
  */
 export async function holdToEveryField({
   input,
@@ -58,7 +58,7 @@ export async function holdToEveryField({
   expect(faults.slice(0, 20)).to.deep.equal([]);
   expect(count, "changes").to.be.greaterThan(3);
   const unused = taken.filter(({ at }) => !seen.has(at)).map(({ at }) => at.source);
-  expect(unused, "exceptions that nothing needs").to.deep.equal([]);
+  expect(unused, "exceptions that no change needs").to.deep.equal([]);
 }
 
 async function refusal(judge: Verifier["judge"], input: unknown): Promise<string | undefined> {
@@ -66,7 +66,7 @@ async function refusal(judge: Verifier["judge"], input: unknown): Promise<string
     const answer = await judge(input as never);
     return answer === undefined ? undefined : String(answer);
   } catch (error) {
-    // Any other error is a fault of the verifier, and the test fails.
+    // Any other error is a fault of the verifier. Then the test fails.
     if (!(error instanceof TallystickError)) throw error;
     const fields =
       error instanceof InvalidInputError ? error.issues.map(({ field }) => field) : [error.field];

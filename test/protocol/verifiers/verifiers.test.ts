@@ -4,8 +4,8 @@ import { recordRows } from "./rowsOfRecords.ts";
 import { wordRows } from "./rowsOfWords.ts";
 import { holdToEveryField } from "./verifier.ts";
 
-/** A new verifier is a row in one of the lists. */
-describe("with any field of its input changed, it refuses and names what does not hold:", () => {
+/** Add a new verifier as a row of one of the lists. */
+describe("every verifier refuses an input with any changed field, and names the wrong part:", () => {
   for (const row of [...feedbackRows, ...proofRows, ...recordRows, ...wordRows])
     it(row.name, () => holdToEveryField(row));
 });

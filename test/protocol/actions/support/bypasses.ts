@@ -2,7 +2,7 @@
 export const wallet = `0x${"ab".repeat(20)}`;
 export const usdc = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
 
-/** Rules as an operator would write them for an agent that works on one project. */
+/** Rules that an operator may write for an agent that works on one project. */
 export const rules = {
   version: 3,
   rules: [
@@ -111,7 +111,7 @@ const pay = (more: object): object => ({
   ...more,
 });
 
-/** Attempts to bypass the rules, by their trick. Every one must be denied. */
+/** Attempts to bypass the rules, grouped by their trick. All of them must be denied. */
 export const bypasses: { [trick: string]: object[] } = {
   "a command in one string": [
     { type: "terminal", command: "rm -rf /", cwd },

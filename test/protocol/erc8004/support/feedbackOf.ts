@@ -22,10 +22,10 @@ export const key = noteVerifierKey(ORIGIN, ed25519.getPublicKey(SEED));
 const [seller, buyer] = [`0x${"11".repeat(32)}`, `0x${"22".repeat(32)}`] as const;
 const registry = { chainId: 8453, address: `0x${"80".repeat(20)}` as Address };
 
-/** Changes that the operator of a ledger made to the sent records. */
+/** A change that the ledger's operator makes to a record before the ledger takes it. */
 export type Forgery = (record: SignedRecord) => SignedRecord | Promise<SignedRecord>;
 
-/** The content of a feedback file, and a ledger with its receipt and rating. */
+/** The content of a feedback file about the receipt and the rating of a ledger with these two entries. */
 export async function feedbackOf({
   ratingLedger = "local" as LedgerName,
   receiptAs = (it) => it,

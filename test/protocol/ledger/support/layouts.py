@@ -1,9 +1,10 @@
-"""Ledgers in many layouts, and what Python makes of any file: an oracle with nothing but the standard library.
+"""Writes ledgers in many layouts, and gives Python's verdict on any ledger file. Uses only the standard library.
 
     layouts.py write SEED COUNT   prints COUNT ledgers, one JSON line each: {"name", "file" (base64), "verdict"}
-    layouts.py judge              reads files from standard input, one in base64 a line; prints their verdicts
+    layouts.py judge              reads files from standard input, one in base64 on each line; prints their verdicts
 
-A verdict is {"entries", "head", "other": lines in other layouts, "first": the first of these} or {"line": the first bad one}.
+A verdict is {"entries", "head", "other": number of lines in other layouts, "first": number of the first such line} or
+{"line": number of the first bad line}.
 """
 import base64
 import hashlib
@@ -30,7 +31,7 @@ def no_constant(name):
 
 
 def depth(value):
-    """Counted without recursion, which Python limits."""
+    """The depth of a value, counted without recursion, because Python limits recursion."""
     deepest, todo = 0, [(value, 1)]
     while todo:
         item, level = todo.pop()
@@ -126,7 +127,7 @@ def ledger(rng, count):
 
 
 def own_text(rng, text):
-    """A string in a spelling that is nobody's: any character raw, escaped in either case, or short."""
+    """A string in a random spelling: each character raw, escaped in upper or lower case, or with a short escape."""
     out = ""
     for char in text:
         point = ord(char)
@@ -152,7 +153,7 @@ def own_number(rng, number):
 
 
 def own(rng, item):
-    """A value in a layout that is nobody's."""
+    """A value in a random layout."""
     gap = lambda: rng.choice(["", "", " ", "  ", "\t", "\r", " \r"])
     if isinstance(item, dict):
         members = list(item.items())
@@ -189,7 +190,7 @@ LAYOUTS = {
 
 
 def put_in(rng, line, what):
-    """The line with a further member at its end."""
+    """The line with an additional member at its end."""
     at = line.rindex("}")
     return line[:at] + what + line[at:]
 
@@ -213,7 +214,7 @@ SPOILED = {
 
 
 def encoded(line):
-    # Lone surrogates have no UTF-8. They are written in the usual wrong form, and a reader refuses them.
+    # UTF-8 has no lone surrogates. They are written as three bytes each, which a reader refuses.
     return line.encode("utf-8", "surrogatepass")
 
 
