@@ -27,7 +27,7 @@ function codeOf(value: unknown, capability = id): string {
 const withInput = (schema: unknown): unknown => ({ input: schema, output });
 
 describe("a custom capability", () => {
-  it("is checked by the schemas of its seller, before and after paying", () => {
+  it("is checked with the seller's schemas: the params before the payment, the result after it", () => {
     const schemas = readCustomSchemas(id, { input, output });
     expect(() => checkCustomInput(schemas, { page: 3, language: "it" })).not.to.throw();
     expect(() => checkCustomInput(schemas, { page: 0 })).to.throw("params.page");
@@ -45,19 +45,19 @@ describe("a custom capability", () => {
     expect(codeOf({ input_schema: input, output_schema: output })).to.equal("none");
   });
 
-  it("needs an id that begins with custom.", () => {
+  it("must have an id that begins with custom.", () => {
     for (const other of ["text.sing.it", "customs.acme.ocr", "custom"]) {
       expect(codeOf({ input, output }, other)).to.equal("unknown_capability");
     }
   });
 
-  it("is refused when its schemas are not valid schemas", () => {
+  it("is refused when it does not have two valid schemas", () => {
     for (const value of [null, "schema", [], {}, { input }, { input: true, output }, { input: [], output }]) {
       expect(codeOf(value)).to.equal("invalid_schema");
     }
   });
 
-  it("cannot make the buyer follow references, inside the schema or to other servers", () => {
+  it("is refused when its schemas have references", () => {
     expect(codeOf(withInput({ $ref: "#" }))).to.equal("invalid_schema");
     expect(codeOf(withInput({ properties: { a: { $ref: "https://evil.example/s.json" } } }))).to.equal(
       "invalid_schema",
@@ -65,7 +65,7 @@ describe("a custom capability", () => {
     expect(codeOf(withInput({ $id: "https://evil.example/" }))).to.equal("invalid_schema");
   });
 
-  it("cannot make the buyer's regular expressions run for a long time", () => {
+  it("is refused when its regular expressions may run for a long time", () => {
     for (const pattern of [
       "^(a+)+$",
       "(x|xx)*y",
@@ -97,7 +97,7 @@ describe("a custom capability", () => {
     expect(codeOf(withInput({ type: "string", format: "uri-template" }))).to.equal("invalid_schema");
   });
 
-  it("is refused when its schemas are huge, deep or not understood", () => {
+  it("is refused when its schemas are too large or too deep, or have an unknown or invalid keyword", () => {
     expect(codeOf(withInput({ title: "x".repeat(MAX_SCHEMA_LENGTH) }))).to.equal("invalid_schema");
     let deep: unknown = {};
     for (let level = 0; level < 40; level++) deep = { not: deep };

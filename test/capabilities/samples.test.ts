@@ -15,7 +15,7 @@ describe("the samples of every capability", () => {
     const damaged = own.filter(({ fails }) => fails !== undefined);
 
     describe(capability.id, () => {
-      it("have at least five good ones and ten damaged ones", () => {
+      it("are at least five good and ten damaged samples", () => {
         expect(good.length).to.be.at.least(5);
         expect(damaged.length).to.be.at.least(10);
         expect(new Set(own.map(({ name }) => name)).size).to.equal(own.length);
@@ -46,7 +46,7 @@ describe("the samples of every capability", () => {
         });
       }
 
-      it("have a damaged one for every check", () => {
+      it("have a damaged sample for every check", () => {
         const names = checksOf(capability, "v1").map(([name]) => name);
         const covered = new Set(damaged.map(({ fails }) => fails));
         expect(names.filter((name) => !covered.has(name))).to.deep.equal([]);

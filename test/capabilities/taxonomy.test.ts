@@ -9,7 +9,7 @@ describe("the taxonomy of capabilities", () => {
     expect(catalogue.map(({ id }) => id)).to.deep.equal(taxonomy.map(({ id }) => id));
   });
 
-  it("knows the id of every sample, and the family it belongs to", () => {
+  it("knows the id of every sample, and its family", () => {
     for (const { id, capability } of readSamples()) {
       expect(findFamily(id)?.family.id, id).to.equal(capability);
       expect(capabilityProblem(id), id).to.equal(undefined);
@@ -30,7 +30,7 @@ describe("the taxonomy of capabilities", () => {
     expect(capabilityProblem("text.translate.en.it.rude")?.message).to.contain("has no level rude");
   });
 
-  it("finds no family under the names of properties that every object has", () => {
+  it("finds no family for ids with the names of properties that every object has", () => {
     for (const id of ["text.summarize.constructor", "text.rewrite.__proto__", "image.upscale.tostring"]) {
       expect(findFamily(id), id).to.equal(undefined);
       expect(capabilityProblem(id), id).not.to.equal(undefined);

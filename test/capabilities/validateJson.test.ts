@@ -9,7 +9,7 @@ const schema = {
 };
 
 describe("validateJson", () => {
-  it("names each fault once, at its field", () => {
+  it("reports each fault once, with its field", () => {
     expect(validateJson(schema, { data: [1, "two"] }, "params").map(({ field }) => field)).to.deep.equal([
       "params.data.1",
     ]);
@@ -18,7 +18,7 @@ describe("validateJson", () => {
     ]);
   });
 
-  it("names missing fields and unexpected fields", () => {
+  it("reports missing fields and unexpected fields", () => {
     expect(validateJson(schema, { date: [] }, "params")).to.deep.include({
       field: "params.date",
       message: "is not expected here",
@@ -29,7 +29,7 @@ describe("validateJson", () => {
     ]);
   });
 
-  it("reports nothing about values that fit", () => {
+  it("reports nothing for values that fit", () => {
     expect(validateJson(schema, { data: [1.5], "a/b": "c" }, "params")).to.deep.equal([]);
   });
 });

@@ -73,8 +73,9 @@ const { schema } = fc.letrec<{ schema: JsonSchema }>((tie) => {
 });
 
 /**
- * The errors of the other validator: it treats names that every object has as present, it fails `contains` on an empty
- * list even with a minimum of 0, and it treats an empty list as equal to an empty object.
+ * Whether the two validators can be compared. The other validator has three errors. It finds the properties that every
+ * object inherits. It refuses an empty list for `contains`, even with a minimum of 0. And for it an empty list equals an
+ * empty object.
  */
 const isComparable = (shape: JsonSchema, given: unknown): boolean => {
   const [asked, written] = [JSON.stringify(shape), `${JSON.stringify(shape)} ${JSON.stringify(given)}`];
@@ -99,7 +100,7 @@ describe("validateJson compared with another validator", () => {
     expect(fitting).to.be.within(compared / 20, (compared * 19) / 20);
   });
 
-  it("counts the items that an array must contain", () => {
+  it("counts the items that `contains` describes", () => {
     const contains = { contains: { const: 1 }, minContains: 0, maxContains: 2 };
     const fits = (shape: JsonSchema, given: unknown) => validateJson(shape, given, "value").length === 0;
     expect(fits({ contains: { const: 1 } }, [])).to.equal(false);
@@ -107,7 +108,7 @@ describe("validateJson compared with another validator", () => {
     expect([[], [1, 1], [1, 1, 1]].map((given) => fits(contains, given))).to.deep.equal([true, true, false]);
   });
 
-  it("knows an object's own properties only", () => {
+  it("knows only an object's own properties", () => {
     const [issue] = validateJson({ required: ["toString"] }, {}, "value");
     expect(issue?.message).to.equal('has no "toString"');
     const closed = { properties: {}, additionalProperties: false };
@@ -115,8 +116,8 @@ describe("validateJson compared with another validator", () => {
   });
 });
 
-describe("the cost of a stranger's value or schema", () => {
-  it("is limited in depth and number, and a circular value does not run forever", () => {
+describe("validateJson with a stranger's value or schema", () => {
+  it("limits the depth and the number of values, also for a circular value", () => {
     let deep: unknown = 0;
     for (let level = 0; level < 200_000; level++) deep = [deep];
     expect(validateJson({}, deep, "value")[0]?.message).to.contain(`${MAX_JSON_DEPTH} levels`);
@@ -128,7 +129,7 @@ describe("the cost of a stranger's value or schema", () => {
     expect(validateJson({}, wide, "value")[0]?.message).to.contain("values in it");
   });
 
-  it("finds a repeated item among a hundred thousand, and names at most twenty faults", () => {
+  it("finds a repeated item among a hundred thousand items, and reports at most twenty faults", () => {
     const many = Array.from({ length: 100_000 }, (_, at) => ({ at }));
     const unique = { type: "array", uniqueItems: true };
     expect(validateJson(unique, many, "value")).to.deep.equal([]);

@@ -21,7 +21,7 @@ const codeOf = async (run: () => Promise<unknown>): Promise<string> => {
 };
 
 describe("capabilityOf", () => {
-  it("finds the family of every id, with the values of its placeholders", async () => {
+  it("finds the family of an id, with the values of its placeholders", async () => {
     const found = await findCapability("text.translate.en.it.business");
     expect(found?.capability.id).to.equal("text.translate");
     expect(found?.parts).to.deep.equal({ source: "en", target: "it", level: "business" });
@@ -57,7 +57,7 @@ describe("capabilityOf", () => {
 });
 
 describe("checkInput", () => {
-  it("names the field at fault", async () => {
+  it("names the wrong field", async () => {
     const error = await checkInput(mean, { data: [1, "two"] }).catch((caught) => caught);
     expect(error).to.be.instanceOf(InvalidInputError).with.property("code", "invalid_params");
     expect(error.message).to.contain("params.data.1");
@@ -79,7 +79,7 @@ describe("checkInput", () => {
 });
 
 describe("verifyOutput", () => {
-  it("gives the checks in the form of receipts and answers", async () => {
+  it("gives the checks in the forms of a receipt and of an answer", async () => {
     const verification = await verifyOutput(mean, { data: [1, 2] }, { result: 1.6 });
     expect(verification.checks).to.deep.equal({
       matches_schema: true,
@@ -95,7 +95,7 @@ describe("verifyOutput", () => {
     });
   });
 
-  it("counts all other checks as failed when the schema does not fit", async () => {
+  it("counts all other checks as failed when the result does not fit the schema", async () => {
     const { checks } = await verifyOutput(mean, { data: [1] }, "1");
     expect(Object.values(checks)).to.deep.equal([false, false, false]);
   });
@@ -116,7 +116,7 @@ describe("verifyOutput", () => {
     }
   });
 
-  it("never throws for any result, and gives the same answer twice", async () => {
+  it("never throws for any result, and gives the same verification twice", async () => {
     const ids = [...new Map(readSamples().map((sample) => [sample.capability, sample])).values()];
     const output = fc.oneof(fc.anything(), fc.jsonValue());
     await fc.assert(
@@ -143,7 +143,7 @@ describe("verifyOutput", () => {
 });
 
 describe("the types of capabilities", () => {
-  it("are those of the schemas", () => {
+  it("equal the types of the schemas", () => {
     const params: CapabilityInput<"compute.statistics.mean"> = { data: [1, 2] };
     const chart: CapabilityOutput<"chart.generate.from-data"> = {
       image_b64: "",
@@ -152,7 +152,7 @@ describe("the types of capabilities", () => {
       chart_type: "bar",
     };
     const translation: CapabilityOutput<"text.translate.en.it"> = { text: "ciao" };
-    // @ts-expect-error: numbers only
+    // @ts-expect-error: only numbers are allowed
     const wrong: CapabilityInput<"compute.statistics.mean"> = { data: ["1"] };
     const other: CapabilityInput<"custom.acme.ocr"> = { anything: true };
     expect([params, chart, translation, wrong, other]).to.have.length(5);

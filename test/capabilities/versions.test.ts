@@ -18,7 +18,7 @@ const versions: PublishedVersion[] = [
 const capability = { versions };
 
 describe("verification versions", () => {
-  it("are deprecated for 90 days after the next one, and then retired", () => {
+  it("are deprecated for 90 days after the next version, and then retired", () => {
     const window = 90 * 86_400;
     expect(DEPRECATION_WINDOW_SECONDS).to.equal(window);
     expect(versionStatus(capability, "v0", BUMP - 1)).to.equal("current");
@@ -28,12 +28,12 @@ describe("verification versions", () => {
     expect(versionStatus(capability, "v1", BUMP + window + 1)).to.equal("current");
   });
 
-  it("are unknown before they are published, and for a capability without versions", () => {
+  it("are unknown before they are published, and if they do not exist", () => {
     expect(versionStatus(capability, "v1", BUMP - 1)).to.equal("unknown");
     expect(versionStatus(capability, "v3", 3 * BUMP)).to.equal("unknown");
   });
 
-  it("give the versions that a buyer can search for", () => {
+  it("give the oldest and the newest version for which a buyer can search", () => {
     expect(minVerificationVersion(capability, BUMP)).to.equal("v0");
     expect(minVerificationVersion(capability, BUMP + DEPRECATION_WINDOW_SECONDS + 1)).to.equal("v1");
     expect(currentVersion(capability, BUMP - 1)).to.equal("v0");

@@ -40,7 +40,7 @@ function bars(
 }
 const sheet = (ground: Colour = white): Canvas => new Canvas(300, 200, ground);
 
-describe("correct charts in many styles are accepted", () => {
+describe("the checks of charts accept a correct chart in many styles", () => {
   const slot = 165 / values.length;
   const lying = sheet();
   for (const [at, value] of values.entries()) {
@@ -63,18 +63,18 @@ describe("correct charts in many styles are accepted", () => {
   const looks: { [look: string]: Canvas } = {
     plain: bars(sheet(), blue),
     "on an axis that begins at five": bars(sheet(), blue, { base: 5 }),
-    "on a dark ground": bars(sheet(hex("#101418")), hex("#66c2a5")),
+    "on a dark background": bars(sheet(hex("#101418")), hex("#66c2a5")),
     "with a gradient": bars(sheet(), (_, y) => mix(hex("#99bbff"), blue, y / 180)),
-    "in another colour each": bars(
+    "each in another colour": bars(
       sheet(),
       (x) => ["#cc3333", "#33aa55", "#ddaa22"].map(hex)[Math.floor((x - 30) / 43.4) % 3] as Colour,
     ),
-    "nearly without gaps": bars(sheet(), blue, { width: 0.92 }),
+    "almost without gaps": bars(sheet(), blue, { width: 0.92 }),
     thin: bars(sheet(), blue, { width: 0.25 }),
     lying,
     "under a grid": crossed,
     "with numbers in them": labelled,
-    "with a key": keyed,
+    "with a legend": keyed,
     outlined,
     "on a grey panel": panel,
   };
@@ -112,7 +112,7 @@ describe("correct charts in many styles are accepted", () => {
   const lines: { [look: string]: Canvas } = {
     plain: trace(sheet(), 2.5),
     thin: trace(sheet(), 1.2),
-    "on a dark ground": trace(sheet(hex("#101418")), 2),
+    "on a dark background": trace(sheet(hex("#101418")), 2),
     "with markers": trace(sheet(), 2, { markers: true }),
     dashed: trace(sheet(), 2, { dashed: true }),
     "over an area": trace(sheet(), 2, { area: true }),
@@ -144,7 +144,7 @@ describe("correct charts in many styles are accepted", () => {
     plain: pie(),
     "with a hole": pie({ hole: 40 }),
     outlined: pie({ outline: true }),
-    "on a dark ground": pie({ ground: hex("#101418") }),
+    "on a dark background": pie({ ground: hex("#101418") }),
   };
   for (const [look, canvas] of Object.entries(pies)) {
     it(`a pie, ${look}`, async () => {

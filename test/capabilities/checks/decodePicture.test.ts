@@ -78,7 +78,7 @@ describe("decodePicture", () => {
     expect(pair.rgbAt(0, 0)).to.equal(0x070707);
   });
 
-  it("reads palettes with packed and with whole bytes", async () => {
+  it("reads palettes with several pixels in a byte and with one pixel in a byte", async () => {
     const palette = chunk("PLTE", Buffer.from([10, 20, 30, 40, 50, 60, 70, 80, 90]));
     const four = png({ width: 3, height: 1, depth: 2, colour: 3 }, Buffer.from([0, 0b00011000]), [palette]);
     const packed = await decodePicture(four);
@@ -97,12 +97,12 @@ describe("decodePicture", () => {
     expect(seen).to.deep.equal([0x010101, 0x020202, 0x030303, 0x040404]);
   });
 
-  it("refuses too little and too much image data", async () => {
+  it("refuses image data that is too short or too long", async () => {
     expect(await complaint(png({ width: 2, height: 2 }, Buffer.alloc(7)))).to.contain("less image data");
     expect(await complaint(png({ width: 2, height: 2 }, Buffer.alloc(15)))).to.contain("more image data");
   });
 
-  it("stops a decompression bomb at once", async () => {
+  it("stops a decompression bomb before it uses much memory", async () => {
     const bomb = png({ width: 8, height: 8 }, Buffer.alloc(200_000_000));
     const before = process.memoryUsage().arrayBuffers;
     expect(await complaint(bomb)).to.contain("more image data");
@@ -115,7 +115,7 @@ describe("decodePicture", () => {
     expect((await decodePicture(text)).rgbAt(0, 0)).to.equal(0x010203);
   });
 
-  it("refuses pictures too large to decode, by their header", async () => {
+  it("refuses a picture whose header gives too large a size", async () => {
     const wide = png({ width: 65_536, height: 65_536 }, Buffer.alloc(1));
     expect(await complaint(wide)).to.contain(`more than ${MAX_PIXELS} pixels`);
     expect(() => pictureSize(wide)).to.throw("pixels");

@@ -18,7 +18,7 @@ describe("evaluateExpression", () => {
     expect(worthOf("1.5e3 + .5")).to.equal(1500.5);
   });
 
-  it("takes variables, which may hide constants", () => {
+  it("reads variables, which may have the name of a constant", () => {
     expect(worthOf("a * pi", { a: 2 })).to.equal(2 * Math.PI);
     expect(worthOf("e", { e: 3 })).to.equal(3);
   });
@@ -40,7 +40,7 @@ describe("evaluateExpression", () => {
     fc.assert(fc.property(expression, (text) => worthOf(text) === Number(new Function(`return ${text}`)())));
   });
 
-  it("names the part that it does not understand", () => {
+  it("refuses text that is not a valid expression", () => {
     for (const text of [
       "",
       "1 +",
@@ -64,7 +64,7 @@ describe("evaluateExpression", () => {
     }
   });
 
-  it("limits depth and length", () => {
+  it("limits the depth of nesting and the size of the value", () => {
     expect(() => evaluateExpression("(".repeat(5000))).to.throw("nested");
     expect(() => evaluateExpression(`${"-".repeat(5000)}1`)).to.throw("nested");
     expect(() => evaluateExpression("9^9^9^9")).to.throw("finite");

@@ -18,7 +18,7 @@ describe("isPathData", () => {
     }
   });
 
-  it("refuses paths at which browsers stop", () => {
+  it("refuses paths that browsers draw only in part, or not at all", () => {
     for (const data of [
       "L1 1",
       "M1",
@@ -42,7 +42,7 @@ describe("pathPoints", () => {
     return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
   };
 
-  it("has corners around the circle of an arc, in every form of the arc", () => {
+  it("gives points whose box contains the whole circle of an arc, for every form of the arc", () => {
     for (const data of [
       "M50 0A50 50 0 1 1 49.999 0",
       "M0 50a50 50 0 0 1 100 0",
@@ -54,15 +54,15 @@ describe("pathPoints", () => {
       expect(bottom - top, data).to.be.closeTo(100, 0.01);
     }
     expect(boxOf("M0 50A50 50 0 0 1 100 50").map(Math.round)).to.deep.equal([0, 0, 100, 100]);
-    // The large arc has its centre on the other side of its ends.
+    // The large arc between the same ends has its centre on the other side.
     expect(boxOf("M50 0A50 50 0 0 1 100 50").map(Math.round)).to.deep.equal([0, 0, 100, 100]);
     expect(boxOf("M50 0A50 50 0 1 1 100 50").map(Math.round)).to.deep.equal([50, -50, 150, 50]);
-    // These radii are too small for the ends, so they grow.
+    // The radii are too small for the distance of the ends, so SVG enlarges them.
     expect(boxOf("M0 0A1 1 0 0 1 20 0").map(Math.round)).to.deep.equal([0, -10, 20, 10]);
     expect(boxOf("M3 3A0 5 0 0 1 8 9")).to.deep.equal([3, 3, 8, 9]);
   });
 
-  it("keeps a pie whose arc begins outside of the picture and is drawn inside of it", () => {
+  it("counts a pie as inside of the picture if its arc begins outside and is drawn inside", () => {
     const svg = (path: string) =>
       readSvg(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100"><path d="${path}"/></svg>`);
     expect(svg("M-30 50A40 40 0 1 1 -30 50.001Z").outside).to.equal(0);

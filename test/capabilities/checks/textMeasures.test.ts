@@ -52,7 +52,7 @@ describe("measures of texts", () => {
     expect(missingNumber("7 or 12", "")).to.equal(undefined);
   });
 
-  it("find links without the punctuation behind them", () => {
+  it("find links without the punctuation after them", () => {
     expect(linksIn("See https://a.example/x?y=1. Or (mail me@b.example)!")).to.deep.equal([
       "https://a.example/x?y=1",
       "me@b.example",
@@ -67,7 +67,7 @@ describe("measures of texts", () => {
     for (const text of ["Done", "and the", "well,"]) expect(endsSentence(text)).to.equal(false);
   });
 
-  it("compare the topics of two texts", () => {
+  it("tell how many words of one text another text shares", () => {
     expect(sharedStems("translation engines", "An engine translates.")).to.equal(1);
     expect(sharedStems("garden chairs", "An engine translates.")).to.equal(0);
   });
@@ -96,7 +96,7 @@ describe("plain words", () => {
 });
 
 describe("mustPrint", () => {
-  it("names no line of a statement that may not run or not print", () => {
+  it("gives only the lines that the code must print", () => {
     expect(mustPrint("print(\"a\")\nprint('b')", "python")).to.deep.equal(["a", "b"]);
     for (const code of [
       'if x:\n    print("a")',

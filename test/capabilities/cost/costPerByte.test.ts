@@ -7,18 +7,18 @@ import { seededRandom } from "tallystick-runtime/seededRandom";
 import { readSamples } from "../../../tools/samples/readSamples.ts";
 import { FRAGMENTS, placesIn, withHostile } from "./hostileValues.ts";
 
-/** `COST_RUNS=1` tries every fragment everywhere; otherwise each place gets a few, which the seed chooses. */
+/** `COST_RUNS=1` tries every fragment at every place. Otherwise the seed chooses a few fragments for each place. */
 const isLong = process.env.COST_RUNS !== undefined;
 const seed = Number(process.env.COST_SEED ?? 20261122);
 const random = seededRandom(seed);
 
 const LETTERS = 64_000;
-/** Costs below this are ignored, in milliseconds of processor time. */
+/** Milliseconds of processor time. Smaller costs are ignored. */
 const CHEAP_MS = 120;
-/** Eight times the size may cost sixteen times as much, and a little more. A quadratic check costs 64 times as much. */
+/** For input of eight times the size, the cost may be 16 times as high plus 60 ms. A quadratic check costs 64 times. */
 const [TIMES, ROOM_MS] = [16, 60];
 
-/** The processor time of this process for some work, independent of other work of the machine. */
+/** The processor time of this process for some work. Other processes of the machine do not change it. */
 async function costOf(run: () => unknown): Promise<number> {
   const before = process.cpuUsage();
   await run();
@@ -30,7 +30,7 @@ async function expectLinear(what: string, runWith: (letters: number) => () => un
   const large = runWith(LETTERS);
   if ((await costOf(large)) <= CHEAP_MS) return;
   const small = runWith(LETTERS / 8);
-  // The lowest of three times counts, because a garbage collection may happen during any of them.
+  // The lowest of three measurements, because a garbage collection may happen during any of them.
   const least = async (run: () => unknown) =>
     Math.min(await costOf(run), await costOf(run), await costOf(run));
   const [few, many] = [await least(small), await least(large)];
@@ -48,7 +48,7 @@ function fragments(): string[] {
 const catalogue = await loadCatalogue();
 const samples = readSamples().filter(({ fails }) => fails === undefined);
 
-describe("the cost of a verification", function () {
+describe("the processor time of a verification", function () {
   this.timeout(600_000);
 
   for (const capability of catalogue) {
@@ -85,14 +85,14 @@ describe("the cost of a verification", function () {
   const svg = (inner: string) => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">${inner}</svg>`;
   const page = { url: "https://a.example/", fields: ["x"] };
   const named: { [what: string]: (letters: number) => () => unknown } = {
-    "a page of openings without an end": (letters) => () =>
+    "a page of tags that never end": (letters) => () =>
       verifyOutput("data.extract.from-url", page, {
         url: page.url,
         extracted: { x: "<a".repeat(letters / 2) },
         confidence: 1,
         extracted_at: "2026-01-01",
       }),
-    "a drawing of nested groups": (letters) => () =>
+    "a drawing with nested groups": (letters) => () =>
       verifyOutput(
         "image.generate.illustration.svg",
         { prompt: "x" },
@@ -100,7 +100,7 @@ describe("the cost of a verification", function () {
           svg: svg("<g>".repeat(letters / 8) + "</g>".repeat(letters / 8)),
         },
       ),
-    "a drawing of prefixes declared at each level": (letters) => () =>
+    "a drawing that declares a prefix at each level": (letters) => () =>
       verifyOutput(
         "image.generate.illustration.svg",
         { prompt: "x" },
@@ -108,7 +108,7 @@ describe("the cost of a verification", function () {
           svg: svg(`${'<g xmlns:a="b">'.repeat(letters / 20)}${"</g>".repeat(letters / 20)}`),
         },
       ),
-    "a drawing of attributes": (letters) => () =>
+    "a drawing with many attributes": (letters) => () =>
       verifyOutput(
         "image.generate.illustration.svg",
         { prompt: "x" },
@@ -116,13 +116,13 @@ describe("the cost of a verification", function () {
           svg: svg(`<g ${Array.from({ length: letters / 8 }, (_, at) => `a${at}="1"`).join(" ")}/>`),
         },
       ),
-    "a long text that contains no address": (letters) => () =>
+    "a long text of one word": (letters) => () =>
       verifyOutput(
         "text.translate.en.it",
         { text: "Some words. ".repeat(100) },
         { text: "a".repeat(letters) },
       ),
-    "a picture of empty pieces": (letters) => {
+    "a picture with empty chunks": (letters) => {
       const file = Buffer.alloc(8 + 12 * Math.floor(letters));
       Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]).copy(file);
       for (let at = 12; at < file.length - 12; at += 12) file.write("IDAT", at, "latin1");

@@ -1,8 +1,8 @@
 import type { JsonSchema } from "tallystick-capabilities/schemaType";
 
 /**
- * Fragments that cause backtracking in regular expressions when they are repeated: openings without an end,
- * runs, near matches.
+ * Fragments that cause backtracking in regular expressions when they are repeated: beginnings without an end,
+ * repeated characters, and texts that almost match.
  */
 export const FRAGMENTS = [
   "<a",
@@ -48,7 +48,7 @@ export const FRAGMENTS = [
 ] as const;
 
 export type Place = {
-  /** `params` or `output`, then the keys to it. */
+  /** `params` or `output`, then the keys that lead to the place. */
   path: (string | number)[];
   kind: "text" | "list" | "map";
   /** The most characters or items that the schema allows. */
@@ -56,8 +56,7 @@ export type Place = {
 };
 
 /**
- * Every place in a sample that allows a text, a list or an object of any size, by its schema and by its
- * present value.
+ * Every place in a sample that has a text, a list or an object of variable size. The schema gives its largest size.
  */
 export function placesIn(schema: JsonSchema, value: unknown, path: (string | number)[]): Place[] {
   const places: Place[] = [];
@@ -79,8 +78,8 @@ export function placesIn(schema: JsonSchema, value: unknown, path: (string | num
 }
 
 /**
- * A copy of a sample with a value of a given size at a place: a repeated fragment, or the present value
- * repeated.
+ * A copy of a sample with a large value at a place. A text is a repeated fragment. A list repeats its first item, or
+ * has texts that begin with the fragment. An object gets many additional keys.
  */
 export function withHostile(sample: unknown, place: Place, fragment: string, letters: number): unknown {
   const change = (value: unknown, [key, ...rest]: (string | number)[]): unknown => {

@@ -1,6 +1,6 @@
 import { readSamples, type Sample } from "../../../tools/samples/readSamples.ts";
 
-/** A result that a cheating seller may send. `passes` marks a fake that the checks cannot find. */
+/** A result that a dishonest seller may send. The checks cannot find a fake with the verdict `passes`. */
 export type Fake = {
   name: string;
   id: string;
@@ -11,7 +11,7 @@ export type Fake = {
 
 const samples = readSamples().filter(({ fails }) => fails === undefined);
 
-/** A good sample of an id, by its position among the good samples. */
+/** The good sample of an id at this position among its good samples. */
 export function good(id: string, at = 0): Sample {
   const own = samples.filter((sample) => sample.id === id || sample.capability === id);
   const sample = own[at];
@@ -19,7 +19,7 @@ export function good(id: string, at = 0): Sample {
   return sample;
 }
 
-/** A good sample with other output. */
+/** A fake that has the params of a good sample and other output. */
 export function instead(
   of: Sample,
   name: string,

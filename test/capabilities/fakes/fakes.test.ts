@@ -10,23 +10,23 @@ import { textFakes } from "./textFakes.ts";
 
 const fakes: Fake[] = [...pictureFakes, ...textFakes, ...dataFakes];
 
-describe("cheap fakes", () => {
-  it("exist for nearly every capability, and some pass, which shows the limits of the checks", async () => {
+describe("fakes of results", () => {
+  it("exist for almost every capability, and some of them pass, which shows the limits of the checks", async () => {
     expect(fakes.length).to.be.at.least(185);
     expect(fakes.filter(({ verdict }) => verdict === "passes").length).to.be.within(15, fakes.length / 4);
     const families = new Set(fakes.map(({ id }) => findFamily(id)?.family.id));
     const without = (await loadCatalogue()).map(({ id }) => id).filter((id) => !families.has(id));
-    // These two need no fakes: an enlargement is compared with its original, and a feature has the checks of
-    // a reading.
+    // These two need no fakes. The check of an enlarged image compares it with the original. A GeoJSON result has the
+    // same checks as a JSON result.
     expect(without).to.deep.equal(["image.upscale", "data.lookup.weather.geojson"]);
   });
 
   for (const { name, id, params, output, verdict } of fakes) {
-    it(`${verdict === "passes" ? "pass, which nobody should rely on" : "are refused"}: ${id}, ${name}`, async () => {
+    it(`${verdict === "passes" ? "pass, because the checks cannot find them" : "are refused"}: ${id}, ${name}`, async () => {
       await checkInput(id, params);
       const { all_passed, details } = await verifyOutput(id, params, output);
       expect(all_passed ? "passes" : "refused", JSON.stringify(details)).to.equal(verdict);
-      // A fake with the wrong shape would prove nothing about the checks.
+      // A fake must fit the schema. Otherwise the test shows nothing about the other checks.
       if (!all_passed) expect(details).not.to.have.property("matches_schema");
     });
   }

@@ -77,14 +77,14 @@ const svg = (
   output: { svg: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${box}">${inner}</svg>` },
   verdict,
 });
-/** An SVG bomb: a few lines. Each line draws the previous line ten times. */
+/** An SVG bomb: ten groups. Each group draws the previous group ten times. */
 const bomb = (link: (name: string) => string): string =>
   `<g id="s0"><rect width="1" height="1"/></g>${Array.from({ length: 9 }, (_, at) => `<g id="s${at + 1}">${`<use ${link(`s${at}`)}/>`.repeat(10)}</g>`).join("")}`;
 const shapes =
   '<circle cx="20" cy="20" r="9" fill="red"/><rect x="40" y="40" width="9" height="9" fill="blue"/><path d="M1 1 h9 v9 z" fill="green"/>';
 
 export const pictureFakes: Fake[] = [
-  chart("bars of other data", revenue, drawn(withData(revenue, [2210, 640, 1850, 200]))),
+  chart("bars for other data", revenue, drawn(withData(revenue, [2210, 640, 1850, 200]))),
   chart(
     "seven bars for four values",
     revenue,
@@ -99,19 +99,19 @@ export const pictureFakes: Fake[] = [
   chart("bars sold as a line", wave, drawn({ ...wave, chart_type: "bar" })),
   chart("a pie sold as bars", { ...revenue, width: 220 }, drawn({ ...shares, chart_type: "pie" })),
   chart("a line sold as bars", { ...wave, chart_type: "bar" }, drawn(wave)),
-  chart("a line of other data", wave, drawn(withData(wave, [14, 2, 11, 3, 9, 1, 12, 4]))),
+  chart("a line for other data", wave, drawn(withData(wave, [14, 2, 11, 3, 9, 1, 12, 4]))),
   chart("a straight line", wave, drawn(withData(wave, [1, 2, 3, 4, 5, 6, 7, 8]))),
   chart("a pie of equal slices", shares, drawn(withData(shares, [25, 25, 25, 25]))),
   chart("a pie of two slices for four", shares, drawn(withData(shares, [60, 40]))),
   chart("all bars equal", revenue, drawn(withData(revenue, [5, 5, 5, 5]))),
-  chart("the axes alone", revenue, drawChart(revenue, { withSeries: false }).png()),
+  chart("only the axes", revenue, drawChart(revenue, { withSeries: false }).png()),
   chart("noise", revenue, noise(240, 160, 3)),
   chart("nothing", revenue, blank(240, 160, "#ffffff")),
-  chart("another title over the right bars", revenue, drawn({ ...revenue, title: "COSTS" }), "passes"),
-  chart("an upside-down scale of one value", withData(revenue, [7]), drawn(withData(revenue, [9])), "passes"),
-  illustration("one tone", blank(128, 128, "#88aacc")),
+  chart("the right bars under another title", revenue, drawn({ ...revenue, title: "COSTS" }), "passes"),
+  chart("one bar for another single value", withData(revenue, [7]), drawn(withData(revenue, [9])), "passes"),
+  illustration("one colour", blank(128, 128, "#88aacc")),
   illustration("noise", noise(128, 128, 5)),
-  illustration("a speck", new Canvas(128, 128, white).paint(circle(64, 64, 3), hex("#ff0000")).png()),
+  illustration("a small dot", new Canvas(128, 128, white).paint(circle(64, 64, 3), hex("#ff0000")).png()),
   illustration("a line", new Canvas(128, 128, white).paint(line(0, 64, 128, 64, 2), hex("#000000")).png()),
   illustration(
     "a drawing of something else",
@@ -122,7 +122,7 @@ export const pictureFakes: Fake[] = [
       .png(),
     "passes",
   ),
-  photo("one tone", blank(128, 128, "#88aacc")),
+  photo("one colour", blank(128, 128, "#88aacc")),
   photo("pure noise", noise(128, 128, 6)),
   photo("a smooth gradient", new Canvas(128, 128, (x) => mix(white, hex("#3366aa"), x / 128)).png()),
   photo(
@@ -130,7 +130,7 @@ export const pictureFakes: Fake[] = [
     new Canvas(128, 128, white).paint(circle(60, 60, 40), hex("#ff0000")).png(),
   ),
   photo("soft noise with edges", blotches.png(), "passes"),
-  svg("drawn wholly outside of its frame", `<g transform="translate(500 500)">${shapes}</g>`),
+  svg("drawn completely outside of its frame", `<g transform="translate(500 500)">${shapes}</g>`),
   svg(
     "drawn outside by coordinates",
     shapes
@@ -143,15 +143,15 @@ export const pictureFakes: Fake[] = [
   svg("shapes of no size", '<rect width="0" height="0"/><circle r="0"/><path d="M1 1"/>'),
   svg("hidden by opacity", `<g opacity="0">${shapes}</g>`),
   svg("hidden by display", `<g style="display:none">${shapes}</g>`),
-  svg("in definitions only", `<defs>${shapes}</defs>`),
+  svg("only in definitions", `<defs>${shapes}</defs>`),
   svg("a script", `${shapes}<script>alert(1)</script>`),
   svg("a picture from elsewhere", `${shapes}<image href="https://evil.example/a.png"/>`),
   svg("a handler", shapes.replace("<circle", '<circle onclick="x()"')),
   svg("one shape", '<circle cx="50" cy="50" r="30" fill="red"/>'),
   svg("paths of NaN", `${shapes}<path d="MNaN NaN L1 1"/>`),
-  svg("ten lines that stand for a billion shapes", `${shapes}${bomb((name) => `href="#${name}"`)}`),
+  svg("ten groups that draw a billion shapes", `${shapes}${bomb((name) => `href="#${name}"`)}`),
   svg(
-    "the same, as xlink",
+    "the same with xlink",
     `${shapes}${bomb((name) => `xlink:href="#${name}" xmlns:xlink="http://www.w3.org/1999/xlink"`)}`,
   ),
   svg(
@@ -159,7 +159,7 @@ export const pictureFakes: Fake[] = [
     `${shapes}${Array.from({ length: 9 }, (_, at) => `<pattern id="p${at}" width="1" height="1">${`<rect width="9" height="9" fill="url(#p${at + 1})"/>`.repeat(9)}</pattern>`).join("")}<rect width="9" height="9" fill="url(#p0)"/>`,
   ),
   svg(
-    "a mark at each of thousands of points",
+    "a marker at each of many points",
     `${shapes}<marker id="m">${shapes.repeat(40)}</marker><path fill="red" marker-mid="url(#m)" d="M0 0${" l1 1".repeat(500)}"/>`,
   ),
   svg(

@@ -54,7 +54,7 @@ export const textFakes: Fake[] = [
     "The mayor warned that the surface was thin near the river, where warmer water flows in.",
   ),
   summarize(
-    "the beginning with a word in front",
+    "the beginning after an additional word",
     "And the harbour of the old town froze for the first time in forty years. Fishermen walked across the ice to their boats.",
   ),
   summarize(
@@ -80,19 +80,19 @@ export const textFakes: Fake[] = [
     "Il porto è gelato per la prima volta in quarant'anni, i pescatori camminano sul ghiaccio e i traghetti sono fermi.",
   ),
   summarize(
-    "the meaning turned round",
+    "the opposite meaning",
     "The harbour did not freeze, the ferry company kept its crossings, and meteorologists expect milder weather at once.",
     "passes",
   ),
   instead(
     summary,
-    "two sentences of the source joined",
+    "two sentences of the source together",
     {
       summary: `${middle} ${(sentences[0] as string).trim()}`,
     },
     "passes",
   ),
-  translate("every second word English", everySecond(plainItalian, plainEnglish)),
+  translate("every second word in English", everySecond(plainItalian, plainEnglish)),
   translate("not translated", plainEnglish),
   translate("half of it", half(plainItalian)),
   translate(
@@ -102,16 +102,16 @@ export const textFakes: Fake[] = [
   translate("a word repeated", "bilancio ".repeat(20)),
   translate("nothing", "   "),
   translate(
-    "the meaning turned round",
+    "the opposite meaning",
     "Il comitato ha respinto il bilancio annuale dopo pochi minuti di calma, anche se nessun membro voleva altre modifiche prima dell'inverno.",
     "passes",
   ),
   translate(
-    "any Italian sentence of that length",
+    "another Italian sentence of the same length",
     "La nave è partita dal porto con molte ore di ritardo, mentre i passeggeri aspettavano al freddo e nessuno sapeva dire quando sarebbe tornata.",
     "passes",
   ),
-  instead(translation, "another sum", { text: italian.replace("1.240,50", "9.240,50") }),
+  instead(translation, "another amount", { text: italian.replace("1.240,50", "9.240,50") }),
   instead(translation, "another address", { text: italian.replace("billing@", "pay@") }),
   instead(translation, "cut off", { text: italian.slice(0, -20) }),
   instead(rewrite, "twice", { text: `${formal} ${formal}` }),
@@ -122,7 +122,7 @@ export const textFakes: Fake[] = [
     "passes",
   ),
   instead(rewrite, "the same text", { text: casual }),
-  instead(rewrite, "only its case changed", { text: casual.toUpperCase() }),
+  instead(rewrite, "only upper case", { text: casual.toUpperCase() }),
   instead(rewrite, "without the number", { text: formal.replaceAll("300", "some") }),
   instead(rewrite, "without the link", { text: formal.replace(/https?:\S+/, "our page") }),
   instead(rewrite, "something else", {
@@ -149,7 +149,7 @@ export const textFakes: Fake[] = [
     ],
   }),
   instead(audio, "noise words", { segments: [{ start_ms: 0, end_ms: 28_000, text: "... --- ..." }] }),
-  instead(audio, "the first second only", {
+  instead(audio, "only the first two seconds", {
     segments: [{ start_ms: 0, end_ms: 2000, text: "Four score and seven years" }],
   }),
   instead(
@@ -185,23 +185,23 @@ export const textFakes: Fake[] = [
   instead(review, "praise", {
     findings: [{ severity: "info", line: 1, message: "This looks good to me overall." }],
   }),
-  instead(review, "the same of every line", {
+  instead(review, "the same finding for every line", {
     findings: [1, 3, 4, 5].map((line) => ({
       severity: "low",
       line,
       message: "Consider adding more tests for pickle.",
     })),
   }),
-  instead(review, "beyond the end", {
+  instead(review, "a finding after the last line", {
     findings: [{ severity: "high", line: 4000, message: "pickle.loads is not safe here." }],
   }),
-  instead(review, "an empty line", {
+  instead(review, "a finding about an empty line", {
     findings: [{ severity: "high", line: 2, message: "pickle.loads is not safe here." }],
   }),
   instead(review, "no finding in faulty code", { findings: [] }, "passes"),
   instead(
     review,
-    "a fault that is none",
+    "an invented fault",
     {
       findings: [
         { severity: "critical", line: 8, message: "The function average divides by the wrong variable." },
@@ -212,13 +212,13 @@ export const textFakes: Fake[] = [
   instead(search, "a private address in IPv6", {
     results: [{ url: "http://[::ffff:10.0.0.1]/merkle", title: "Merkle tree", snippet: "consistency proof" }],
   }),
-  instead(search, "a known host as a user's name", {
+  instead(search, "a known host as the user in a URL", {
     results: [
       { url: "https://rfc-editor.org@a.example/m", title: "Merkle tree", snippet: "consistency proof" },
     ],
   }),
   instead(search, "nothing", { results: [] }),
-  instead(search, "a page of the own machine", {
+  instead(search, "a page on the buyer's own machine", {
     results: [{ url: "http://127.0.0.1/merkle", title: "Merkle tree", snippet: "consistency proof" }],
   }),
   instead(search, "one page three times", {

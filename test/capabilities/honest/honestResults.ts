@@ -1,6 +1,6 @@
 import { good } from "../fakes/fake.ts";
 
-/** Results that honest sellers in different countries may send. Every one must pass. */
+/** Results that honest sellers in different countries may send. All of them must pass. */
 export type Honest = { name: string; id: string; params: unknown; output: unknown };
 
 const translate = (pair: string, text: string, translation: string): Honest => ({
@@ -115,22 +115,22 @@ export const honestResults: Honest[] = [
     "Фестиваль продал 45 300 билетов за сто минут, и организаторы ожидают 2,5 млн зрителей трансляции в 2027 году.",
   ),
   rewrite(
-    "French, with another space in its numbers and quotes of another form",
+    "French, with other spaces in its numbers and other quotation marks",
     'Salut ! On a vendu 1 250 000 places pour le concert du 5.7.2026, c\'est "dingue", et tout le monde est super content du résultat.',
     "Nous avons le plaisir de vous informer que 1\u202f250\u202f000 billets ont été vendus pour le concert du 5 juillet 2026, un résultat « remarquable » dont chacun se réjouit.",
   ),
   rewrite(
-    "German, a number in words of scale",
+    "German, with Millionen in a number",
     "Hey, wir haben letztes Jahr echt 2.500.000 Euro gemacht, Wahnsinn, und der Chef will 2026 noch mehr von uns allen sehen.",
     "Im vergangenen Jahr haben wir einen Umsatz von 2,5 Millionen Euro erzielt; die Geschäftsleitung erwartet für das Jahr 2026 eine weitere Steigerung.",
   ),
   summarize(
-    "German, with rounded words of scale and dates in words",
+    "German, with Millionen in a number and without the date",
     "Am 12.05.2026 eröffnete die Stadt das neue Museum am Fluss. Der Bau kostete 12.500.000 Euro und dauerte fast sieben Jahre, weil der Boden feucht war und die Pläne zweimal geändert werden mussten. Die Direktorin rechnet mit 300.000 Besuchern im Jahr. Viele Anwohner freuen sich über den neuen Park, andere klagen über den Lärm der Busse, die nun den ganzen Tag vor ihren Fenstern halten.",
     "Das neue Museum kostete 12,5 Millionen Euro und erwartet 300 000 Besucher; die Anwohner sind geteilter Meinung.",
   ),
   summarize(
-    "Italian, a time with a point for the source's colon",
+    "Italian, a time with a point in place of the source's colon",
     "Il comune ha approvato ieri, dopo una seduta iniziata alle 18:30 e finita a notte fonda, il nuovo piano del traffico per il centro storico. Le auto private potranno entrare soltanto nelle prime ore del mattino, mentre i residenti riceveranno un permesso annuale gratuito. I commercianti temono di perdere clienti e hanno annunciato una protesta davanti al municipio per la prossima settimana. Gli ambientalisti parlano invece di una giornata storica per la salute di tutti i cittadini.",
     "Nella seduta delle 18.30 il comune ha limitato le auto private in centro; protestano i commercianti.",
   ),
@@ -175,7 +175,7 @@ export const honestResults: Honest[] = [
   search("Crème brûlée", ["Creme brulee, the recipe", "La crème brûlée de ma grand-mère"]),
   search("東京 天気", ["東京の天気予報", "今日の東京"]),
   {
-    name: "a flower whose petals are one shape, drawn twelve times",
+    name: "a flower that draws one petal twelve times",
     id: "image.generate.illustration.svg",
     params: { prompt: "a flower", max_paths: 20 },
     output: {
