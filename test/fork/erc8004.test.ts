@@ -19,10 +19,10 @@ import { readForkSettings } from "./support/forkSettings.ts";
 const URI = "https://agent.example/registration.json";
 
 /**
- * Tests what this repository does with ERC-8004's registries. With FORK_URL they are the registries that are deployed
- * on that chain. Without it they are those of contracts/test/erc8004. So both have to pass the same tests.
+ * Tests this repository's code with ERC-8004's registries. With FORK_URL these are the registries that are deployed on
+ * that chain. Without FORK_URL these are the contracts in contracts/test/erc8004. So both must pass the same tests.
  */
-describe("ERC-8004's registries, deployed or ours", function () {
+describe("the registries of ERC-8004, deployed ones or ours", function () {
   this.timeout(180_000);
   let close: () => Promise<void>;
   let client: ChainReader;
@@ -79,9 +79,9 @@ describe("ERC-8004's registries, deployed or ours", function () {
   };
   let agentId: number;
 
-  it("belong to one another", () => requireRegistries(client, registries));
+  it("belong together", () => requireRegistries(client, registries));
 
-  it("register an agent once, with its own wallet", async () => {
+  it("register an agent only once, with its own wallet", async () => {
     const wanted = { ...posting(agent), name: "Fork", description: "A test.", hire: [] };
     const registered = await registerAgent(wanted);
     expect(registered.status).to.equal("registered");
@@ -93,7 +93,7 @@ describe("ERC-8004's registries, deployed or ours", function () {
     expect(await registerAgent(wanted)).to.include({ status: "found", agentId });
   });
 
-  it("accept a client's feedback once, with its value and tags, and none from the agent's owner", async () => {
+  it("get a client's feedback only once, with its value and tags, and refuse feedback by the agent's owner", async () => {
     expect((await give(agentId)).status).to.equal("sent");
     const again = await give(agentId);
     expect(again.status === "found" && again.found).to.deep.include({
@@ -119,7 +119,7 @@ describe("ERC-8004's registries, deployed or ours", function () {
     expect(await self.catch((error) => error.code)).to.equal("call_refused");
   });
 
-  it("accept anybody's response once, to existing feedback", async () => {
+  it("get a response only once, and refuse a response to feedback that does not exist", async () => {
     const wanted = {
       ...{ ...posting(agent), agentId, feedbackClient: lower(buyer), index: 1 },
       said: { spam: { reason: "other", detail: "" } } as const,
@@ -135,7 +135,7 @@ describe("ERC-8004's registries, deployed or ours", function () {
     expect(await postResponse({ ...wanted, index: 2 }).catch((error) => error.code)).to.equal("call_refused");
   });
 
-  it("clear the wallet when the identity moves", async () => {
+  it("delete the agent wallet when the identity gets another owner", async () => {
     const to = lower(buyer);
     await sendOnce({
       ...{

@@ -21,27 +21,27 @@ describe("fundBuyer", () => {
     return { token, address: await token.getAddress() };
   }
 
-  it("mints tokens where anybody may", async () => {
+  it("mints tokens if anybody may mint", async () => {
     const { token, address } = await deploy("TestUSDC");
     await fundBuyer(funding, { token: address, buyer, amount: 7n });
     expect(await token.balanceOf(buyer)).to.equal(7n);
   });
 
-  it("gets a minter appointed where only minters may mint", async () => {
+  it("makes the buyer a minter if only minters may mint", async () => {
     const { token, address } = await deploy("ManagedUSDC", [minter, minter]);
     await fundBuyer(funding, { token: address, buyer, amount: 7n });
     await fundBuyer(funding, { token: address, buyer, amount: 8n });
     expect(await token.balanceOf(buyer)).to.equal(15n);
   });
 
-  it("takes tokens from a named holder", async () => {
+  it("transfers tokens from a named holder", async () => {
     const { token, address } = await deploy("TestUSDC");
     await token.mint(minter, 10n);
     await fundBuyer(funding, { token: address, buyer, amount: 7n, holder: minter });
     expect(await token.balanceOf(minter)).to.equal(3n);
   });
 
-  it("reports what it tried when no source works", async () => {
+  it("reports what it tried when nothing works", async () => {
     const { token, address } = await deploy("ManagedUSDC", [minter, minter]);
     const { ethers, networkHelpers } = chain;
     await networkHelpers.impersonateAccount(minter);
@@ -54,12 +54,12 @@ describe("fundBuyer", () => {
   });
 });
 
-describe("fork settings", () => {
+describe("the settings of a fork", () => {
   it("are empty without FORK_URL", () => {
     expect(readForkSettings({ FORK_BLOCK: "1" })).to.equal(undefined);
   });
 
-  it("accept addresses in any case, and a block", () => {
+  it("may have addresses in upper or lower case, and a block", () => {
     const env = { FORK_URL: "http://x", FORK_BLOCK: "12", FORK_TOKEN: `0x${"AB".repeat(20)}` };
     expect(readForkSettings(env)).to.deep.equal({
       url: "http://x",
@@ -68,7 +68,7 @@ describe("fork settings", () => {
     });
   });
 
-  it("name the setting that is wrong", () => {
+  it("are refused with the name of a wrong setting", () => {
     for (const name of ["FORK_BLOCK", "FORK_TOKEN", "FORK_HOLDER", "FORK_ESCROW", "FORK_LEDGER"]) {
       expect(() => readForkSettings({ FORK_URL: "http://x", [name]: "0x12" }))
         .to.throw(TallystickError, name)
@@ -76,7 +76,7 @@ describe("fork settings", () => {
     }
   });
 
-  it("accept the contracts of a live deployment, and no other token", () => {
+  it("may name the contracts of a live deployment, and then no token", () => {
     const [FORK_ESCROW, FORK_LEDGER] = [`0x${"AB".repeat(20)}`, `0x${"CD".repeat(20)}`];
     const env = { FORK_URL: "http://x", FORK_ESCROW, FORK_LEDGER };
     expect(readForkSettings(env)).to.deep.equal({
@@ -89,7 +89,7 @@ describe("fork settings", () => {
       .with.property("field", "FORK_TOKEN");
   });
 
-  it("know USDC on Base, Base Sepolia and Ethereum, and require the token elsewhere", () => {
+  it("need a token, except on Base, Base Sepolia and Ethereum", () => {
     for (const chainId of [1, 8_453, 84_532])
       expect(tokenOf({ url: "" }, chainId)).to.match(/^0x[0-9a-f]{40}$/);
     const token = `0x${"12".repeat(20)}` as const;

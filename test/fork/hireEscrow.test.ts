@@ -20,8 +20,8 @@ const DAY = 86_400n;
 
 /**
  * With FORK_URL these tests run on a fork of that chain, with the escrow and the ledger that the settings name. If the
- * settings name no escrow, the tests deploy one with that chain's USDC and Safe. Without FORK_URL they run on a fork of
- * a local node, to which our contracts were deployed as to a live chain.
+ * settings name no escrow, the tests deploy one with that chain's USDC and Safe. Without FORK_URL the tests run on a fork
+ * of a local node. They deploy our contracts to the local node as to a live chain.
  */
 describe("HireEscrow on a fork", function () {
   this.timeout(180_000);
@@ -79,7 +79,7 @@ describe("HireEscrow on a fork", function () {
       }),
     ).to.deep.equal([-AMOUNT, AMOUNT]);
 
-    // There is no allowance, so only the permit can move the tokens.
+    // The allowance is zero, so only the permit allows the transfer.
     await (token.connect(buyer) as typeof token).getFunction("approve")(escrowAddress, 0n);
     const permit = await signPermit(byPermit);
     const signature = await sign(buyer, "Hire", byPermit);
@@ -92,7 +92,7 @@ describe("HireEscrow on a fork", function () {
       expect(await status(terms)).to.equal(STATUS.Held);
   });
 
-  it("pays payee and fee when the buyer releases, even if a stranger sends it after the deadline", async () => {
+  it("pays payee and fee when the buyer releases, even if a stranger sends the release after the deadline", async () => {
     const { escrow, escrowAddress, buyer, stranger, payee, feeRecipient, held, idOf, moved, sign, status } =
       world;
     const terms = await held();
@@ -106,7 +106,7 @@ describe("HireEscrow on a fork", function () {
     expect(await status(terms)).to.equal(STATUS.Released);
   });
 
-  it("releases a batch, and only items that the buyer signed", async () => {
+  it("releases the items of a batch that the buyer signed, and no other item", async () => {
     const { escrow, buyer, seller, stranger, payee, held, idOf, moved, sign, status } = world;
     const [first, second] = [await held(), await held()];
     const signatures = [
@@ -122,7 +122,7 @@ describe("HireEscrow on a fork", function () {
     expect([await status(first), await status(second)]).to.deep.equal([STATUS.Released, STATUS.Held]);
   });
 
-  it("splits as the buyer says, with the fee's share rounded down", async () => {
+  it("splits the amount as the buyer says, and rounds the fee's share down", async () => {
     const { escrow, escrowAddress, buyer, payee, feeRecipient, held, moved, status } = world;
     const terms = await held();
     const toSeller = 200_001n;
@@ -135,7 +135,7 @@ describe("HireEscrow on a fork", function () {
     expect(await status(terms)).to.equal(STATUS.Split);
   });
 
-  it("refunds the whole amount by the word of the buyer, the seller or the arbiter, and of nobody else", async () => {
+  it("refunds the whole amount by the word of the buyer, the seller or the arbiter, and refuses a stranger", async () => {
     const { escrow, escrowAddress, buyer, seller, arbiter, stranger, held, idOf, moved, sign, status } =
       world;
     for (const party of [buyer, seller, arbiter]) {
@@ -152,7 +152,7 @@ describe("HireEscrow on a fork", function () {
     }
   });
 
-  it("refunds everything from the deadline on for any caller, delivered or not", async () => {
+  it("refunds the whole amount for any caller from the deadline on, with or without a marked delivery", async () => {
     const { escrow, escrowAddress, buyer, seller, stranger, held, moved, status } = world;
     const [terms, delivered] = [await held(), await held()];
     await escrow.connect(seller).markDelivered(delivered, ZeroHash, "0x");
@@ -173,7 +173,7 @@ describe("HireEscrow on a fork", function () {
 
   it("lets two owners of the Safe stop deposits, but not one owner alone, and lets nobody stop payments", async function () {
     const { escrow, escrowAddress, safe, owners, buyer, hire, held, status } = world;
-    if (safe === undefined) return skip(this, "its guardian is not a Safe that two owners must confirm for");
+    if (safe === undefined) return skip(this, "its guardian is not a Safe that needs two confirmations");
     const terms = await held();
     const pause = escrow.interface.encodeFunctionData("pause", [DAY]);
     await expect(confirm(safe, escrowAddress, pause, [owners[0]])).to.revert(fork.ethers);
@@ -198,7 +198,7 @@ describe("HireEscrow on a fork", function () {
       const receipt = await fork.ethers.provider.getTransactionReceipt(block?.transactions[0] as string);
       return Number(receipt?.gasUsed);
     };
-    // Afterwards escrow and seller hold tokens, and no payment fills an empty slot.
+    // After this, escrow and seller have tokens. So no payment writes to an empty storage slot.
     await held(plain);
     await escrow.connect(buyer).release(await held(plain), "0x");
     const terms = await held(plain);
@@ -213,7 +213,7 @@ describe("HireEscrow on a fork", function () {
     const { escrow, buyer, stranger, payee, held, moved, bar } = world;
     const terms = await held();
     const due = AMOUNT - FEE;
-    if (!(await bar(payee.address, true))) return skip(this, "its token bars nobody");
+    if (!(await bar(payee.address, true))) return skip(this, "its token has no denylist");
     expect(await moved([payee], () => escrow.connect(buyer).release(terms, "0x"))).to.deep.equal([0n]);
     expect(await escrow.credit(payee.address)).to.equal(due);
     await bar(payee.address, false);
@@ -221,7 +221,7 @@ describe("HireEscrow on a fork", function () {
     expect(later).to.deep.equal([due]);
   });
 
-  it("settles while the token is paused, accepts no deposit, and pays after the pause", async function () {
+  it("settles hires and refuses deposits while the token is paused, and pays after the pause", async function () {
     const { escrow, buyer, stranger, payee, feeRecipient, hire, held, moved, stop, status } = world;
     const terms = await held();
     const parties = [payee, feeRecipient];
@@ -237,7 +237,7 @@ describe("HireEscrow on a fork", function () {
     expect(later).to.deep.equal([AMOUNT - FEE, FEE]);
   });
 
-  it("accepts the word of a smart wallet: a Safe that signs for the token and for the escrow, and that sends", async () => {
+  it("accepts the signatures of a Safe for the token and for the escrow, and the Safe's own call", async () => {
     const { escrow, escrowAddress, token, tokenAddress, owners, payee, stranger } = world;
     const { authorization, hire, idOf, moved, status, typed } = world;
     const safe = await openSafe(
@@ -272,9 +272,9 @@ describe("HireEscrow on a fork", function () {
     expect(tokenAddress).to.equal((await escrow.token()).toLowerCase());
   });
 
-  it("accepts the word of a key whose account has code (EIP-7702), sent and signed", async () => {
+  it("accepts calls and signatures of a key whose account has code (EIP-7702)", async () => {
     const { escrow, escrowAddress, buyer, seller, payee, stranger, hire, idOf, moved, sign, status } = world;
-    // This code knows nothing of signatures. The account's key still counts.
+    // This code has no function that checks signatures. So only the account's key can sign.
     for (const account of [buyer, seller]) await delegate(fork, account, escrowAddress, stranger);
     const terms = await hire();
     await escrow.connect(buyer).deposit(terms);
@@ -286,7 +286,7 @@ describe("HireEscrow on a fork", function () {
     expect(await status(terms)).to.equal(STATUS.Released);
   });
 
-  it("deploys its own escrow if none is named", async () => {
+  it("is deployed by the tests if the settings name no escrow", async () => {
     const { escrow: _, ...rest } = settings;
     const own = await newForkedWorld(fork, { ...rest, token: world.tokenAddress });
     expect(own.escrowAddress).not.to.equal(world.escrowAddress);
@@ -296,14 +296,14 @@ describe("HireEscrow on a fork", function () {
   });
 
   describe("with an AnchoredLedger that has a history", () => {
-    it("finds one anchor after the other, up to the head, and lets only the writer add to them", async function () {
+    it("finds all anchors in order up to the head, and lets only the writer add an anchor", async function () {
       if (settings.ledger === undefined) return skip(this, "FORK_LEDGER is not set");
       const contract = await fork.ethers.getContractAt("AnchoredLedger", settings.ledger);
       const until = BigInt(await fork.ethers.provider.getBlockNumber());
       const history = await readLedgerHistory(settings.url, settings.ledger, until);
-      if (history === undefined) return skip(this, "nothing was anchored in the blocks that were looked at");
+      if (history === undefined) return skip(this, "no ledger was anchored in the searched blocks");
       const { ledgerId, anchors, whole } = history;
-      console.log(`      ${anchors.length} anchors of ${ledgerId}${whole ? ", all there are" : ""}`);
+      console.log(`      ${anchors.length} anchors of ${ledgerId}${whole ? ", from the first one on" : ""}`);
       for (const [i, { seq, oldSize, newSize }] of anchors.entries()) {
         const before = anchors[i - 1] ?? { seq: seq - 1n, newSize: whole ? 0n : oldSize };
         expect([seq, oldSize]).to.deep.equal([before.seq + 1n, before.newSize]);
@@ -315,7 +315,7 @@ describe("HireEscrow on a fork", function () {
 
       const writer = await contract.writerOf(ledgerId);
       const [, , halted] = await contract.announcedWriter(ledgerId);
-      if (halted || (await contract.isEquivocated(ledgerId))) return skip(this, "the ledger stands still");
+      if (halted || (await contract.isEquivocated(ledgerId))) return skip(this, "the ledger is halted");
       const heartbeat = (by: string, newSize = size) =>
         impersonate(fork, by).then((signer) =>
           contract.connect(signer).anchor(ledgerId, newSize, root, [], "0x"),
@@ -330,6 +330,6 @@ describe("HireEscrow on a fork", function () {
 
 /** Skips a test, and prints the reason. */
 function skip(context: Mocha.Context, why: string): void {
-  console.log(`      left out: ${why}`);
+  console.log(`      skipped: ${why}`);
   context.skip();
 }

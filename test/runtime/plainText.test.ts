@@ -5,7 +5,7 @@ import { stderrLog } from "tallystick-runtime/stderrLog";
 const CONTROL = "\u001b]0;x\u0007\u009b2J\u007f\u202e\u2066\u2028\u061c";
 
 describe("a stranger's text for a terminal", () => {
-  it("has no character that controls it or turns the text around, and keeps every other one", () => {
+  it("has no character that controls the terminal or changes the direction of text, and all other characters", () => {
     expect(plainText(`a${CONTROL}\nb`)).to.match(/^[ -~]+$/);
     expect(plainLines(`a${CONTROL}\nb`).split("\n")).to.have.length(2);
     expect(plainText("Grüße, 你好 – 🙂 €")).to.equal("Grüße, 你好 – 🙂 €");
@@ -13,7 +13,7 @@ describe("a stranger's text for a terminal", () => {
     expect(JSON.parse(plainLines(JSON.stringify(value, null, 2)))).to.deep.equal(value);
   });
 
-  it("stays on its line of a log, with or without spaces", () => {
+  it("stays on one line of a log", () => {
     const written: string[] = [];
     const { write } = process.stderr;
     process.stderr.write = ((text: string) => written.push(text) > 0) as typeof write;

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { repeatRounds } from "tallystick-runtime/repeatRounds";
 
 describe("repeated rounds", () => {
-  it("go on after rounds that fail, and log each failure", async () => {
+  it("continue after rounds that fail, and log each failure", async () => {
     const logged: string[] = [];
     let rounds = 0;
     const repeated = repeatRounds(
@@ -21,7 +21,7 @@ describe("repeated rounds", () => {
     expect(logged).to.deep.equal(["Error: at once", "Error: later"]);
   });
 
-  it("throw the error of a round to its caller only, and close without it", async () => {
+  it("throw the error of a requested round only to its caller, and do not log it when they close", async () => {
     const repeated = repeatRounds(
       async (signal) => {
         await new Promise((done) => signal.addEventListener("abort", done));

@@ -2,25 +2,25 @@ import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import { isAddress } from "viem";
 
-/** USDC as Circle deployed it, by chain id. */
+/** The USDC that Circle deployed, by chain id. */
 const USDC: Record<number, Address> = {
   1: "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48",
   8453: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
   84532: "0x036cbd53842c5426634e7929541ec2318f3dcf7e",
 };
 
-/** The chain to fork, and the money to use there. */
+/** The chain to fork, and the contracts to use there. */
 export type ForkSettings = {
   url: string;
-  /** Absent: a recent block. */
+  /** The block to fork; by default a recent block. */
   blockNumber?: number;
-  /** Absent: the chain's USDC. */
+  /** The token to use; by default the chain's USDC. */
   token?: Address;
-  /** An account with enough of the token, if nobody here can mint it. */
+  /** An account with enough of the token. Necessary only if the tests cannot mint the token. */
   holder?: Address;
-  /** A HireEscrow that is deployed there, with its token and guardian; absent: one of ours is deployed on the fork. */
+  /** A HireEscrow on that chain, with its token and guardian. By default the tests deploy an escrow on the fork. */
   escrow?: Address;
-  /** An AnchoredLedger that is deployed there; absent: no ledger is tested. */
+  /** An AnchoredLedger on that chain; undefined if no ledger is tested. */
   ledger?: Address;
 };
 

@@ -4,7 +4,7 @@ import { safeArtifact } from "../../../scripts/ignition/modules/GuardianSafe.ts"
 import type { ForkedChain } from "./forkedChain.ts";
 import { impersonate } from "./fundBuyer.ts";
 
-/** Safe 1.4.1 at its addresses, which are the same on every chain (safe-global/safe-deployments). */
+/** The addresses of Safe 1.4.1, which are the same on every chain (safe-global/safe-deployments). */
 const CANONICAL = {
   singleton: "0x29fcB43b46531BcA003ddC8FCB67FFE91900C762",
   factory: "0x4e1DCf7AD4e460CfD30791CCC4F9c8a4f820ec67",
@@ -13,7 +13,7 @@ const CANONICAL = {
 
 const safeAbi = safeArtifact("Safe.sol/Safe").abi;
 
-/** A Safe that needs two confirmations: made by the chain's own Safe contracts, or deployed here if there are none. */
+/** A Safe that needs two confirmations. It is made by the chain's Safe contracts, or deployed here if there are none. */
 export async function openSafe(fork: ForkedChain, owners: string[], sender: Signer): Promise<Contract> {
   const codes = await Promise.all(
     Object.values(CANONICAL).map((address) => fork.ethers.provider.getCode(address)),
@@ -25,7 +25,7 @@ export async function openSafe(fork: ForkedChain, owners: string[], sender: Sign
 }
 
 /**
- * Replaces the first owners of an existing Safe by our own keys. On the fork, the Safe itself makes the calls.
+ * Replaces the first owners of an existing Safe by our own accounts. On the fork, the Safe itself makes the calls.
  *
  * @returns undefined when the guardian is not a Safe of three or more owners of which exactly two confirm
  */
@@ -40,7 +40,7 @@ export async function takeOverSafe(
   const [there, threshold] = await read.catch(() => [[], 0n] as const);
   if (threshold !== 2n || there.length < owners.length) return undefined;
   const itself = new Contract(guardian, safeAbi, await impersonate(fork, guardian));
-  // Owners are a linked list: each is named with the one before it.
+  // The owners are a linked list. The call needs the owner before the owner to replace.
   let previous = "0x0000000000000000000000000000000000000001";
   for (const [i, owner] of owners.entries()) {
     await itself.getFunction("swapOwner")(previous, there[i], owner);
@@ -71,7 +71,7 @@ export async function confirm(safe: Contract, to: string, data: string, by: Wall
   const transaction = [to, 0n, data, 0, 0n, 0n, 0n, ZeroAddress, ZeroAddress] as const;
   const nonce = await safe.getFunction("nonce")();
   const hash: string = await safe.getFunction("getTransactionHash")(...transaction, nonce);
-  // The Safe wants the signatures in the order of the owners' addresses.
+  // The Safe requires the signatures in the order of the owners' addresses.
   const sorted = [...by].sort((a, b) => (BigInt(a.address) < BigInt(b.address) ? -1 : 1));
   const signatures = sorted.map((owner) => owner.signingKey.sign(hash).serialized);
   return safe.getFunction("execTransaction")(...transaction, concat(signatures));

@@ -39,13 +39,14 @@ const tokenAbi = [
 ];
 
 /**
- * An escrow on a fork, with its parties. It is the named escrow with its token and guardian, or one that is deployed here
- * for the chain's own token, with a Safe as guardian. `safe` is absent unless the guardian is a Safe that needs two owners.
+ * An escrow on a fork, with its parties. It is the escrow that the settings name, with its token and guardian. If they
+ * name none, it is deployed here for the chain's own token, with a Safe as guardian. `safe` is undefined if the guardian
+ * is not a Safe that needs two confirmations.
  */
 export async function newForkedWorld(fork: ForkedChain, settings: ForkSettings) {
   const { ethers, networkHelpers, chainId } = fork;
   const provider = ethers.provider as unknown as Provider;
-  // Fresh keys: the well-known test accounts have EIP-7702 code on public chains, which changes whose signature counts.
+  // The keys are new. On public chains the well-known test accounts have EIP-7702 code, which changes who can sign.
   const person = async () => {
     const wallet = new Wallet(hexlify(randomBytes(32)), provider);
     await networkHelpers.setBalance(wallet.address, 10n ** 18n);
@@ -145,10 +146,10 @@ export async function newForkedWorld(fork: ForkedChain, settings: ForkSettings) 
     idOf,
     balance,
 
-    /** The buyer's signature for the token, with which anybody can deposit the hire. */
+    /** The typed data of the authorization that the buyer signs. With this signature anybody can deposit the hire. */
     authorization,
 
-    /** A hire deposited by the buyer's authorization, sent by a stranger. */
+    /** A hire that a stranger deposited with the buyer's authorization. */
     async held(terms: Partial<Hire> = {}): Promise<Hire> {
       const signed = await hire(terms);
       const signature = await buyer.signTypedData(...authorization(signed));
@@ -156,7 +157,7 @@ export async function newForkedWorld(fork: ForkedChain, settings: ForkSettings) 
       return signed;
     },
 
-    /** The buyer's permit of the amount of a hire. */
+    /** The buyer's permit for the amount of a hire. */
     async signPermit(terms: Hire): Promise<string> {
       const field = (name: string, type: string) => ({ name, type });
       const Permit = [
@@ -176,13 +177,13 @@ export async function newForkedWorld(fork: ForkedChain, settings: ForkSettings) 
       return buyer.signTypedData(tokenDomain, { Permit }, message);
     },
 
-    /** Somebody's signature over one of the escrow's types. */
+    /** A wallet's signature over a message of one of the escrow's types. */
     sign: (wallet: Wallet, name: keyof typeof hireTypes, message: Record<string, unknown>) =>
       wallet.signTypedData(escrowDomain, { [name]: [...hireTypes[name]] }, message),
 
     status: async (terms: Hire) => (await escrow.stateOf(idOf(terms))).status,
 
-    /** The changes of balances by an action, by account. */
+    /** How much an action changes the balance of each account. */
     async moved(accounts: ({ address: string } | string)[], action: () => Promise<unknown>) {
       const before = await Promise.all(accounts.map(balance));
       await action();
@@ -190,7 +191,7 @@ export async function newForkedWorld(fork: ForkedChain, settings: ForkSettings) 
       return after.map((value, i) => value - (before[i] as bigint));
     },
 
-    /** Somebody's typed data in the escrow's domain. */
+    /** A message of one of the escrow's types, as typed data. */
     typed: (name: keyof typeof hireTypes, message: Record<string, unknown>) =>
       [escrowDomain, { [name]: [...hireTypes[name]] }, message] as [
         TypedDataDomain,
@@ -198,7 +199,7 @@ export async function newForkedWorld(fork: ForkedChain, settings: ForkSettings) 
         Record<string, unknown>,
       ],
 
-    /** Pauses or unpauses the token by its own pauser; false if it has none. */
+    /** Pauses or unpauses the token as its pauser. Returns false if the token has no pauser. */
     async stop(stopped: boolean): Promise<boolean> {
       const pauser: string | undefined = await token
         .getFunction("pauser")()
@@ -211,7 +212,7 @@ export async function newForkedWorld(fork: ForkedChain, settings: ForkSettings) 
       return true;
     },
 
-    /** Bars an account by the token's own denylist; false when it has none. */
+    /** Bars or unbars an account in the token's denylist. Returns false if the token has no denylist. */
     async bar(account: string, barred: boolean): Promise<boolean> {
       const blacklister: string | undefined = await token
         .getFunction("blacklister")()
@@ -227,7 +228,7 @@ export async function newForkedWorld(fork: ForkedChain, settings: ForkSettings) 
 
 export type ForkedWorld = Awaited<ReturnType<typeof newForkedWorld>>;
 
-/** The token's EIP-712 domain, by ERC-5267 or by `name` and `version`, which is what FiatToken has. */
+/** The token's EIP-712 domain: from ERC-5267, or from `name` and `version` if the token, such as FiatToken, lacks it. */
 async function domainOf(token: Contract, chainId: number): Promise<TypedDataDomain> {
   const [name, version] = await token
     .getFunction("eip712Domain")()

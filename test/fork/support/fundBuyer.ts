@@ -10,12 +10,12 @@ const abi = new Interface([
   "function transfer(address, uint256)",
 ]);
 
-/** The parts of a chain that funding needs. */
+/** The parts of a chain that {@link fundBuyer} needs. */
 export type Funding = Pick<ForkedChain, "ethers" | "networkHelpers">;
 
 /**
- * Gives an account `amount` of a token on a fork: from `holder` if one is named, by a minter that a FiatToken's master
- * minter appoints, or else by a `mint` that is open to everybody.
+ * Gives an account `amount` of a token on a fork. It tries three ways in this order: a transfer from `holder` if this is
+ * given, a mint by the buyer after the master minter of a FiatToken makes the buyer a minter, and a mint by anybody.
  *
  * @throws TallystickError `cannot_fund_buyer`
  */
@@ -64,7 +64,7 @@ export async function fundBuyer(
   });
 }
 
-/** Acts for any account of a fork, a contract too, with ether for its transactions. */
+/** A signer for any account of a fork, also for a contract. The account gets ether for its transactions. */
 export async function impersonate({ ethers, networkHelpers }: Funding, account: string) {
   await networkHelpers.impersonateAccount(account);
   await networkHelpers.setBalance(account, 10n ** 18n);

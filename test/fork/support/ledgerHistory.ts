@@ -6,16 +6,16 @@ import { createPublicClient, getAbiItem, type Hex, http } from "viem";
 export type LedgerHistory = {
   ledgerId: Hex;
   anchors: { seq: bigint; oldSize: bigint; newSize: bigint; root: Hex }[];
-  /** Whether the anchors begin with the ledger's first. */
+  /** Whether the list begins with the ledger's first anchor. */
   whole: boolean;
 };
 
-/** The number of blocks that public nodes answer in one request, and the number of requests: about a month of Base. */
+/** The blocks in one request, which public nodes limit, and the number of requests. Together a month of Base. */
 const SPAN = 2_000n;
 const MAX_REQUESTS = 650;
 
 /**
- * The anchors of the ledger that was anchored last. It searches back from `until`, up to a limit.
+ * The anchors of the ledger that was anchored last. The search goes back from `until`, up to a limit.
  *
  * @returns undefined when no ledger was anchored in those blocks
  */

@@ -11,12 +11,12 @@ import { CHAIN_ID, newWallet, startLocalChain } from "../../indexer/support/loca
 import type { ForkSettings } from "./forkSettings.ts";
 
 const ORIGIN = "fork.example/ledger";
-/** Sizes that the writer anchors; one is a heartbeat. */
+/** The sizes that the writer anchors. The second 3 is a heartbeat. */
 const SIZES = [1n, 3n, 3n, 8n];
 
 /**
- * Starts a chain in place of the live one. It has our contracts as `tallystick deploy` deploys them, with a Safe as
- * guardian. It also has a USDC with an administrator, and a ledger with a history.
+ * Starts a local chain in place of a live one. The chain has our contracts as `tallystick deploy` deploys them, with a
+ * Safe as guardian. It also has a USDC with an administrator, and a ledger with a history.
  */
 export async function startLiveDeployment(supervisor: Supervisor, folder: string): Promise<ForkSettings> {
   const chain = await startLocalChain(supervisor, folder);

@@ -10,7 +10,7 @@ import type { ForkedChain } from "./forkedChain.ts";
 
 type TypedData = [TypedDataDomain, Record<string, TypedDataField[]>, Record<string, unknown>];
 
-/** A Safe's signature (ERC-1271): its owners sign the message of the Safe that holds the digest. */
+/** A Safe's signature (ERC-1271). The owners sign a message of the Safe that contains the digest. */
 export async function signBySafe(
   safe: Contract,
   chainId: number,
@@ -20,14 +20,14 @@ export async function signBySafe(
   const digest = TypedDataEncoder.hash(domain, types, message);
   const ownDomain = { chainId, verifyingContract: await safe.getAddress() };
   const ownTypes = { SafeMessage: [{ name: "message", type: "bytes" }] };
-  // The Safe wants the signatures in the order of the owners' addresses.
+  // The Safe requires the signatures in the order of the owners' addresses.
   const sorted = [...by].sort((a, b) => (BigInt(a.address) < BigInt(b.address) ? -1 : 1));
   return concat(
     await Promise.all(sorted.map((it) => it.signTypedData(ownDomain, ownTypes, { message: digest }))),
   );
 }
 
-/** Lets a key's account delegate to another account's code (EIP-7702). The key does not change. */
+/** Lets a key's account use the code of another account (EIP-7702). The key does not change. */
 export async function delegate(
   fork: ForkedChain,
   account: Wallet,

@@ -32,7 +32,7 @@ function issuesOf(environment: { [name: string]: string }): { [field: string]: s
 }
 
 describe("the environment of a process", () => {
-  it("is read by name, and other variables are left out", () => {
+  it("is read by the names of a schema, and other variables are ignored", () => {
     const given = {
       TOKEN: `0x${"aB".repeat(20)}`,
       KEEPER_PRIVATE_KEY: key,
@@ -52,12 +52,12 @@ describe("the environment of a process", () => {
     });
   });
 
-  it("has absent variables where they are empty, also for keys of others", () => {
+  it("may have empty variables, which are read as missing, also for keys of other processes", () => {
     const empty = { TOKEN: "", PORT: "", TRUST_PROXY: "", DEPLOYER_PRIVATE_KEY: "", COUNT: undefined };
     expect(readEnvironment(empty, schema, "keeper")).to.deep.equal({ PORT: 42_070, TRUST_PROXY: 0 });
   });
 
-  it("is refused with every variable at fault, and the expected form", () => {
+  it("is refused with every wrong variable and its expected form", () => {
     const bad = {
       TOKEN: "0x12",
       KEEPER_PRIVATE_KEY: key.slice(2),

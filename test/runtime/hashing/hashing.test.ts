@@ -6,7 +6,7 @@ import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
 
 describe("hashing by Node", () => {
-  it("gives the same as plain JavaScript, for texts and bytes", () => {
+  it("gives the same hash as plain JavaScript, for texts and bytes", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.uint8Array(), (text, bytes) => {
         const hex = Buffer.from(bytes).toString("hex");

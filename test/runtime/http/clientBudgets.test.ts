@@ -12,7 +12,7 @@ describe("the budget of a client", () => {
     now = 1_000;
   });
 
-  it("is spent, comes back with time, and gives the waiting time", () => {
+  it("falls with each request, rises with time, and tells the client how long to wait", () => {
     const budgets = open();
     for (let n = 0; n < 10; n++) {
       expect(budgets.of("a").secondsToWait, `request ${n}`).to.equal(0);
@@ -27,7 +27,7 @@ describe("the budget of a client", () => {
     expect(budgets.of("a").secondsToWait).to.equal(1);
   });
 
-  it("may owe points for an expensive answer, at most one burst", () => {
+  it("may be negative after an expensive answer, by at most one burst", () => {
     const budget = open().of("a");
     budget.charge(1e9);
     expect(budget.secondsToWait).to.equal(Math.ceil((10 + 1) / 2));
@@ -65,7 +65,7 @@ describe("the budget of a client", () => {
     expect(begun.slice(4)).to.deep.equal(["sixth"]);
   });
 
-  it("gives one turn at a time to a client that spends more than it earns, and none while others are served", () => {
+  it("gives one turn at a time to a client that spends more than it earns, and no turn while others have one", () => {
     const budgets = open();
     const begun: string[] = [];
     const take = (client: string, name: string) => budgets.of(client).takeTurn(() => begun.push(name));
@@ -78,14 +78,14 @@ describe("the budget of a client", () => {
     quiet?.();
     expect(begun).to.deep.equal(["first", "of another", "second"]);
     second?.();
-    // Once it has earned what it spent, it is as any other.
+    // After it has earned what it spent, it gets turns like any other client.
     now += 2;
     take("loud", "third");
     take("loud", "fourth");
     expect(begun.slice(3)).to.deep.equal(["third", "fourth"]);
   });
 
-  it("does not make it wait forever, even if others are served all the time", async () => {
+  it("does not let such a client wait forever, even if others always have a turn", async () => {
     const budgets = open();
     budgets.of("quiet").takeTurn(() => {});
     budgets.of("loud").charge(3);
@@ -98,14 +98,14 @@ describe("the budget of a client", () => {
       });
   });
 
-  it("counts refusals until a request is let in", () => {
+  it("counts refusals until a request is accepted", () => {
     const budgets = open();
     expect([1, 2, 3].map(() => budgets.of("a").refuse())).to.deep.equal([1, 2, 3]);
     budgets.of("a").takeTurn(() => {});
     expect(budgets.of("a").refuse()).to.equal(1);
   });
 
-  it("counts streams until they are closed, once each", () => {
+  it("counts each open stream once, until it is closed", () => {
     const budgets = open();
     const close = budgets.of("a").openStream();
     expect(budgets.of("a").openStream()).to.be.a("function");
@@ -117,7 +117,7 @@ describe("the budget of a client", () => {
     expect(budgets.of("a").openStream()).to.equal(undefined);
   });
 
-  it("delays a limited number of a client's refusals at one time, each longer than the one before", () => {
+  it("delays a limited number of a client's refusals at the same time, each longer than the one before", () => {
     const budgets = open();
     const held = Array.from({ length: 1_025 }, () => budgets.of("a").holdBack());
     expect(held.map((it) => it !== undefined)).to.deep.equal([...Array(1_024).fill(true), false]);
@@ -129,7 +129,7 @@ describe("the budget of a client", () => {
     expect(budgets.of("a").holdBack()).to.equal(undefined);
   });
 
-  it("counts twenty requests without a price in each second of a client", () => {
+  it("allows twenty requests without a price in each second of a client", () => {
     const budgets = open();
     const most = () => Array.from({ length: 100 }, () => budgets.of("a").countFree()).filter(Boolean).length;
     expect(most()).to.equal(20);
@@ -142,7 +142,7 @@ describe("the budget of a client", () => {
     expect(budgets.of("a").countFree()).to.equal(false);
   });
 
-  it("gives the owed points", () => {
+  it("tells how many points the client owes", () => {
     const budget = open().of("a");
     budget.charge(9);
     expect(budget.owed).to.equal(0);
@@ -165,7 +165,7 @@ describe("the budget of a client", () => {
     expect(budget.secondsToWait).to.equal(0);
   });
 
-  it("forgets the quietest of too many clients, and never one with open requests or streams", () => {
+  it("forgets the clients that were silent longest if there are too many, but no client with open requests or streams", () => {
     const budgets = open();
     budgets.of("spent").charge(10);
     budgets.of("open").openStream();

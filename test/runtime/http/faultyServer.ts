@@ -1,4 +1,4 @@
-// A server whose listeners fail in different ways, for requestScope.test.ts. The path names the way.
+// A server whose listeners fail in different ways, for requestScope.test.ts. The path of a request chooses the way.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { guardServer } from "tallystick-runtime/http/guardServer";

@@ -37,7 +37,7 @@ describe("runtime/http/limitClients", () => {
       await accepted;
     }
 
-    // The most requests that the server serves before it looks at its other connections again.
+    // The largest number of requests that the server serves before it reads other connections again.
     let most = 0;
     let isOver = false;
     const beat = () => {
@@ -53,7 +53,7 @@ describe("runtime/http/limitClients", () => {
     isOver = true;
     for (const socket of sockets) socket.destroy();
     expect(served).to.equal(REQUESTS);
-    // `AT_ONCE` requests find a free turn. When these end, the same number of requests get their turns.
+    // `AT_ONCE` requests get a turn at once. When they end, the same number of waiting requests get a turn.
     expect(most).to.be.at.most(2 * AT_ONCE);
   });
 
@@ -83,22 +83,22 @@ describe("runtime/http/limitClients", () => {
       const answer = await converse(port(), { parts: [requests], listenMs: 30_000 });
       expect(served).to.be.within(1, 2 * 64);
       expect(answer.closed).to.equal(true);
-      // The requests that were not answered have their price.
+      // The client also pays for requests that got no answer.
       expect(budgets.of("127.0.0.1").secondsToWait).to.be.above(0);
       expect(budgets.of("127.0.0.2").secondsToWait).to.equal(0);
-      // Its next connections are not read at all (see `limitSockets`).
+      // The client has so many refusals that its next connections are not read (see `limitSockets`).
       expect(budgets.of("127.0.0.1").refuse()).to.be.above(PROMPT_REFUSALS);
     });
   }
 
-  it("counts requests with an expectation that nobody meets, which Node would answer by itself", async () => {
+  it("counts requests with an unknown Expect header, which Node alone would answer without a limit", async () => {
     const budgets = await open((_, response) => void response.end());
     const requests = "GET / HTTP/1.1\r\nhost: a\r\nexpect: nothing\r\n\r\n".repeat(2_000);
     const answer = await converse(port(), { parts: [requests], listenMs: 30_000 });
     const met = statusesOf(answer).filter((it) => it === 417);
     expect(met.length).to.be.within(1, 2 * 64);
     expect(answer.closed).to.equal(true);
-    // They have cost more than half of the thousand points.
+    // These requests cost more than half of the thousand points.
     budgets.of("127.0.0.1").charge(500);
     expect(budgets.of("127.0.0.1").secondsToWait).to.be.above(0);
   });
@@ -123,7 +123,7 @@ describe("runtime/http/limitClients", () => {
     ...["/a/costly", "/a/costly?x", "/a/c%6fstly", "/%61/costly?/..", "/x/../a/costly", "/x/%2e%2e/a/costly"],
     ...["/./a/costly", "http://other/a/costly", "HTTP://other/a/costl%79", "/a/costly#x", "/%ff/../a/costly"],
   ];
-  it("asks for the price of the path that a router reads, however a client writes it", async () => {
+  it("gets the price for the path that a router reads, in any spelling of the client", async () => {
     const paths: string[] = [];
     await open((_, response) => void response.end(), {
       priceOf: (path) => {
@@ -143,7 +143,7 @@ describe("runtime/http/limitClients", () => {
   });
 
   for (const connections of [1, 24]) {
-    it(`parses what a client sent on ${connections} connections in pieces, and serves others between them`, async () => {
+    it(`parses the input of a client on ${connections} connections in pieces, and serves others between them`, async () => {
       let served = 0;
       await open((_, response) => {
         served++;
@@ -167,7 +167,7 @@ describe("runtime/http/limitClients", () => {
         sockets.push(connect(port(), "127.0.0.1").resume());
         await accepted;
       }
-      // All of it is there before the server reads any of it.
+      // The client writes everything before the server reads anything.
       for (const socket of sockets) socket.on("error", () => {}).write(request.repeat(2_000));
       await Promise.all(sockets.map((socket) => once(socket, "close")));
       isOver = true;
@@ -178,7 +178,7 @@ describe("runtime/http/limitClients", () => {
     });
   }
 
-  it("lets no request wait for the pieces of other connections of a proxy, which are of other clients", async () => {
+  it("reads a piece of every connection of a proxy in each turn, because they may be of different clients", async () => {
     const paths: string[] = [];
     await open(
       (request, response) => {
@@ -218,7 +218,7 @@ describe("runtime/http/limitClients", () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it("reads a body of any length, in pieces, and the requests after it", async () => {
+  it("reads bodies of any length in pieces, and the requests after them", async () => {
     const lengths: number[] = [];
     await open((request, response) => {
       let length = 0;
@@ -240,7 +240,7 @@ describe("runtime/http/limitClients", () => {
     expect(lengths).to.deep.equal([...sizes, 0]);
   });
 
-  it("reads almost nothing of a body while nobody reads it", async () => {
+  it("reads almost nothing of a body before the listener reads it", async () => {
     let read = 0;
     await open((request, response) => {
       setTimeout(() => {
@@ -254,7 +254,7 @@ describe("runtime/http/limitClients", () => {
     expect(read).to.be.within(1, 512 * 1024);
   });
 
-  it("serves a client's many requests without a price a second later, and another client at once", async () => {
+  it("serves twenty requests without a price of a client at once and the others a second later, and other clients at once", async () => {
     const served: number[] = [];
     await open(
       (_, response) => {
@@ -290,12 +290,12 @@ describe("runtime/http/limitClients", () => {
     });
     expect(answer.closed).to.equal(true);
     expect(read?.bytesRead).to.be.below(1_000_000);
-    // A point for each 4 kB, at most for 1 MiB, and almost nothing for the answer.
+    // The body costs a point for each 4 kB, at most for 1 MiB. The answer costs almost nothing.
     budgets.of("127.0.0.1").charge(1_000);
     expect(budgets.of("127.0.0.1").owed).to.be.closeTo(256, 0.1);
   });
 
-  it("charges no client for what others sent on the same connection of a proxy", async () => {
+  it("does not charge a client for what others sent on the same connection of a proxy", async () => {
     const budgets = await open((_, response) => void response.end(), { trustedProxies: 1 });
     budgets.of("1.2.3.4").charge(1_500);
     const asks = (client: string, body: string) =>
@@ -305,7 +305,7 @@ describe("runtime/http/limitClients", () => {
     const last = asks("5.6.7.8", "").replace("host: a", "host: a\r\nconnection: close");
     const answer = await converse(port(), { parts: [refused, last], listenMs: 30_000 });
     expect(statusesOf(answer)).to.deep.equal([429, 429, 429, 429, 200]);
-    // It had ten points, and its request cost one.
+    // This client had ten points left, and its request cost one.
     expect(budgets.of("5.6.7.8").secondsToWait).to.equal(0);
     budgets.of("5.6.7.8").charge(10);
     expect(budgets.of("5.6.7.8").owed).to.be.closeTo(1, 0.1);

@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { limitSockets } from "tallystick-runtime/http/limitSockets";
 import { converse, statusesOf } from "../../support/rawConnection.ts";
 
-/** An address of this machine that the server takes for a stranger's. Only Linux has all of 127.0.0.0/8. */
+/** An address of this machine that the server treats as a stranger's. Only Linux has all addresses of 127.0.0.0/8. */
 function strangersAddress(): string {
   if (process.platform === "linux") return "127.0.0.2";
   const all = Object.values(networkInterfaces()).flatMap((it) => it ?? []);
@@ -46,7 +46,7 @@ describe("runtime/http/limitSockets", () => {
     }
   }
 
-  it("makes nothing for the connections of an address that opens more than its requests could pay for", async () => {
+  it("closes the connections of an address that opens too many, before Node makes sockets for them", async () => {
     await openAndDrop(300);
     expect(made).to.equal(256);
     now += 0.05;

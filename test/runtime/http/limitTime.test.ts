@@ -18,7 +18,7 @@ describe("a server with a slow client", () => {
   });
   afterEach(() => void server.close());
 
-  it("disconnects a client that sends nothing, half a head, or half a body", async () => {
+  it("disconnects a client that sends nothing, a part of a head, or a part of a body", async () => {
     const halves = [
       "",
       "GET / HTTP/1.1\r\nHost: a\r\nX: ",
@@ -33,7 +33,7 @@ describe("a server with a slow client", () => {
     expect(statusesOf(whole)).to.deep.equal([200]);
   });
 
-  it("disconnects a client that reads a large answer byte by byte, and gives all of it to one that reads", async () => {
+  it("disconnects a client that reads a large answer byte by byte, and sends all of it to a client that reads", async () => {
     const bytes = 32 * 1024 * 1024;
     const servers: Server[] = [];
     const open = async (limits: Parameters<typeof limitTime>[2]) => {
@@ -65,7 +65,7 @@ describe("a server with a slow client", () => {
     }
   });
 
-  it("allows half a minute by default, and checks every second", () => {
+  it("allows half a minute for a request by default, and checks every second", () => {
     const other = createServer();
     limitTime(other);
     expect([other.headersTimeout, other.requestTimeout]).to.deep.equal([30_000, 30_000]);

@@ -16,7 +16,7 @@ describe("a server that listens", () => {
     expect(error.hint).to.include("X_HOST and X_PORT");
   });
 
-  it("names an IPv6 address in brackets", async () => {
+  it("gives its URL with an IPv6 address in brackets", async () => {
     const server = await listen((_, response) => response.end("ok"), {
       ...parameters,
       host: "::1",
@@ -27,7 +27,7 @@ describe("a server that listens", () => {
     await server.close();
   });
 
-  it("lets running requests end within the given time when it closes, and cuts off the others", async () => {
+  it("gives running requests some time to end when it closes, and then disconnects them", async () => {
     const begun = { slow: Promise.withResolvers<ServerResponse>(), never: Promise.withResolvers<unknown>() };
     const server = await listen(
       (request, response) => begun[request.url === "/slow" ? "slow" : "never"].resolve(response),

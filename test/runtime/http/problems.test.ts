@@ -12,7 +12,7 @@ import { node } from "../../indexer/support/apiStory.ts";
 import { temporaryFolder } from "../../settlement/support/temporaryFolder.ts";
 import { openTestService, type TestService } from "../../settlement/support/testService.ts";
 
-/** How a request ends: its status, and its body without `title`, which follows from the status. */
+/** The expected answer: the status, and the body without `title`, which follows from the status. */
 type ExpectedProblem = { status: number; code: string; detail: string; hint?: string; errors?: object[] };
 
 const SECRET = "password is swordfish";
@@ -34,14 +34,14 @@ function thrownBy(run: () => unknown): unknown {
 
 const rows: [what: string, error: unknown, problem: ExpectedProblem][] = [
   ["a fault", new Error(SECRET), internal],
-  ["an error of ours that is not marked as the client's", of("no_deployment", { hint: SECRET }), internal],
+  ["an error of ours that is no fault of the client", of("no_deployment", { hint: SECRET }), internal],
   [
     "an error whose code is the name of a property of every object",
     of("constructor", { field: "toString" }),
     internal,
   ],
   [
-    "bad input, with a hint",
+    "invalid input, with a hint",
     new InvalidInputError({ issues: [{ field: "from", message: "is late" }], hint }),
     {
       status: 400,
@@ -52,7 +52,7 @@ const rows: [what: string, error: unknown, problem: ExpectedProblem][] = [
     },
   ],
   [
-    "bad input of any code, at two fields",
+    "invalid input with another code and two fields",
     new InvalidInputError({
       code: "some_code",
       message: "Two are wrong.",
@@ -72,7 +72,7 @@ const rows: [what: string, error: unknown, problem: ExpectedProblem][] = [
     },
   ],
   [
-    "no JSON",
+    "text that is not JSON",
     thrownBy(() => parsePythonJson("{")),
     {
       status: 400,
@@ -81,7 +81,7 @@ const rows: [what: string, error: unknown, problem: ExpectedProblem][] = [
     },
   ],
   [
-    "more JSON than is read",
+    "JSON above the limit",
     new ForeignJsonError("json_too_large", "is longer than 4 characters"),
     {
       status: 413,
@@ -91,7 +91,7 @@ const rows: [what: string, error: unknown, problem: ExpectedProblem][] = [
     },
   ],
   ...Object.entries(SHARED_STATUS).map(([code, status]): [string, unknown, ExpectedProblem] => [
-    `the shared code ${code}, at a field`,
+    `the shared code ${code}, with a field`,
     of(code, { field: "key", details: { secret: SECRET, status: 200 } }),
     { status, code, detail: "It is so.", hint, errors: [{ field: "key", message: "It is so." }] },
   ]),
@@ -136,7 +136,7 @@ describe("the error answers of servers", () => {
     });
   }
 
-  it("have the status of a refusal, whose details are for the refused client", async () => {
+  it("have the status and the details of a refused hire", async () => {
     failure = new HireRefusedError({
       status: 409,
       code: "not_found",
@@ -150,13 +150,13 @@ describe("the error answers of servers", () => {
     ]);
   });
 
-  it("name every status as Node does", () => {
+  it("have the same title for a status as Node", () => {
     for (const status of [400, 401, 402, 403, 404, 405, 409, 413, 422, 426, 429, 500, 502, 503, 504]) {
       expect(problem(status, "x", "y").title).to.equal(STATUS_CODES[status]);
     }
   });
 
-  it("are 413 on a keeper for a body that is too large", async () => {
+  it("have status 413 on a keeper for a body that is too large", async () => {
     const logged: string[] = [];
     const keeper: Hono = keeperApp({
       calls: {} as never,

@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { readInPieces } from "tallystick-runtime/http/readInPieces";
 
 describe("runtime/http/readInPieces", () => {
-  it("gives all connections of an IPv6 network together one piece in each turn", async () => {
+  it("reads one piece in each turn from all connections of an IPv6 network together", async () => {
     const server = new EventEmitter() as Server;
     readInPieces(server, { isProxied: false });
     const addresses = ["2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"];

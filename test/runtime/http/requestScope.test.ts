@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { converse, statusesOf } from "../../support/rawConnection.ts";
 
-/** A process whose listeners fail in the way that the path of a request says. */
+/** Starts a server in a process. The path of a request chooses how its listeners fail. */
 async function startFaultyServer() {
   const child: ChildProcess = spawn(process.execPath, nodeProgram("test/runtime/http/faultyServer.ts"), {
     stdio: ["ignore", "pipe", "pipe"],
@@ -37,7 +37,7 @@ describe("a server whose listeners fail", () => {
     return server;
   };
 
-  it("closes the connection that caused the fault, reports it, and serves the others", async () => {
+  it("closes the connection that caused the fault, reports the fault, and serves other connections", async () => {
     const { child, lines, ask } = await start();
     const upgrade = "Upgrade: websocket\r\n";
     expect(statusesOf(await ask("/at-once"))).to.deep.equal([400]);
@@ -58,7 +58,7 @@ describe("a server whose listeners fail", () => {
     expect(child.exitCode).to.equal(null);
   });
 
-  it("ends when the fault is the process's own, even if a request started the work", async () => {
+  it("ends when the fault is in the process's own work, even if a request started this work", async () => {
     const { child, ask } = await start();
     const words = text(child.stderr!);
     const exit = once(child, "exit");

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Turns } from "tallystick-runtime/http/turns";
 
-/** Starts pieces of work that end when they are told to. */
+/** Starts pieces of work. Each call of `end` ends one of them. */
 function open(count: number, most: () => number) {
   const turns = new Turns(most);
   const ends: (() => void)[] = [];
@@ -16,7 +16,7 @@ function open(count: number, most: () => number) {
 }
 
 describe("turns", () => {
-  it("follow a limit that becomes larger or smaller while work waits", async () => {
+  it("follow a limit that rises or falls while work waits", async () => {
     let most = 1;
     const { all, end, running } = open(12, () => most);
     expect(running()).to.equal(1);
@@ -31,7 +31,7 @@ describe("turns", () => {
     await Promise.all(all);
   });
 
-  it("always run one piece of work, and continue after one that fails", async () => {
+  it("run one piece of work even with a limit of 0, and continue after a piece that fails", async () => {
     const turns = new Turns(() => 0);
     const failed = turns.run(() => Promise.reject(new Error("no"))).catch((error: Error) => error.message);
     const next = turns.run(async () => "yes");

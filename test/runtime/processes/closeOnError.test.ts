@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { closeOnError } from "tallystick-runtime/processes/closeOnError";
 
-describe("an opening of several things", () => {
-  it("closes what it had opened when it fails, the last first, although a close fails too", async () => {
+describe("closeOnError", () => {
+  it("closes everything that was opened before an error, the last first, even if a close fails too", async () => {
     const closed: string[] = [];
     const failed = await closeOnError(async (opened) => {
       opened(async () => closed.push("lock"));
@@ -17,7 +17,7 @@ describe("an opening of several things", () => {
     expect(closed).to.deep.equal(["server", "lock"]);
   });
 
-  it("leaves everything open when it succeeds", async () => {
+  it("leaves everything open if there is no error", async () => {
     const result = await closeOnError(async (opened) => {
       opened(() => expect.fail("closed"));
       return "open";

@@ -7,7 +7,7 @@ import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 
 const program = path.relative(process.cwd(), path.join(import.meta.dirname, "support/service.ts"));
 
-/** Starts a service, sends it a signal once it says where it listens, and waits for its end. */
+/** Starts a service, sends it a signal after it prints its address, and waits for its end. */
 async function run(kind: string) {
   const child = spawn(process.execPath, [...nodeProgram(program), kind], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -24,7 +24,7 @@ async function run(kind: string) {
 }
 
 describe("a service as a process", () => {
-  it("prints its address, and stops on a signal", async () => {
+  it("prints its address, and ends after a signal", async () => {
     const { code, out } = await run("quick");
     expect(JSON.parse(out)).to.deep.equal({ listening: "http://127.0.0.1:1", folder: "x" });
     expect(code).to.equal(0);
@@ -36,7 +36,7 @@ describe("a service as a process", () => {
     expect(err).to.contain("did not stop within 0.1 seconds");
   });
 
-  it("names every setting at fault, and the advice", async () => {
+  it("prints every wrong setting, and the advice", async () => {
     const { code, out, err } = await run("refused");
     expect([code, out]).to.deep.equal([1, ""]);
     expect(err).to.equal("error: A: is required\nerror: B: must be a port\nhint: Set both.\n");

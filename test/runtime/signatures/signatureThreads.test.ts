@@ -19,7 +19,7 @@ import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 const ORDER = secp256k1.Point.Fn.ORDER;
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
 
-/** Signatures as they come: right ones, their malleable twins, ones over something else, those of contracts, no signatures. */
+/** Right signatures, their malleable twins, signatures over another text, signatures with a wrong v, and any other bytes. */
 const anyQuestion: fc.Arbitrary<Question> = fc
   .record({
     text: fc.string({ unit: "grapheme" }),
@@ -55,7 +55,7 @@ describe("threads that read signatures", () => {
     open.push(threads);
     return threads;
   }
-  /** Threads with this program, and why they ended. */
+  /** Threads that run this program, and the reasons why they ended. */
   const withProgram = ({ source, ...others }: { source: string; patienceMs?: number; most?: number }) => {
     const reasons: [string, boolean][] = [];
     const program = new URL(
@@ -68,7 +68,7 @@ describe("threads that read signatures", () => {
   };
   const question: Question = ["{}", "0x"];
 
-  it("give the same answer as the main thread for any signature, by WebAssembly and in plain JavaScript", async () => {
+  it("give the same answer as the main thread for any signature, with WebAssembly and with plain JavaScript", async () => {
     const threads = create();
     let found = 0;
     await fc.assert(
@@ -97,7 +97,7 @@ describe("threads that read signatures", () => {
     ["cannot be started", 'throw new Error("no such thing");', "no such thing"],
     ["ends when it is asked", 'parentPort.on("message", () => process.exit(3));', "exit code 3"],
   ] as const) {
-    it(`leave the work to the caller when one ${what}, and are not started again`, async () => {
+    it(`leave the work to the caller when a thread ${what}, and are not started again`, async () => {
       const { threads, reasons } = withProgram({ source });
       expect(await Promise.all([threads.ask([question]), threads.ask([question])])).to.deep.equal([
         null,
@@ -108,10 +108,10 @@ describe("threads that read signatures", () => {
     });
   }
 
-  it("leave the work to the caller when one does not answer", async () => {
+  it("leave the work to the caller when a thread does not answer", async () => {
     const source =
       'parentPort.on("message", ([[text]]) => text === "hang" || parentPort.postMessage([null]));';
-    // Little patience is only for the thread that must not answer. A busy machine may need long to start a thread.
+    // Only the thread that must not answer has a short limit. A busy machine may need long to start a thread.
     expect(await withProgram({ source }).threads.ask([question])).to.deep.equal([null]);
     const { threads, reasons } = withProgram({ source, patienceMs: 200 });
     expect(await threads.ask([["hang", "0x"]])).to.equal(null);
@@ -119,7 +119,7 @@ describe("threads that read signatures", () => {
     expect(reasons).to.deep.equal([["no answer within 200 ms", true]]);
   });
 
-  it("are replaced if they had answered before they ended or became silent", async () => {
+  it("are replaced if they ended or became silent after an answer", async () => {
     const source = `
       let isSilent = false;
       parentPort.on("message", ([[text]]) => {
@@ -128,7 +128,7 @@ describe("threads that read signatures", () => {
         if (!isSilent) parentPort.postMessage([text]);
       });
       parentPort.postMessage("ready");`;
-    // The test asks when a thread is ready, because a busy machine may need long to start one.
+    // The test waits until a thread is ready, because a busy machine may need long to start a thread.
     const whenReady = async (threads: SignatureThreads): Promise<SignatureThreads> => {
       threads.start();
       while (threads.ready === 0) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -140,7 +140,7 @@ describe("threads that read signatures", () => {
     ] as const) {
       const { threads, reasons } = withProgram({ source, patienceMs: 1_000, most: 1 });
       expect(await (await whenReady(threads)).ask([question])).to.deep.equal(["{}"]);
-      // A question that waits behind it gets no answer either, and its caller does not wait forever.
+      // The next question gets no answer either, and its caller does not wait forever.
       const asked = [threads.ask([[what, "0x"]]), threads.ask([question])];
       expect(await Promise.all(asked)).to.deep.equal([null, null]);
       expect(reasons).to.deep.equal([[reason, false]]);
@@ -148,7 +148,7 @@ describe("threads that read signatures", () => {
     }
   });
 
-  it("give no answers after they are closed, and leave nobody waiting", async () => {
+  it("answer all callers with null when they are closed, and afterwards", async () => {
     const { threads, reasons } = withProgram({ source: 'parentPort.on("message", () => {});' });
     const asked = threads.ask([question]);
     await threads.close();
@@ -167,7 +167,7 @@ describe("threads that read signatures", () => {
     expect(reasons).to.have.length(1);
   });
 
-  it("do not keep a process alive that has nothing else to do", async () => {
+  it("do not keep a process alive that has no other work", async () => {
     const args = nodeProgram("test/runtime/signatures/support/askOnce.ts");
     const { stdout } = await promisify(execFile)(process.execPath, args, {
       cwd: repositoryRoot,

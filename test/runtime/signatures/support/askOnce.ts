@@ -1,4 +1,4 @@
-// Asks a thread about a signature and prints the answer. After that the process has nothing to do.
+// Asks a thread about a signature and prints the answer. Then the process has no other work.
 import { SignatureThreads } from "tallystick-runtime/signatures/signatureThreads";
 
 const threads = new SignatureThreads({ most: 2, onEnd: console.log });
