@@ -26,19 +26,19 @@ describe("the budget of calls to models", () => {
     { weight: 1, arbitrary: fc.record({ do: fc.constant("tomorrow" as const) }) },
   );
 
-  it("equals a plain list of calls, with any concurrency, across restarts and midnights", async () => {
+  it("agrees with a plain list of calls, for any concurrent calls, restarts and changes of the day", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(step, { maxLength: 6 }), { maxLength: 12 }), async (rounds) => {
         const store = memoryStore();
         let now = 0;
         const open = () => callBudget({ store, perTask: 100n, perDay: 150n, now: () => now });
         let budget = open();
-        /** The oracle: every accepted call. */
+        /** The oracle: a list of all accepted calls. */
         const calls: { task: string; day: number; amount: bigint; cost?: bigint }[] = [];
         const sum = (of: (call: (typeof calls)[number]) => boolean) =>
           calls.filter(of).reduce((total, { cost, amount }) => total + (cost ?? amount), 0n);
         for (const round of rounds) {
-          // Runs between two groups of simultaneous calls of one process.
+          // A restart or a new day comes between two groups of concurrent calls.
           if (round.some((one) => one.do === "restart")) budget = open();
           if (round.some((one) => one.do === "tomorrow")) now += DAY_MS;
           await Promise.all(
@@ -47,7 +47,7 @@ describe("the budget of calls to models", () => {
                 const call = calls[one.call];
                 if (!call) return;
                 const cost = BigInt(Math.min(one.cost, Number(call.amount)));
-                // A call is booked once. Booking it again changes nothing.
+                // Only the first booking of a call changes something.
                 const booked = budget.settle(String(one.call), cost);
                 call.cost ??= cost;
                 await booked;
@@ -87,7 +87,7 @@ describe("the budget of calls to models", () => {
     );
   });
 
-  it("lets a hundred concurrent calls spend no more than the budget", async () => {
+  it("does not let a hundred concurrent calls spend more than the budget", async () => {
     const budget = callBudget({ store: memoryStore(), perTask: 1_000n, perDay: 70n, now: () => 0 });
     const asked = Array.from({ length: 100 }, (_, at) =>
       budget.reserve({ id: `${at}`, task: `${at}`, amount: 3n }),
@@ -111,7 +111,7 @@ describe("the budget of calls to models", () => {
     }
   });
 
-  it("closes a task's account when the task is over, and reserves a running call only once", async () => {
+  it("reserves a running call only once, and forgets what a task spent when the task is over", async () => {
     const budget = callBudget({ store: memoryStore(), perTask: 10n, perDay: 100n, now: () => 0 });
     const reserve = (id: string) => budget.reserve({ id, task: "t", amount: 10n });
     await reserve("a");
@@ -124,7 +124,7 @@ describe("the budget of calls to models", () => {
     expect(await budget.today()).to.deep.equal({ spent: 10n, reserved: 10n });
   });
 
-  it("starts no new day when the clock is set back", async () => {
+  it("does not start a new day when the clock is set back", async () => {
     const store = memoryStore();
     let now = 5 * DAY_MS;
     const budget = callBudget({ store, perTask: 10n, perDay: 10n, now: () => now });
@@ -135,7 +135,7 @@ describe("the budget of calls to models", () => {
     expect(error).to.include({ code: "day_budget_spent" });
   });
 
-  it("does not stay on a future day after the clock was wrong, and what that day spent counts today", async () => {
+  it("returns from a future day after the clock was wrong, and counts what was spent on that day as spent today", async () => {
     const store = memoryStore();
     let now = 400 * DAY_MS;
     const budget = callBudget({ store, perTask: 10n, perDay: 10n, now: () => now });
@@ -151,7 +151,7 @@ describe("the budget of calls to models", () => {
     await budget.reserve({ id: "d", task: "d", amount: 10n });
   });
 
-  it("is written in dollars, and can be read again without losing a digit", () => {
+  it("is written in dollars, and is read again without the loss of a digit", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), (amount) => {
         expect(readDollars(formatDollars(amount))).to.equal(amount);

@@ -6,7 +6,7 @@ import { schemaDepth } from "../../services/dispatch/triage/schemaDepth.ts";
 const SCALAR = { type: "object", properties: { name: { type: "string" } } };
 
 describe("the complexity of a task", () => {
-  it("is 0 for a question of one line, and near 1 for long ordered work with code and figures", () => {
+  it("is 0 for a question of one line, and near 1 for a long list of steps with code and figures", () => {
     expect(complexity({ prompt: "Which day is it?" }).value).to.equal(0);
     const work = Array.from(
       { length: 20 },
@@ -35,7 +35,7 @@ describe("the complexity of a task", () => {
       expect(complexity(input).value, JSON.stringify(input).slice(0, 80)).to.be.closeTo(value, 1e-9);
   });
 
-  it("stays from 0 to 1 in whole thousandths, is the same each time, and never falls when a feature grows", () => {
+  it("is from 0 to 1 in thousandths, is the same each time, and never falls when a feature grows", () => {
     const input = fc.record({
       prompt: fc.string({ unit: "binary", maxLength: 300 }),
       contextBytes: fc.nat(),
@@ -61,7 +61,7 @@ describe("the complexity of a task", () => {
     }
   });
 
-  it("finds how deep an answer nests, also for a schema that refers to itself", () => {
+  it("uses the depth of the answer's schema, also for a schema that refers to itself", () => {
     const self: { [key: string]: unknown } = { type: "object" };
     self.properties = { again: self };
     const cases: [unknown, number][] = [
@@ -77,7 +77,7 @@ describe("the complexity of a task", () => {
     for (const [schema, depth] of cases) expect(schemaDepth(schema)).to.equal(depth);
   });
 
-  it("takes time in proportion to the text, for any input", () => {
+  it("is computed in a time that is at most proportional to the text", () => {
     const hostile = [
       " ".repeat(1_000_000),
       `${";".repeat(400)}${" ".repeat(900_000)}x`,

@@ -6,7 +6,7 @@ import { reportLedger } from "../../scripts/commands/dispatchReport.ts";
 import { createDispatchReport, type DispatchReport } from "../../services/dispatch/report/dispatchReport.ts";
 import { type DispatchScene, modelsYaml, openDispatchScene, SHADOW } from "./support/dispatchScene.ts";
 
-describe("a report of dispatching, from a ledger alone", () => {
+describe("a dispatcher's report, which is made from a ledger alone", () => {
   let scene: DispatchScene;
   let file: string;
   before(async () => {
@@ -43,9 +43,10 @@ describe("a report of dispatching, from a ledger alone", () => {
   });
   after(() => scene.close());
 
-  it("counts every cent of every call, the cost of a premium model, and the work that each client settled", async () => {
+  it("has the exact cost of all calls, the cost of a premium model for the same tasks, and each client's settled tasks", async () => {
     const report = (await reportLedger(file)) as DispatchReport;
-    // 100 tokens of prompt and 20 of answer: small 0.000018, middle 0.00018, large 0.0009, watch 0.000036.
+    // The cost in dollars of 100 tokens of prompt and 20 of answer: small 0.000018, middle 0.00018, large 0.0009,
+    // watch 0.000036.
     expect(report.total).to.deep.equal({
       tasks: 5,
       settled: 3,
@@ -65,7 +66,7 @@ describe("a report of dispatching, from a ledger alone", () => {
     expect(((await reportLedger(file, "somebody")) as DispatchReport).entries).to.equal(0);
   });
 
-  it("refuses a ledger that does not verify, and names the line", async () => {
+  it("is refused for a ledger that does not verify, with the number of the line", async () => {
     const lines = readFileSync(file, "utf8").split("\n");
     lines[1] = (lines[1] as string).replace('"cost_usd": "0.000018"', '"cost_usd": "0.000001"');
     const changed = path.join(scene.folder, "changed.jsonl");
@@ -75,7 +76,7 @@ describe("a report of dispatching, from a ledger alone", () => {
       .with.property("line", 2);
   });
 
-  it("finds every record that does not follow from its own figures", async () => {
+  it("shows every record that does not follow from its own figures", async () => {
     const entries = await scene.entries();
     // biome-ignore lint/suspicious/noExplicitAny: records are damaged in every way
     const damages: [string, (dispatch: any) => void][] = [
@@ -106,7 +107,7 @@ describe("a report of dispatching, from a ledger alone", () => {
     }
   });
 
-  it("counts a call once if a closing entry and a release both report it, and notices differences", () => {
+  it("counts a call once if a closing entry and a release both contain it, and shows differences between them", () => {
     const { add, report } = createDispatchReport();
     return scene.entries().then((entries) => {
       const held = entries.find(({ task_id }) => task_id === "doubtful");

@@ -17,7 +17,7 @@ import {
 const TASK = { task_id: "task-1", goal: "Name the capital of Italy.", key: "capital" };
 const COST_SMALL = "0.000018";
 
-describe("a task's whole life in a dispatcher", () => {
+describe("a task of a dispatcher", () => {
   let scene: DispatchScene;
   beforeEach(async () => {
     scene = await openDispatchScene();
@@ -25,7 +25,7 @@ describe("a task's whole life in a dispatcher", () => {
   });
   afterEach(() => scene.close());
 
-  it("is settled by the cheapest model of its tier, and the entry has everything that was done", async () => {
+  it("is settled with the cheapest model of its tier, and its entry contains everything that was done", async () => {
     const outcome = await scene.dispatcher().dispatch(TASK);
     expect(outcome).to.deep.include({
       status: "SETTLED",
@@ -66,7 +66,7 @@ describe("a task's whole life in a dispatcher", () => {
     expect(await scene.dispatcher().budget.today()).to.deep.equal({ spent: 18_000_000n, reserved: 0n });
   });
 
-  it("escalates answers of a wrong form, answers that settlement's rules refuse, and unsure answers, tier by tier", async () => {
+  it("goes to the next tier after an answer of a wrong form, and after an answer that settlement's rules refuse", async () => {
     await scene.reopen({ types: { "*": { type: "object", properties: { capital: { enum: ["Rome"] } } } } });
     scene.models.say = ({ model }) =>
       model === "small"
@@ -88,7 +88,7 @@ describe("a task's whole life in a dispatcher", () => {
     ]);
   });
 
-  it("ends with a closing entry when no tier can do it, with the total cost and no answer", async () => {
+  it("ends with a closing entry when no tier can do it; the entry has the total cost and no answer", async () => {
     scene.models.say = () => ({ answer: "Rome", confidence: 0.2 });
     const outcome = await scene.dispatcher().dispatch(TASK);
     expect(outcome).to.include({ status: "REJECTED", calls: 3, cost_usd: "0.001098" });
@@ -99,7 +99,7 @@ describe("a task's whole life in a dispatcher", () => {
     expect(outcome).to.have.property("closing", current_hash);
   });
 
-  it("is proposed again without another call when other state changes, and done again when its own slice changes", async () => {
+  it("is proposed again without another call when other state changes, and is done again when its own state changes", async () => {
     const settleOther = async (update: object) => {
       const answer = await scene.service.post(
         "/v1/settle",
@@ -129,7 +129,7 @@ describe("a task's whole life in a dispatcher", () => {
     ]);
   });
 
-  it("waits for review with both answers when its shadow differs, and its cost is recorded at once", async () => {
+  it("waits for review with both answers when its shadow answers differently, and its cost is recorded at once", async () => {
     scene.models.say = ({ model }) => ({ answer: model === "watch" ? "Milan" : "Rome" });
     const yaml = modelsYaml(scene.models.url, SHADOW.replace("share: 0", "share: 1"));
     const outcome = await scene.dispatcher({}, yaml).dispatch(TASK);
@@ -167,7 +167,7 @@ describe("a task's whole life in a dispatcher", () => {
     expect(scene.models.asked.filter(({ model }) => model === "watch")).to.have.length(2);
   });
 
-  it("ends when its budget is spent, before the call that it cannot pay, and the entry has the cost of earlier calls", async () => {
+  it("ends before the first call that its budget cannot pay, and its entry has the cost of earlier calls", async () => {
     scene.models.say = () => ({ text: "no" });
     const outcome = await scene.dispatcher().dispatch({ ...TASK, max_cost_usd: "0.002" });
     expect(outcome).to.include({ status: "BUDGET", calls: 1 });
@@ -178,8 +178,8 @@ describe("a task's whole life in a dispatcher", () => {
     expect(await day.dispatch({ ...TASK, task_id: "task-3" })).to.include({ status: "BUDGET", calls: 0 });
   });
 
-  it("ends after 24 requests to models, however many tiers and retries are left, with each in its entry", async () => {
-    // Four samples are asked for twice, so 3 × 7 samples would take 25 requests.
+  it("ends after 24 requests to models, even if more tiers and retries remain", async () => {
+    // Four requests for samples are repeated. So 3 × 7 samples need 25 requests.
     const isBusy = () => [1, 3, 5, 7].includes(scene.models.asked.length);
     scene.models.say = () => (isBusy() ? { status: 503 } : { text: "no" });
     const outcome = await scene.dispatcher().dispatch({ ...TASK, samples: 7 });
@@ -187,7 +187,7 @@ describe("a task's whole life in a dispatcher", () => {
     expect(scene.models.asked).to.have.length(24);
   });
 
-  it("takes the confidence from the agreement of samples, or from a capability's checks", async () => {
+  it("gets its confidence from the agreement of samples, or from a capability's checks", async () => {
     const answers = ["Rome", "Milan", "Rome", "Rome", "Rome", "Rome", "Rome"];
     scene.models.say = () => ({ answer: answers[scene.models.asked.length - 1] });
     const dispatcher = scene.dispatcher();
@@ -219,7 +219,7 @@ describe("a task's whole life in a dispatcher", () => {
     expect(await dispatcher.state("task-1", "somebody")).to.equal(undefined);
   });
 
-  it("is read once more after its end, however often the next process looks for open tasks, and no damaged file stops it", async () => {
+  it("is read only once by the next process after its end, and a damaged file does not stop other tasks", async () => {
     const first = scene.dispatcher();
     await first.dispatch(TASK);
     await first.close();
@@ -251,7 +251,7 @@ describe("a task's whole life in a dispatcher", () => {
     expect([await next.resume(), await next.resume(), reads]).to.deep.equal([0, 0, 1]);
   });
 
-  it("is not begun while the dispatcher closes, and stays for the next process", async () => {
+  it("is not begun while the dispatcher closes, and is done by the next process", async () => {
     let hold: Promise<void> | undefined;
     const slow: KeyValueStore = {
       ...scene.store,
@@ -274,7 +274,7 @@ describe("a task's whole life in a dispatcher", () => {
         resolve();
       };
     };
-    // The process stops while it accepts a task, and the next one while it looks for open tasks.
+    // The first dispatcher closes while it accepts a task. The second closes while it looks for open tasks.
     const accepting = scene.dispatcher({ store: slow });
     const goOn = holding();
     const sent = accepting.dispatch(TASK).catch((error) => error);
@@ -301,7 +301,7 @@ describe("a task's whole life in a dispatcher", () => {
     expect(await next.outcome("task-1")).to.include({ status: "SETTLED" });
   });
 
-  it("ends when the client leaves or its time is over, and running calls are booked at full cost", async () => {
+  it("ends when the client cancels it or its time is over, and running calls are booked at the reserved cost", async () => {
     let hang = true;
     const stop = new AbortController();
     scene.models.say = () => {
@@ -322,7 +322,7 @@ describe("a task's whole life in a dispatcher", () => {
     expect(await dispatcher.dispatch({ ...TASK, task_id: "task-4" })).to.include({ status: "SETTLED" });
   });
 
-  it("waits for settlement while it does not answer, and settles once when an answer is lost", async () => {
+  it("waits while settlement does not answer, and is settled only once when an answer of settlement is lost", async () => {
     const inner = scene.fetch;
     let lose = 1;
     scene.fetch = async (input, init) => {
@@ -340,7 +340,7 @@ describe("a task's whole life in a dispatcher", () => {
     expect(await scene.dispatcher().dispatch({ ...TASK, task_id: "t-2" })).to.include({ status: "SETTLED" });
   });
 
-  it("takes its difficulty from a classifier, and records the classifier's answer", async () => {
+  it("gets its tier from a classifier's answer, which is recorded", async () => {
     scene.models.say = ({ model }) => (model === "watch" ? { answer: 0.5 } : { answer: "Rome" });
     const outcome = await scene
       .dispatcher({}, modelsYaml(scene.models.url, "classifier: watch"))

@@ -14,7 +14,7 @@ import { API_KEY } from "../settlement/support/testService.ts";
 import { endAtEveryWrite } from "../support/endAtEveryWrite.ts";
 import { type DispatchScene, modelsYaml, openDispatchScene, SHADOW } from "./support/dispatchScene.ts";
 
-describe("a dispatcher that ends at any moment, and the next one", () => {
+describe("a dispatcher whose process ends at any moment", () => {
   let scene: DispatchScene;
   beforeEach(async () => {
     scene = await openDispatchScene();
@@ -39,7 +39,7 @@ describe("a dispatcher that ends at any moment, and the next one", () => {
     ["is held", SHADOW.replace("share: 0", "share: 1"), (model: string) => ({ answer: model }), "ESCROWED"],
     ["fails", "", () => ({ text: "no" }), "FAILED"],
   ] as const) {
-    it(`of a task that ${what}: no finished call is paid again, the task settles or closes once, and the books are complete`, async () => {
+    it(`pays no finished call again and settles or closes the task once, with complete books, if the task ${what}`, async () => {
       const asked = new Map<string, string[]>();
       scene.models.say = ({ model, user }) => {
         const id = /Do (task-\d+)/.exec(user)?.[1] ?? "";
@@ -77,11 +77,11 @@ describe("a dispatcher that ends at any moment, and the next one", () => {
           const { calls } = entries[0].payload.agent_metadata.dispatch;
           const dead = calls.filter((it: { ended: string }) => it.ended === "lost_with_its_process").length;
           lost += dead;
-          // One request may have been under way when the process ended. No other request is sent twice.
+          // One request may have been open when the process ended. No other request is sent twice.
           expect(dead, at).to.be.at.most(1);
           expect((asked.get(id) ?? []).length, at).to.be.within(calls.length - 1, calls.length);
           const { spent, reserved } = await next.budget.today();
-          expect(reserved, `${at}: set aside`).to.equal(0n);
+          expect(reserved, `${at}: reserved`).to.equal(0n);
           const told = calls.reduce((sum: number, it: { cost_usd: string }) => sum + Number(it.cost_usd), 0);
           expect(Number(spent) / 1e12, `${at}: booked`).to.be.closeTo(told, 1e-12);
           const reviews = await scene.service.app.request("/v1/reviews", {
@@ -97,7 +97,7 @@ describe("a dispatcher that ends at any moment, and the next one", () => {
     });
   }
 
-  it("killed with -9 while settlement answers, leaves one entry and one paid call", async () => {
+  it("leaves one entry and one paid call if it is killed with -9 while settlement answers", async () => {
     scene.models.say = () => ({ answer: "Rome" });
     let isWithheld = true;
     let child: ReturnType<typeof run>;

@@ -14,11 +14,11 @@ const refusal = (yaml: string): InvalidInputError => {
   } catch (error) {
     return error as InvalidInputError;
   }
-  throw new Error("it was read");
+  throw new Error("nothing was refused");
 };
 
 describe("models.yaml", () => {
-  it("is read with prices to the last digit, quoted or not", () => {
+  it("is read with exact prices, with and without quotation marks", () => {
     const { models, tiers, dated } = readModels(
       YAML.replace("input: 0.1,", "input: 0.100001, cached_input: '0.01',"),
     );
@@ -57,25 +57,25 @@ describe("models.yaml", () => {
       "models.large.prices.input",
     ],
     [
-      "a price below zero",
+      "a negative price",
       (it) => it.replace("input: 5,", "input: -5,"),
       lineOf("input: 5,"),
       "must be a price",
     ],
     [
-      "a model nobody knows",
+      "an unknown model",
       (it) => it.replace("premium: [large]", "premium: [huge]"),
       lineOf("premium: ["),
       "huge is not listed",
     ],
     [
-      "a key that is not known",
+      "an unknown key of a model",
       (it) => it.replace("family: a", "familly: a"),
       lineOf("  small:") + 1,
       "models.small",
     ],
     [
-      "a provider that is not known",
+      "an unknown provider",
       (it) => it.replace("provider: openai-compatible", "provider: acme"),
       lineOf("provider:"),
       "provider",
@@ -93,19 +93,19 @@ describe("models.yaml", () => {
       "no model of another family",
     ],
     [
-      "more output than context",
+      "more output tokens than context",
       (it) => it.replace("output: 500", "output: 50000"),
       lineOf("output: 500"),
       "more than the context",
     ],
     [
-      "a private key as the key of a vendor",
+      "a private key in place of a vendor's key",
       (it) => it.replace("id: small", "id: small\n    api_key_env: ANCHOR_PRIVATE_KEY"),
       lineOf("id: small") + 1,
       "_API_KEY",
     ],
     [
-      "another service's key as the key of a vendor",
+      "another service's key in place of a vendor's key",
       (it) => it.replace("id: small", "id: small\n    api_key_env: TALLYSTICK_API_KEY"),
       lineOf("id: small") + 1,
       "to no vendor",
@@ -130,7 +130,7 @@ describe("models.yaml", () => {
     ["a text that is not YAML", (it) => it.replace("tiers:", "tiers: ["), lineOf("tiers:") + 2, ""],
   ];
   for (const [what, damage, line, message] of faults) {
-    it(`names the line of ${what}`, () => {
+    it(`is refused with the line of ${what}`, () => {
       const damaged = damage(YAML);
       expect(damaged).not.to.equal(YAML);
       const error = refusal(damaged);
@@ -141,7 +141,7 @@ describe("models.yaml", () => {
     });
   }
 
-  it("is refused if it contains a bomb of aliases or is too long", () => {
+  it("is refused if its aliases expand too much, or if it is too long", () => {
     const bomb = Array.from(
       { length: 12 },
       (_, at) => `a${at}: &a${at} [${at ? `*a${at - 1},`.repeat(9) : "1,"}]`,
@@ -150,14 +150,14 @@ describe("models.yaml", () => {
     expect(refusal(`# ${"x".repeat(300_000)}`).message).to.contain("longer than");
   });
 
-  it("names the variable of a missing key", () => {
+  it("is refused with the name of the variable if a key is missing", () => {
     const { models } = readModels(YAML.replace("id: small", "id: small\n    api_key_env: MY_API_KEY"));
     expect(() => openModel(models.get("small") as never, {}))
       .to.throw(InvalidInputError)
       .with.property("field", "MY_API_KEY");
   });
 
-  it("is read from the published example", () => {
+  it("can be the published example", () => {
     const { tiers, shadow } = readModels(
       readFileSync(`${repositoryRoot}/services/dispatch/models.example.yaml`, "utf8"),
     );

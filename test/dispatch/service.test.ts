@@ -46,14 +46,14 @@ describe("a dispatcher as a service", () => {
     expect(response.status).to.equal(200);
     expect(await response.json()).to.include({ status: "SETTLED", answer: "Rome" });
     expect((await scene.entries())[0].payload.agent_metadata.dispatch.client).to.equal("acme.web");
-    // A task that is sent again is the same task, and the figures count it once.
+    // A task that is sent again is the same task, and the metrics count it once.
     for (let again = 0; again < 2; again++) expect((await send(app, TASK)).status).to.equal(200);
     const metrics = await (await app.request("/metrics")).text();
     expect(metrics).to.contain('tallystick_dispatch_tasks_total{status="SETTLED",tier="thrifty"} 1');
     expect(metrics).to.contain("tallystick_dispatch_spent_usd 0.000018");
   });
 
-  it("answers 202 for a long task, gives the outcome later, cancels, and shows nobody the tasks of others", async () => {
+  it("answers 202 for a long task, gives the outcome later, cancels a task, and hides the tasks of other clients", async () => {
     let free = () => {};
     scene.models.say = () => ({
       fault: (response) => {
@@ -76,7 +76,7 @@ describe("a dispatcher as a service", () => {
     free();
   });
 
-  it("refuses invalid tasks by their field, and refuses clients without a key", async () => {
+  it("refuses invalid tasks, and clients without a key", async () => {
     const app = appOf();
     const refused: [string, unknown, number, string][] = [
       ["no key of a caller", TASK, 401, "unauthorized"],
@@ -95,7 +95,7 @@ describe("a dispatcher as a service", () => {
     expect(await scene.entries()).to.deep.equal([]);
   });
 
-  it("makes spans by the conventions for generative AI, without any words of prompt or answer", async () => {
+  it("makes spans by the OpenTelemetry conventions for generative AI, without text of the prompt or the answer", async () => {
     const exporter = new InMemorySpanExporter();
     const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
     const spans = openSpans(provider.getTracer("test"));
@@ -115,7 +115,7 @@ describe("a dispatcher as a service", () => {
     );
   });
 
-  it("is used by agents through dispatch_task, which shows a model's text as a stranger's words", async () => {
+  it("is used by agents with the tool dispatch_task, which marks a model's text as the text of a stranger", async () => {
     const app = appOf();
     const contextOf = (settings: { [name: string]: string }) =>
       createMcpContext(readMcpConfig({ TALLYSTICK_URL: "http://node.test", ...settings }), {
@@ -143,7 +143,7 @@ describe("a dispatcher as a service", () => {
     expect(() => contextOf({ TALLYSTICK_DISPATCH_KEY: key })).to.throw("TALLYSTICK_DISPATCH_URL");
   });
 
-  it("runs on the configured port, once for each folder, and names wrong settings", async () => {
+  it("runs on the configured port, once for each folder, and refuses wrong settings by name", async () => {
     const server = serve({ port: 0, hostname: "127.0.0.1", fetch: scene.service.app.fetch });
     await new Promise((resolve) => server.once("listening", resolve));
     const file = path.join(scene.folder, "models.yaml");
@@ -156,7 +156,7 @@ describe("a dispatcher as a service", () => {
       DISPATCH_DIR: path.join(scene.folder, "dispatch"),
       DISPATCH_PORT: "0",
     };
-    // It listens before it looks for open tasks. If that fails, it gives back its port and its folder.
+    // The service listens before it looks for open tasks. If it cannot read them, it closes its port and unlocks its folder.
     const probe = serve({ port: 0, hostname: "127.0.0.1", fetch: scene.service.app.fetch });
     await new Promise((resolve) => probe.once("listening", resolve));
     environment.DISPATCH_PORT = `${(probe.address() as { port: number }).port}`;

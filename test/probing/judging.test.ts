@@ -17,7 +17,7 @@ describe("the book of a prober's hour", () => {
   const at = { at: 0, host: KEY };
   const hour = hourOf(FIRST_SLOT);
 
-  it("has each look in its slot, and nothing of an hour that was taken out", () => {
+  it("has each look in its slot, and no hour that was already reported", () => {
     const book = new HourBook();
     book.note({ ...at, slot: FIRST_SLOT, what: "up", milliseconds: 5 });
     book.note({ ...at, slot: FIRST_SLOT + 1, what: "down", why: "late" });
@@ -28,11 +28,11 @@ describe("the book of a prober's hour", () => {
     const [first, second] = [bitOf(FIRST_SLOT), bitOf(FIRST_SLOT + 1)];
     expect(over?.[1].looks.get(KEY)).to.deep.equal({ looked: first | second, down: second });
     book.note({ ...at, slot: FIRST_SLOT + 3, what: "down", why: "late" });
-    expect(book.takeBefore(hour + 1), "it was reported").to.deep.equal([]);
+    expect(book.takeBefore(hour + 1), "already reported").to.deep.equal([]);
     expect(book.takeBefore(hour + 2).map(([of]) => of)).to.deep.equal([hour + 1]);
   });
 
-  it("knows which hosts it asked, for the running slot only", () => {
+  it("knows which hosts were asked in the current slot", () => {
     const book = new HourBook();
     book.note({ ...at, slot: FIRST_SLOT + 1, what: "ask" });
     book.note({ ...at, slot: FIRST_SLOT, host: "old.example:443", what: "ask" });
@@ -43,11 +43,11 @@ describe("the book of a prober's hour", () => {
   });
 });
 
-describe("a failure among answers", () => {
+describe("a failed look at a host", () => {
   const open = () =>
     new Uplink({ delayMs: 60_000, clock: () => 0, test: async () => false, onChange: () => {} });
 
-  it("counts against the host only after an answer to a later request", async () => {
+  it("is the host's failure only after an answer to a later request", async () => {
     const uplink = open();
     const failure = uplink.isOurs(0, 10);
     uplink.noteAnswer(9, 100);
@@ -60,7 +60,7 @@ describe("a failure among answers", () => {
     expect(await theirs).to.equal(false);
   });
 
-  it("is dropped without a verdict if too many wait, the oldest first", async () => {
+  it("is dropped as the prober's own failure if too many failures wait, the oldest first", async () => {
     const uplink = open();
     const oldest = uplink.isOurs(0, 1);
     const others = Array.from({ length: 20_000 }, () => uplink.isOurs(0, 1));
@@ -74,7 +74,7 @@ describe("a failure among answers", () => {
 describe("a visit to a host", () => {
   const OK = { status: 200, headers: new Headers(), text: "", isCut: false } as unknown as Answer;
 
-  /** A prober without a network. Each request is answered by the next of `replies`, after its time. */
+  /** A prober without a network. Each request gets the next reply, after the reply's time. */
   const proberWith = (replies: [ms: number, Answer | NoAnswer["reason"]][]) => {
     let now = 0;
     const asked: Pick<Question, "address" | "timeoutMs">[] = [];
@@ -105,7 +105,7 @@ describe("a visit to a host", () => {
   const about = { host, slot: FIRST_SLOT, found, isWanted: () => true };
   const question = { url: "https://a.example/hire", headers: {}, timeoutMs: 1_000 } as Question;
 
-  it("tries the next address of a name in the time that is left, if nobody was there, and for no other failure", async () => {
+  it("tries the next address of a name in the remaining time if an address is unreachable, and after no other failure", async () => {
     const cases: [number, NoAnswer["reason"], number[]][] = [
       [400, "unreachable", [1_000, 600]],
       [1_000, "unreachable", [1_000]],
@@ -123,12 +123,12 @@ describe("a visit to a host", () => {
       else expect(reply).to.have.property("answer");
       expect(
         seen.map(({ what }) => what),
-        "written once, before the first",
+        "written once, before the first request",
       ).to.deep.equal(["ask"]);
     }
   });
 
-  it("keeps what a robots.txt asked for while it cannot be read, and not once it is gone", async () => {
+  it("obeys an earlier robots.txt while the file cannot be read, but not after it was removed", async () => {
     const said = (status: number, text = "") => [0, { ...OK, status, text }] as [number, Answer];
     const agents = new Map([[agent(1), [{ endpoint: "https://a.example", capability: "none" }]]]);
     for (const [reply, isOut] of [

@@ -46,13 +46,13 @@ describe("a prober that is killed", () => {
 
   it("continues in the same slot, and looks at no host a second time", async () => {
     for (let n = 1; n <= COUNT; n++) hosts.set(`127.2.0.${n}`, behaviours.good);
-    // One slot before, in which each turns out to serve its agent.
+    // In the first slot the prober learns that each host serves its agent.
     const first = await openTestProber(folder.path, targets());
     await first.passSlot(FIRST_SLOT);
     await first.prober.close();
     hosts.hits.length = 0;
 
-    // Late in the next slot everything is due, and requests are sent slowly.
+    // Late in the next slot all looks are due. The prober sends its requests slowly.
     const now = DAY + 2 * 300 - 2;
     const killed = startProcess(now, 8);
     while (looks().length < 8) await new Promise((resolve) => setTimeout(resolve, 10));
@@ -60,14 +60,14 @@ describe("a prober that is killed", () => {
     await once(killed, "close");
     const before = looks().length;
     expect(before).to.be.below(COUNT);
-    // As if it had been killed in the middle of a line.
+    // This looks as if the process was killed in the middle of a line.
     appendFileSync(observationsOf(folder.path, DAY / 3_600), `${FIRST_SLOT + 1} 17672`);
 
     const [code] = await once(startProcess(now, 1_000), "close");
     expect(code).to.equal(0);
     const asked = looks().map(({ address }) => address);
     expect(new Set(asked)).to.have.property("size", asked.length);
-    // The hosts that were being asked at the end have no answer. The prober has looked at all others.
+    // The hosts that were asked just before the kill have no answer. The prober has looked at all other hosts.
     expect(asked.length).to.be.at.least(COUNT - 8);
 
     const last = await openTestProber(folder.path, targets(), {}, { now });
@@ -83,7 +83,7 @@ describe("a prober that is killed", () => {
     expect(new Set(Object.values(told).map(String))).to.deep.equal(new Set(["2,0"]));
   });
 
-  it("reports the same again for an hour that it has reported, and nothing new", async () => {
+  it("sends an hour's stored report again, without later observations", async () => {
     const own = path.join(folder.path, "told");
     hosts.set("127.2.1.1", behaviours.good);
     const listing = listingAt(`127.2.1.1:${hosts.port}`, agent(1));
@@ -94,7 +94,7 @@ describe("a prober that is killed", () => {
     expect(first.logged.join(" ")).to.contain("could not be sent");
     await first.prober.close();
 
-    // It was down meanwhile, but this does not change the stored observations.
+    // The host was down after the report was made. This does not change the report.
     appendFileSync(
       observationsOf(own, DAY / 3_600),
       `${FIRST_SLOT + 5} 1 down 127.2.1.1:${hosts.port} late\n`,
@@ -106,7 +106,7 @@ describe("a prober that is killed", () => {
     expect(second.sent[0]?.hosts).to.deep.equal({ [`127.2.1.1:${hosts.port}`]: [0b110, 0] });
     await second.prober.close();
 
-    // Two hours after the hour's end it counts for nothing, and is not sent.
+    // Two hours after the end of the hour the report has no effect, so it is not sent.
     const late = path.join(folder.path, "late");
     const third = await openTestProber(late, [listing], { send: away });
     for (let slot = 0; slot < 3; slot++) await third.passSlot(FIRST_SLOT + slot);
@@ -119,7 +119,7 @@ describe("a prober that is killed", () => {
     await fourth.prober.close();
   });
 
-  it("accepts a refusal of settlement only after several repetitions", async () => {
+  it("gives up a report only after settlement has refused it several times", async () => {
     const own = path.join(folder.path, "refused");
     hosts.set("127.2.3.1", behaviours.good);
     let times = 0;
@@ -135,7 +135,7 @@ describe("a prober that is killed", () => {
     await prober.prober.close();
   });
 
-  it("makes an hour's report from the disk if it was killed before the report", async () => {
+  it("makes an hour's report from the disk if the prober was killed before the report", async () => {
     const own = path.join(folder.path, "untold");
     hosts.set("127.2.2.1", behaviours.good);
     const listing = listingAt(`127.2.2.1:${hosts.port}`, agent(1));

@@ -29,7 +29,7 @@ const said = (uptime: unknown, p99: unknown) =>
 const differs = (text: string) => compareMonitoring(text, measured)?.map((it) => it.differs);
 
 describe("an agent's own monitoring", () => {
-  it("differs if it is wrong by more than a hundredth, for a latency by more than a tenth, or is missing", () => {
+  it("differs if a figure is missing, or is wrong by more than a hundredth (for latencies, a tenth)", () => {
     expect(differs(said(0.96, 1_100))).to.deep.equal([false, false]);
     expect(differs(said(0.961, 1_101))).to.deep.equal([true, true]);
     expect(differs(said(null, "1000"))).to.deep.equal([true, true]);
@@ -40,7 +40,7 @@ describe("an agent's own monitoring", () => {
     expect(differs(JSON.stringify(many))).to.equal(undefined);
   });
 
-  it("is read once a day, also after a restart, and agents with differences come first", async () => {
+  it("is read once a day, also after a restart, and differences are reported once", async () => {
     const store = memoryStore();
     const clock = { now: 100_000 };
     let rounds = 0;
@@ -72,11 +72,11 @@ describe("an agent's own monitoring", () => {
     expect([rounds, again.reports().map(({ agent }) => agent)]).to.deep.equal([1, agents]);
     expect(sent).to.deep.equal([]);
 
-    // A key that settlement does not know yet is no refusal of the record.
+    // Settlement does not know the prober's key yet. The record is still sent later.
     refusal = new ServiceError({ code: "unauthorized", message: "no", status: 401 });
     await again.round();
 
-    // Settlement is back. The finding is reported once, by any process, and not again while it does not change.
+    // Settlement answers again. The difference is reported once, by any process, until it changes.
     refusal = undefined;
     const third = await open();
     for (let n = 0; n < 3; n++) await third.round();
@@ -96,15 +96,15 @@ describe("an agent's own monitoring", () => {
     clock.now += 86_400;
     await third.round();
     expect([rounds, sent.length]).to.deep.equal([2, 1]);
-    // A clock that was years ahead once keeps no later round back.
+    // A clock that was years ahead does not stop later rounds.
     clock.now += 1e9;
     await third.round();
     clock.now -= 1e9;
     await (await open()).round();
     expect(rounds).to.equal(4);
 
-    // The endpoint is honest now, and this is reported once. A record that settlement refuses because of its content
-    // does not wait forever.
+    // The endpoint is honest now, and this is reported once. If settlement refuses a record because of its content, the
+    // record is dropped.
     endpoints[0] = "honest";
     clock.now += 86_400;
     await third.round();
@@ -122,7 +122,7 @@ describe("an agent's own monitoring", () => {
     expect(sent).to.have.length(2);
   });
 
-  it("is reported with valid figures, whatever the endpoint answers", () => {
+  it("is reported with valid figures for any answer of the endpoint", () => {
     const claims = [1e300, -1, 1e12, 0.1 + 0.2, 5e-10, 7];
     const guarantees = claims.map((current, n) => ({
       ...{ metric: "latency_p99", window: "7 days", measured: { current: n, status: "" }, differs: true },
@@ -162,7 +162,7 @@ describe("an agent's own monitoring", () => {
     ]);
   });
 
-  it("is read only from public addresses, without redirects, and cut off if it does not end", async () => {
+  it("is read only from public addresses, without redirects, and up to a limit", async () => {
     let inside = 0;
     const server = createServer(({ url }, response) => {
       if (url === "/good") response.end(said(0.99, 1_000));

@@ -17,7 +17,7 @@ const question = (changes: Partial<Question>): Question => ({
   ...changes,
 });
 
-/** Why there was no answer. */
+/** The reason why a request got no answer. */
 const reasonOf = async (changes: Partial<Question>): Promise<string> => {
   const error = await ask(question(changes)).catch((caught: unknown) => caught);
   return error instanceof NoAnswer ? error.reason : String(error);
@@ -43,8 +43,8 @@ describe("a request of a prober", () => {
   }
   const says = (text: string) => serve((socket) => socket.once("data", () => socket.end(text)));
 
-  it("goes to the address that was checked, wherever the name leads", async () => {
-    // The name seller.example has no address, and the server answers only to that name.
+  it("goes to the checked address, without a new DNS lookup", async () => {
+    // DNS has no address for seller.example. The request still has this name as its host.
     let host: string | undefined;
     const port = await serve((socket) =>
       socket.once("data", (data) => {
@@ -61,7 +61,7 @@ describe("a request of a prober", () => {
     expect(await reasonOf({ url: `http://seller.example:${port}/hire`, address: "127.3.0.2" })).to.equal(
       "unreachable",
     );
-    // The request goes to the checked address, not to the literal one in the URL.
+    // The request goes to the checked address, not to the IP address in the URL.
     expect(await reasonOf({ url: `http://127.3.0.1:${port}/hire`, address: "127.3.0.2" })).to.equal(
       "unreachable",
     );
@@ -122,7 +122,7 @@ describe("a request of a prober", () => {
       ).to.equal("broken");
   });
 
-  it("follows no redirect, and ends when it is told to", async () => {
+  it("does not follow redirects, and ends when it is aborted", async () => {
     const port = await says(
       "HTTP/1.1 302 Found\r\nlocation: http://127.99.0.1/\r\ncontent-length: 0\r\n\r\n",
     );
@@ -134,7 +134,7 @@ describe("a request of a prober", () => {
     expect(await waiting).to.equal("Error: stopped");
   });
 
-  it("finds its own uplink if any known place accepts a connection", async () => {
+  it("finds that the prober's own uplink works if any known host accepts a connection", async () => {
     const port = await serve((socket) => socket.destroy());
     const found = async (host: string) =>
       host === "known.example" ? { addresses: ["127.3.0.1"] } : ({ refused: "no_address" } as const);

@@ -28,8 +28,8 @@ async function* each<T>(all: T[]): AsyncGenerator<T> {
   yield* all;
 }
 
-describe("the moments of a prober", () => {
-  it("depend only on its key and the slot, and are anywhere in the slot except at its end", () => {
+describe("the moments of a prober's looks", () => {
+  it("depend only on the prober's key, the slot and the host, and are not at the end of the slot", () => {
     const again = drawnMoments(`0x${"77".repeat(32)}`);
     const other = drawnMoments(`0x${"78".repeat(32)}`);
     const seconds = Array.from({ length: 2_000 }, (_, slot) => moments.secondOf(slot, "seller.example:443"));
@@ -44,7 +44,7 @@ describe("the moments of a prober", () => {
 });
 
 describe("the pacer", () => {
-  it("starts a limited number in any second, and one at a time for each address", async () => {
+  it("starts a limited number of requests in any second, and one at a time for each address", async () => {
     let now = 0;
     const pacer = new Pacer({ perSecond: 3, now: () => now });
     const begun: { key: string; at: number }[] = [];
@@ -64,7 +64,7 @@ describe("the pacer", () => {
     now = 1_000;
     // The next event, or the timer, starts the other requests.
     await until(() => begun.length === 5);
-    // Those that hung last time come after the others of their address.
+    // Requests to hosts that hung last time come after the other requests to the same address.
     expect(begun.slice(3).map(({ key }) => key)).to.deep.equal(["d", "a2"]);
     now = 5_000;
     for (const id of ["b", "c", "d", "a2"]) done.get(id)?.();
@@ -74,7 +74,7 @@ describe("the pacer", () => {
     expect(pacer.waiting).to.equal(0);
   });
 
-  it("drops work that nobody wants any more, and keeps a limited number of waiting requests", async () => {
+  it("drops requests that are not wanted any more, and queues a limited number of requests", async () => {
     const pacer = new Pacer({ perSecond: 1_000, maxWaiting: 2 });
     const wanted = { key: "a", isUrgent: true, isWanted: () => true };
     const first = Promise.withResolvers<number>();
@@ -88,7 +88,7 @@ describe("the pacer", () => {
 });
 
 describe("the uplink", () => {
-  it("counts a failure as the host's only if a later request was answered", async () => {
+  it("is not the cause of a failure if a later request got an answer", async () => {
     let isThere = false;
     let now = 0;
     const changes: boolean[] = [];
@@ -112,7 +112,7 @@ describe("the uplink", () => {
     now = 30;
     isThere = true;
     await until(() => !uplink.isLost);
-    // It began before the uplink was back, so its failure says nothing.
+    // This request began before the uplink was back, so its failure does not show that the host is down.
     expect(await failure(25, 35)).to.equal(true);
     expect(await failure(30, 30)).to.equal(false);
     expect(changes).to.deep.equal([true, false]);
@@ -122,7 +122,7 @@ describe("the uplink", () => {
 
 describe("the reports of an hour", () => {
   const hour = 490_896;
-  it("have at most a thousand hosts each, fit into settlement's limit, and contain all hosts", () => {
+  it("contain all hosts, each with at most a thousand hosts and within settlement's limit of size", () => {
     const long = "h".repeat(250);
     const looks = new Map(
       Array.from({ length: 2_500 }, (_, n) => [
@@ -154,7 +154,7 @@ describe("the reports of an hour", () => {
 describe("the observations of a prober", () => {
   const folder = suiteFolder();
 
-  it("are read as they were written, and invalid lines are skipped", () => {
+  it("are the same after they are written and read, and invalid lines are skipped", () => {
     const about = { slot: FIRST_SLOT, at: 1_767_225_600_123, host: "seller.example:443" };
     for (const it of [
       { ...about, what: "ask" },
@@ -214,7 +214,7 @@ describe("the observations of a prober", () => {
 });
 
 describe("the hosts of a prober", () => {
-  it("are those that serve somebody, if there are too many", async () => {
+  it("are first those that serve an agent, if there are too many hosts", async () => {
     const memory = new HostMemory();
     const day = FIRST_SLOT / 288;
     const table = new HostTable({ maxHosts: 50, moments, memory, problemOf: () => undefined });
@@ -242,7 +242,7 @@ describe("the hosts of a prober", () => {
     expect(next.hasServed("a.example:443", agent(1), 20_006)).to.equal(true);
     expect(next.hasServed("a.example:443", agent(1), 20_007)).to.equal(false);
     expect(next.isOptedOut("b.example:443")).to.equal(true);
-    // What could not be read changes nothing.
+    // A robots.txt that cannot be read changes nothing.
     next.noteRobots("b.example:443", 20_001, undefined);
     expect(next.isOptedOut("b.example:443")).to.equal(true);
   });
@@ -251,7 +251,7 @@ describe("the hosts of a prober", () => {
 describe("the listings of a node", () => {
   const schema = buildSchema(readFileSync(path.join(repositoryRoot, "indexer/schema.graphql"), "utf8"));
 
-  it("are requested by queries that fit the node's schema and limits", () => {
+  it("are requested with queries that fit the node's schema and limits", () => {
     for (const query of [AGENTS_QUERY, AGENT_QUERY]) {
       const rules = costLimitRule({ maxCost: LIMITS.cost, flattenFragments: true });
       expect(validate(schema, parse(query)), query).to.deep.equal([]);
@@ -260,7 +260,7 @@ describe("the listings of a node", () => {
     expect(50 + 50 * 10).to.be.below(MAX_ROWS);
   });
 
-  it("are read page by page, completely for an agent with many, and again when the node is busy", async () => {
+  it("are read page by page, completely for an agent with many listings, and again after a refusal of a busy node", async () => {
     const listing = (n: number) => ({
       capability: "text.translate.en.it",
       endpoint: `https://h${n}.example`,
@@ -295,7 +295,7 @@ describe("the listings of a node", () => {
     };
     const node = { baseUrl: "http://node.example", fetch, signal: new AbortController().signal };
     const read: string[] = [];
-    // A node that catches up would list only few of them.
+    // A node that still reads the chain has only few listings.
     const early = readListings({ ...node, pause }).next();
     expect(await early.catch((error: unknown) => error)).to.have.property("status", 503);
     expect(asked).to.deep.equal([]);
@@ -315,8 +315,8 @@ describe("the listings of a node", () => {
   });
 });
 
-describe("a listing that its agent made to stop a prober", () => {
-  it("is asked if it is valid, is left out otherwise, and never prevents that another listing is asked", async () => {
+describe("a hostile listing", () => {
+  it("is used if it is valid, is skipped if it is not, and never stops the prober from using other listings", async () => {
     const usual = {
       capability: "text.translate.en.it",
       endpoint: "https://h.example",
@@ -325,7 +325,7 @@ describe("a listing that its agent made to stop a prober", () => {
     const rest = { maxLatencyMs: 1_000, payee: null };
     const long = `https://long.example/${"x".repeat(500)}`;
     const mode = `custom_escrow:${long}`;
-    // The node takes such a listing, so a prober must.
+    // The node accepts such a listing, so a prober must accept it too.
     const body = { agent_id: agent(1), price_usdc: "0.05", max_latency_ms: 1_000, payment_mode: mode };
     expect(listingSchema.safeParse({ ...usual, ...body, endpoint: long }).success).to.equal(true);
     const nodes = [
@@ -350,7 +350,7 @@ describe("a listing that its agent made to stop a prober", () => {
   });
 });
 
-/** Lets started work continue. */
+/** Waits for one turn of the event loop. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Waits until a condition is true. */

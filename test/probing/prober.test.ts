@@ -45,7 +45,7 @@ describe("a prober among local hosts", () => {
   const looksAt = (address: string) =>
     hosts.hits.filter((hit) => hit.address === address && hit.path === "/hire");
 
-  it("reports the slots in which each host was down, for all kinds of failure, and the agents that it serves", async () => {
+  it("reports the slots in which each host was down, for all kinds of failure, and the agents that each host serves", async () => {
     const kinds = Object.entries(behaviours).map(([name, behaviour], index) => {
       return { name, behaviour, address: `127.1.0.${index + 1}` };
     });
@@ -53,7 +53,7 @@ describe("a prober among local hosts", () => {
     const targets = kinds.map(({ name, address }, index) =>
       listingAt(at(address), agent(index + 1), isPatient(name) ? {} : { maxLatencyMs: 150 }),
     );
-    // In the first slot each serves its agent, so that it is looked at from the second on.
+    // In the first slot each host serves its agent. So the prober looks at it from the second slot on.
     for (const { address } of kinds) hosts.set(address, behaviours.good);
     const two = at("127.1.0.100");
     const three = at("127.1.0.101");
@@ -71,7 +71,7 @@ describe("a prober among local hosts", () => {
       hosts.set("127.1.0.101", slot >= 4 && slot <= 6 ? behaviours.failing : behaviours.good);
       await prober.passSlot(FIRST_SLOT + slot);
     }
-    // One of them was the question for its agent.
+    // One of the twelve requests was the question whether the host serves its agent.
     const looks = new Map(kinds.map(({ address }) => [address, looksAt(address).length]));
     await prober.reportAt(FIRST_SLOT + 12);
     const { hour, region, part, hosts: told, served } = reportOf(prober);
@@ -88,7 +88,7 @@ describe("a prober among local hosts", () => {
     expect(hosts.hits.some(({ address }) => address.startsWith("127.99."))).to.equal(false);
   });
 
-  it("sends requests without payment, names itself, and looks once in each slot", async () => {
+  it("sends requests without payment and with its own name, and looks at a host once in each slot", async () => {
     hosts.set("127.1.1.1", behaviours.good);
     const prober = await start(`${folder.path}/manners`, [listingAt(at("127.1.1.1"), agent(1))]);
     for (let slot = 0; slot < 3; slot++) {
@@ -108,7 +108,7 @@ describe("a prober among local hosts", () => {
     expect(hire).to.not.have.any.keys("signature", "nonce", "budget_token", "callback_url");
   });
 
-  it("gives an agent nothing for a listing on another's host, and costs the host nothing", async () => {
+  it("does not count a listing on another agent's host, and does not report this host as down", async () => {
     hosts.set("127.1.2.1", behaviours.good);
     const [own, other] = [agent(1), agent(2)];
     const strangers = Array.from({ length: 20 }, (_, index) =>
@@ -125,7 +125,7 @@ describe("a prober among local hosts", () => {
       ...strangers,
     ]);
     for (let slot = 0; slot < 12; slot++) await prober.passSlot(FIRST_SLOT + slot);
-    // However many list it: one look and one question for an agent a slot.
+    // For any number of listings: one look and one question about an agent in each slot.
     expect(hosts.hits.length).to.be.at.most(1 + 2 * 12);
     await prober.reportAt(FIRST_SLOT + 12);
     const { hosts: told, served } = reportOf(prober);
@@ -135,7 +135,7 @@ describe("a prober among local hosts", () => {
     expect(Object.keys(served)).to.deep.equal([own]);
   });
 
-  it("does not let one agent of several take down a host for the others", async () => {
+  it("does not report a host as down for several slots if it fails only for one of its agents", async () => {
     const [bad, fine] = [agent(1), agent(2)];
     let isBroken = false;
     hosts.set("127.1.3.1", (request, response, payTo) => {
@@ -153,12 +153,12 @@ describe("a prober among local hosts", () => {
     await prober.reportAt(FIRST_SLOT + 12);
     const { hosts: told, served } = reportOf(prober);
     const [, down = 0] = told[at("127.1.3.1")] ?? [];
-    // The next look goes to another of its agents, and stays there.
+    // The next looks ask for another agent of the host.
     expect(down.toString(2).replaceAll("0", "")).to.have.length.at.most(1);
     expect(Object.keys(served)).to.have.members([bad, fine]);
   });
 
-  it("stays away from hosts that ask for it, in robots.txt or by mail, and sends nothing to private addresses", async () => {
+  it("sends nothing to hosts that opt out in robots.txt or by mail, and nothing to private addresses", async () => {
     for (const address of ["127.1.4.1", "127.1.4.2", "127.1.4.3", "127.99.4.4"])
       hosts.set(address, behaviours.good);
     hosts.robots.set("127.1.4.1", "User-agent: tallystick-prober\nDisallow: /");
@@ -171,8 +171,7 @@ describe("a prober among local hosts", () => {
           listingAt(`name.example:${hosts.port}`, agent(5)),
           listingAt(at("127.1.4.3"), agent(6), { endpoint: `https://${at("127.1.4.3")}` }),
         ),
-      // The name has a public address and a private one. So it is refused as a whole, now and after its addresses
-      // change.
+      // The name has a public address and a private one. So no request goes to this name.
       { leaveOut: [at("127.1.4.2")], resolve: async () => ["127.1.4.3", "127.99.4.4"] },
     );
     for (let slot = 0; slot < 12; slot++) await prober.passSlot(FIRST_SLOT + slot);
@@ -184,7 +183,7 @@ describe("a prober among local hosts", () => {
     expect(Object.keys(reportOf(prober).hosts)).to.deep.equal([at("127.1.4.3")]);
   });
 
-  it("asks for a custom capability with params that fit its seller's schema, also when the schema changes", async () => {
+  it("asks for a custom capability with params that fit the seller's schema, also after the schema changes", async () => {
     let field = "city";
     hosts.set("127.1.6.1", (request, response, payTo) => {
       if (request.url?.startsWith("/capabilities/")) {
@@ -214,10 +213,10 @@ describe("a prober among local hosts", () => {
     for (let slot = 0; slot < 12; slot++) {
       isThere = slot < 4 || slot > 6;
       for (const address of addresses) hosts.set(address, isThere ? behaviours.good : behaviours.broken);
-      // One of them is really down for a while.
+      // The first host is really down in one slot.
       if (slot === 2) hosts.set("127.1.5.1", behaviours.broken);
       await prober.passSlot(FIRST_SLOT + slot);
-      // Whether it is back is tried again and again.
+      // The prober tests repeatedly whether the uplink is back.
       if (slot === 7) await until(() => prober.logged.includes("The uplink is back."));
     }
     await prober.reportAt(FIRST_SLOT + 12);
@@ -227,7 +226,7 @@ describe("a prober among local hosts", () => {
     expect(readFileSync(observationsOf(`${folder.path}/uplink`, HOUR), "utf8")).to.match(/ ours /);
   });
 
-  it("goes on at once when its clock was far ahead, in the same process and in the next one", async () => {
+  it("continues at once after its clock was far ahead, in the same process and in the next one", async () => {
     hosts.set("127.1.9.1", behaviours.good);
     const place = `${folder.path}/ahead`;
     const targets = [listingAt(at("127.1.9.1"), agent(1))];
@@ -251,7 +250,7 @@ describe("a prober among local hosts", () => {
   });
 
   for (const isRestarted of [false, true])
-    it(`reports nothing that it saw while its clock was ahead${isRestarted ? ", in the next process" : ""}`, async () => {
+    it(`does not report what it saw while its clock was ahead${isRestarted ? ", in the next process" : ""}`, async () => {
       const address = isRestarted ? "127.1.10.2" : "127.1.10.1";
       const place = `${folder.path}/undone-${isRestarted}`;
       const targets = [listingAt(at(address), agent(1))];
@@ -261,14 +260,14 @@ describe("a prober among local hosts", () => {
         await prober.passSlot(FIRST_SLOT + slot);
       };
       await pass(0, "good");
-      // The next hour: its lines are in a file of their own.
+      // This slot is in the next hour, whose lines are in another file.
       await pass(13, "failing");
       await pass(1, "good");
       for (const slot of [12, 13, 14]) await pass(slot, "good");
-      // The same hour.
+      // This slot is in the same hour.
       await pass(20, "failing");
       for (const slot of [15, 20]) await pass(slot, "good");
-      // A look that is under way when the clock is set back.
+      // The clock is set back during this look.
       const asked = Promise.withResolvers<() => void>();
       hosts.set(address, (request, response) => asked.resolve(() => behaviours.failing(request, response)));
       prober.clock.now = (FIRST_SLOT + 24) * 300 - 1;
@@ -289,7 +288,7 @@ describe("a prober among local hosts", () => {
       expect(report?.hosts).to.deep.equal({ [at(address)]: [0b0011_0000_1111, 0] });
     });
 
-  it("skips lines of later slots when it opens, which an earlier process wrote while the clock was ahead", async () => {
+  it("skips lines of later slots that an earlier process wrote while the clock was ahead", async () => {
     hosts.set("127.1.11.1", behaviours.good);
     const place = `${folder.path}/later`;
     const targets = [listingAt(at("127.1.11.1"), agent(1))];
@@ -306,7 +305,7 @@ describe("a prober among local hosts", () => {
     expect(reportOf(next).hosts[at("127.1.11.1")]).to.deep.equal([0b10_0010, 0]);
   });
 
-  it("reports the next hour when its clock is set back while it stores the hours of the future", async () => {
+  it("reports the next hour when its clock is set back while it closes hours of the future", async () => {
     hosts.set("127.1.12.1", behaviours.good);
     const prober = await start(`${folder.path}/closing`, [listingAt(at("127.1.12.1"), agent(1))]);
     await prober.passSlot(FIRST_SLOT);
@@ -318,7 +317,7 @@ describe("a prober among local hosts", () => {
     await prober.passSlot(FIRST_SLOT + 13);
     await prober.reportAt(FIRST_SLOT + 24);
     expect(prober.sent.map(({ hour }) => Number(hour) - HOUR)).to.include(1);
-    // Its health names no hour of the future.
+    // The status shows no hour of the future.
     prober.clock.now = DAY + 600;
     expect(prober.prober.status().last_hour).to.equal(HOUR);
   });

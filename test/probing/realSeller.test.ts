@@ -11,7 +11,7 @@ import { FIRST_SLOT, listingAt, openTestProber } from "./support/openTestProber.
 
 const CUSTOM = "custom.maps.draw";
 
-describe("a prober at a seller of the SDK", () => {
+describe("a prober that asks a seller of the SDK", () => {
   const folder = suiteFolder();
   let server: Server;
   let seller: Seller;
@@ -67,7 +67,7 @@ describe("a prober at a seller of the SDK", () => {
     await seller.close();
   });
 
-  it("gets the seller's terms, for standard and custom capabilities, and uses up nothing", async () => {
+  it("gets the seller's terms for standard and custom capabilities, and the seller stores nothing and does no work", async () => {
     const { port } = server.address() as AddressInfo;
     for (const capability of ["compute.statistics.mean", CUSTOM]) {
       asked.length = 0;

@@ -40,7 +40,7 @@ describe("the process of a prober", () => {
     };
     const nodes = [{ address: agent(1), listings: { nodes: [listing], pageInfo: { hasNextPage: false } } }];
     const data = { agents: { nodes, pageInfo: { hasNextPage: false, endCursor: null } } };
-    // A node's one address: its API, and its settlement behind it.
+    // The node has one address for its API and its settlement.
     node = createServer((request, response) => {
       if (request.url === "/graphql") {
         request.resume();
@@ -108,7 +108,7 @@ describe("the process of a prober", () => {
     running = undefined;
   });
 
-  it("leaves its folder free when it cannot be opened", async () => {
+  it("unlocks its folder when it cannot start", async () => {
     const own = path.join(folder.path, "unreadable");
     const config = readProberConfig({
       TALLYSTICK_URL: nodeUrl,
@@ -130,14 +130,14 @@ describe("the process of a prober", () => {
     running = undefined;
   });
 
-  it("fills a report up to settlement's limit", async () => {
+  it("makes a report that is just below settlement's limit of size", async () => {
     const looks = new Map(
       Array.from({ length: 1_000 }, (_, n) => [
         `h${n}.${"long".repeat(n % 20)}.example:443`,
         { looked: 0xfff, down: 0xfff },
       ]),
     );
-    // This is another hour than that of the first test.
+    // The hour is not that of the first test.
     const [first] = makeReports(DAY / 3_600 - 1, "eu", { looks, served: new Map() });
     const body = first ?? {};
     expect(canonicalBody(body).length).to.be.within(50_000, 61_000);

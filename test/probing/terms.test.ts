@@ -46,8 +46,8 @@ const answer = ({ status = 402, text = "{}", isCut = false, headers = {} }: Give
 const terms = (...accepts: object[]) =>
   requiredHeaders({ x402Version: 2, resource: { url: "https://seller.example/hire" }, accepts } as never);
 
-describe("an endpoint's answer to a prober", () => {
-  it("means up with well-formed terms, in the header or in the body of x402's first version", () => {
+describe("the answer of an endpoint to a prober", () => {
+  it("means up if it has well-formed terms, in the header or in the body of x402's first version", () => {
     expect(judgeAnswer(answer({ headers: terms(option()) }), target)).to.deep.equal({
       up: true,
       serves: true,
@@ -65,7 +65,7 @@ describe("an endpoint's answer to a prober", () => {
     expect(hasTermsInHeaders(answer({ text }))).to.equal(false);
   });
 
-  it("means up with a free result, which does not show who is paid", () => {
+  it("means up if it has a free result, but then does not show whether the agent is served", () => {
     const free = answer({ status: 200, text: '{"result": 2}' });
     expect(judgeAnswer(free, target)).to.deep.equal({ up: true, serves: false });
     expect(judgeAnswer(answer({ status: 200, text: '{"a": "', isCut: true }), target)).to.have.property(
@@ -79,7 +79,7 @@ describe("an endpoint's answer to a prober", () => {
       });
   });
 
-  it("means down with anything else", () => {
+  it("means down in all other cases", () => {
     const down = (given: Given) => judgeAnswer(answer(given), target);
     for (const status of [204, 400, 401, 404, 429, 500, 503])
       expect(down({ status, headers: terms(option()) })).to.deep.equal({ up: false, why: "status" });
@@ -103,7 +103,7 @@ describe("an endpoint's answer to a prober", () => {
     expect(down({})).to.have.property("why", "no_terms");
   });
 
-  it("serves an agent if its terms pay the agent or its payee, or name it as the seller of an escrow", () => {
+  it("shows that the agent is served if the terms pay the agent or its payee, or name the agent as seller of an escrow", () => {
     const serves = (changes: object, listing: Partial<Target> = {}) =>
       judgeAnswer(answer({ headers: terms(option(changes)) }), { ...target, ...listing });
     const yes = { up: true, serves: true };
@@ -120,7 +120,7 @@ describe("an endpoint's answer to a prober", () => {
 });
 
 describe("the params of a prober's request", () => {
-  it("are accepted by every seller of a standard capability", async () => {
+  it("fit every standard capability", async () => {
     for (const { id, patterns, values } of taxonomy as readonly {
       id: string;
       patterns: readonly string[];
@@ -161,13 +161,14 @@ describe("the params of a prober's request", () => {
     expect(fits({ type: "object", properties, required, additionalProperties: false })).to.equal(true);
     expect(fits({})).to.equal(true);
     expect(fits({ type: "object", properties, required: [...required, "left_out"] })).to.equal(false);
-    // A stranger's schema may be endless. A sample of it never is.
+    // A stranger's schema may be endless. A sample of the schema has a limited size.
     const round: { [key: string]: unknown } = { type: "object", required: ["a"] };
     round.properties = { a: round };
     expect(JSON.stringify(sampleOfSchema(round)).length).to.be.below(200);
     expect(sampleOfSchema({ type: "array", minItems: 1e9, items: {} })).to.have.length(1_000);
     expect(sampleOfSchema({ type: "string", minLength: 1e9 })).to.have.length(1_000);
-    // Lists in lists, objects in objects, and a long constant in a list: each is small as a schema.
+    // Nested lists, a long constant in nested lists, and nested objects. These schemas are small, and could need large
+    // samples.
     const nested = (inner: object, outer: (it: object) => object) =>
       Array.from({ length: 6 }).reduce<object>(outer, inner);
     const names = Array.from({ length: 100 }, (_, n) => `p${n}`);
@@ -182,7 +183,7 @@ describe("the params of a prober's request", () => {
 });
 
 describe("a robots.txt", () => {
-  it("keeps the prober away if it names the prober and disallows the whole host", () => {
+  it("opts out of looks if it names the prober and disallows the whole host", () => {
     for (const text of [
       "User-agent: tallystick-prober\nDisallow: /",
       "user-agent: Tallystick-Prober # us\r\nUser-agent: other\r\ndisallow: /*",
@@ -204,7 +205,7 @@ describe("a robots.txt", () => {
 });
 
 describe("the address that a prober asks", () => {
-  it("is a host and port, for any spelling of an endpoint", () => {
+  it("has the same host and port for every spelling of an endpoint", () => {
     expect(hostKeyOf("https://Seller.Example./a/b")).to.equal("seller.example:443");
     expect(hostKeyOf("https://seller.example:8443")).to.equal("seller.example:8443");
     expect(hostKeyOf("http://seller.example")).to.equal("seller.example:80");
@@ -213,7 +214,7 @@ describe("the address that a prober asks", () => {
       expect(hostKeyOf(endpoint), endpoint).to.equal(undefined);
   });
 
-  it("is never private, even if a name also leads to public addresses", async () => {
+  it("is never private, even if the name also has public addresses", async () => {
     expect(publicPolicy).to.deep.equal({ problemOf: addressProblem, isPublic: isPublicAddress });
     const to = (...addresses: string[]) => lookUp("seller.example", publicPolicy, async () => addresses);
     expect(await to("2606:4700::1", "93.184.215.14", "8.8.8.8")).to.deep.equal({

@@ -18,7 +18,7 @@ import { DAY, FIRST_SLOT, listingAt, openTestProber, type TestProber } from "./s
 const OTHER = wallet(3);
 const IDLE = wallet(4);
 
-/** The reports of a liar: good hosts are down, and failing hosts are up. */
+/** The reports of a prober that lies: good hosts are down, and failing hosts are up. */
 const lie = (status: number): Answer => {
   const headers = terms(AGENT);
   const get = (name: string) => (status === 402 ? null : headers[name]) ?? null;
@@ -35,7 +35,7 @@ describe("three probers, one of which lies", () => {
 
   after(() => hosts.close());
 
-  it("together give the true result: the majority holds", async () => {
+  it("give the true result together, because the majority decides", async () => {
     expect(DAY).to.equal(START);
     const at = (n: number) => `127.5.0.${n}:${hosts.port}`;
     const targets = [listingAt(at(1), AGENT), listingAt(at(2), OTHER), listingAt(at(1), IDLE)];
@@ -48,7 +48,7 @@ describe("three probers, one of which lies", () => {
         },
       });
     const probers = [await open("one", false), await open("two", false), await open("three", true)];
-    // The first host serves its own agent, and not the one that only lists it.
+    // The first host serves its own agent. It does not serve the agent that only lists this host.
     hosts.set("127.5.0.1", (request, response) => behaviours.good(request, response, AGENT));
     hosts.set("127.5.0.2", behaviours.good);
     for (let slot = 0; slot < 12; slot++) {
@@ -84,7 +84,7 @@ describe("three probers, one of which lies", () => {
     expect(await reasonsOf(log, "uptime")).to.deep.equal([null, null, null]);
     expect(await monthOf(log, AGENT)).to.deep.equal([11, 0, 0]);
     expect(await monthOf(log, OTHER)).to.deep.equal([11, 3, 3]);
-    // A listing on somebody else's host gives nothing.
+    // An agent gets no uptime from a listing on the host of somebody else.
     const { store } = await log.derive();
     expect(store.rows("steward").get(IDLE)?.slots ?? "").to.equal("");
   });

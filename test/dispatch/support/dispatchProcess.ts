@@ -1,4 +1,4 @@
-// A process with a dispatcher in a folder: it continues the open tasks there, does one task, and prints the outcome.
+// Runs a dispatcher in a folder. It continues the open tasks of the folder, does one task, and prints the outcome.
 import { readFileSync } from "node:fs";
 import { fileStore } from "tallystick-sdk/store/fileStore";
 import { createDispatcher } from "../../../services/dispatch/dispatcher.ts";

@@ -14,8 +14,8 @@ import { API_KEY, openTestService, type TestService } from "../../settlement/sup
 import { type ModelServer, openModelServer } from "./modelServer.ts";
 
 /**
- * Four models. `small` is the cheapest, of family a. `middle` and `large` are of family b. `watch` is the
- * shadow, of family c.
+ * A models.yaml with four models. `small` is the cheapest and of family a. `middle` and `large` are of family b. `watch` is
+ * of family c and is used as the shadow.
  */
 export function modelsYaml(url: string, more = ""): string {
   const model = (name: string, family: string, price: string) => `
@@ -42,9 +42,9 @@ export type DispatchScene = {
   service: TestService;
   folder: string;
   store: KeyValueStore;
-  /** Requests to settlement; replace it to lose some. */
+  /** Sends a request to settlement. A test may replace this function to lose some requests. */
   fetch: (input: string, init?: RequestInit) => Promise<Response>;
-  /** @param isClosed whether it is closed with the scene. A dispatcher whose process ended could not be closed */
+  /** @param isClosed whether the scene closes it. A dispatcher whose simulated process ended cannot be closed */
   dispatcher: (changes?: Partial<DispatcherParameters>, yaml?: string, isClosed?: boolean) => Dispatcher;
   /** The entries of the ledger. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into entries of every shape
@@ -53,7 +53,7 @@ export type DispatchScene = {
   close: () => Promise<void>;
 };
 
-/** A real settlement service without a port, models on a real socket, and a folder. */
+/** Opens a real settlement service without a port, a server of models on a real socket, and a folder. */
 export async function openDispatchScene(rules: object = {}): Promise<DispatchScene> {
   const folder = mkdtempSync(path.join(tmpdir(), "tallystick-dispatch-"));
   const models = await openModelServer();
@@ -114,7 +114,7 @@ export async function openDispatchScene(rules: object = {}): Promise<DispatchSce
   return scene;
 }
 
-/** The parts of a prompt, as the model sees them. */
+/** The part of a prompt with this name, as the model gets it; undefined if there is none. */
 export function partOf(user: string, name: string): unknown {
   const [, line] = new RegExp(`^BEGIN ${name} [0-9a-f]{32}\n(.*)$`, "m").exec(user) ?? [];
   return line === undefined ? undefined : JSON.parse(line);

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** A request to a model. */
+/** A request that the server got. */
 export type Asked = {
   /** The model's id. */
   model: string;
@@ -13,7 +13,7 @@ export type Asked = {
   headers: IncomingMessage["headers"];
 };
 
-/** The model's reaction. */
+/** What the model answers. */
 export type Said =
   | { answer: unknown; confidence?: number; usage?: object | null }
   | { text: string; ended?: string; usage?: object | null }
@@ -31,7 +31,7 @@ export type ModelServer = {
 
 export const USAGE = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
 
-/** A server of models on a real socket: OpenAI's chat completions, streamed or whole, and Anthropic's messages, streamed. */
+/** A server of models on a real socket. It has OpenAI's chat completions, streamed or whole, and Anthropic's streamed messages. */
 export async function openModelServer(): Promise<ModelServer> {
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy());
@@ -131,7 +131,7 @@ function stream(said: Words, asked: Asked, response: ServerResponse): void {
   const words = wordsOf(said);
   for (let at = 0; at < words.length; at += 7) send({ delta: { content: words.slice(at, at + 7) } });
   if ("cut" in said) {
-    // The bytes that were written are sent first.
+    // A pause, so that the written bytes are sent before the connection ends.
     setTimeout(() => response.destroy(), 20);
     return;
   }

@@ -3,10 +3,10 @@ import type { AddressInfo } from "node:net";
 import { requiredHeaders } from "tallystick-sdk/x402/paymentHeaders";
 import type { Policy } from "../../../services/probing/net/policy.ts";
 
-/** The reaction of a host to an unpaid hire. */
+/** How a host answers an unpaid hire. */
 export type Behaviour = (request: IncomingMessage, response: ServerResponse, payTo: string) => void;
 
-/** Terms that pay an account. */
+/** The headers of an answer 402 whose terms pay this account. */
 export const terms = (payTo: string) =>
   requiredHeaders({
     x402Version: 2,
@@ -50,7 +50,7 @@ export const behaviours = {
   lying: (_request, response) => void response.writeHead(402, terms(`0x${"66".repeat(20)}`)).end("{}"),
 } satisfies { [name: string]: Behaviour };
 
-/** A request that arrived: its address, and its content. */
+/** A request that a host got: the host's address, and the request's content. */
 export type Hit = {
   address: string;
   path: string;
@@ -62,20 +62,20 @@ export type Hit = {
 export type LocalHosts = {
   port: number;
   hits: Hit[];
-  /** The behaviour of each address. Other addresses answer 404. */
+  /** Sets the behaviour of an address. Addresses without a behaviour answer 404. */
   set: (address: string, behaviour: Behaviour) => void;
-  /** The robots.txt of each address; 404 without one. */
+  /** The robots.txt of each address. An address without one answers 404. */
   robots: Map<string, string>;
   close: () => Promise<void>;
 };
 
-/** One server for every address of 127/8, so that each address is a host. */
+/** Starts one server for all addresses of 127/8, so that each address is a host. */
 export async function openLocalHosts(): Promise<LocalHosts> {
   const hits: Hit[] = [];
   const robots = new Map<string, string>();
   const all = new Map<string, Behaviour>();
   const server: Server = createServer(async (request, response) => {
-    // This is read before the first wait, because the socket may be gone afterwards.
+    // This is read before the first `await`, because the socket may be closed afterwards.
     const address = request.socket.localAddress ?? "";
     const pieces: Buffer[] = [];
     request.on("error", () => {});
@@ -106,7 +106,7 @@ export async function openLocalHosts(): Promise<LocalHosts> {
   };
 }
 
-/** Allows loopback, and no other private addresses. 127.99 stands for a private network. */
+/** Allows only loopback addresses. It treats 127.99 as a private network. */
 export const loopbackPolicy: Policy = {
   problemOf: (url) => (URL.parse(url)?.protocol === "http:" ? undefined : "must begin with http://"),
   isPublic: (address) => address.startsWith("127.") && !address.startsWith("127.99."),

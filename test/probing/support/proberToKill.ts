@@ -1,5 +1,5 @@
-// A prober as a separate process, for a test that kills it: `FOLDER PORT COUNT NOW PER_SECOND`. It runs one slot and
-// prints "done".
+// A prober in a separate process, for a test that kills it. Its arguments are `FOLDER PORT COUNT NOW PER_SECOND`. It runs
+// one slot and prints "done".
 import { agent, listingAt, openTestProber } from "./openTestProber.ts";
 
 const [folder = "", port, count, now, perSecond] = process.argv.slice(2);
