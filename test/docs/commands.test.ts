@@ -10,7 +10,7 @@ import { documents, textOf } from "./support/documents.ts";
 const read = (file: string): string => readFileSync(path.join(repositoryRoot, file), "utf8");
 const { scripts } = JSON.parse(read("package.json")) as { scripts: { [name: string]: string } };
 
-/** The whole command line. Each command is loaded, because its help needs it. */
+/** The program with all its commands. */
 async function loadProgram(): Promise<Command> {
   const program = new Command("tallystick");
   for (const { load } of commands) (await load())(program);
@@ -20,13 +20,13 @@ async function loadProgram(): Promise<Command> {
 const longsOf = (command: Command): string[] =>
   command.options.flatMap(({ long, short }) => [long, short].filter((it) => it != null));
 
-/** The options of a command and of all below it. */
+/** The options of a command and of all its subcommands. */
 const allOptions = (command: Command): string[] => [
   ...longsOf(command),
   ...command.commands.flatMap((it) => allOptions(it)),
 ];
 
-/** What is wrong with the words of a call; undefined if it can be made. */
+/** What is wrong with the words of a call; undefined if the call is valid. */
 function problemOf(program: Command, words: readonly string[]): string | undefined {
   let command = program;
   let rest = words;
@@ -40,7 +40,7 @@ function problemOf(program: Command, words: readonly string[]): string | undefin
     const [first] = rest;
     return first === undefined || first.startsWith("-") ? undefined : `there is no command ${first}`;
   }
-  // A command with commands below it, and with no argument of its own, takes no other word.
+  // A command with subcommands and without own arguments accepts no other word.
   const takesWords = command.registeredArguments.length > 0 || command.commands.length === 0;
   const [first = ""] = rest;
   if (!takesWords && /^[a-z]/.test(first)) return `${command.name()} has no command ${first}`;
@@ -52,7 +52,7 @@ function problemOf(program: Command, words: readonly string[]): string | undefin
 const below = (command: Command, word: string | undefined): Command | undefined =>
   command.commands.find((it) => it.name() === word);
 
-/** The words of a line up to a comment, a pipe, or the next command. A quoted text is one word. */
+/** The words of a line up to a comment, a pipe, or the next command. A text in quotes is one word. */
 function wordsOf(line: string): string[] {
   const words: string[] = [];
   for (const [word] of line.matchAll(/'[^']*'?|"[^"]*"?|[^\s'"]+/g)) {
@@ -62,7 +62,7 @@ function wordsOf(line: string): string[] {
   return words;
 }
 
-/** The calls of the program that a line makes, directly or by npm, as words after the program's name. */
+/** The calls of the program in a line, directly or through npm. Each call is the words after the program's name. */
 function callsIn(line: string): string[][] {
   const calls: string[][] = [];
   for (const [, rest = ""] of line.matchAll(
@@ -77,19 +77,19 @@ function callsIn(line: string): string[][] {
   return calls;
 }
 
-/** The scripts of npm that a line runs. */
+/** The npm scripts that a line runs. */
 const scriptsIn = (line: string): string[] => [
   ...[...line.matchAll(/\bnpm run (?:-s )?([\w:-]+)/g)].map(([, name = ""]) => name),
   ...(/^(?:bench|soak|test|generate|dev|check|build|pictures):[\w-]+$/.exec(line) ?? []),
 ];
 
-/** The lines of code of a document. A line that ends with a backslash continues. */
+/** The lines of code in a document. A line that ends with a backslash is joined with the next line. */
 function linesOf(markdown: string): string[] {
   const { inline, blocks } = codeOf(markdown);
   return [...inline, ...blocks.flatMap(({ text }) => text.replaceAll(/\\\n\s*/g, " ").split("\n"))];
 }
 
-/** Options of other programs that documents name alone. */
+/** Options of other programs that the documents name without the program. */
 const OF_OTHERS = new Set([
   ...["--views-schema", "--hostname", "--coverage", "--import", "--randomly-seed", "--max-semi-space-size"],
   ...[
@@ -108,7 +108,7 @@ describe("the commands in the documents", () => {
     program = await loadProgram();
   });
 
-  it("are told from other code", () => {
+  it("are distinguished from other code", () => {
     expect(callsIn("npm run -s tallystick -- ledger pull --from URL   # a comment --no")).to.deep.equal([
       ["ledger", "pull", "--from", "URL"],
     ]);
@@ -123,7 +123,7 @@ describe("the commands in the documents", () => {
     expect(problemOf(program, ["hire", "compute.math.numeric", "--resume"])).to.equal(undefined);
   });
 
-  it("exist, with their options", () => {
+  it("exist, and so do their options", () => {
     let calls = 0;
     const wrong: string[] = [];
     const configuration = [".env.example", "compose.yaml"].map((file) => [file, read(file)] as const);
@@ -147,7 +147,7 @@ describe("the commands in the documents", () => {
     expect(calls).to.be.above(180);
   });
 
-  it("are named with options that some command has", () => {
+  it("have all options that the documents name without a command", () => {
     const known = new Set([...allOptions(program), "--help"]);
     const alone = documents.flatMap((name) =>
       codeOf(textOf(name))
@@ -159,7 +159,7 @@ describe("the commands in the documents", () => {
     expect(options.filter(([, word]) => !known.has(word))).to.deep.equal([]);
   });
 
-  it("are all in the table of the README, and nothing else is", () => {
+  it("are exactly those of the table in the README", () => {
     const [, table = ""] = /\n## The command line\n([\s\S]*?)\n## /.exec(textOf("README.md")) ?? [];
     const rows = table.split("\n").filter((line) => line.startsWith("| `"));
     const named = rows.flatMap((row) =>

@@ -16,7 +16,7 @@ describe("the page of errors", () => {
     expect(written === text, "docs/errors.md is not up to date: npm run generate:errors").to.equal(true);
   });
 
-  it("has codes from all kinds of places, with their status", () => {
+  it("has codes from all kinds of sources, with their status", () => {
     const rows = text.split("\n");
     const rowOf = (code: string) => rows.find((row) => row.startsWith(`| \`${code}`));
     expect(rows.filter((row) => row.startsWith("| `"))).to.have.length.above(300);
@@ -27,7 +27,7 @@ describe("the page of errors", () => {
     expect(rows.filter((row) => /\| *\|$/.test(row))).to.deep.equal([]);
   });
 
-  it("reads an error as it is written in the source, also when its text is in pieces", () => {
+  it("has each error as the source writes it, also when its text has several pieces", () => {
     const source = [
       "// code: 'no_code'",
       `const message = \`The seller asks \${n > 1 ? \`\${n} times\` : "once"} for\` + " more.";`,
@@ -47,7 +47,7 @@ describe("the page of errors", () => {
     ]);
   });
 
-  it("takes a contract error's meaning from its interface, and the advice from its pages", () => {
+  it("has the meaning of a contract's error from its interface, and the advice from its pages", () => {
     const solidity = [
       "    /// @notice Too late: `time` has",
       "    /// reached the deadline.",

@@ -31,18 +31,18 @@ const rules = (value: string) =>
     maxDriftAllowed: 0.15,
   });
 
-/** The block of a page that holds this text. */
+/** The block of a page that contains this text. */
 function blockWith(page: string, text: string): string {
   const found = codeOf(textOf(page)).blocks.filter((block) => block.text.includes(text));
   expect(found, `${page}: ${text}`).to.have.length(1);
   return (found[0] as Code).text;
 }
 
-/** The values that replace `…`: an address, or a key or hash of 32 bytes. */
+/** Values that replace `…` in the examples: an address, and a key or hash of 32 bytes. */
 const address = `0x${"a".repeat(40)}`;
 const bytes32 = `0x${"1".repeat(64)}`;
 
-/** The values of JSON one after another, with dots filled in. */
+/** The JSON values in a text, one after another. `…` is replaced or removed. */
 function valuesIn(text: string): unknown[] {
   const filled = text
     .replaceAll(/"…"/g, '"some"')
@@ -84,14 +84,14 @@ describe("the examples in the documents", () => {
       expect(parseYaml(text)).to.be.an("object");
   });
 
-  it("of a search are a request that the node takes, with every field", () => {
+  it("of a search are a request that the node accepts, with every field", () => {
     const [request] = valuesIn(blockWith("docs/rest.md", '"capability": "text.translate.en.it"'));
     const fields = Object.keys(searchRequest.parse(request));
-    // `cursor` comes from the answer before.
+    // `cursor` comes from the previous answer.
     expect(fields).to.have.members(Object.keys(searchRequest.shape).filter((field) => field !== "cursor"));
   });
 
-  it("of settlement's rules are rules", () => {
+  it("of settlement's rules are valid", () => {
     expect(rules(blockWith("docs/settlement/operations.md", '"core_logic"')).actions.size).to.equal(3);
     const text = blockWith("docs/settlement/actions.md", '"action_rules"');
     const { action_rules: actions } = JSON.parse(text.replaceAll("0x…", address));
@@ -102,14 +102,14 @@ describe("the examples in the documents", () => {
     expect(rules(`{"version": 1, ${comparators.slice(1)}`).comparators).to.have.length(2);
   });
 
-  it("of a dispatcher's models and task are taken", async () => {
+  it("of a dispatcher's models and task are valid", async () => {
     const { tiers } = readModels(blockWith("docs/dispatch.md", "openai-compatible"));
     expect(Object.keys(tiers)).to.deep.equal(["thrifty", "standard", "premium"]);
     const [, task = ""] = /-d '(.*)'/.exec(blockWith("docs/dispatch.md", "curl -s")) ?? [];
     expect(await readTask(JSON.parse(task), "me")).to.include({ taskId: "try-1", key: "capital_of_italy" });
   });
 
-  it("of escrows, canaries, policies and notices are taken", () => {
+  it("of escrows, canaries, policies and notices are valid", () => {
     const escrows = blockWith("docs/mcp.md", '"custom_escrow:').replaceAll("0x…", address);
     expect(Object.keys(escrowsSchema.parse(escrows))).to.have.length(2);
     const [, line = ""] = /^# (\{"platform_escrow.*\})$/m.exec(read(".env.example")) ?? [];
@@ -123,7 +123,7 @@ describe("the examples in the documents", () => {
     const ids = { id: `ntc_${"0".repeat(26)}`, breach: `brch_${"0".repeat(26)}` };
     expect(parseNotice({ ...filled, ...ids } as never)).to.include({ step: "confirmed" });
     const policy = blockWith("docs/settlement/proofs.md", "group any-two");
-    // The keys of the example are shortened. Nothing else in it is refused.
+    // Only the keys of the example are refused, because they are shortened.
     expect(() => parseTrustPolicy(policy, "policy")).to.throw(/key/);
   });
 
@@ -138,7 +138,7 @@ describe("the examples in the documents", () => {
     for (const { name, text } of whole)
       expect(validate(schema, parse(text)), `${name}: ${text}`).to.deep.equal([]);
 
-    // In a sentence a part of a query stands for a whole one: `agent(address) { … }`, or `rounds { attempts }` of an audit.
+    // A sentence may have only a part of a query: `agent(address) { … }`, or `rounds { attempts }` of an audit.
     const parts = documents.flatMap((name) =>
       codeOf(textOf(name))
         .inline.filter((code) => /^[a-z]\w*(?:\([^)]*\))? \{ (?:[^{}]|\{ ?)+(?: \})+$/.test(code))

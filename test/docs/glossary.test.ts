@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { textOf } from "./support/documents.ts";
 
 const glossary = textOf("docs/glossary.md");
-/** The cells of each row whose first one is a word. */
+/** The cells of each row, without the head of the table. */
 const rowsOf = (part: string): string[][] =>
   part
     .split("\n")
@@ -10,13 +10,13 @@ const rowsOf = (part: string): string[][] =>
     .map((line) => line.slice(2, -2).split(" | "));
 
 describe("the glossary", () => {
-  it("has its words in order, each once, with a section and a file, or with an example", () => {
+  it("has its words in order, each once, with all cells of its table", () => {
     const tables = glossary.split("\n## ").slice(1).map(rowsOf);
     expect(tables.map((rows) => rows.length > 15)).to.deep.equal([true, true, true, true]);
     for (const [at, rows] of tables.entries()) {
       const words = rows.map(([word = ""]) => word.toLowerCase());
       expect(words).to.deep.equal([...words].sort());
-      // The words of the code have no section of a specification.
+      // In the last table, the words of the code have no section of a specification.
       for (const row of rows) expect(row, row[0]).to.have.length(at < 3 ? 4 : 3);
     }
     const all = tables.flat().map(([word]) => word);

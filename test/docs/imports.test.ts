@@ -54,33 +54,33 @@ const MAY_IMPORT: { [room: string]: string[] } = {
   ],
 };
 
-/** `A → B`: room A may import only these modules of room B. */
+/** For `A → B`: the only modules of room B that room A may import. */
 const ONLY: { [edge: string]: RegExp } = {
-  // How to reach strangers.
+  // The modules with which to reach strangers.
   "settlement → sdk": /^packages\/sdk\/(net\/|requestService\.ts$)/,
-  // How to reach strangers, how to ask a node and read its answer, and how to read the terms of x402.
+  // The modules with which to reach strangers, to ask a node and read its answer, and to read the terms of x402.
   "probing → sdk":
     /^packages\/sdk\/(net\/|(?:requestService|readSettledEntry)\.ts$|query\/askGraphql\.ts$|knownLedger\.ts$|store\/(file|keyValue)Store\.ts$|x402\/paymentHeaders\.ts$)/,
-  // How a node's log is derived again in a page, and how much of an answer is read.
+  // The modules with which a page derives a node's log again, and reads an answer up to a limit.
   "portal → sdk": /^packages\/sdk\/(openLog\/|readBytes\.ts$)/,
-  // How the portal is built.
+  // The modules that build the portal.
   "tools → portal": /^portal\/(vite\.config|build)\.mjs$/,
-  // Code that few users need is loaded only on request.
+  // Commands that few users need. They are loaded only on request.
   "scripts → tools": /^tools\/(commands|bench\/capabilities)\//,
 };
 
 const PURE = ["protocol", "derive"];
 
-/** Commands, the only files of a pure room that read and write; nothing imports them. */
+/** Commands. Only these files of a pure room read and write files, and no file imports them. */
 const COMMANDS = ["packages/derive/cli.ts"];
 
-/** `packages` and `services` hold rooms; every other folder is one. */
+/** The room of a file. `packages` and `services` contain rooms. Every other folder is a room. */
 function roomOf(file: string): string {
   const [top = "", next = ""] = file.split("/");
   return top === "packages" || top === "services" ? next : top;
 }
 
-/** The imports of a file, as they are written in it. */
+/** The imports of a file, as the file writes them. */
 function specifiersOf(text: string): string[] {
   const found = text.matchAll(
     /(?:^|\n)(?:import|export)\b\s*(?:[^"';()=]*?\bfrom\s*)?"([^"]+)"|\bimport\("([^"]+)"\)/g,
@@ -94,7 +94,7 @@ const files = globSync("{packages,services,indexer,portal,scripts,tools}/**/*.{t
 const imports = new Map(
   files.map((file) => [file, specifiersOf(readFileSync(path.join(repositoryRoot, file), "utf8"))]),
 );
-/** The files of ours that a file imports. */
+/** The files of this repository that a file imports. */
 const targetsOf = (file: string): string[] =>
   (imports.get(file) ?? []).flatMap((specifier) => {
     if (specifier.startsWith(".")) return [path.join(path.dirname(file), specifier)];
@@ -103,7 +103,7 @@ const targetsOf = (file: string): string[] =>
     return room === undefined ? [] : [`packages/${room}/${name}.ts`];
   });
 
-/** The files of a package that stand behind a name with `#`, one for each platform. */
+/** The files of a package that a name with `#` means, one for each platform. */
 function byPlatform(file: string, specifier: string): string[] {
   const room = path.join("packages", roomOf(file));
   const { imports: named } = JSON.parse(
@@ -113,7 +113,7 @@ function byPlatform(file: string, specifier: string): string[] {
   return Object.values(targets).map((target) => path.join(room, target));
 }
 
-/** The one room of the API that knows the tables, and the modules that open the database for it. */
+/** The only folder of the API that knows the tables, and the module that opens the database. */
 const ROWS = "indexer/api/rows/";
 const OPENS = "indexer/api/database.ts";
 
@@ -134,13 +134,13 @@ describe("imports between the rooms", () => {
     expect(imports.get("services/settlement/main.ts")).to.include("tallystick-runtime/http/listen");
   });
 
-  it("point one way", () => {
+  it("have only the allowed directions", () => {
     const wrong: string[] = [];
     for (const file of files) {
       const room = roomOf(file);
       for (const target of targetsOf(file)) {
         const other = roomOf(target);
-        // Files outside of the rooms, such as ponder.config.ts and generated types, belong to no room.
+        // Files outside of the rooms, such as ponder.config.ts and generated types, are not checked.
         if (other === room || !(other in MAY_IMPORT || other === "test")) continue;
         const isAllowed = MAY_IMPORT[room]?.includes(other) ?? false;
         const only = ONLY[`${room} → ${other}`];
@@ -150,7 +150,7 @@ describe("imports between the rooms", () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it("lead to existing files, inside a package by path and from outside by name", () => {
+  it("name existing files, by path inside a package and by the package's name from outside", () => {
     const wrong: string[] = [];
     for (const file of files) {
       for (const specifier of imports.get(file) ?? []) {
@@ -166,7 +166,7 @@ describe("imports between the rooms", () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it("bring no module of Node into pure code", () => {
+  it("do not import modules of Node into pure code", () => {
     const wrong = files.filter(
       (file) =>
         PURE.includes(roomOf(file)) &&
@@ -178,7 +178,7 @@ describe("imports between the rooms", () => {
     expect(drawn).to.deep.equal([]);
   });
 
-  it("reach the API's tables only from its rows, and rows import no code that asks for them", () => {
+  it("use the API's tables only in indexer/api/rows, and this folder imports no other folder of the API", () => {
     const api = files.filter((file) => file.startsWith("indexer/api/") && file !== OPENS);
     const isQuery = /^(ponder|drizzle-orm)(\/|$)/;
     const asks = /\bdb\s*\.\s*\w/;
@@ -194,12 +194,12 @@ describe("imports between the rooms", () => {
     expect(rows).to.include(`${ROWS}hires.ts`);
   });
 
-  it("never form a circle", () => {
+  it("have no cycles", () => {
     expect(circles()).to.deep.equal([]);
   });
 });
 
-/** Every circle that a walk along the imports meets, types included. */
+/** Every cycle of imports, also of imported types. */
 function circles(): string[] {
   const found: string[] = [];
   const done = new Set<string>();

@@ -16,7 +16,7 @@ describe("the links of the documents", () => {
         const [file = "", heading] = href.split("#");
         const target = file === "" ? name : path.join(path.dirname(name), file);
         expect(existsSync(path.join(repositoryRoot, target)), `${name}: ${href}`).to.equal(true);
-        // A node serves its documents, and nothing else of the repository.
+        // A node serves its documents, and no other file of the repository.
         if (name.startsWith("docs/"))
           expect(target, `${name}: ${href} leads out of docs/`).to.match(/^docs\/.*\.md$/);
         if (heading !== undefined) {
@@ -29,7 +29,7 @@ describe("the links of the documents", () => {
 });
 
 describe("the links of the pages that a node serves", () => {
-  /** Paths of the rest of the API (see test/indexer/api). */
+  /** Paths of other parts of the API (see test/indexer/api). */
   const elsewhere = ["/", "/graphql", "/openapi.json", "/v1/params", "/status"];
 
   it("lead to existing pages and headings of the node", async () => {
@@ -45,19 +45,19 @@ describe("the links of the pages that a node serves", () => {
         expect(response.status, `${from}: ${href}`).to.equal(200);
         const html = await response.text();
         pages.set(pathname, html);
-        // Links in the page's script do not count: they are text, or are made only in a browser.
+        // Links in the page's script are ignored. They are text, or exist only in a browser.
         const markup = html.replaceAll(/<script[\s\S]*?<\/script>/g, "");
         for (const [, link = ""] of markup.matchAll(/<a href="([^"]+)"/g))
           if (!isOutside(link)) waiting.push([pathname, link.replaceAll("&amp;", "&")]);
       }
       if (hash !== "") expect(idsOf(pages.get(pathname) ?? ""), `${from}: ${href}`).to.include(hash.slice(1));
     }
-    // Every document can be reached from the first page.
+    // Links lead from the first page to every document.
     const served = documents.filter((name) => name.startsWith("docs/")).map((name) => `/${name}`);
     expect([...pages.keys()]).to.include.members(served);
   });
 
-  it("show pictures that the node serves, and no other file of the folder", async () => {
+  it("lead to pictures that the node serves", async () => {
     const app = servePages();
     const html = await (await app.request("/docs/portal.md")).text();
     const pictures = [...html.matchAll(/<img src="([^"]+)"/g)].map(([, src = ""]) => `/docs/${src}`);
@@ -69,7 +69,7 @@ describe("the links of the pages that a node serves", () => {
     expect((await app.request("/docs/pictures/none.jpg")).status).to.equal(404);
   });
 
-  it("request no private route", async () => {
+  it("do not lead to private routes", async () => {
     const html = await (await servePages().request("/docs/")).text();
     expect(html).to.not.contain("/metrics");
   });

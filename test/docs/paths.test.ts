@@ -7,11 +7,11 @@ import { documents, partsOf, textOf } from "./support/documents.ts";
 const ROOMS = "packages|services|indexer|portal|contracts|scripts|tools|test|docs|deploy|\\.github|\\.ci";
 /** A path from the root: it begins with a room and ends with a file, a folder, or `*`. */
 const FROM_ROOT = new RegExp(`^(?:${ROOMS})(?:/[\\w.*-]+)+/?$`);
-/** The name of a source, or its path from the document's own room. */
+/** The name of a source file, or its path in the document's own room. */
 const SOURCE = /^[\w.*/-]+\.(?:ts|sol|mjs)$/;
-/** A folder of the room whose README names it. */
+/** A folder of a room, which the room's README names. */
 const FOLDER = /^[\w-]+(?:\/[\w-]+)*\/$/;
-/** `NAME.ts`, `TABLE.ts`, `<chainId>`: the reader fills them in. `portal/dist` is there after a build. */
+/** Names such as `NAME.ts`, `TABLE.ts` and `<chainId>`, which the reader replaces, and `portal/dist`, which a build makes. */
 const BLANK = /\b[A-Z]{4,}\b(?!\.md)|<|\/dist\/?$/;
 
 /** The paths that a document names, without text that only looks like a path. */
@@ -23,7 +23,7 @@ const pathsIn = (markdown: string, isOfRoom: boolean): string[] =>
 
 /**
  * Whether a document is the README of a room, which names files in its own folder. The README of a published package is
- * for its users.
+ * not, because it is for the users of the package.
  */
 const isOfRoom = (document: string): boolean =>
   document.includes("/") && !/^(docs|packages\/(?!runtime))\b/.test(document);
@@ -49,7 +49,7 @@ function isThere(named: string, document: string): boolean {
   return bare.includes("/") ? files.some((file) => file.endsWith(`/${bare}`)) : names.has(bare);
 }
 
-describe("the files and folders that the documents name", () => {
+describe("the paths in the documents", () => {
   it("are distinguished from other code", () => {
     const text =
       "`docs/rest.md` `indexer/api/` `a.test.ts` `rest/list.ts` `NAME.ts` `npm test` `text/plain` `a.b` `docs/x.md#y`";

@@ -9,7 +9,7 @@ const read = (file: string): string => readFileSync(path.join(repositoryRoot, fi
 const { version } = JSON.parse(read("package.json")) as { version: string };
 
 describe("the version", () => {
-  it("is in package.json, and files that cannot read it there have the same", () => {
+  it("is in package.json, and is the same in files that cannot read it from there", () => {
     expect(MCP_SERVER.version).to.equal(version);
     expect(agentCard("https://node.example").version).to.equal(version);
     const lock = JSON.parse(read("package-lock.json"));
@@ -19,7 +19,7 @@ describe("the version", () => {
   });
 
   it("is written nowhere else", () => {
-    // The files that give the version to others. Other files may contain equal versions of other things.
+    // These files tell the version to other programs. Other files may contain equal versions of other things.
     const files = globSync("{packages/mcp,services,indexer,docs}/**/*.{ts,json,md}", { cwd: repositoryRoot });
     expect(files).to.have.length.above(200);
     const found = new RegExp(`(?<![\\d.])${version.replaceAll(".", "\\.")}(?![\\d.]*\\d)`);
@@ -27,7 +27,7 @@ describe("the version", () => {
     expect(said.sort()).to.deep.equal(["packages/mcp/createTallystickMcp.ts", "packages/mcp/server.json"]);
   });
 
-  it("is not written in any package: published packages get it when they are made", () => {
+  it("is not in the package.json of any package, because published packages get it when they are made", () => {
     const own = globSync("{packages,services}/*/package.json", { cwd: repositoryRoot }).filter(
       (file) => JSON.parse(read(file)).version !== undefined,
     );

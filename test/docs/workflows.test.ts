@@ -39,7 +39,7 @@ describe("the workflows", () => {
     }
   });
 
-  it("name actions by their commit, and can only read the repository", () => {
+  it("name each action by its commit, and can only read the repository", () => {
     for (const [file, { permissions, jobs }] of workflows) {
       expect(permissions, file).to.deep.equal({ contents: "read" });
       for (const { uses } of Object.values(jobs).flatMap(({ steps }) => steps))
@@ -61,7 +61,7 @@ describe("the npm scripts", () => {
 });
 
 describe(".editorconfig", () => {
-  it("agrees with the formatter", () => {
+  it("has the same settings as the formatter", () => {
     const { formatter } = JSON.parse(read("biome.json"));
     const sections = read(".editorconfig").split(/^\[/m);
     const settingOf = (section: string, name: string) =>

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import type { PyJson } from "tallystick-protocol/json/pythonJson";
 import type { RecordJson } from "tallystick-protocol/json/recordBody";
 
-/** Strings of any UTF-16 units: control characters, astral characters, lone surrogates. */
+/** Strings of any UTF-16 units, also control characters, astral characters and lone surrogates. */
 export const anyString = fc.oneof(
   fc.string({ unit: "binary" }),
   fc.string({ unit: "grapheme-ascii" }),
@@ -16,7 +16,7 @@ export const anyString = fc.oneof(
     .map((units) => String.fromCharCode(...units)),
 );
 
-/** Floats where the forms change: whole ones, the edges of the exponent form, sums, times. */
+/** Floats near which the printed form changes: whole numbers, limits of the exponent form, and times. */
 const anyFloat = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }),
   fc.double({ noNaN: true, min: 1e-6, max: 1e-3 }),
@@ -29,12 +29,12 @@ const anyInt = fc.oneof(fc.bigInt({ min: -(2n ** 300n), max: 2n ** 300n }), fc.m
 
 const anyKey = fc.oneof(anyString, fc.constantFrom("__proto__", "constructor", "10", "9", "-1", ""));
 
-/** Objects with keys a JavaScript literal could not set (`__proto__`). */
+/** Objects, also with keys that a JavaScript literal cannot set (`__proto__`). */
 function objectOf<T>(value: fc.Arbitrary<T>): fc.Arbitrary<{ [key: string]: T }> {
   return fc.array(fc.tuple(anyKey, value), { maxLength: 6 }).map((members) => Object.fromEntries(members));
 }
 
-/** Any value of Python's JSON: bigint is an int, number a float. */
+/** Any value of Python's JSON. A bigint is an int, and a number is a float. */
 export const anyPyJson: fc.Arbitrary<PyJson> = fc.letrec<{ value: PyJson }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
@@ -47,12 +47,12 @@ export const anyPyJson: fc.Arbitrary<PyJson> = fc.letrec<{ value: PyJson }>((tie
   ),
 })).value;
 
-/** Text a record may contain: well-formed, and without U+0000. */
+/** Any text that a record may contain. It is well-formed and has no U+0000. */
 const anyText = fc
   .oneof(fc.string({ unit: "grapheme" }), fc.string({ unit: "binary" }))
   .map((text) => text.replace(/[\ud800-\udfff]/gu, "").replaceAll("\u0000", ""));
 
-/** Any value a record may contain. */
+/** Any value that a record may contain. */
 export const anyRecordJson: fc.Arbitrary<RecordJson> = fc.letrec<{ value: RecordJson }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
@@ -64,5 +64,5 @@ export const anyRecordJson: fc.Arbitrary<RecordJson> = fc.letrec<{ value: Record
   ),
 })).value;
 
-/** Any body a record may have. */
+/** Any body that a record may have. */
 export const anyRecordBody = fc.dictionary(anyText, anyRecordJson, { maxKeys: 6, noNullPrototype: true });

@@ -9,13 +9,13 @@ import { findChromium, INSTALL_MS } from "../../tools/portal/findChromium.ts";
 const ATTEMPTS = 10;
 const RETRY_MS = 3_000;
 
-/** Long enough to install a browser and start it. */
+/** The time limit for tests that install and start a browser. */
 export const BROWSER_MS = INSTALL_MS + 240_000;
 
 /**
- * The disabled features of Chromium. For every window it would make two invisible pages for the address bar, which cost
- * more than most of our pages. Chromium reads only the last list, so this list also has the features of Playwright's
- * list.
+ * The disabled features of Chromium. With the first two features Chromium makes two invisible pages for the address bar of
+ * every window. These cost more than most of our pages. Chromium reads only the last such option, so this list also has
+ * the features that Playwright disables.
  */
 const WITHOUT = [
   ...["WebUIOmniboxPopup", "WebUIOmniboxAimPopup"],
@@ -26,7 +26,7 @@ const WITHOUT = [
   ...["ThirdPartyStoragePartitioning", "Translate"],
 ];
 
-/** A browser that makes no requests except those of pages. */
+/** Options with which a browser makes no requests except those of pages. */
 const QUIET = [
   "--disable-gpu",
   "--disable-quic",
@@ -38,10 +38,10 @@ const QUIET = [
 ];
 
 /**
- * Starts the machine's own Chromium without a window. If there is none, and root runs the tests on Debian, it is
- * installed from Debian's packages. CHROMIUM_PATH names one at another place.
+ * Starts the machine's own Chromium without a window. CHROMIUM_PATH may name its program. If the machine has none, and
+ * root runs the tests on Debian, Chromium is installed from Debian's packages.
  *
- * @param more arguments of Chromium's
+ * @param more further arguments of Chromium
  * @throws TallystickError `no_chromium`
  */
 export async function startBrowser(more: readonly string[] = []): Promise<Browser> {
@@ -51,7 +51,7 @@ export async function startBrowser(more: readonly string[] = []): Promise<Browse
     try {
       return await chromium.launch({ executablePath, args: [...QUIET, ...sandbox, ...more] });
     } catch (error) {
-      // Another test may be installing it. The program is there before the files that it needs.
+      // Another test may be installing Chromium. Then the program exists before the files that it needs.
       if (attempt === ATTEMPTS) throw error;
       await sleep(RETRY_MS);
     }
@@ -61,8 +61,8 @@ export async function startBrowser(more: readonly string[] = []): Promise<Browse
 let shared: Promise<Browser> | undefined;
 
 /**
- * The same as {@link startBrowser}, once for all suites of a process: a start takes some ten seconds of processor time. It is
- * closed after the last suite. Each suite closes its own pages.
+ * A browser that all suites of a process share, because {@link startBrowser} takes about ten seconds of processor time. It
+ * is closed after the last suite. Each suite closes its own pages.
  */
 export function sharedBrowser(): Promise<Browser> {
   shared ??= startBrowser();

@@ -3,7 +3,7 @@ import { BUILT } from "../../tools/testing/steps.ts";
 
 let built: Promise<unknown> | undefined;
 
-/** Builds the contracts, unless `npm test` has built them already. So plain mocha works in a bare clone, too. */
+/** Builds the contracts if `npm test` has not built them already. So plain mocha works in a new clone too. */
 export async function builtContracts(): Promise<void> {
   built ??= process.env[BUILT] ? Promise.resolve() : hre.tasks.getTask("build").run({ quiet: true });
   await built;

@@ -7,11 +7,10 @@ export type CommandRun = { code: number; out: string; err: string };
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs a command of `tallystick` in the process of the tests. A separate process costs about a second of processor
- * time, mostly for loading modules. Commands run one after another, because they share the output and the environment
- * of this process.
+ * Runs a command of `tallystick` in the process of the tests, because a separate process costs about a second of
+ * processor time. Commands run one after another, because they share the output and the environment of this process.
  *
- * @param environment the variables that the command finds, besides those of the machine
+ * @param environment variables for the command, in addition to the variables of the machine
  */
 export function commandHere(
   args: readonly string[],
@@ -37,7 +36,7 @@ async function runAlone(args: string[], environment: Record<string, string>): Pr
   }
 }
 
-/** Stores the output to a stream, which does not count as a terminal meanwhile. Returns a function that undoes this. */
+/** Collects the output to a stream, which is not treated as a terminal meanwhile. Returns a function that undoes this. */
 function keep(stream: NodeJS.WriteStream, said: { out: string; err: string }, name: "out" | "err") {
   const names = ["write", "isTTY", "columns"] as const;
   const own = names.map((key) => Object.getOwnPropertyDescriptor(stream, key));

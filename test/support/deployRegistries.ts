@@ -20,23 +20,24 @@ export type Deployer = Pick<PublicActions, "waitForTransactionReceipt" | "getBlo
 
 export type DeployedRegistries = Awaited<ReturnType<typeof deployRegistries>>;
 
-/** Compiled contracts of the published registries, which replace ours. `npm run test:registries` sets this. */
+/** A folder with the compiled published registries, which replace ours. `npm run test:registries` sets this variable. */
 const PUBLISHED = process.env.ERC8004_ARTIFACTS;
 
-/** The published contract that one of ours replaces. */
+/** For each of our contracts, the published contract that it imitates. */
 const PUBLISHED_NAMES = {
   Erc8004Identity: "IdentityRegistryUpgradeable",
   Erc8004Reputation: "ReputationRegistryUpgradeable",
 } as const;
 
-/** erc7201:openzeppelin.storage.Ownable, where OpenZeppelin's upgradeable contracts have their owner. */
+/** The storage slot of the owner in OpenZeppelin's upgradeable contracts (erc7201:openzeppelin.storage.Ownable). */
 const OWNER_SLOT = "0x9016d09d72d40fdae2fd8ceac6b6234c7706214fd39c1cd1e609a0528c199300";
 
 type RegistryName = keyof typeof PUBLISHED_NAMES;
 
 /**
- * Deploys the registries of ERC-8004 behind proxies, as they stand on Base: the identity registry first, then the reputation
- * registry of it. They are `contracts/test/erc8004/`, compiled before, or the published ones. The deployer may upgrade them.
+ * Deploys the registries of ERC-8004 behind proxies, as on Base: first the identity registry, then its reputation
+ * registry. The contracts are those of `contracts/test/erc8004/`, which must be compiled, or the published ones. The
+ * deployer may upgrade them.
  */
 export async function deployRegistries(client: Deployer) {
   const mined = async (hash: Hex) => {
@@ -59,7 +60,7 @@ export async function deployRegistries(client: Deployer) {
       const data = callOf(name, "initialize", [admin, ...args]);
       return { implementation, proxy: await deploy("Erc8004Proxy", [implementation, data]) };
     }
-    // Only an owner may call its `initialize`. The earlier code behind the proxy named the owner.
+    // Only the owner may call `initialize` of the published code. On Base, earlier code behind the proxy set the owner.
     const proxy = await deploy("Erc8004Proxy", [implementation, callOf(name, "getVersion", [])]);
     await client.setStorageAt({ address: proxy, index: OWNER_SLOT, value: pad(admin) });
     const { abi } = registryArtifact(name);
@@ -74,9 +75,9 @@ export async function deployRegistries(client: Deployer) {
     reputation: reputation.proxy,
     identityImplementation: identity.implementation,
     reputationImplementation: reputation.implementation,
-    /** The first block with one of them. */
+    /** The first block that has one of these contracts. */
     fromBlock,
-    /** Puts another copy of its code behind a registry, and gives the copy's address. */
+    /** Upgrades a registry to another copy of its code, and returns the copy's address. */
     upgrade: async (registry: "identity" | "reputation"): Promise<Address> => {
       const name = registry === "identity" ? "Erc8004Identity" : "Erc8004Reputation";
       const implementation = await deploy(name);
@@ -89,7 +90,7 @@ export async function deployRegistries(client: Deployer) {
   };
 }
 
-/** The compiled code of a contract of `contracts/test/erc8004/`, or of the published contract that it replaces. */
+/** The compiled contract of `contracts/test/erc8004/`, or the published contract in its place. */
 function registryArtifact(name: string): { abi: Abi; bytecode: Hex } {
   if (PUBLISHED !== undefined && name in PUBLISHED_NAMES)
     return readPublished(PUBLISHED, PUBLISHED_NAMES[name as RegistryName]);

@@ -1,34 +1,34 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 
-/** A simulated process that ends at one of its writes and does nothing afterwards. */
+/** A simulated process. It ends at one of its writes, and does nothing afterwards. */
 export type MortalProcess = {
-  /** Its store: the write at which it ends is not made, and nothing after it is read or written. */
+  /** Gives the process a store. The write at which the process ends is not made. After it nothing is read or written. */
   store: (store: KeyValueStore) => KeyValueStore;
   /**
-   * Cuts its other connections (a fetch, a relay, a chain) after its end: nothing is sent and nothing is
-   * received.
+   * Wraps another connection of the process, such as a fetch, a relay or a chain. After the end of the process the
+   * connection sends and receives nothing.
    */
   cut: <Args extends unknown[], T>(work: (...args: Args) => T | Promise<T>) => (...args: Args) => Promise<T>;
 };
 
 export type EndedFlow<Scene> = {
-  /** Opens everything that outlives a process: chain, store, wallets. Each ending gets a new scene. */
+  /** Opens everything that remains after a process ends: chain, store, wallets. Each run gets a new scene. */
   open: () => Promise<Scene>;
-  /** The work of the first process. After it is cut off, it may fail in any way. */
+  /** The work of the first process. After its end it may fail in any way. */
   run: (scene: Scene, process: MortalProcess) => Promise<unknown>;
-  /** The work of the next process, which starts from the store alone. */
+  /** The work of the next process, which has only the store. */
   resume: (scene: Scene) => Promise<unknown>;
-  /** Compares money, receipts and budget with the chain. `at` says where the first process ended, for the messages. */
+  /** Checks the result, such as money, receipts and budget. `at` says for the messages where the first process ended. */
   check: (scene: Scene, at: string) => Promise<void>;
 };
 
 /**
- * Ends a process at every single write to its store, one after the other. The flow runs once to its end to count the
- * writes. Then it runs once for each write and is cut off there. Each time the result of the next process is checked.
- * The order of writes may differ from run to run, but each number is tried.
+ * Ends a process at each of its writes to the store. The flow first runs to its end, to count the writes. Then it runs
+ * once for each write, and ends there. After each run the next process works, and its result is checked. The order of
+ * the writes may differ between runs.
  *
- * @returns how many writes there were
+ * @returns the number of writes
  */
 export async function endAtEveryWrite<Scene>(flow: EndedFlow<Scene>): Promise<number> {
   const { setTimeout } = globalThis;
@@ -42,7 +42,7 @@ export async function endAtEveryWrite<Scene>(flow: EndedFlow<Scene>): Promise<nu
   }
 }
 
-/** The timers of a process. They end with it, so that they do not keep the test process running. */
+/** The timers of a simulated process. They are cleared at its end, so that they do not keep the test process running. */
 const timersOf = new AsyncLocalStorage<{ begun: Set<NodeJS.Timeout>; areOver: boolean }>();
 
 function noteTimers(begin: typeof setTimeout): typeof setTimeout {
@@ -61,7 +61,7 @@ async function runOnce<Scene>({ open, run, resume, check }: EndedFlow<Scene>, la
   let writes = 0;
   let isDead = false;
   const died = Promise.withResolvers<void>();
-  /** A process that has ended reports nothing more, not even an error. */
+  /** A promise for calls after the end. They never return, not even with an error. */
   const never = (): Promise<never> => new Promise(() => {});
   const alive = async <T>(work: () => T | Promise<T>): Promise<T> => {
     if (isDead) return await never();
@@ -92,7 +92,7 @@ async function runOnce<Scene>({ open, run, resume, check }: EndedFlow<Scene>, la
   const ran = timersOf
     .run(timers, () => run(scene, process))
     .catch((error: unknown) => {
-      // A process that is not cut off must finish.
+      // The process that is not ended early must not fail.
       if (last === Number.POSITIVE_INFINITY) throw error;
     });
   await Promise.race([ran, died.promise]);

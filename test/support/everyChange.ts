@@ -3,15 +3,15 @@ export type Change = { path: string; what: string; input: unknown };
 
 type Step = string | number;
 
-/** Positions of a string that are changed, at most. */
+/** The approximate number of positions at which a string is changed. */
 const MAX_POSITIONS = 12;
 
 /**
- * Changes every field of an input, one at a time, at every depth. Texts get another character, become shorter, longer
- * or empty. Numbers change by one, bytes by a bit. Lists become shorter, longer or reversed. Inputs from strangers also
- * lose each field, or get an additional field, null, or a value of another type.
+ * Changes every field of an input, one at a time, at every depth. A text gets another character, or becomes shorter,
+ * longer or empty. A number changes by one. Bytes change in one bit or in their length. A list becomes shorter, longer or
+ * reversed. In input from strangers a field may also be missing, additional, null, or of another type.
  *
- * @param ofType whether a field keeps its type and stays, as for values from a caller in TypeScript
+ * @param ofType whether a field must exist and keep its type, because a caller gives it in TypeScript
  */
 export function* everyChange(
   input: unknown,
@@ -77,7 +77,7 @@ function* sameType(value: unknown): Generator<[what: string, by: unknown]> {
   }
 }
 
-/** Another character of the same kind, so that the field keeps its form if possible. */
+/** The text with another character of the same kind at a position, so that the field keeps its form if possible. */
 function withOther(text: string, at: number): string {
   const other = (character: string): string => {
     if (/[0-8a-eA-Eg-yG-Y]/.test(character)) return String.fromCharCode(character.charCodeAt(0) + 1);

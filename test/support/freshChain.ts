@@ -7,7 +7,7 @@ import { builtContracts } from "./builtContracts.ts";
  */
 export const BUILD_TIMEOUT = 180_000;
 
-/** A fresh in-memory chain with the contracts built. */
+/** A new in-memory chain. The contracts are built before. */
 export async function freshChain() {
   await builtContracts();
   return network.create();

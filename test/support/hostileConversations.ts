@@ -122,7 +122,7 @@ const BODIES = [
   "\xff\xff\xff\xff",
 ];
 
-/** Generates hostile input for a server: requests with wrong parts, upgrades, pipelines, half a request. */
+/** Generates hostile input for a server: requests with wrong parts, upgrades, pipelined requests, incomplete requests. */
 export const hostileConversation: fc.Arbitrary<RawConversation> = fc
   .record({
     requests: fc.array(

@@ -15,7 +15,7 @@ import { readWitnessConfig, witnessVariables } from "../../services/witness/conf
 const witnessLogs = path.join(repositoryRoot, "test/witness/logs.policy");
 const hex = (digit: string, length: number) => `0x${digit.repeat(length)}`;
 
-/** What each process of a node reads, and the fewest settings with which it starts. */
+/** For each process of a node: its variables, the function that reads them, and the fewest settings that work. */
 export const PROCESSES: {
   [name in KeyHolder]: {
     variables: string[];

@@ -2,11 +2,11 @@ import { createHash, createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** How a store misbehaves. */
+/** A fault of a store. */
 export type Fault =
-  /** Answers 200 to every write, whatever its condition says, and overwrites. */
+  /** Answers 200 to every write and overwrites the object, even if the condition of the write is not true. */
   | "overwrites"
-  /** Refuses correctly, but overwrites anyway. */
+  /** Refuses correctly, but overwrites the object. */
   | "lies"
   /** Ignores `If-Match`. */
   | "knows no If-Match"
@@ -14,9 +14,9 @@ export type Fault =
   | "no ETag"
   /** Sends another ETag each time. */
   | "changes its ETags"
-  /** Two of three requests get 503 SlowDown, or an answer that breaks off after the work was done. */
+  /** Two of three requests get 503 SlowDown, or the connection breaks after the work was done. */
   | "tired"
-  /** Never ends an answer. */
+  /** Begins an answer and never ends it. */
   | "stalls"
   | undefined;
 
@@ -27,10 +27,10 @@ export type Interference = "lost" | { status: number; headers?: { [name: string]
 export type ObjectStore = {
   url: string;
   objects: Map<string, Buffer>;
-  /** `METHOD key status`, in turn. */
+  /** `METHOD key status` of each request, in order. */
   asked: string[];
   fault: Fault;
-  /** Called before a request is answered. "lost": the work is done and the answer is not sent. A status: nothing is done. */
+  /** Called before each answer. For "lost" the store does the work and sends no answer. For a status it sends only this. */
   interfere: (method: string, key: string) => Interference;
   close: () => Promise<void>;
 };
@@ -38,8 +38,8 @@ export type ObjectStore = {
 export const CREDENTIALS = { region: "test-1", accessKeyId: "AKTEST", secretAccessKey: "a/secret+of=tests" };
 
 /**
- * A strict subset of S3, written from its published documentation: GetObject and PutObject in path style with conditional writes
- * (If-None-Match: *, If-Match), Signature Version 4 with the body's hash, errors as XML. Nothing else is answered.
+ * A strict subset of S3, written from its published documentation. It has GetObject and PutObject in path style, conditional
+ * writes (If-None-Match: *, If-Match), Signature Version 4 with the body's hash, and errors as XML. It refuses the rest.
  */
 export async function startObjectStore(): Promise<ObjectStore> {
   const objects = new Map<string, Buffer>();
@@ -121,7 +121,7 @@ function etagOf(bytes: Buffer): string {
   return `"${createHash("md5").update(bytes).digest("hex")}"`;
 }
 
-/** Signature Version 4, of the header `authorization`. */
+/** Whether the header `authorization` has a valid signature (Signature Version 4). */
 function isSigned({ method, url, headers }: IncomingMessage, body: Buffer): boolean {
   const match =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(

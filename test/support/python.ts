@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-/** Whether this machine has a python3 for comparisons. The golden vectors do not need it. */
+/** Whether this machine has python3 for comparisons. Tests with the golden vectors do not need it. */
 export const hasPython = spawnSync("python3", ["-c", "import json, hashlib"]).status === 0;
 
-/** Runs python3 with the repository as its working directory; returns its output. */
+/** Runs python3 in the root of the repository, and returns its output. */
 export function python(args: string[], input = ""): string {
   const result = spawnSync("python3", args, {
     cwd: fileURLToPath(new URL("../..", import.meta.url)),

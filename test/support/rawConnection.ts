@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 
-/** The bytes that came back on a raw connection, and whether the other side closed it. */
+/** The bytes that a raw connection received, and whether the server closed the connection. */
 export type RawAnswer = { text: string; closed: boolean };
 
 export type RawConversation = {
@@ -8,11 +8,11 @@ export type RawConversation = {
   parts: (string | Uint8Array)[];
   /** The action after everything is sent: wait for an answer, half-close, or reset the connection. */
   ending?: "wait" | "end" | "reset";
-  /** How long to listen, in milliseconds, unless the other side closes before. */
+  /** The longest time to listen, in milliseconds. */
   listenMs?: number;
 };
 
-/** Sends exactly these bytes to a server, and listens. Never rejects: a broken connection is an answer too. */
+/** Sends exactly these bytes to a server, and listens. It never rejects, because a broken connection is an answer too. */
 export function converse(
   port: number,
   { parts, ending = "wait", listenMs = 1_000 }: RawConversation,
@@ -45,7 +45,7 @@ export function converse(
   });
 }
 
-/** The status lines in what came back, pipelined answers too. */
+/** The status of every answer in the received bytes. */
 export function statusesOf({ text }: RawAnswer): number[] {
   return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 }

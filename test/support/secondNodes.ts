@@ -1,5 +1,6 @@
 /**
- * Whether tests also start nodes that repeat what another node of the same test did. A start takes ten seconds of
- * processor time, so `npm test` starts a node only if it tests something new. CONTRIBUTING.md names this variable.
+ * Whether tests also start nodes that repeat the work of another node of the same test. The start of a node takes ten
+ * seconds of processor time, so `npm test` starts only nodes that test something new. CONTRIBUTING.md explains the
+ * variable.
  */
 export const SECOND_NODES = process.env.SECOND_NODES === "1";

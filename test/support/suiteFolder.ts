@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-/** A common folder for all tests of a suite. Every `before` after this call can use it. It is removed at the end. */
+/** A folder for all tests of a suite. Every `before` after this call can use the folder. It is removed at the end. */
 export function suiteFolder(): { readonly path: string } {
   const folder = { path: "" };
   before(() => {

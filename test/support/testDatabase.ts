@@ -11,7 +11,7 @@ export async function testDatabase(): Promise<string> {
   return await server.createDatabase(`test_${++databases}`);
 }
 
-/** Runs this after all tests of the process, while the server still answers. */
+/** Calls `close` after all tests of the process, before the PostgreSQL server stops. */
 export function beforeServerStops(close: () => Promise<unknown>): void {
   closing.push(close);
 }

@@ -5,7 +5,7 @@ import { Command } from "commander";
 import { registerCheckPortal } from "../../tools/commands/checkPortal.ts";
 
 describe("check-portal", () => {
-  it("refuses a node that does not serve the portal, before anything is measured", async () => {
+  it("refuses a node that does not serve the portal, before it measures", async () => {
     let asked = 0;
     const server = createAdaptorServer({
       fetch: () => {

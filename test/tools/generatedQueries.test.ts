@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import { QUERIES_FILE, queriesText } from "../../tools/generate-queries.ts";
 
-/** The text without the white space, brackets and separators that a formatter may change. */
+/** The text without the characters that a formatter may change: white space, parentheses and separators. */
 const essence = (text: string) => text.replaceAll(/[\s(),;|]/g, "");
 
 describe("packages/sdk/query/createGraphqlClient.ts", () => {

@@ -26,10 +26,10 @@ import { type Market, openMarket } from "../sdk/support/market.ts";
 import { newWallet, type SdkChain, startSdkChain } from "../sdk/support/sdkChain.ts";
 import { fetchPackages, type Installed, linkPackages, run } from "./support/installPackages.ts";
 
-/** Whether to fetch all dependencies, and Node 22 and 24, from npm. Otherwise the tests link the installed packages. */
+/** Whether to get all dependencies, and Node 22 and 24, from npm. Otherwise the tests link the installed packages. */
 const FETCHES = process.env.PACK_FETCH === "1";
 
-/** The TypeScript in a page, by its place in it: `sdk-1`. */
+/** The TypeScript snippets of a page. Their names have their numbers: `sdk-1`. */
 function snippetsOf(file: string, name: string): { [snippet: string]: string } {
   const page = readFileSync(path.join(repositoryRoot, file), "utf8");
   const found = [...page.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = ""], at) => [
@@ -77,7 +77,7 @@ export async function use(buyer: Buyer, parameters: CreateSellerParameters): Pro
 }
 `;
 
-describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs linked"}`, function () {
+describe(`npm run pack, ${FETCHES ? "installed by npm" : "with links to the installed packages"}`, function () {
   this.timeout(FETCHES ? 600_000 : 180_000);
   let folder: string;
   let packed: PackedPackage[];
@@ -118,7 +118,7 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
     children.push(child);
     return child;
   };
-  /** The output of a program until it ends. It must end with 0 and write nothing to stderr. */
+  /** The whole output of a program. The program must write nothing to stderr. */
   const outputOf = async (
     node: string,
     args: string[],
@@ -130,13 +130,13 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
     expect(errors).to.equal("");
     return out;
   };
-  /** The first line that a program says. */
+  /** The first line that a program prints. */
   const firstLine = async (child: ChildProcess): Promise<string> => {
     const errors = text(child.stderr!);
     for await (const line of createInterface({ input: child.stdout! })) return line;
-    throw new Error(`it said nothing but ${await errors}`);
+    throw new Error(`no line was printed; stderr: ${await errors}`);
   };
-  /** A compiled snippet in which some texts are replaced. Each of these texts must occur in it. */
+  /** A compiled snippet with replaced texts. The snippet must contain each of the old texts. */
   const changed = (name: string, changes: { [was: string]: string }): string => {
     let code = readFileSync(path.join(installed.folder, "compiled", `${name}.js`), "utf8");
     for (const [was, is] of Object.entries(changes)) {
@@ -152,7 +152,7 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
     return `http://127.0.0.1:${(await promise).port}`;
   };
 
-  it("makes five tarballs of one version, without parts of a node, tests, examples or sources", () => {
+  it("makes five tarballs of one version, without tests, examples, sources, or packages that only a node needs", () => {
     const { version } = JSON.parse(readFileSync(path.join(repositoryRoot, "package.json"), "utf8"));
     expect(packed.map(({ name }) => name).sort()).to.deep.equal(
       ROOMS.map((room) => `tallystick-${room}`).sort(),
@@ -240,7 +240,7 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
     }
   });
 
-  it("starts the worker that verifies results from the package's own file", async () => {
+  it("starts the worker that verifies results, from the package's own file", async () => {
     writeFileSync(
       path.join(installed.folder, "worker.mjs"),
       `import { once } from "node:events";
@@ -256,7 +256,7 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
       expect(await outputOf(node, ["worker.mjs"])).to.equal("ready true\n");
   });
 
-  it("derives the same digest as the checkout, with the program of its README and with tallystick-derive", async () => {
+  it("derives the same digest as the checkout, with the program in the README and with tallystick-derive", async () => {
     const log = new EventLog();
     log.transfer(wallet(1), wallet(2), 1_000_000n);
     log.after(HOUR).tick();
@@ -311,7 +311,7 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
     }
   });
 
-  describe("in a market", () => {
+  describe("used by a seller and a buyer", () => {
     let chain: SdkChain;
     let market: Market;
 
@@ -324,7 +324,7 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
       await chain.close();
     });
 
-    /** A node: the ledger, and a search that finds every listing it was given. */
+    /** A node with the ledger, and with a search that finds every listing that the node got. */
     const openNode = (): Promise<string> =>
       listen(async (request) => {
         const { pathname } = new URL(request.url);
@@ -355,7 +355,7 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
         market.offers.length = 0;
         const sellerWallet = newWallet();
         let port = "";
-        // The test's network removes the path of an endpoint, as a reverse proxy does.
+        // This proxy removes the path of the endpoint, as a reverse proxy may do.
         const proxy = await listen((request) => {
           const { pathname, search } = new URL(request.url);
           const { method, headers, body } = request;
@@ -391,7 +391,7 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with what it needs lin
         }
         seller.kill();
       }
-      // The program of the protocol's README proves the entries that were settled meanwhile.
+      // The program in the protocol's README proves the first entry, which was settled meanwhile.
       const bundle = await fetch(`${baseUrl}/v1/ledger/bundle?index=0`);
       writeFileSync(path.join(installed.folder, "proof.json"), await bundle.text());
       for (const program of Object.values(installed.nodes))

@@ -22,7 +22,7 @@ const publish = (...imported: string[]) =>
   publishedManifest({ own, root, internal: ["store/fileStore"], imported: new Set(imported) });
 
 describe("the package.json of a published package", () => {
-  it("names the imported packages, siblings in exactly this version, and exports only the listed entry points", () => {
+  it("names the imported packages, our own ones in exactly this version, and exports only the listed entry points", () => {
     expect(publish("zod", "tallystick-protocol", "viem")).to.deep.equal({
       name: "tallystick-sdk",
       version: "1.2.3",
@@ -53,14 +53,14 @@ describe("the package.json of a published package", () => {
     expect(publish("viem")).not.to.have.property("peerDependenciesMeta");
   });
 
-  it("is refused if it imports an unnamed package, a package that agents must not install, or itself", () => {
+  it("is refused if the code imports an unnamed package, a package that agents must not install, or its own package", () => {
     expect(() => publish("undici")).to.throw("imports undici, which its package.json does not name");
     expect(() => publish("pg")).to.throw("imports pg, which agents are not to install");
     expect(() => publish("tallystick-runtime")).to.throw("which agents are not to install");
     expect(() => publish("tallystick-sdk")).to.throw("imports itself by its name");
   });
 
-  it("finds every form of an import that the compiler writes, and no other text", () => {
+  it("is made from every form of an import that the compiler writes, and from no other text", () => {
     const code = [
       'import { a, type B, } from "./a.js";',
       'import {\n  c,\n} from "tallystick-protocol/records/record";',
@@ -111,13 +111,13 @@ describe("the packages that are published", () => {
       }
       expect(own).to.not.have.property("version");
       expect(own.dependencies).to.not.have.property("viem");
-      // The oldest that is allowed is the one that all other tests run with.
+      // The oldest allowed viem is the version with which all other tests run.
       const viem = own.peerDependencies?.viem;
       if (viem !== undefined) expect(viem).to.equal(`^${dependencies.viem}`);
     }
   });
 
-  it("are imported module by module in the checkout, because entry points are for others", () => {
+  it("are imported module by module in the checkout, because the entry points are for other projects", () => {
     const entries = published.flatMap(({ folder, own }) =>
       Object.entries(own.publishConfig.exports)
         .filter(([, file]) => /^\/\*\* .* \*\/\nexport/.test(read(`${folder}/${file}`)))

@@ -8,7 +8,7 @@ import { codeHash } from "../../tools/registries/codeHash.ts";
 import { readPublished } from "../../tools/registries/readPublished.ts";
 import { testRegistries } from "../../tools/registries/testRegistries.ts";
 
-/** `{"solc": 0x000818}` as CBOR, and its length in two bytes. */
+/** The metadata at the end of bytecode: `{"solc": 0x000818}` as CBOR, and its length in two bytes. */
 const METADATA = "a164736f6c6343000818000a";
 const NAME = "IdentityRegistryUpgradeable";
 
@@ -42,7 +42,7 @@ describe("the published registries, compiled elsewhere", () => {
     expect(codeHash("0x")).to.equal(keccak256("0x"));
   });
 
-  it("are refused if they are missing, there twice, or other code", () => {
+  it("are refused if they are missing, if there are two, or if their code is different", () => {
     expect(refusal()).to.equal(`folder has no ${NAME}.sol/${NAME}.json`);
     put("a", { abi: [], bytecode: "0x6001" });
     expect(refusal()).to.contain("without abi, bytecode and deployedBytecode");
@@ -56,7 +56,7 @@ describe("the published registries, compiled elsewhere", () => {
     expect(refusal()).to.contain("cannot be read");
   });
 
-  it("are reported as not tested if nobody provides them", async () => {
+  it("are reported as not tested if no folder with them is given", async () => {
     const { write } = process.stderr;
     let told = "";
     process.stderr.write = (text) => {

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the golden vectors beside this file, with nothing but Python's standard library.
+"""Writes the golden vectors into this folder. Uses only Python's standard library.
 
     python3 test/vectors/make_vectors.py            writes the files
     python3 test/vectors/make_vectors.py --print    prints {name: content} as JSON instead
 
-Everything here is computed a second time, in another language and without the project's code: JSON and SHA-256 by
-Python itself, RFC 6962 trees by its definitions, keccak256, secp256k1 (RFC 6979) and EIP-712 from their texts.
+So the tests compare the project with a second implementation in another language. JSON and SHA-256 are those of Python.
+RFC 6962 trees, keccak256, secp256k1 (RFC 6979) and EIP-712 are written here from their specifications.
 """
 
 import hashlib
@@ -149,7 +149,7 @@ PAYLOADS = [
 
 
 def python_ledger(sort_lines):
-    """Lines as a ledger written by Python has them: hashed over sorted keys, written sorted or as they come."""
+    """The lines of a ledger that Python writes. The hash is over sorted keys. The written keys are sorted or unsorted."""
     lines = []
     parent = "0" * 64
     for i, payload in enumerate(PAYLOADS):
@@ -345,7 +345,7 @@ def utf16_order(key):
 
 
 def canonical_body(value):
-    """Keys by UTF-16 code unit, no spaces, characters beyond ASCII as they are."""
+    """RFC 8785: keys sorted by UTF-16 code unit, no spaces, characters beyond ASCII not escaped."""
     if isinstance(value, dict):
         keys = sorted(value, key=utf16_order)
         return "{" + ",".join(canonical_body(key) + ":" + canonical_body(value[key]) for key in keys) + "}"

@@ -5,7 +5,7 @@ export function readVectorText(name: string): string {
   return readFileSync(new URL(name, import.meta.url), "utf8");
 }
 
-/** A golden vector file, parsed. */
+/** The parsed JSON of a golden vector file. */
 export function readVectors<T>(name: string): T {
   return JSON.parse(readVectorText(name)) as T;
 }

@@ -1,9 +1,9 @@
 import { Marked } from "marked";
 
-/** A piece of code in a document: inline, or a block with the name of its language. */
+/** A piece of code in a document. A block may have the name of its language. */
 export type Code = { text: string; language?: string };
 
-/** The inline code of a document, and its blocks. */
+/** The inline code and the code blocks of a document. */
 export function codeOf(markdown: string): { inline: string[]; blocks: Code[] } {
   const inline: string[] = [];
   const blocks: Code[] = [];
@@ -19,7 +19,7 @@ export function codeOf(markdown: string): { inline: string[]; blocks: Code[] } {
   return { inline, blocks };
 }
 
-/** The blocks of a language, each with the lines of the document. */
+/** The texts of the code blocks in one language. */
 export const blocksOf = (markdown: string, language: string): string[] =>
   codeOf(markdown)
     .blocks.filter((block) => block.language === language)

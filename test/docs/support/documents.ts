@@ -4,8 +4,8 @@ import { Marked } from "marked";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 
 /**
- * The documents for people: the first pages, `docs/`, and the README of each room. Paths are relative to the
- * repository's root.
+ * The documents for people: the pages in the repository's root, `docs/`, and the README of each room. The paths are
+ * relative to the root.
  */
 export const documents: readonly string[] = [
   ...globSync("{.github,docs,packages,services,indexer,portal,contracts,scripts,tools,test}/**/*.md", {
@@ -18,7 +18,7 @@ export const documents: readonly string[] = [
 /** The text of a document. */
 export const textOf = (name: string): string => readFileSync(path.join(repositoryRoot, name), "utf8");
 
-/** The inline code in a document, and its links. */
+/** The inline code and the links of a document. */
 export function partsOf(markdown: string): { codes: string[]; links: string[] } {
   const codes: string[] = [];
   const links: string[] = [];

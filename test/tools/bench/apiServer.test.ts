@@ -5,7 +5,7 @@ import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { isAlive, untilGone } from "../../scripts/fixtures/gone.ts";
 
 describe("tools/bench/api/apiServer", () => {
-  it("ends when the bench that started it gets SIGINT, which a terminal sends to both and `kill` to one", async () => {
+  it("ends when only the bench that started it gets SIGINT", async () => {
     const args = nodeProgram("tools/bench/api/apiServer.ts", ["postgres://nobody@127.0.0.1:1/nothing"]);
     const bench = `
       const { spawn } = require("node:child_process");

@@ -27,8 +27,8 @@ const flagged: fc.Arbitrary<Flagged[]> = fc.array(
 );
 
 /**
- * A slow APGR: it counts all tasks again for every threshold, and draws a straight line between two
- * thresholds.
+ * A slow APGR (average performance gap recovered). It counts all tasks again for every threshold, and draws a
+ * straight line between two thresholds.
  */
 function slowApgr(tasks: Scored[]): number {
   const quality = (isPremium: (task: Scored) => boolean) =>
@@ -48,7 +48,7 @@ function slowApgr(tasks: Scored[]): number {
   return area;
 }
 
-/** A slow AUROC: it looks at every pair of a wrong and a right answer. */
+/** A slow AUROC (area under the ROC curve). It compares every pair of a wrong and a right answer. */
 function slowAuroc(answers: Flagged[]): number {
   let [won, pairs] = [0, 0];
   for (const wrong of answers.filter(({ isWrong }) => isWrong))
@@ -60,16 +60,16 @@ function slowAuroc(answers: Flagged[]): number {
 }
 
 function expectSame(fast: number, slow: number): void {
-  if (Number.isNaN(fast)) expect(Number.isFinite(slow), "nothing to divide by").to.equal(false);
+  if (Number.isNaN(fast)) expect(Number.isFinite(slow), "a divisor is zero").to.equal(false);
   else expect(fast).to.be.closeTo(slow, 1e-9);
 }
 
-/** The meaning of weights: each item is repeated as often as its weight says. */
+/** What weights mean: each item is repeated as many times as its weight. */
 const repeated = <T>(items: T[], weights: readonly number[]) =>
   items.flatMap((item, at) => new Array<T>(weights[at] ?? 0).fill(item));
 
 describe("the figures of routing and of shadows", () => {
-  it("have an APGR that equals a count over every threshold, weighted or not", () => {
+  it("have an APGR that equals a slow count over every threshold, with and without weights", () => {
     fc.assert(
       fc.property(scored, fc.array(fc.nat(3), { minLength: 24, maxLength: 24 }), (tasks, weights) => {
         expectSame(apgr(tasks), slowApgr(tasks));
@@ -79,7 +79,7 @@ describe("the figures of routing and of shadows", () => {
     );
   });
 
-  it("have an AUROC that equals a count over every pair, weighted or not", () => {
+  it("have an AUROC that equals a slow count over every pair, with and without weights", () => {
     fc.assert(
       fc.property(flagged, fc.array(fc.nat(3), { minLength: 24, maxLength: 24 }), (answers, weights) => {
         expectSame(auroc(answers), slowAuroc(answers));
@@ -88,7 +88,7 @@ describe("the figures of routing and of shadows", () => {
     );
   });
 
-  it("have the same intervals as a slow bootstrap that draws one by one, and the same again for the same seed", () => {
+  it("have the same intervals as a slow bootstrap that draws one by one, and again the same for the same seed", () => {
     const random = seededRandom(4);
     const answers = Array.from({ length: 40 }, (): Flagged => {
       const isWrong = random() < 0.3;
@@ -125,7 +125,7 @@ describe("the figures of routing and of shadows", () => {
     expect(auroc([{ score: 1, isWrong: true }])).to.satisfy(Number.isNaN);
   });
 
-  it("come from two halves with equal parts of each set; a small run of the whole command gives all of them", () => {
+  it("come from two halves with equal parts of each set, and are all in a small run of the whole measurement", () => {
     const tasks = readTable().filter((_, at) => at % 12 === 0);
     const [choosing, reporting] = halves(tasks, seededRandom(1));
     const both = new Set([...choosing, ...reporting]);
@@ -141,7 +141,7 @@ describe("the figures of routing and of shadows", () => {
       const oracle = policies.find(({ policy }) => policy === "oracle");
       for (const { quality } of policies) expect(quality).to.be.at.most(oracle?.quality ?? 0);
       const isChecked = policies.some(({ policy }) => policy.includes("checked"));
-      expect(isChecked, "only where answers are known").to.equal(suite === "gsm8k");
+      expect(isChecked, "only for the set whose answers are known").to.equal(suite === "gsm8k");
     }
     expect(new Set(figures.shadow.map(({ answers, kind }) => `${kind} ${answers}`)).size).to.equal(5);
     expect(printDispatch(figures)).to.match(/\| all \| oracle \|/);

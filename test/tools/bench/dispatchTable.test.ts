@@ -20,7 +20,7 @@ B. no
 Answer:",True,False
 `;
 
-describe("the table of tasks that were done by two models", () => {
+describe("the table of tasks that two models did", () => {
   const folder = mkdtempSync(path.join(tmpdir(), "tallystick-routellm-"));
   before(() => {
     mkdirSync(path.join(folder, "mmlu"));
@@ -31,7 +31,7 @@ describe("the table of tasks that were done by two models", () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  it("is made from the files, the same each time, and is read as it was written", () => {
+  it("is made from the files, is the same each time, and is the same after it is written and read", () => {
     const text = formatTable(buildTable(folder));
     expect(formatTable(buildTable(folder))).to.equal(text);
     expect(parseTable(text)).to.deep.equal(buildTable(folder));
@@ -45,7 +45,7 @@ describe("the table of tasks that were done by two models", () => {
     ]);
   });
 
-  it("is committed completely: every task of both sets, with its source and its licence", () => {
+  it("is in the repository with every task of both sets, the source and the licence", () => {
     const tasks = readTable();
     const of = (set: string) => tasks.filter((task) => task.set === set);
     expect([of("gsm8k").length, tasks.length - of("gsm8k").length]).to.deep.equal([1_319, 14_042]);
@@ -56,14 +56,14 @@ describe("the table of tasks that were done by two models", () => {
     expect(formatTable(tasks)).to.include("License: Apache-2.0 (lm-sys/RouteLLM)");
   });
 
-  it("uses the number after the last mark, else the last number", () => {
+  it("has as answer the number after the last ####, or else the last number", () => {
     expect(lastNumber("2 + 2 = <<2+2=4>>4. #### 1,234.50 dollars, or 3")).to.equal("1234.50");
     expect(lastNumber("#### $-7")).to.equal("-7");
     expect(lastNumber("It is 3 or 4,000.")).to.equal("4000");
     expect(lastNumber("none")).to.equal("");
   });
 
-  it("refuses malformed files and lines, and names the place", () => {
+  it("is refused with the place of a malformed part", () => {
     expect(() => parseCsv('a,b\n1,"2')).to.throw("Character 6");
     expect(() => parseCsv("a,b\n1\n")).to.throw("Record 1 has 1 fields, not 2");
     expect(parseCsv('a,b\r\n"x\r\ny","""q"""\r\n1,\r\n')).to.deep.equal([

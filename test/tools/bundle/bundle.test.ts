@@ -14,7 +14,7 @@ import { BROWSER_MS, servePage, startBrowser } from "../../support/browser.ts";
 import { account, badOffers, deployment, hire, log, pageInput, samples } from "./pageInput.ts";
 
 const SCRIPT = path.join(import.meta.dirname, "page.mjs");
-/** The data about languages is large, and only these capabilities need it. */
+/** The capabilities that need the data about languages, which is large. */
 const OF_LANGUAGE = ["audioTranscribe", "textRewrite", "textSummarize", "textTranslate"];
 
 describe("bundles for browsers", () => {
@@ -29,10 +29,10 @@ describe("bundles for browsers", () => {
   const bundleOf = (name: string): Bundle => bundles.find((bundle) => bundle.name === name) as Bundle;
 
   for (const { name, most } of bundleEntries) {
-    it(`keep ${name} within ${most} bytes by gzip`, () => {
+    it(`keep ${name} within ${most} bytes after gzip`, () => {
       const { initial, largest } = bundleOf(name);
       expect(initial.gzip, JSON.stringify(largest.slice(0, 8))).to.be.at.most(most);
-      // A limit far above the real size would test nothing.
+      // The limit must be near the real size. Otherwise it tests nothing.
       expect(initial.gzip).to.be.above(most * 0.75);
     });
   }
@@ -84,12 +84,12 @@ describe("bundles for browsers", () => {
     expect(message).to.contain('Could not resolve "node:');
   });
 
-  describe("in a page", function () {
+  describe("used in a page", function () {
     this.timeout(BROWSER_MS);
-    // biome-ignore lint/suspicious/noExplicitAny: what a page said, as JSON.
+    // biome-ignore lint/suspicious/noExplicitAny: the results of a page, from JSON
     let done: any;
     before(async () => {
-      // A page that was published anew has not all of its files any more.
+      // One file is missing, as on a page whose server has newer files.
       rmSync(bundleOf("buyer").lazy.textTranslate?.file as string);
       copyFileSync(SCRIPT, path.join(folder, "page.mjs"));
       const browser = await startBrowser();
@@ -108,11 +108,11 @@ describe("bundles for browsers", () => {
       }
     });
 
-    it("prove that an entry is in a tree, and that another is not", () => {
+    it("accept the proof that an entry is in a tree, and refuse it for another entry", () => {
       expect(done.inclusion).to.deep.equal([true, false]);
     });
 
-    it("find the signer of a text, and none for another text", () => {
+    it("find the signer of a text, and not for another text", () => {
       expect(done.signer[0]).to.equal(account.address.toLowerCase());
       expect(done.signer[1]).not.to.equal(account.address.toLowerCase());
     });
@@ -129,13 +129,13 @@ describe("bundles for browsers", () => {
       }
     });
 
-    it("send requests to sellers without data of the page, and follow no redirect", () => {
+    it("send requests to sellers without data of the page, and do not follow redirects", () => {
       const { badParams, stranger, neighbour } = done.buyer;
       expect(stranger.code).to.equal("seller_refused");
-      // The node is asked first whether the seller may be hired at all.
+      // The buyer first asks the node whether the seller may be hired.
       const ofSellers = (asked: { url: string }[]) =>
         asked.filter(({ url }) => !url.startsWith("https://node.example/"));
-      // Beside its terms it is asked whether it knows an earlier hire.
+      // The buyer asks the seller for its terms, and also whether it knows an earlier hire.
       const terms = ofSellers(stranger.asked).find(({ url }) => url.endsWith("/hire"));
       expect(terms).to.deep.include({
         url: "https://seller.example/agent/hire",
@@ -148,27 +148,27 @@ describe("bundles for browsers", () => {
       expect(badParams).to.deep.include({ code: "invalid_params", asked: [] });
     });
 
-    it("pay nobody and blame nobody if a verifier's file is not available", () => {
+    it("make no payment, and no judgement of a delivery, if a verifier's file is not available", () => {
       const { withoutFile, resumed, kept } = done.buyer;
       expect(withoutFile).to.deep.include({ code: "capability_unavailable", asked: [] });
       expect(resumed).to.deep.equal([{ code: "capability_unavailable", isOver: false, money: "authorized" }]);
       expect(kept).to.deep.equal(["hire/job_1"]);
     });
 
-    it("report faults in the same words", async () => {
+    it("report faults in the same words as in Node", async () => {
       const parameters = { account, listings: badOffers, handlers: {}, endpoint: "https://seller.example" };
       const refused = await createSeller({ ...parameters, store: memoryStore() } as never).catch((it) => it);
       expect(refused.issues).to.have.length(2);
       expect(done.seller.issues).to.deep.equal(refused.issues);
     });
 
-    it("derive the same state and digest from a log", async () => {
+    it("derive the same state and digest from a log as in Node", async () => {
       const { store: _, ...state } = await log.derive();
       expect(state.digest).to.match(/^0x[0-9a-f]{64}$/);
       expect(done.derive).to.deep.equal(JSON.parse(JSON.stringify(state)));
     });
 
-    it("verify the results of every capability in the same way", async () => {
+    it("verify the results of every capability as in Node", async () => {
       const verified = [];
       for (const { id, params, output } of samples) verified.push(await verifyOutput(id, params, output));
       expect(done.verify).to.deep.equal(JSON.parse(JSON.stringify(verified)));

@@ -1,5 +1,5 @@
-// The script of a page: imports the bundles in its folder and uses them in the browser. `use` returns the results as
-// JSON.
+// The script of a page. It imports the bundles from its folder and uses them in the browser. `use` returns the results
+// as JSON.
 
 const load = (name) => import(`/${name}/${name}.mjs`);
 const outcome = (work) =>
@@ -8,7 +8,7 @@ const outcome = (work) =>
     ({ code, message, issues }) => ({ code, message, issues }),
   );
 
-/** The requests to the network, and their answers. */
+/** The requests to the network. */
 const asked = [];
 globalThis.fetch = async (url, init = {}) => {
   const { method = "GET", credentials, redirect, referrerPolicy } = init;
@@ -43,7 +43,7 @@ async function useSigner(input) {
   return [signerOfText(text, signature), signerOfText(`${text}.`, signature)];
 }
 
-/** The store of a page's buyer between visits. */
+/** A store over `values`, which stays between visits of a page. */
 function storeWith(values) {
   return {
     get: async (key) => values[key],
@@ -79,7 +79,7 @@ async function useBuyer(input) {
     maxPriceUsdc: "1",
     maxLatencyMs: 900,
   };
-  // Its listing has no signature: here only the requests matter.
+  // The listing has no signature, because only the requests are tested here.
   const hire = (changes) => () => buyer.hire({ ...order, listing, trustListing: true, ...changes });
   return {
     search: await answered(() => buyer.search({ capability: order.capability })),

@@ -19,8 +19,7 @@ const offer = {
 const translation = { ...offer, capability: "text.translate.en.it" };
 
 /**
- * Offers that nobody may publish: a check of this repository refuses one field, and a check of zod refuses
- * another.
+ * Invalid offers. A check of this repository refuses one field, and a check of zod refuses another field.
  */
 export const badOffers = [{ capability: offer.capability, price_usdc: "a lot", max_latency_ms: 0 }];
 
@@ -52,7 +51,7 @@ export const samples = readSamples().filter(
     all.findIndex((it) => it.capability === capability && (it.fails === undefined) === (fails === undefined)),
 );
 
-/** A translation that was paid for on an earlier visit. */
+/** A hire of a translation that was paid on an earlier visit. */
 const journal = {
   "hire/job_1": {
     hireId: `0x${"ab".repeat(32)}`,

@@ -11,7 +11,7 @@ describe("the differences between two derivations", () => {
   const before = snapshot("0xaa", { b: { stars: 4, texts: ["x"] }, a: { stars: 5 } }, { c: { size: 2 } });
   const after = snapshot("0xbb", { b: { stars: 4, texts: ["x", "y"] }, d: { stars: null, hires: 0 } });
 
-  it("include each changed value, also of new and removed agents and clusters", () => {
+  it("contain each changed value, also of new and removed agents and clusters", () => {
     expect(snapshotChanges(before, after)).to.deep.equal({
       asOf: { block: 7, time: 700 },
       digest: { before: "0xaa", after: "0xbb" },
@@ -25,7 +25,7 @@ describe("the differences between two derivations", () => {
     expect(snapshotChanges(before, before).changes).to.deep.equal([]);
   });
 
-  it("are shown as a table with a limited length, and in a sentence", () => {
+  it("are shown as a table of limited length, and as a summary in one line", () => {
     const text = stripVTControlCharacters(describeChanges(snapshotChanges(before, after), 2));
     expect(text)
       .to.match(/a +│ stars +│ 5 +│ – /)

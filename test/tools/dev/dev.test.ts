@@ -35,7 +35,7 @@ describe("npm run dev", function () {
     await database?.close();
   });
 
-  it("gives advice when no demo runs, and when nothing is indexed yet", async () => {
+  it("gives advice when no demo runs, and ends when nothing is indexed yet", async () => {
     const noDemo = copy.run(["dev"]);
     expect(await noDemo.nextLine("stderr", /error:/)).to.contain("No demo keeps running");
     expect(await noDemo.nextLine("stderr", /hint:/)).to.contain("npm run demo -- --keep");
@@ -45,11 +45,11 @@ describe("npm run dev", function () {
     expect(await early.ended).to.equal(1);
   });
 
-  it("answers from the rows of a demo, with its code after each change", async () => {
+  it("answers from the rows of a demo, and uses new code after each change", async () => {
     await database.pool.query("INSERT INTO token VALUES ($1)", [TOKEN]);
     const checkpoint = `1767225660${String(31_337).padStart(16, "0")}${"0".repeat(49)}`;
     await database.pool.query("INSERT INTO _ponder_checkpoint VALUES ($1)", [checkpoint]);
-    // Two demos of the copy. The process of the first is this process. The process of the second is gone.
+    // The files of two demos. The process of the first demo is this process. The process of the second demo does not exist.
     const demos = path.join(copy.root, ".tallystick/demo");
     for (const run of ["1", "2"]) mkdirSync(path.join(demos, run), { recursive: true });
     await announceNode(path.join(demos, "1"), {
@@ -63,7 +63,7 @@ describe("npm run dev", function () {
 
     const dev = copy.run(["dev"]);
     const { listening } = JSON.parse(await dev.nextLine("stdout", /listening/));
-    // On a busy machine the database may stand still for a second, which counts as away.
+    // On a busy machine the database may not answer for a second. Then the API answers 503.
     const read = (place: string) =>
       waitUntil(
         async () => {

@@ -28,7 +28,7 @@ describe("npm run dev:derive", function () {
   });
   after(() => copy?.close());
 
-  it("derives a log again when it or the derivation changes, and reports each change as JSON", async () => {
+  it("derives a log again when the log or the derivation changes, and reports each change as JSON", async () => {
     writeFileSync(log, textOf(story()));
     const dev = copy.run(["dev-derive", log, "--json", "--trust-signatures", "--token", TOKEN]);
     const next = async () => JSON.parse(await dev.nextLine("stdout", /^{/)) as DeriveRound & SnapshotChanges;
@@ -44,7 +44,7 @@ describe("npm run dev:derive", function () {
     longer.hire(seller, buyer, { passed: false });
     longer.after(60).tick();
     const after = await longer.derive();
-    // As most editors save: the new file takes the old one's name.
+    // Most editors save a file in this way: a new file gets the name of the old file.
     writeFileSync(`${log}.new`, textOf(longer));
     renameSync(`${log}.new`, log);
     const second = await next();
@@ -75,7 +75,7 @@ describe("npm run dev:derive", function () {
     expect(code, words).to.equal(143);
   });
 
-  it("shows people a table of the changes, names a missing file, and stops at Ctrl-C", async () => {
+  it("shows a table of the changes without --json, names a missing file, and ends at Ctrl-C", async () => {
     const nothing = copy.run(["dev-derive", path.join(copy.root, "nothing.jsonl")]);
     expect(await nothing.nextLine("stderr", /error:/)).to.contain("nothing.jsonl cannot be watched");
     expect(await nothing.ended).to.equal(1);

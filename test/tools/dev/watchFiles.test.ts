@@ -11,7 +11,7 @@ describe("tools/dev/watchFiles", () => {
   const { signal } = new AbortController();
   const at = (name: string) => path.join(folder, name);
   const write = (name: string) => writeFileSync(at(name), "text");
-  /** All files that changed until this file changed. A system may report one change in several parts. */
+  /** All files that change until this file changes. A system may report one change in several parts. */
   const until = async (name: string) => {
     const seen: string[] = [];
     while (!seen.includes(name))
@@ -44,7 +44,7 @@ describe("tools/dev/watchFiles", () => {
     await until("code/new.ts");
   });
 
-  it("reports files in later folders, also in a folder that replaced a removed one", async () => {
+  it("reports files in new folders, also in a folder that replaces a removed folder", async () => {
     files = await watchFiles([at("code")]);
     for (let again = 0; again < 2; again++) {
       mkdirSync(at("later/deep"), { recursive: true });
@@ -57,7 +57,7 @@ describe("tools/dev/watchFiles", () => {
     }
   });
 
-  it("reports one file among others, with any kind of replacement", async () => {
+  it("reports one watched file among other files, also when it is replaced", async () => {
     files = await watchFiles([at("log.jsonl")]);
     for (let again = 0; again < 2; again++) {
       write("other.jsonl");
@@ -67,7 +67,7 @@ describe("tools/dev/watchFiles", () => {
     }
   });
 
-  it("remembers changes between two questions, ignores temporary files of editors, and stops on request", async () => {
+  it("remembers changes until the next call, ignores temporary files of editors, and stops on request", async () => {
     files = await watchFiles([at("code"), at("log.jsonl")]);
     for (const name of ["code/.a.ts.swp", "code/a.ts~", "code/deep/b.ts", "log.jsonl"]) write(name);
     expect((await until("log.jsonl")).sort()).to.deep.equal(["code/deep/b.ts", "log.jsonl"]);

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { readLcov } from "../../../tools/lineCoverage/readLcov.ts";
 
 describe("tools/lineCoverage/readLcov", () => {
-  it("counts the lines of each file that ran, and names the others", () => {
+  it("counts the lines of each file that ran, and lists the other lines", () => {
     const report =
       "TN:\nSF:contracts/A.sol\nDA:3,2\nDA:4,0\nDA:9,1\nLH:2\nend_of_record\nSF:contracts/B.sol\n";
     expect(readLcov(report)).to.deep.equal([

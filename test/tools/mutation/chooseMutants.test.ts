@@ -39,12 +39,12 @@ describe("tools/mutation/chooseMutants", () => {
   const other = mutant("b", "b", "c");
   const silent = mutant("pay(c);", "pay(c);", "{}", "statement");
 
-  it("groups mutants of one place, and separates overlapping ones", () => {
+  it("puts mutants into one group, except mutants whose places overlap", () => {
     expect(groupMutants([less, more, other, silent], 9)).to.deep.equal([[less, more, silent], [other]]);
     expect(groupMutants([less, more, silent], 2)).to.deep.equal([[less, more], [silent]]);
   });
 
-  it("lets the code choose between the source and each mutant by a number", () => {
+  it("makes code that chooses between the source and each mutant by a number", () => {
     const { text } = chooseMutants(source, [less, more, silent]);
     expect(text).to.equal(
       "if ((CHOSEN_MUTANT == 1 ? (a < b) : CHOSEN_MUTANT == 2 ? (a > b) : (a ≤ b))) " +
@@ -53,14 +53,14 @@ describe("tools/mutation/chooseMutants", () => {
     );
   });
 
-  it("does the same in assembly", () => {
+  it("makes such code in assembly too", () => {
     const one = mutant("c", "c", "add(c, 1)", "yulLiteral");
     expect(chooseMutants(source, [one]).text).to.contain("pay(add(c, eq(CHOSEN_MUTANT, 1)));");
     const none = mutant("pay(c);", "pay(c);", "", "yulStatement");
     expect(chooseMutants(source, [none]).text).to.contain("{ if iszero(eq(CHOSEN_MUTANT, 1)) { pay(c); } }");
   });
 
-  it("gives the place of each mutant in the text, in bytes", () => {
+  it("gives the place of each mutant in the new text, in bytes", () => {
     const { text, places } = chooseMutants(source, [silent, less]);
     const found = places.map(({ start, end, mutants }) => [
       Buffer.from(text).subarray(start, end).toString(),
@@ -72,7 +72,7 @@ describe("tools/mutation/chooseMutants", () => {
     ]);
   });
 
-  it("fills the number into the code at every place", () => {
+  it("writes the chosen number to every place in the bytecode", () => {
     const word = (number: number) => number.toString(16).padStart(64, "0");
     expect(fillChoice(`7f${PLACEHOLDER}14${PLACEHOLDER}`, 26)).to.equal(`7f${word(26)}14${word(26)}`);
   });

@@ -40,7 +40,7 @@ describe("tools/mutation/findMutants", () => {
     statements,
   });
 
-  it("changes operators to their opposite and neighbour, conditions to true and false, addresses to others", () => {
+  it("changes operators to similar ones, conditions to true and false, and addresses to others", () => {
     const mutants = findMutants("A.sol", source, body([comparison(0), buyer]));
     expect(
       mutants.map((mutant) => applyMutant(source, mutant).split("\n").slice(0, 2).join(" ")),
@@ -53,7 +53,7 @@ describe("tools/mutation/findMutants", () => {
     ]);
   });
 
-  it("leaves out statements with their semicolon, except the step of a loop", () => {
+  it("removes statements with their semicolon, except the step of a loop", () => {
     const step = "for (;;i++) {}\nrun();\n";
     const statement = (text: string): AstNode => ({
       nodeType: "ExpressionStatement",
@@ -81,7 +81,7 @@ describe("tools/mutation/findMutants", () => {
     ]);
   });
 
-  it("gives the statement in which the code can choose, and reports that a constant has none", () => {
+  it("gives the place where the code can choose a mutant, and none for a constant", () => {
     const [mutant] = findMutants("A.sol", source, body([buyer]));
     const { start } = at("hire.buyer");
     expect(mutant?.choice).to.deep.equal({ form: "expression", start, end: start + "hire.buyer".length });
@@ -89,12 +89,12 @@ describe("tools/mutation/findMutants", () => {
     expect(findMutants("A.sol", source, body([constant]))[0]).not.to.have.property("choice");
   });
 
-  it("counts bytes, not characters", () => {
+  it("counts bytes instead of characters", () => {
     const [mutant] = findMutants("A.sol", source, body([buyer]));
     expect(mutant).to.include({ original: "hire.buyer", line: 2 });
   });
 
-  it("distinguishes equal changes in one function, and gives them the same name at any place of the function", () => {
+  it("gives equal changes in one function different names, which do not depend on the line", () => {
     const second = at("a <= b").start + 10;
     const ids = findMutants("A.sol", source, body([comparison(0), comparison(second)])).map(({ id }) => id);
     expect(ids).to.include.members(["check|operator|<= → <|1", "check|operator|<= → <|2"]);

@@ -2,13 +2,13 @@ import { expect } from "chai";
 import { judgeRoom } from "../../../tools/mutation/typescript/judgeRoom.ts";
 import { type MutantStatus, mutantsOf } from "../../../tools/mutation/typescript/mutantsOf.ts";
 
-describe("a room of the TypeScript that was mutated", () => {
+describe("a mutated room of the TypeScript code", () => {
   const runs = (statuses: MutantStatus[], file = "a.ts") =>
     statuses.map((status, number) => ({ file, id: `m${number}`, line: number + 1, status }));
   const argument = (id: string, file = "a.ts") => ({ file, id, reason: "it makes no difference" });
   const nine: MutantStatus[] = new Array(9).fill("Killed");
 
-  it("passes from nine of ten on; endless and crashing mutants count as noticed, mutants without a test do not", () => {
+  it("passes if nine of ten mutants are noticed, with endless and crashing mutants, but not with mutants without a test", () => {
     const good = judgeRoom(runs([...nine, "Survived"]), []);
     expect([good.isGood, good.percent]).to.deep.equal([true, 90]);
     expect(judgeRoom(runs([...nine, "Survived", "NoCoverage"]), []).isGood).to.equal(false);
@@ -18,7 +18,7 @@ describe("a room of the TypeScript that was mutated", () => {
     expect(judgeRoom([], []).isGood).to.equal(true);
   });
 
-  it("does not count a survivor with an argument, and does not pass with an argument about nothing", () => {
+  it("does not count a survivor with an argument, and does not pass with an argument about no survivor", () => {
     const all = runs([...nine, "Survived", "NoCoverage"]);
     const { isGood, survivors, files } = judgeRoom(all, [argument("m10")]);
     expect([isGood, survivors.map(({ id }) => id)]).to.deep.equal([true, ["m9"]]);
@@ -29,7 +29,7 @@ describe("a room of the TypeScript that was mutated", () => {
     }
   });
 
-  it("names mutants by their change, at any place", () => {
+  it("has the same names for mutants when their lines move", () => {
     const mutant = (line: number, from: number, to: number, replacement: string) => ({
       mutatorName: "Op",
       replacement,

@@ -5,7 +5,7 @@ import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import { parse } from "../../../tools/mutation/compiler.ts";
 import { findMutants } from "../../../tools/mutation/findMutants.ts";
 
-/** The source is the real escrow, because these tests are about changes of its lines. */
+/** These tests use the source of the real escrow, because they are about changes of its lines. */
 describe("tools/mutation/meaningfulChanges", () => {
   let changes: string[];
   before(() => {
@@ -47,7 +47,7 @@ describe("tools/mutation/meaningfulChanges", () => {
     has("withdraw|order|", "uint256 before = _balance();");
   });
 
-  it("uses the wrong account's tokens, and pays the payee of an overdue delivery", () => {
+  it("uses the tokens of a wrong account, and pays the payee for an overdue delivery", () => {
     has("_pullByAllowance|owner|buyer → msg.sender");
     has("_tryPermit|owner|owner, address(this) → address(this), owner");
     has("timeoutRefund|owner|", "delivered ? _orSeller(hire.payee, hire.seller)");

@@ -4,7 +4,7 @@ import path from "node:path";
 import { expect } from "chai";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 
-/** A test file whose second test notices some mutants, and is changed for good by one. */
+/** A test file. Its second test notices some mutants. The mutant `spoils` changes the file's state permanently. */
 const FILE = `
 const active = () => globalThis.__stryker__?.activeMutant;
 const turn = () => new Promise((resolve) => setTimeout(resolve, 200));
@@ -34,7 +34,7 @@ describe("the runner of tests for mutants", () => {
   const open = async () => {
     const file = path.join(folder, `${++files}.test.mjs`);
     await writeFile(file, FILE);
-    // Stryker loads it by its path too.
+    // Stryker loads the runner by its path too.
     const [plugin] = (await import(path.join(repositoryRoot, "tools/mutation/typescript/mochaRunner.mjs")))
       .strykerPlugins;
     const Runner = Object(plugin).injectableClass;
@@ -43,13 +43,13 @@ describe("the runner of tests for mutants", () => {
       runner.mutantRun({ activeMutant: { id }, mutantActivation: "runtime", testFilter: ALL });
   };
 
-  it("counts a mutant as noticed if a test fails, and passes without it", async () => {
+  it("counts a mutant as noticed if a test fails with it and passes without it", async () => {
     const run = await open();
     expect(await run("wrong")).to.deep.include({ status: "killed", killedBy: ["a file notices"] });
     expect(await run("harmless")).to.include({ status: "survived" });
   });
 
-  it("does not know whether a late test noticed a mutant, until it is late in a new process", async () => {
+  it("gives no result for a mutant with which a test is late, except in a new process", async () => {
     const first = await open();
     await first("harmless");
     for (const id of ["late", "harmless"]) {
@@ -62,7 +62,7 @@ describe("the runner of tests for mutants", () => {
     expect(await (await open())("late")).to.include({ status: "killed" });
   });
 
-  it("judges nothing in a process that an earlier mutant has changed for good", async () => {
+  it("gives no results in a process that an earlier mutant changed permanently", async () => {
     const run = await open();
     expect(await run("spoils"), "the process was new").to.include({ status: "killed" });
     for (const id of ["harmless", "wrong"]) {
@@ -74,7 +74,7 @@ describe("the runner of tests for mutants", () => {
     }
   });
 
-  it("does not know whether a mutant is noticed that changes a used process for good", async () => {
+  it("gives no result for a mutant that permanently changes a used process", async () => {
     const run = await open();
     await run("harmless");
     const error = await run("spoils").catch((reason: unknown) => reason);

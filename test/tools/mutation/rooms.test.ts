@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { filesOf } from "../../../tools/mutation/typescript/filesOf.ts";
 import { rooms } from "../../../tools/mutation/typescript/rooms.ts";
 
-describe("the rooms of the TypeScript that are mutated", () => {
-  it("have each of their files in one part", () => {
+describe("the mutated rooms of the TypeScript code", () => {
+  it("have each file of their code in exactly one part", () => {
     const parts = new Map<string, string[]>();
     for (const { name, sources } of rooms)
       for (const file of filesOf(sources)) parts.set(file, [...(parts.get(file) ?? []), name]);

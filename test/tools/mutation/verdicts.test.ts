@@ -15,7 +15,7 @@ describe("tools/mutation/verdicts", () => {
     expect(stale).to.deep.equal([]);
   });
 
-  it("finds arguments about killed or removed mutants, and ignores other files", () => {
+  it("finds arguments about killed or removed mutants, and ignores arguments about other files", () => {
     const argued = [argument("a"), argument("gone"), argument("x", "B.sol"), argument("b")];
     const { stale } = judge([mutant("a", "killed")], argued, known);
     expect(stale.map(({ id }) => id)).to.deep.equal(["a", "gone"]);

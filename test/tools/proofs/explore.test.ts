@@ -6,18 +6,18 @@ import { freshChain } from "../../support/freshChain.ts";
 
 describe("tools/proofs/explore", function () {
   this.timeout(600_000);
-  // Builds the contracts where nobody has.
+  // This builds the contracts if they are not built.
   before(async () => (await freshChain()).close());
 
-  // `npm run prove` goes on until there is no new state.
-  it("finds no broken rule in the first states, with a token of any behaviour", async () => {
+  // `npm run prove` explores until there is no new state.
+  it("finds no broken rule in the first states, with tokens of all behaviours", async () => {
     const { broken, never, states } = await explore(readFrozen("HireEscrow").initCode, { most: 4 });
     expect(broken).to.equal(undefined);
     expect(never).to.include.members(IMPOSSIBLE).and.not.include("Deposit");
     expect(states).to.be.greaterThan(20);
   });
 
-  it("finds a refund that accepts the signature of a release, and shows how", async () => {
+  it("finds an inserted fault, a refund that accepts the signature of a release, and shows the steps", async () => {
     const [bug] = exploration.bugs;
     if (bug === undefined) throw new Error("no bug");
     const { broken } = await explore(compileWith(bug), { moods: 1 });

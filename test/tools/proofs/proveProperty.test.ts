@@ -3,7 +3,7 @@ import { openSolver, type Solver } from "../../../tools/proofs/openSolver.ts";
 import { properties } from "../../../tools/proofs/properties.ts";
 import { applyChange, proveProperty } from "../../../tools/proofs/proveProperty.ts";
 
-/** The proofs of the ledger. The solver needs about five seconds for each planted fault, so only `npm run prove` tries them. */
+/** The proofs of the ledger. The solver needs about five seconds for each inserted fault, so only `npm run prove` tries these. */
 const SLOW = ["NeverShrinks", "MarkedForGood", "WriterStays", "WriterChangesInTurn"];
 
 describe("tools/proofs/proveProperty", function () {
@@ -21,15 +21,15 @@ describe("tools/proofs/proveProperty", function () {
     });
 
     const [first] = property.bugs;
-    if (first === undefined) throw new Error(`No bug is planted for: ${property.claim}`);
+    if (first === undefined) throw new Error(`No fault is defined for: ${property.claim}`);
     const refuted = SLOW.includes(property.contract) ? [] : [first];
     for (const bug of refuted) {
-      it(`fails that proof when ${bug.what}`, async () => {
+      it(`cannot prove this when ${bug.what}`, async () => {
         const { verdicts } = await proveProperty(property, solver, bug);
         expect(verdicts).to.include("refuted");
       });
     }
-    // `npm run prove` tries them all.
+    // `npm run prove` tries to prove the property with each of these faults.
     for (const bug of property.bugs.filter((it) => !refuted.includes(it))) {
       it(`can still insert the fault: ${bug.what}`, () => {
         expect(() => applyChange(bug)).to.not.throw();
@@ -37,7 +37,7 @@ describe("tools/proofs/proveProperty", function () {
     }
   }
 
-  it("inserts a change only if its text is there exactly once", () => {
+  it("inserts a fault only if the text to replace occurs exactly once", () => {
     const file = "contracts/EscrowBook.sol";
     const change = { what: "", file, replace: "" };
     expect(() => applyChange({ ...change, find: "no such text" })).to.throw("has 0 of these, not 1");

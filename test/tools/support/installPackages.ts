@@ -7,18 +7,17 @@ import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import type { PackedPackage } from "../../../tools/pack/packPackages.ts";
 
 export type Installed = {
-  /** A program's folder, with the packages in its `node_modules`. */
+  /** The folder of the programs, with the packages in its `node_modules`. */
   folder: string;
-  /** The Nodes to run it under, by name. */
+  /** The executables of the Node versions to use, by name. */
   nodes: { [name: string]: string };
 };
 
-/** Packages that the programs of these tests need in addition. */
+/** Further packages that the programs of these tests need. */
 const TOOLS = ["@hono/node-server", "@types/node", "ai"];
 
 /**
- * Installs the packages into a folder like npm, and links all other packages instead of downloading them. It
- * needs no network.
+ * Unpacks the packages into a folder as npm does, and links all other packages from this repository. It needs no network.
  */
 export function linkPackages(packed: readonly PackedPackage[], folder: string): Installed {
   const modules = path.join(folder, "node_modules");
@@ -39,7 +38,7 @@ export function linkPackages(packed: readonly PackedPackage[], folder: string): 
   return { folder: asProject(folder), nodes: { [`Node ${process.versions.node}`]: process.execPath } };
 }
 
-/** Installs the packages by one `npm i` into an empty folder, with the latest viem, and fetches Node 22 and 24. */
+/** Installs the packages with one `npm install` into an empty folder, with the latest viem. Also gets Node 22 and 24. */
 export function fetchPackages(packed: readonly PackedPackage[], folder: string): Installed {
   const nodeName = nodePackage(process.platform, process.arch);
   const npm = findNpm(process.env, process.execPath);
@@ -60,7 +59,7 @@ export function fetchPackages(packed: readonly PackedPackage[], folder: string):
   return { folder: asProject(folder), nodes: Object.fromEntries(nodes) };
 }
 
-/** A strict TypeScript project that checks the types of its libraries too. */
+/** Makes the folder a strict TypeScript project, which checks the types of its libraries too. */
 function asProject(folder: string): string {
   const compilerOptions = {
     strict: true,
@@ -84,7 +83,7 @@ function asProject(folder: string): string {
   return folder;
 }
 
-/** @throws when it does not end with 0 */
+/** Runs a command and returns its output. @throws if its exit code is not 0 */
 export function run(command: string, args: readonly string[], cwd: string): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: "utf8" });
   if (status === 0) return stdout;

@@ -13,7 +13,7 @@ const files = (count: number) =>
   }));
 
 describe("the summary of a test run", () => {
-  it("counts every step and their sum, in the last line", () => {
+  it("has the counts of every step, and their sum in the last line", () => {
     const lines = close([
       { step: stepOf("types", false), result: { passed: 1, failed: 0, skipped: 0, ms: 1_250 } },
       { step: stepOf("test/a"), result: { passed: 7, failed: 0, skipped: 2, ms: 60_000 } },
@@ -29,7 +29,7 @@ describe("the summary of a test run", () => {
     ]);
   });
 
-  it("names everything that failed, at any place", () => {
+  it("names all failed tests at its end", () => {
     const failures = [{ file: "test/a.test.ts", title: "a room does not", message: "first line" }];
     const lines = close([
       { step: stepOf("a"), result: { passed: 0, failed: 1, skipped: 0, ms: 1, failures } },
@@ -45,7 +45,7 @@ describe("the summary of a test run", () => {
     ]);
   });
 
-  it("names the slowest files in order if there are many files", () => {
+  it("lists the slowest files in order if there are many files", () => {
     const result = { passed: 1, failed: 0, skipped: 0, ms: 1 };
     const few = close([{ step: stepOf("a"), result: { ...result, files: files(23) } }]);
     expect(few).not.to.include("the longest:");
@@ -60,7 +60,7 @@ describe("the summary of a test run", () => {
     expect(many[costs + 13]).to.equal("");
   });
 
-  it("names all files if that is wished, and what it takes to load them", () => {
+  it("lists all files on request, and the time that was needed to load them", () => {
     const loading = { file: LOADING, ms: 700, processorMs: 1_500 };
     const result = { passed: 1, failed: 0, skipped: 0, ms: 1, files: [...files(3), loading] };
     const lines = stripVTControlCharacters(

@@ -15,7 +15,7 @@ describe("tools/testing/countingReporter", () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  /** Runs mocha over one file of the text given; returns what the reporter wrote. */
+  /** Runs mocha over a file with this text, and returns what the reporter wrote. */
   async function countsOf(text: string) {
     const file = path.join(folder, "one.test.mjs");
     const counts = path.join(folder, "counts.json");
@@ -34,7 +34,7 @@ describe("tools/testing/countingReporter", () => {
     return { left, relative: path.relative(repositoryRoot, file) };
   }
 
-  it("writes the counts, each failed test with its first line, and each file with its time", async () => {
+  it("writes the counts, each failed test with the first line of its error, and each file with its time", async () => {
     const { left, relative } = await countsOf(`describe("a room", () => {
       it("works", () => {});
       it("waits");
@@ -47,7 +47,7 @@ describe("tools/testing/countingReporter", () => {
     expect(left?.files?.map(({ file }) => file)).to.deep.equal([LOADING, relative]);
   });
 
-  it("counts the processor time of what a file starts, too", async () => {
+  it("counts the processor time of the processes that a file starts too", async () => {
     const { left } = await countsOf(`
       import { spawnSync } from "node:child_process";
       const busy = "const end = process.cpuUsage().user + 400_000; while (process.cpuUsage().user < end) for (let n = 0; n < 1e6; n++);";
@@ -57,7 +57,7 @@ describe("tools/testing/countingReporter", () => {
     expect(left?.files?.[1]?.processorMs).to.be.at.least(400);
   });
 
-  it("counts a rejection that nobody handles as a failure, once, and goes on", async () => {
+  it("counts an unhandled rejection once as a failure, and continues", async () => {
     const { left, relative } = await countsOf(`describe("a room", () => {
       it("forgets a promise", async () => {
         void Promise.reject(new Error("lost"));
@@ -70,7 +70,7 @@ describe("tools/testing/countingReporter", () => {
     expect(left?.failures).to.deep.equal([{ file: relative, title: "a room forgets a promise", message }]);
   });
 
-  it("names a hook that failed", async () => {
+  it("writes the name of a hook that failed", async () => {
     const { left } = await countsOf(`describe("a room", () => {
       before("opens it", () => { throw new Error("locked"); });
       it("is never tried", () => {});

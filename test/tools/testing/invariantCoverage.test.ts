@@ -8,7 +8,7 @@ describe("invariantCoverage", () => {
     '{"suite":"Escrow","deposit":4,"withdraw":0}',
   ];
 
-  it("should sum up the calls of each suite over its runs", () => {
+  it("should add up the calls of each suite over its runs", () => {
     expect(sumInvariantCoverage(lines)).to.deep.equal([
       { suite: "Escrow", runs: 2, calls: { deposit: 7, withdraw: 0 } },
       { suite: "Ledger", runs: 1, calls: { anchor: 2 } },

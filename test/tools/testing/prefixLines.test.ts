@@ -4,7 +4,7 @@ import { prefixLines } from "../../../tools/testing/prefixLines.ts";
 describe("tools/testing/prefixLines", () => {
   const bytes = (text: string) => new TextEncoder().encode(text);
 
-  it("prints a line as a whole if it arrives in pieces, also with a break within a character", () => {
+  it("prints a line as a whole if it arrives in pieces, also if a character is divided", () => {
     const written: string[] = [];
     const lines = prefixLines("a  ", (text) => written.push(text));
     const [first, second] = [bytes("one\n✔ tw").slice(0, 5), bytes("one\n✔ tw").slice(5)];

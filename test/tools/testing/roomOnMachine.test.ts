@@ -4,7 +4,7 @@ import { roomOnMachine } from "../../../tools/testing/roomOnMachine.ts";
 const GIB = 2 ** 30;
 
 describe("the room for one more step of a test run", () => {
-  /** Asks a machine whose cores were idle for this time since the last question. A second has passed each time. */
+  /** Asks once for each idle time. Since the last question the cores had a second, and were idle for this part of it. */
   function ask(idleMs: number[], memory = 8 * GIB): boolean[] {
     const now = { idle: 5_000, all: 90_000 };
     const hasRoom = roomOnMachine(
@@ -18,11 +18,11 @@ describe("the room for one more step of a test run", () => {
     });
   }
 
-  it("is there while a third of the cores' time passes unused, whatever was before", () => {
+  it("exists if the cores were idle for about a third of the time since the last question", () => {
     expect(ask([0, 900, 290, 300, 0])).to.deep.equal([false, true, false, true, false]);
   });
 
-  it("is not there without memory, and not before any time has passed", () => {
+  it("does not exist without enough memory, or if no time has passed", () => {
     expect(ask([900], 2 * GIB)).to.deep.equal([false]);
     const still = { idle: 1, all: 1 };
     expect(roomOnMachine(() => still)()).to.equal(false);

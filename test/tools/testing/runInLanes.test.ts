@@ -9,7 +9,7 @@ const passed: StepResult = { passed: 1, failed: 0, skipped: 0, ms: 1 };
 const failed: StepResult = { passed: 0, failed: 1, skipped: 0, ms: 1 };
 
 describe("tools/testing/runInLanes", () => {
-  /** Steps that end when they are told to. */
+  /** Runs steps. Each call of `end` ends one of them. */
   function open(steps: TestStep[], lanes: number, hasRoom?: () => boolean) {
     const running = new Map<string, (result: StepResult) => void>();
     const begun: string[] = [];
@@ -35,7 +35,7 @@ describe("tools/testing/runInLanes", () => {
     return { begun, end, ended, all, stop, settle };
   }
 
-  it("runs steps without contracts during the build of the contracts, and the others in order after it", async () => {
+  it("runs steps that need no contracts during the build of the contracts, and the others in order after the build", async () => {
     const steps = [step(BUILD, false), step("a"), step("free", false), step("b"), step("types")];
     const { begun, end, ended, all, settle } = open(steps, 2);
     await settle();
@@ -51,19 +51,19 @@ describe("tools/testing/runInLanes", () => {
     expect(ended().map(([name]) => name)).to.deep.equal(["free", BUILD, "b", "types", "a"]);
   });
 
-  it("runs one step more whenever the machine has room, and waits for it", async () => {
+  it("runs one step more when the machine has room, and waits for this step too", async () => {
     let room = 1;
     const { begun, end, ended, all } = open([step("a"), step("b"), step("c")], 1, () => room-- > 0);
     while (begun.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
     await end("a");
-    expect(begun, "a lane for one step only").to.deep.equal(["a", "b", "c"]);
+    expect(begun, "the new lane runs only one step").to.deep.equal(["a", "b", "c"]);
     await end("c");
     await end("b");
     await all;
     expect(ended().map(([name]) => name)).to.deep.equal(["a", "c", "b"]);
   });
 
-  it("begins nothing early because the machine has room", async () => {
+  it("does not ask for room while no step can begin", async () => {
     let asked = 0;
     const hasRoom = () => ++asked > 0;
     const { begun, end, all, settle } = open([step(BUILD, false), step("a"), step("b")], 2, hasRoom);
@@ -75,7 +75,7 @@ describe("tools/testing/runInLanes", () => {
     await end("a");
     await end("b");
     await all;
-    expect(asked, "nothing could have begun").to.equal(0);
+    expect(asked, "no step could begin").to.equal(0);
   });
 
   it("fails only the steps that need the contracts if they do not build", async () => {
@@ -88,7 +88,7 @@ describe("tools/testing/runInLanes", () => {
     expect(Object.fromEntries(ended())).to.deep.equal({ [BUILD]: 1, a: 1, free: 0 });
   });
 
-  it("waits for no build if there is none, and starts nothing after it was stopped", async () => {
+  it("does not wait if there is no build, and starts no step after a stop", async () => {
     const { begun, end, all, stop, settle } = open([step("a"), step("b"), step("c")], 1);
     await settle();
     expect(begun).to.deep.equal(["a"]);

@@ -5,7 +5,7 @@ describe("tools/testing/runStep", () => {
   const runner = { counts: true };
   const all = { passed: 5, failed: 0, skipped: 0 };
 
-  it("counts a check as one", () => {
+  it("counts a check without own counts as one test", () => {
     expect(judge({ counts: false }, 0, undefined)).to.deep.equal({ passed: 1, failed: 0, skipped: 0 });
     expect(judge({ counts: false }, 1, undefined)).to.deep.equal({ passed: 0, failed: 1, skipped: 0 });
   });
@@ -23,7 +23,7 @@ describe("tools/testing/runStep", () => {
     });
   });
 
-  it("counts a failure if the runner ended badly and no test failed", () => {
+  it("counts a failure if the exit code of the runner is not 0 and no test failed", () => {
     expect(judge(runner, 1, all)).to.deep.equal({ ...all, failed: 1, note: "ended with 1" });
     expect(judge(runner, 1, undefined)).to.include({ passed: 0, failed: 1 });
   });
@@ -36,7 +36,7 @@ describe("tools/testing/runStep", () => {
     expect(judge(runner, 0, undefined)).to.include({ failed: 1 });
   });
 
-  it("kills a runner that has counted and does not end, and counts that as a failure", async () => {
+  it("kills a runner that wrote its counts and does not end, and counts this as a failure", async () => {
     const counted = JSON.stringify({ passed: 2, failed: 0, skipped: 0 });
     const program = `require("node:fs").writeFileSync(process.env.TALLYSTICK_TEST_COUNTS, ${JSON.stringify(counted)});
       process.on("SIGTERM", () => {}); setInterval(() => {}, 1000);`;

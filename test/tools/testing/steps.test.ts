@@ -20,7 +20,7 @@ describe("tools/testing/steps", () => {
     }
   });
 
-  it("names no step twice", () => {
+  it("has a different name for each step", () => {
     const names = allSteps().map(({ name }) => name);
     expect(new Set(names).size).to.equal(names.length);
   });

@@ -5,12 +5,12 @@ describe("the writer in the soak of a stand-by", () => {
   it("is never a machine whose process ends while clients write", async () => {
     const doomed = { name: "a", isWriter: true, lives: 3 };
     const next = { name: "b", isWriter: true, lives: 1 };
-    // It has lost the ledger, ends, and is started again; then its process stands by.
+    // Machine a has lost the ledger. Its process ends, starts again, and is then a stand-by.
     setTimeout(() => Object.assign(doomed, { isWriter: false, lives: 4 }), 10);
     expect(await writerAfter(40, [doomed, next], 1_000)).to.deep.equal({ writer: next, life: 1 });
   });
 
-  it("is never a process that replaced the expected one", async () => {
+  it("is not the earlier process of a machine that started again", async () => {
     const machine = { isWriter: true, lives: 3 };
     setTimeout(() => Object.assign(machine, { lives: 4 }), 10);
     expect(await writerAfter(40, [machine], 1_000)).to.deep.equal({ writer: machine, life: 4 });

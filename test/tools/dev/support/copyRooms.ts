@@ -17,17 +17,17 @@ import { repositoryRoot } from "../../../../scripts/repositoryRoot.ts";
 
 /** A command that runs in a copy, and its output. */
 export type Running = {
-  /** The next line on stdout, or on stderr; rejects when the command ends before. */
+  /** The next line on stdout or stderr that has this pattern. Rejects if the command ends before. */
   nextLine: (stream: "stdout" | "stderr", pattern: RegExp) => Promise<string>;
-  /** The exit code, once it has ended. */
+  /** The exit code after the end of the command. */
   ended: Promise<number | null>;
   /** Sends the signal, and returns the exit code and the new output on stderr. */
   end: (signal: NodeJS.Signals) => Promise<{ code: number | null; words: string }>;
 };
 
 /**
- * A copy of the code of the API and the derivation, in which a test may change files. It is inside the checkout, so
- * that it finds the installed npm packages. It has its own copies of our packages.
+ * A copy of the code of the API and the derivation, in which a test may change files. The copy is inside of the checkout,
+ * so that it finds the installed npm packages. It has its own copies of our packages.
  */
 export function copyRooms() {
   const parent = path.join(repositoryRoot, ".tallystick");
@@ -38,7 +38,7 @@ export function copyRooms() {
   mkdirSync(path.join(root, "node_modules"));
   for (const name of readdirSync(path.join(root, "packages")))
     symlinkSync(path.join(root, "packages", name), path.join(root, "node_modules", `tallystick-${name}`));
-  // Compiled code is reused.
+  // The copy uses the compiled code of the checkout.
   const compiled = path.join(repositoryRoot, "node_modules/.cache");
   mkdirSync(compiled, { recursive: true });
   symlinkSync(compiled, path.join(root, "node_modules/.cache"));
@@ -75,7 +75,7 @@ export function copyRooms() {
           const passed: string[] = [];
           for (;;) {
             const { value, done } = await said[stream].next();
-            if (done) throw new Error(`It ended, and never said ${pattern}:\n${passed.join("\n")}`);
+            if (done) throw new Error(`It ended without the line ${pattern}:\n${passed.join("\n")}`);
             if (pattern.test(value)) return value;
             passed.push(value);
           }
@@ -89,7 +89,7 @@ export function copyRooms() {
         },
       };
     },
-    /** Ends the processes that a failed test left, and removes the copy. */
+    /** Ends the processes that a failed test left running, and removes the copy. */
     close: async () => {
       for (const child of running) {
         child.kill("SIGKILL");
