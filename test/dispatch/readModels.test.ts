@@ -32,7 +32,7 @@ describe("models.yaml", () => {
     expect(tiers.premium.map(({ name }) => name)).to.deep.equal(["large"]);
   });
 
-  it("prices every kind of token once", () => {
+  it("gives each kind of token its own price", () => {
     const prices = { input: 10n, cachedInput: 1n, output: 40n, reasoning: 50n };
     expect(costOf({ input: 100, cachedInput: 60, output: 20, reasoning: 5 }, prices)).to.equal(
       400n + 60n + 600n + 250n,

@@ -171,7 +171,7 @@ describe("HireEscrow on a fork", function () {
     expect([await status(terms), await status(delivered)]).to.deep.equal([STATUS.TimedOut, STATUS.TimedOut]);
   });
 
-  it("lets two owners of the Safe stop deposits, but not one owner alone, and lets nobody stop payments", async function () {
+  it("lets two owners of the Safe stop deposits, refuses this to one owner alone, and always allows payments", async function () {
     const { escrow, escrowAddress, safe, owners, buyer, hire, held, status } = world;
     if (safe === undefined) return skip(this, "its guardian is not a Safe that needs two confirmations");
     const terms = await held();
@@ -190,7 +190,7 @@ describe("HireEscrow on a fork", function () {
     expect(await status(later)).to.equal(STATUS.Held);
   });
 
-  it("costs with this chain's token at most 0.88 of the gas that AuthCaptureEscrow takes with Circle's token", async () => {
+  it("uses with this chain's token at most 0.88 of the gas that AuthCaptureEscrow uses with Circle's token", async () => {
     const { escrow, buyer, held } = world;
     const plain = { fee: 0n, feeRecipient: ZeroAddress, payee: ZeroAddress, arbiter: ZeroAddress };
     const gasOfLast = async () => {

@@ -15,7 +15,7 @@ const random = seededRandom(seed);
 const LETTERS = 64_000;
 /** Milliseconds of processor time. Smaller costs are ignored. */
 const CHEAP_MS = 120;
-/** For input of eight times the size, the cost may be 16 times as high plus 60 ms. A quadratic check costs 64 times. */
+/** For input of eight times the size, the cost may be 16 times as high, plus 60 ms. A quadratic check costs 64 times as much. */
 const [TIMES, ROOM_MS] = [16, 60];
 
 /** The processor time of this process for some work. Other processes of the machine do not change it. */

@@ -71,7 +71,7 @@ describe("Rfc9162", function () {
     expect(await harness.nodeHash(left, right)).to.equal(hexlify(nodeHash(left, right)));
   });
 
-  describe("given sizes and proofs at and beyond their limits", () => {
+  describe("given sizes and proofs at their limits and above them", () => {
     const node = leafHash(Uint8Array.of(9));
     const nodes = (length: number) => Array.from({ length }, () => node);
 

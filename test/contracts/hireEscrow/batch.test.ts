@@ -322,7 +322,7 @@ describe("HireEscrow: a batch with a token that calls back", () => {
     expect((await w.state(second)).status).to.equal(STATUS.Held);
   });
 
-  it("should pay a hire only once if a batch contains it twice and the token calls for it a third time", async () => {
+  it("should pay a hire only once if a batch releases it twice and the token calls back to release it a third time", async () => {
     const w = world();
     const { interface: abi } = w.escrow;
     const [hire, other] = [await w.held(), await w.held()];

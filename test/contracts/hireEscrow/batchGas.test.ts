@@ -224,14 +224,14 @@ describe("HireEscrow: a batch of hostile calldata", () => {
     expect((await state(hire)).status).to.equal(STATUS.Released);
   });
 
-  it("should treat an offset far beyond all calldata, which the compiler reads as negative, as an empty item", async () => {
+  it("should treat an item with a huge offset as empty, because the compiler reads the offset as a negative number", async () => {
     const { escrow } = world();
     const data = body(...head, word(1n), word(2n ** 255n));
     const report = reportOf(escrow.interface, await (await run(data)).wait());
     expect(report).to.deep.equal({ failed: [[0n, "0x"]], stopped: undefined });
   });
 
-  it("should run one item for each reference to it, and pay once", async () => {
+  it("should run an item once for each reference to it, and pay only once", async () => {
     const { escrow, held, state } = world();
     const hire = await held();
     const release = escrow.interface.encodeFunctionData("release", [hire, "0x"]);

@@ -77,7 +77,7 @@ describe("HireEscrow: deposit", () => {
   });
 
   describe("given a sender who is not the buyer", () => {
-    it("should refuse the deposit, whatever the buyer's allowance is", async () => {
+    it("should refuse the deposit, also if the buyer has given an allowance", async () => {
       const { escrow, seller, hire } = world();
       const terms = await hire();
       await expect(escrow.connect(seller).deposit(terms))
@@ -204,7 +204,7 @@ describe("HireEscrow: deposit", () => {
       );
     });
 
-    it("should refuse calldata with bits beyond a field's type, so that one hire has one id", async () => {
+    it("should refuse calldata with extra bits that a field's type does not allow, so that a hire has only one id", async () => {
       const { escrow, escrowAddress, buyer, hire, ethers } = world();
       const terms = await hire();
       const good = escrow.interface.encodeFunctionData("deposit", [terms]);

@@ -173,7 +173,7 @@ describe("HireEscrow: payments with tokens that break their rules", () => {
       "ReturnsNothing",
       "TakesFeeFromReceiver",
     ] satisfies Behaviour[]) {
-      it(`should credit nobody on ${verb} when a transfer ${described(behaviour)}, because the whole amount left`, async () => {
+      it(`should credit nobody on ${verb} when a transfer ${described(behaviour)}, because the whole amount left the escrow`, async () => {
         const w = world();
         const hire = await w.held();
         await w.held();

@@ -23,7 +23,7 @@ import { wordFor } from "../support/matrix/words.ts";
 /** A cell of the matrix: a verb, the account that acts, the account that the call names, the way of acting, the hire. */
 type Cell = { verb: Verb; speaker: Role; named: Role; way: Way; staged: Staged };
 
-/** The kinds of accounts to test. `npm run mutate` uses only one kind, because it runs this test thousands of times. */
+/** The kinds of accounts to test. `npm run mutate` uses only one kind, because it runs this test more than a thousand times. */
 const KINDS = process.env.MATRIX_KINDS?.split(",");
 
 for (const kind of ACCOUNTS.filter((it) => KINDS?.includes(it) ?? true)) {

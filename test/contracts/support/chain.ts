@@ -4,7 +4,7 @@ import { addChaiMatchers } from "./chaiMatchers.ts";
 
 export { BUILD_TIMEOUT, type Chain, type HardhatEthersSigner };
 
-/** A fresh in-memory chain, whose reverts and events chai understands. */
+/** A new in-memory chain. Chai can check its reverts and events. */
 export async function freshChain(): Promise<Chain> {
   await addChaiMatchers();
   return plainChain();

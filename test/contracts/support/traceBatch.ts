@@ -1,6 +1,6 @@
 import type { Chain } from "./chain.ts";
 
-/** The gas of one item of a batch, as the EVM saw it. */
+/** The gas of one item of a batch, from a trace of the EVM. */
 export type TracedItem = {
   /** The remaining gas at the contract's last check, at which it decides whether to run the item. */
   left: bigint;

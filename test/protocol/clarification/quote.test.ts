@@ -86,7 +86,7 @@ describe("a quote", () => {
     }
   });
 
-  it("is the same token, whether the seller's wallet signs with v = 27 and 28 or with v = 0 and 1", async () => {
+  it("is the same token, whether the seller's wallet writes v as 27 and 28 or as 0 and 1", async () => {
     for (const round of ["01", "02", "03", "04", "05", "06"]) {
       const asked = { ...terms, round: `0x${round.repeat(8)}` as const };
       const signMessage: typeof account.signMessage = async (message) => {

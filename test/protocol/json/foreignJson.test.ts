@@ -48,7 +48,7 @@ describe("a stranger's JSON", () => {
     const flat = `[${Array.from({ length: 20 }, () => '[{"a":[]}]').join(",")}]`;
     expect(codeOf(flat, { maxDepth: 4 })).to.equal("read");
     expect(codeOf(flat, { maxDepth: 3 })).to.equal("json_too_deep");
-    // Values after a string are counted, however the string ends.
+    // Values after a string are counted for every way in which the string ends.
     for (const text of ['"\\\\"', '"\\""', '"\\\\\\""', '""', '"a\\\\\\\\"']) {
       expect(JSON.parse(text)).to.be.a("string");
       expect(codeOf(`[${text},[]]`, { maxDepth: 1 }), text).to.equal("json_too_deep");

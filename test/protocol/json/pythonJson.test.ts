@@ -44,7 +44,7 @@ describe("Python's JSON", () => {
     );
   });
 
-  it("prints the same text after it reads it", () => {
+  it("prints the same text again after it reads its own text", () => {
     fc.assert(
       fc.property(anyPyJson, (value) => {
         const text = dumpsPythonJson(value);
@@ -135,7 +135,7 @@ describe("Python's JSON", () => {
     expect("polluted" in value).to.equal(false);
   });
 
-  it("keeps the order of the keys on request, as json.dumps(value) does", () => {
+  it("prints the keys in their own order on request, as json.dumps(value) does", () => {
     const text = '{"b": 1, "a": {"d": 2, "c": 3}}';
     expect(dumpsPythonJson(parsePythonJson(text), { sortKeys: false })).to.equal(text);
   });

@@ -41,12 +41,12 @@ describe("record bodies", () => {
     ["a lone surrogate", '{"a": "\\ud800"}', "body.a"],
     ["a lone surrogate in a key", '{"\\udc00": 1}', "body.\udc00"],
     ["the NUL character", '{"a": "x\\u0000"}', "body.a"],
-    ["an array", "[]", "body"],
-    ["null", "null", "body"],
-    ["text", '"a"', "body"],
+    ["an array in place of the object", "[]", "body"],
+    ["null in place of the object", "null", "body"],
+    ["text in place of the object", '"a"', "body"],
   ];
   for (const [what, text, field] of refusals) {
-    it(`must not have ${what}, and the error names the field`, () => {
+    it(`are refused with ${what}, and the error names the field`, () => {
       const error = thrownBy(() => recordBodyFromPyJson(parsePythonJson(text), "body"));
       expect(error).to.be.instanceOf(InvalidInputError);
       expect((error as InvalidInputError).issues.map((issue) => issue.field)).to.deep.equal([field]);

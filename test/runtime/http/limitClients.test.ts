@@ -254,7 +254,7 @@ describe("runtime/http/limitClients", () => {
     expect(read).to.be.within(1, 512 * 1024);
   });
 
-  it("serves twenty requests without a price of a client at once and the others a second later, and other clients at once", async () => {
+  it("serves twenty free requests of a client at once, its other free requests a second later, and other clients at once", async () => {
     const served: number[] = [];
     await open(
       (_, response) => {

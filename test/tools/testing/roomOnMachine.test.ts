@@ -4,7 +4,7 @@ import { roomOnMachine } from "../../../tools/testing/roomOnMachine.ts";
 const GIB = 2 ** 30;
 
 describe("the room for one more step of a test run", () => {
-  /** Asks once for each idle time. Since the last question the cores had a second, and were idle for this part of it. */
+  /** Asks once for each idle time. Between two questions one second of core time passes, with this idle time in it. */
   function ask(idleMs: number[], memory = 8 * GIB): boolean[] {
     const now = { idle: 5_000, all: 90_000 };
     const hasRoom = roomOnMachine(
