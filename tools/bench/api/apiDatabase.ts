@@ -11,14 +11,14 @@ import * as schema from "../../../indexer/ponder.schema.ts";
 import { PLANNER_SETTINGS } from "../../../indexer/readDatabase.ts";
 
 /**
- * Creates the indexer's tables in an empty database, from its schema as Ponder does, for tests of the API with
- * their own rows. `statements` counts the queries sent since it was last set, and `sent` lists them.
+ * Creates the indexer's tables in an empty database from the indexer's schema, as Ponder does. Tests of the API fill
+ * them with their own rows. `statements` is the number of queries since it was last set, and `sent` lists these queries.
  */
 export async function openApiDatabase(url: string, { indexes = false } = {}) {
   // The settings are those of the API's own connections.
   const onConnect = async (client: pg.ClientBase) => void (await client.query(PLANNER_SETTINGS));
   const pool = new pg.Pool({ connectionString: url, max: 5, onConnect });
-  // The server stops right after the pool. A connection that notices this first must not fail the test.
+  // Postgres stops right after the pool. A connection that notices this before it is closed must not fail the test.
   pool.on("error", () => {});
   const query = pool.query.bind(pool) as (...given: unknown[]) => Promise<never>;
   pool.query = (...given: unknown[]) => inItsTurn(() => query(...given));

@@ -13,7 +13,7 @@ import { countPoints } from "./costs/countPoints.ts";
 // The API as a separate process over a filled database, with the protection of a real node. argv: the
 // database URL, the limits of one client as JSON (as in the configuration; default: no limits), and the
 // number of trusted proxies. For every line on its input it prints how many seconds of processor time it has used
-// and how many points it has charged. When its input ends, its parent is gone, and it ends too.
+// and how many points it has charged. Its input ends when its parent is gone. Then this process ends too.
 
 const [databaseUrl = "", limitsText, proxies = "0"] = process.argv.slice(2);
 const { db } = openReadDatabase({ databaseUrl, databaseSchema: "public" });

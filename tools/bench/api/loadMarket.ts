@@ -25,8 +25,8 @@ const hex = (n: string, width = 40) => `'0x' || lpad(to_hex(${n}), ${width}, '0'
 /**
  * Fills an empty indexer database with a market: agents with one listing each, hires of the last thirty days,
  * one seller with very many hires, clusters of two members, and one cluster of a hundred members. The rows
- * are those that the derivation would make. Agents' sums are added up from the hires, in twelfths, because
- * the clusters of hires have at most four members.
+ * are those that the derivation would make. Agents' sums are added up from the hires, in twelfths. This is exact,
+ * because the clusters of hires have at most four members.
  */
 export async function loadMarket(
   pool: pg.Pool,

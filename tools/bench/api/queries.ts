@@ -60,7 +60,7 @@ export function queriesOf({ agents }: MarketSize): Query[] {
   ];
 }
 
-/** Reputation as SHP §9.2 has it, for the sellers of one capability, then filtered and ordered as a search. */
+/** Reputation as SHP §9.2 defines it, for the sellers of one capability, then filtered and ordered as a search. */
 const SEARCH_BY_AGGREGATION = `
   WITH sellers AS (SELECT * FROM listing WHERE capability = $1 AND live AND price <= 500000),
   figures AS (

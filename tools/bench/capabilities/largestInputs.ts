@@ -3,7 +3,8 @@ import { encodeRgb } from "../../samples/canvas.ts";
 import { enlarge } from "../../samples/enlarge.ts";
 import { renderScene } from "../../samples/scenes.ts";
 
-/* * How long verifiers take for about the largest inputs that they accept, in milliseconds. Each time is the best of
+/**
+ * How long verifiers take for about the largest inputs that they accept, in milliseconds. Each time is the best of
  * three runs.
  */
 export async function measureLargest(): Promise<{ what: string; milliseconds: number }[]> {

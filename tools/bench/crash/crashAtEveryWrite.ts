@@ -94,8 +94,8 @@ export async function crashAtEveryWrite(flow: CrashFlow, options: CrashOptions =
 }
 
 /**
- * Chooses some endings at random; the same random numbers give the same endings. It takes as many losses of
- * power as kills, and always the last ending of each, before which everything was confirmed.
+ * Chooses some endings at random, as many losses of power as kills. It always takes the last ending of each kind,
+ * because everything is confirmed before it. The same random numbers give the same endings.
  */
 export function sample(size: number, random: () => number): NonNullable<CrashOptions["choose"]> {
   return (kinds) => {
@@ -108,7 +108,7 @@ export function sample(size: number, random: () => number): NonNullable<CrashOpt
   };
 }
 
-/** The key of the agent, as `tallystick keys add --agent` would keep it. */
+/** The key of the agent, as `tallystick keys add --agent` would store it. */
 function writeKeys(root: string): void {
   const key = {
     id: "AGENT",
@@ -145,7 +145,7 @@ async function recordLife(world: World, confirmed: Confirmed) {
     bootId: world.bootId,
   });
   if (recorded.unseen.length > 0)
-    throw failure(`${world.flow.name}: nobody was seen writing ${recorded.unseen.join(", ")}`);
+    throw failure(`${world.flow.name}: no watched write explains ${recorded.unseen.join(", ")}`);
   return recorded;
 }
 
@@ -212,9 +212,9 @@ async function live(
     if (ledger.size !== flow.entries)
       throw failure(`the ledger has ${ledger.size} entries, not ${flow.entries}`);
     const { json } = await client.verify();
-    if (json.valid !== true) throw failure(`it says of its ledger ${JSON.stringify(json)}`);
+    if (json.valid !== true) throw failure(`the service says of its ledger ${JSON.stringify(json)}`);
   } catch (error) {
-    throw failure(`${(error as Error).stack}\nIt has logged:\n${logged.join("\n")}`);
+    throw failure(`${(error as Error).stack}\nThe service has logged:\n${logged.join("\n")}`);
   } finally {
     await service.close();
   }

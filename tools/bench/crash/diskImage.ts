@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 /**
- * The contents of a disk at one moment: every folder (undefined) and file under a root, by its path below it.
+ * The contents of a disk at one moment: every folder (undefined) and file under a root, by its path below the root.
  */
 export type DiskImage = ReadonlyMap<string, Buffer | undefined>;
 

@@ -8,7 +8,7 @@ type File = { content: Buffer };
 
 const SYNCS = ["sync", "datasync", "fsync", "fdatasync"];
 
-/** SQLite's `PRAGMA synchronous` from which on a commit is on disk when it returns. */
+/** The lowest `PRAGMA synchronous` of SQLite with which a commit is on the disk when it returns. */
 const FULL = 2;
 
 /**

@@ -47,8 +47,8 @@ const TURNS = 12;
 
 /**
  * Runs a process once, and records what it would leave if it ended at any of its writes: before the write,
- * and after a part of it. A write waits until everything that does not depend on it has happened. So an
- * answer that comes before the disk has its data is found.
+ * and after a part of it. A write waits until everything that does not depend on it has happened. So the bench
+ * finds an answer that comes before the disk has its data.
  */
 export async function recordEndings<Confirmed>(
   parameters: RunToRecord<Confirmed>,
@@ -92,7 +92,7 @@ export async function recordEndings<Confirmed>(
     underWay.add(write);
     for (const one of write.paths) written.add(one);
   };
-  /** A database makes its file when it is opened, and is seen from its first use on. */
+  /** Whether a path is a database's new empty file. It is made when the database is opened, which is not a watched write. */
   const isOpened = (at: string, disk: DiskImage, { database, paths: [own = ""] }: DiskWrite): boolean =>
     database !== undefined && own.endsWith(`/${at}`) && disk.get(at)?.length === 0;
   const isWritten = (at: string): boolean =>

@@ -8,7 +8,7 @@ import { signBody, signRecord } from "tallystick-protocol/records/record";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import type { SettlementService } from "../../../services/settlement/service.ts";
 
-/** The time of service, chain and clients, in unix seconds. */
+/** The time of service, chain and clients at the beginning, in unix seconds. */
 export const NOW = 1_767_225_600;
 export const API_KEY = "crash-key";
 
@@ -45,8 +45,7 @@ export function nothingConfirmed(): Confirmed {
 }
 
 /**
- * Something that a client wants from the service. When it is repeated after a failure, it continues where it
- * was.
+ * One thing that a client does with the service. A step that is repeated after a failure continues where it ended.
  */
 export type Step = (client: SettlementClient) => Promise<void>;
 
@@ -80,7 +79,7 @@ export class SettlementClient {
     const before = this.confirmed.entries.find((one) => one.of === of);
     if (before === undefined) this.confirmed.entries.push({ of, hash, index });
     else if (before.hash !== hash || before.index !== index)
-      throw failure(`${of} was entry ${before.index}, ${before.hash}, and is ${index}, ${hash}`);
+      throw failure(`${of} was entry ${before.index}, ${before.hash}, and now is entry ${index}, ${hash}`);
   }
 
   /** Reads what the service signs by itself. */
@@ -108,7 +107,7 @@ export class SettlementClient {
     }
   }
 
-  /** Sends a proposal that the service must reject, as an agent, unless that was done already. */
+  /** As an agent, sends a proposal that the service must reject. Does nothing if the service has rejected it already. */
   async reject(task: string): Promise<void> {
     const known = this.confirmed.rejected.find((one) => one.task === task);
     if (known?.isAnswered) return;
@@ -123,8 +122,8 @@ export class SettlementClient {
   }
 
   /**
-   * Sets the time two hours later, lets the service publish the outcomes of an hour, and checks how much the
-   * agent settled in it.
+   * Sets the time to two hours after the beginning of an hour, lets the service publish the outcomes of this hour, and
+   * checks how much the agent settled in it.
    */
   async outcomes(hour: number, settled: number): Promise<void> {
     this.confirmed.now = Math.max(this.confirmed.now, (hour + 2) * HOUR);
@@ -138,13 +137,13 @@ export class SettlementClient {
       const answered = this.confirmed.rejected.filter((one) => one.isAnswered).length;
       const sent = this.confirmed.rejected.reduce((sum, one) => sum + one.sent, 0);
       if (Number(ok) !== settled || Number(fail) < answered || Number(fail) > sent)
-        throw failure(`of ${settled} settled and ${answered} to ${sent} rejected it tells ${ok} and ${fail}`);
+        throw failure(`${settled} settled, ${answered} to ${sent} rejected; published: ${ok} and ${fail}`);
       return this.#heard(`outcomes of hour ${hour}`, { hash: currentHash, index: at });
     }
-    throw failure(`nothing was confirmed of hour ${hour}`);
+    throw failure(`no outcomes of hour ${hour} in the ledger`);
   }
 
-  /** Sends a proposal whose shadow differs, so that it is held, unless it is held already. */
+  /** Sends a proposal whose shadow differs, so that the service holds it. Does nothing if it is held already. */
   async hold(task: string): Promise<void> {
     if (this.confirmed.held.some((one) => one.task === task)) return;
     const known = await this.#ask(`/v1/status/${task}`);
@@ -254,7 +253,7 @@ export class SettlementClient {
     }
     for (const { size, root } of confirmed.heads) {
       const found = size <= ledger.size ? toHex(ledger.tree.root(size)) : undefined;
-      if (found !== root) throw failure(`a head of ${size} entries, ${root}, was given out; it is ${found}`);
+      if (found !== root) throw failure(`the head of ${size} entries is ${found}, but ${root} was published`);
     }
     for (const { task, id } of confirmed.held) {
       const { status } = await this.#ask(`/v1/reviews/${id}`);

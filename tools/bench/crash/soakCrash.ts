@@ -5,11 +5,11 @@ import { crashChain } from "./crashChain.ts";
 import { anchoredFlow, heldFlow, outcomesFlow, randomFlow, verdictFlow } from "./crashFlows.ts";
 
 export type SoakCrashParameters = {
-  /** How many random flows follow the fixed ones. Every second flow is anchored. */
+  /** How many random flows follow the fixed ones. Every second random flow is anchored. */
   flows: number;
   /** The seed of the first random flow. Each later flow has the next number. */
   seed: number;
-  /** Asked before every flow. If it is true, no further flow is played. */
+  /** Called before every flow. If it returns true, no further flow is played. */
   isOver: () => boolean;
   onFlow: (sentence: string) => void;
 };
@@ -17,12 +17,12 @@ export type SoakCrashParameters = {
 /**
  * Plays every ending of every flow.
  *
- * @throws TallystickError `crash_test_failed` naming the flow, by its seed, and the write
+ * @throws TallystickError `crash_test_failed` naming the flow (a random flow by its seed) and the write
  */
 export async function soakCrash({ flows, seed, isOver, onFlow }: SoakCrashParameters) {
   const chain = await ledgerChain();
   const sums = { flows: 0, writes: 0, endings: 0 };
-  /** Each flow has a ledger of its own there. */
+  /** The chain for one flow. Each flow has a ledger of its own on the chain. */
   const anchors = (name: string): CrashChain =>
     crashChain(chain, { relayerKey: WRITER_KEY, origin: `tallystick.test/crash-${name}` });
   const see = async (flow: CrashFlow): Promise<void> => {

@@ -9,11 +9,11 @@ import { fileURLToPath } from "node:url";
 export type DiskWrite = {
   /** The function's name, such as `appendFile` or `sqlite exec`. */
   name: string;
-  /** The paths that it may change. A path of a database also stands for SQLite's files next to it. */
+  /** The paths that the call may change. A path of a database also stands for SQLite's files next to it. */
   paths: string[];
   /** The data, if the call appends to the file. */
   appends?: Buffer;
-  /** Whether it begins by emptying the file. */
+  /** Whether the call empties the file first. */
   empties?: boolean;
   /** Whether the call syncs what it writes, by the option `flush`. */
   flushes?: boolean;
@@ -26,7 +26,7 @@ export type DiskWatch = {
   watches: (path: string) => boolean;
   /** Called before a write, which waits for it. */
   before: (write: DiskWrite) => Promise<void>;
-  /** The same for a synchronous write, which cannot wait. */
+  /** Called before a synchronous write, which cannot wait. */
   beforeSync: (write: DiskWrite) => void;
   /** Called after a write. */
   done: (write: DiskWrite) => void;
@@ -98,7 +98,7 @@ export async function watchWrites(watch: DiskWatch): Promise<() => void> {
   };
   const { writeOf, remember } = nameWrites(watch);
 
-  /** A function that gives a promise. */
+  /** The replacement of a function that returns a promise. */
   const promised = (name: string, isHandles: boolean) => (original: Any) =>
     async function (this: FileHandle, ...args: unknown[]): Promise<unknown> {
       const write = writeOf(name, args, isHandles ? this : undefined);
@@ -130,7 +130,7 @@ export async function watchWrites(watch: DiskWatch): Promise<() => void> {
       throw error;
     }
   };
-  /** A function that answers by a callback, its last argument. */
+  /** The replacement of a function that passes its result to a callback, its last argument. */
   const called = (name: string) => (original: Any) =>
     function (this: unknown, ...args: unknown[]): unknown {
       const write = writeOf(name, args);
@@ -211,7 +211,7 @@ function watchSqlite(
   replace: (target: Functions, name: string, by: (original: Any) => Any) => void,
 ): void {
   const owners = new WeakMap<StatementSync, DatabaseSync>();
-  /** A listener may query the database, which must not be reported again. */
+  /** Set while a listener runs. The listener may query the database, and such a query must not be reported. */
   let isTelling = false;
   const tell = (work: () => void): void => {
     isTelling = true;

@@ -70,7 +70,7 @@ async function answerOf(port: number, agent: Agent, { path, body }: Ask): Promis
   }
 }
 
-/** Reads the processor time of all connections that the API has had. An idle one is closed after a while. */
+/** Reads the processor time of all connections of the API, also of those that were closed because they were idle. */
 function postgresClock(pool: pg.Pool): () => Promise<number> {
   const seconds = new Map<number, number>();
   return async () => {

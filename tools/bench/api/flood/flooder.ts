@@ -4,8 +4,8 @@ import { createInterface } from "node:readline";
 import type { FloodKind } from "./kinds.ts";
 
 // One flooding client as a process of its own. argv: port, the address that it connects from, the address that
-// it forwards ("" for none), the kind as JSON. It begins when it gets a line on its input. Every line is the
-// number of requests that it may begin in a second, or of connections if it sends no requests; 0 for no limit.
+// it forwards ("" for none), the kind as JSON. It begins when it gets a line on its input. Each line is a limit:
+// how many requests it may begin in a second, or how many connections if it sends no requests. 0 means no limit.
 // It prints the results of its requests five times a second.
 
 const [port = "", localAddress = "", forwardedFor = "", text = "{}"] = process.argv.slice(2);

@@ -105,7 +105,7 @@ export function floodKinds({ agents }: MarketSize): FloodKind[] {
       isDirect: true,
     },
     {
-      // As many requests as one read of a connection can get.
+      // About as many of these requests as fit into one read from a connection.
       ...kind("2,000 requests at once on a connection", { method: "GET", path: "/" }),
       pipelined: 2_000,
       isDirect: true,

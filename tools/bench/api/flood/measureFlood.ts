@@ -7,13 +7,13 @@ import { type FloodCounts, startFlooder, startServer, startSink } from "./proces
 export type FloodOptions = MarketSize & {
   /** How long each phase takes. */
   seconds: number;
-  /** Flooded, quiet and control phases, in turn. */
+  /** The number of rounds. Each has a flooded, a quiet and a control phase. */
   rounds: number;
   /** Parts of the names of the kinds to measure. Default: all kinds. */
   kinds?: string[];
-  /** Clients come through a proxy that the server trusts, not from addresses of their own. */
+  /** Whether clients come through a proxy that the server trusts, and not from addresses of their own. */
   proxied?: boolean;
-  /** The server has no limits. */
+  /** Whether the server has no limits. */
   unlimited?: boolean;
 };
 
@@ -38,7 +38,7 @@ export const FIRST_SECONDS = 5;
 
 /**
  * Measures what a flood by one client costs other clients. For every kind, flooded, quiet and control phases
- * take turns, so that all are measured under the same conditions. Each flooded phase continues the one before.
+ * take turns, so that all are measured under the same conditions. The same flood goes on in each flooded phase.
  * In a control phase the flood goes, at the rate of the flooded phase, to a process that does nothing for it.
  *
  * @param onKind called after each kind
@@ -126,8 +126,8 @@ function ratesOf(before: FloodCounts, after: FloodCounts, seconds: number): Floo
 }
 
 /**
- * The rate of a control, in a second: of requests, or of connections if the kind writes only once or never on a
- * connection.
+ * The rate for a control: how many requests a second, or how many connections a second if the kind writes at most
+ * once on a connection.
  */
 function rateOf({ request, pipelined }: FloodKind, { answered, refused, closed }: FloodCounts): number {
   const sendsOnce = request === undefined || request.method === "" || pipelined !== undefined;

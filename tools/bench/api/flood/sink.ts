@@ -2,9 +2,9 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { getPriority, setPriority } from "node:os";
 import type { FloodKind } from "./kinds.ts";
 
-// The server of a control: it takes the same flood as the node and does nothing for it. Then other clients of the
-// node notice only the work of the flooding process itself. Only in this measurement, that process runs on the
-// node's machine. argv: the kind as JSON. Prints its port.
+// The server of a control: it gets the same flood as the node, and does nothing for it. So other clients of the node
+// notice only the work of the flooding process, which runs on the node's machine here. A real attacker has its own
+// machine. argv: the kind as JSON. Prints its port.
 
 const kind = JSON.parse(process.argv[2] ?? "{}") as FloodKind;
 setPriority(Math.min(19, getPriority() + 10));
