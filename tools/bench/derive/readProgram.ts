@@ -1,7 +1,7 @@
 import { LogReader } from "tallystick-derive/logReader";
 import { readWholeLines } from "../../../scripts/eventLog/readWholeLines.ts";
 
-// A separate process for each run, as `deriveProgram.ts`: reads and parses a log, and derives nothing. Argument: FILE.
+// Runs as a separate process each time, like `deriveProgram.ts`. Reads and parses a log, and derives nothing. Argument: FILE.
 const [file = "-"] = process.argv.slice(2);
 const before = process.cpuUsage();
 const reader = new LogReader();

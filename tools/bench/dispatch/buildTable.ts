@@ -97,7 +97,8 @@ export function lastNumber(text: string): string {
   return found.replaceAll(",", "").slice(0, 40);
 }
 
-/* * The highest overlap at which settlement's comparator calls two texts equal, in thousandths; -1 if there is none. A
+/**
+ * The highest overlap at which settlement's comparator calls two texts equal, in thousandths; -1 if there is none. A
  * binary search finds it.
  */
 function mostOverlap(a: string, b: string): number {

@@ -123,8 +123,8 @@ function thresholdOf(points: readonly CurvePoint[]): number {
 }
 
 /**
- * Chooses a model for a task. `checked`: the thrifty model answers first, and the premium model if a check
- * finds the answer wrong.
+ * Chooses a model for a task. `checked`: the thrifty model answers first. If a check finds this answer wrong, the premium
+ * model answers too.
  */
 type Decide = (task: Task) => "thrifty" | "premium" | "checked";
 
@@ -170,8 +170,8 @@ function byChance(choosing: readonly Task[], reporting: readonly Task[]): Policy
 }
 
 /**
- * A check of the answer decides on escalation. The tasks that look hardest go to the premium model at once, if
- * that is cheaper.
+ * Two policies in which a check of the thrifty model's answer decides whether the premium model is called. In the second
+ * one, the tasks that look hardest go to the premium model at once, if that is cheaper.
  */
 function verified(
   routers: readonly Router[],

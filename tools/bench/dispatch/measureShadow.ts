@@ -12,7 +12,7 @@ export type ShadowFigures = {
   /** The model that answered. The other model was the shadow. */
   executor: "thrifty" | "premium";
   kind: string;
-  /** `value`: the last number; else the whole text, by a comparator of settlement. */
+  /** `value`: the last numbers are compared. Otherwise settlement's comparator of this name compares the whole texts. */
   compared: "value" | "exact" | "normalised" | "overlap/1";
   answers: number;
   wrong: number;
@@ -28,7 +28,7 @@ export type ShadowFigures = {
 
 type Compared = ShadowFigures["compared"];
 
-/** Measures the shadow on all tasks with known answers. Nothing is fitted, so no half is kept apart. */
+/** Measures the shadow on all tasks with known answers. Nothing is fitted to the tasks, so all of them count. */
 export function measureShadow(tasks: readonly Task[], options: RoutingOptions): ShadowFigures[] {
   const known = tasks.filter((task): task is Task & { answers: Answers } => task.answers !== undefined);
   const kinds = ["all", ...new Set(known.map(({ kind }) => kind))];
@@ -71,7 +71,8 @@ function figuresOf(
   };
 }
 
-/* * The divergence of two answers, from 0 to 1. For `overlap/1` it is 1 minus the highest overlap at which the
+/**
+ * The divergence of two answers, from 0 to 1. For `overlap/1` it is 1 minus the highest overlap at which the
  * texts are called equal, or 2 if there is no such overlap.
  */
 function scoreOf({ thrifty, premium, overlap, normalised, exact }: Answers, compared: Compared): number {

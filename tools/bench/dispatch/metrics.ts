@@ -17,7 +17,7 @@ export function orderOf(items: readonly { score: number }[]): number[] {
  * Every share of premium calls that a threshold can give, from none to all. Tasks with equal scores stay
  * together.
  *
- * @param weights how often each task counts; once unless given
+ * @param weights how often each task counts; default once
  * @param order the result of {@link orderOf} for these tasks
  */
 export function curveOf(
@@ -65,7 +65,8 @@ export function apgr(tasks: readonly Scored[], weights?: readonly number[], orde
 /** One answer: how far its shadow was from it, and whether it was wrong. */
 export type Flagged = { score: number; isWrong: boolean };
 
-/* * The chance that a wrong answer has a higher score than a right answer (area under the ROC curve). Equal scores count
+/**
+ * The chance that a wrong answer has a higher score than a right answer (area under the ROC curve). Equal scores count
  * half. NaN if no answer is wrong, or if none is right.
  */
 export function auroc(
@@ -84,7 +85,7 @@ export function auroc(
       if (answer.isWrong) wrongHere += weights?.[n] ?? 1;
       else rightHere += weights?.[n] ?? 1;
     }
-    // Wrong answers with higher scores were counted before.
+    // So far, `wrong` has the wrong answers with higher scores.
     wins += rightHere * (wrong + wrongHere / 2);
     wrong += wrongHere;
     right += rightHere;
@@ -96,8 +97,8 @@ export function auroc(
 export type Estimate = { value: number; low: number; high: number };
 
 /**
- * The 95 % interval of a figure by the percentile bootstrap: many samples are drawn from it with replacement, and the
- * figure is computed for each.
+ * The 95 % interval of a figure by the percentile bootstrap: draws many samples of the items with replacement, and
+ * computes the figure for each sample.
  *
  * @param figure computes the figure; its argument says how often each of the `size` items counts, default once
  * @param random from 0 to 1, seeded

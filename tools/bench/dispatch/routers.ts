@@ -6,7 +6,7 @@ export type Router = { name: string; score: (task: Task) => number };
 
 /**
  * Three routers: the published function `complexity/1`, the single feature that does best on the choosing
- * tasks, and a sum of features with weights that are fitted to them.
+ * tasks, and a sum of features with weights that are fitted to the choosing tasks.
  */
 export function routersOf(choosing: readonly Task[]): Router[] {
   return [

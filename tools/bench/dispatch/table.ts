@@ -91,7 +91,8 @@ const word = z.string().regex(/^[a-z0-9_]{1,64}$/);
 const short = z.tuple([word, word, whole, whole, whole, whole, whole, whole, flag, flag]);
 const long = z.tuple([...short.def.items, number, number, whole, whole, whole, flag, flag]);
 
-/* * Reads a table in the form of {@link formatTable}.
+/**
+ * Reads a table in the form of {@link formatTable}.
  *
  * @throws Error naming the line at fault
  */

@@ -20,7 +20,7 @@ import type { FamilyFigures } from "./measureFamilies.ts";
  * the same log.
  */
 export type FamilyCost = FamilyFigures & {
-  /** Seconds of processor time of the node's own process; null where the system does not say. */
+  /** Seconds of processor time of the node's own process; null where the system does not report it. */
   backfillSeconds: number | null;
   ofBackfill: number | null;
 };

@@ -81,8 +81,8 @@ export async function measureFamilies(file: string): Promise<FamilyFigures> {
 }
 
 /**
- * The share of the busy time in which a function of `families/`, or one that it called, was running. Also the share of
- * that time in which a hire was being counted.
+ * `families`: the share of the busy time in which a function of `families/` runs, or a function that was called from
+ * there. `hires`: the share of the busy time in which such a function counts a hire.
  */
 function sharesOf({ nodes, samples = [], timeDeltas = [] }: Profile): { families: number; hires: number } {
   const byId = new Map(nodes.map((it) => [it.id, it]));

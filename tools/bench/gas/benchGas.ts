@@ -50,7 +50,7 @@ function print(figures: GasFigures, met: Goal[], drifted: string[], source: stri
   console.log(
     source
       ? `FiatToken 2.2 was compiled from ${source}; ours costs ${likeness(figures)} of it.`
-      : "“like FiatToken” is a token of ours that was measured to cost the same as Circle's within 2 %. Give FIAT_TOKEN_SOURCE to measure on Circle's own.",
+      : "“like FiatToken” is a token of ours that was measured to cost the same as Circle's within 2 %. Set FIAT_TOKEN_SOURCE to measure with Circle's token.",
   );
   for (const line of drifted) console.log(`drifted from the snapshot: ${line}`);
 }

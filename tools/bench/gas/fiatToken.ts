@@ -33,7 +33,7 @@ export type FiatTokenCode = { token: Compiled; proxy: Compiled; library: Compile
  * the settings of that repository. Source and compiler are fetched from npm the first time, into `.tallystick/`.
  *
  * @param source the folder of a checkout, or the name of an installed package with the same files
- * @throws Error when it has no FiatToken 2.2
+ * @throws Error when the source has no FiatToken 2.2
  */
 export async function compileFiatToken(source: string): Promise<FiatTokenCode> {
   const folder = sourceFolder(source);
@@ -70,7 +70,8 @@ export async function compileFiatToken(source: string): Promise<FiatTokenCode> {
   return { token: named(TOKEN), proxy: named(PROXY), library: named(LIBRARY) };
 }
 
-/* * Deploys the token behind its proxy, and makes the deployer its minter. The proxy's admin is another account, because
+/**
+ * Deploys the token behind its proxy, and makes the deployer its minter. The proxy's admin is another account, because
  * an admin cannot use the token.
  */
 export async function deployFiatToken(

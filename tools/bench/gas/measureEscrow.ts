@@ -141,7 +141,8 @@ async function depositMany(bench: BenchChain, like: readonly Hire[]): Promise<nu
   return gasOfBatch(bench, bench.relayer, deposits);
 }
 
-/* * Measures one hire, and fifty hires in two batches, with the token of the chain.
+/**
+ * Measures one hire, and fifty hires in two batches, with the token of the chain.
  *
  * @param name the token's name in the figures
  */

@@ -61,10 +61,10 @@ export type SoakCounts = {
 };
 
 /**
- * Random hires in both modes with faults injected, one after the other on one chain. After every hire the sum of all
- * balances must be unchanged, and the money must be where the buyer was told. At the end every deadline has passed.
- * Then no escrow may hold a unit, and every buyer must have paid the whole price or nothing, as its seller's balance
- * shows.
+ * Random hires in both modes with faults injected, one after the other on one chain. After every hire the balances of
+ * its buyer and its seller must be as the buyer's result or error says. At the end every deadline has passed. Then the
+ * escrow may hold no unit, every buyer must have paid the whole price or nothing, as its seller's balance shows, and the
+ * sum of all balances must be what was minted.
  */
 export async function soakHires({ hires, seed, onHire, signal }: SoakParameters): Promise<SoakCounts> {
   const world = await openHireWorld();
@@ -232,13 +232,13 @@ async function endsIn<T>(ms: number, name: string, work: Promise<T>): Promise<T>
   }
 }
 
-/** Where the money is, by the result or error of the buyer. */
+/** Where the money is, as the buyer's result or error says. */
 async function moneyOf(hire: Promise<{ money: MoneyState | "released" }>): Promise<MoneyState | "released"> {
   try {
     return (await hire).money;
   } catch (error) {
     if (error instanceof HireFailedError) return error.money;
-    // After a crash the buyer is told nothing. All other errors come before anything is signed.
+    // After a crash the buyer knows nothing. All other errors come before anything is signed.
     return (error as Error).name === "AbortError" ? "authorized" : "none";
   }
 }
@@ -317,8 +317,8 @@ function abortsWhenPaid(app: Seller["app"], crash: AbortController): App {
 }
 
 /**
- * A store whose process is killed after a number of changes. The next change is not made, and nothing is
- * answered from then on. It is read until then, so a process with no change left still starts.
+ * A store whose process is killed after a number of changes. The store does not make the next change, and answers
+ * nothing from then on. Until then it answers reads, so a process that may make no change still starts.
  */
 function diesAfter(store: KeyValueStore, changes: number): KeyValueStore & { isDead: () => boolean } {
   let left = changes;

@@ -74,8 +74,8 @@ export function* identityEvents({ identities, feedback }: IdentitySize): Generat
     const client = given % 10 === 1 ? address("c1", 0) : address("c1", 1 + below(identities));
     const identity = String(subject);
     if (given % 50 === 0 && subject < SELLERS) yield* hire(address("a9", subject), client);
-    // Each feedback has its own number. Counting the feedback of each pair would take more memory than the measured
-    // code.
+    // Each feedback has a number of its own. Real registries count the feedback of each client about each identity, but
+    // that would take more memory here than the measured code.
     const about = { identity, client, index: String(given + 1) };
     const uri = `https://client.example/${"f".repeat(120)}/${given}.json`;
     const said = { value: "100", decimals: 0, tag1: "starred", tag2: "", endpoint: "", uri, hash: ZERO_HASH };

@@ -85,7 +85,7 @@ function auditedLog(hires: number, ppm: number | null, everyHires = 1_500): Log 
     log.hire(address(1_000 + ((n * 7) % SELLERS)), address(10_000 + ((n * 13) % 5_000)));
     if (n % everyHires === everyHires - 1) log.tick(hash(n));
   }
-  // This tick takes the cost of the hires themselves, so that the next one measures only the draws.
+  // This tick does the work for the hires themselves, so that only the draws are left for the next tick.
   log.tick();
   log.tick(hash(hires + 1));
   return log;

@@ -12,7 +12,7 @@ import { startService } from "../../../scripts/processes/startService.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import type { WorldTransfer } from "./world.ts";
 
-/** Fetched only for the bench, because hardhat's node takes a minute where anvil takes a second. */
+/** npx fetches anvil, for the bench alone. Hardhat's node takes a minute for what anvil does in a second. */
 const ANVIL = "@foundry-rs/anvil@1.7.1";
 export const CHAIN_ID = 31_337;
 const GENESIS_TIME = 1_767_225_000;

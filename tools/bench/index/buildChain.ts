@@ -27,7 +27,7 @@ export type BuiltChain = {
 
 /**
  * Makes the chain of a world on `chain`, with its ledger in `folder`. The transactions of a size are always the same, so the
- * signed records are kept there and read again by the next run.
+ * signed records are kept in `folder`, and the next run reads them again.
  */
 export async function buildChain(chain: BenchChain, size: WorldSize, folder: string): Promise<BuiltChain> {
   const signer = await createFastSigner();

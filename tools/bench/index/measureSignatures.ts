@@ -10,12 +10,12 @@ import { writeLog } from "../derive/writeLog.ts";
 import { measureDerive } from "./measureDerive.ts";
 import type { WorldSize } from "./world.ts";
 
-/** Seconds: the recovery of all signers on all cores and nothing else, and a derivation that recovers them. */
+/** Seconds. `bare`: the recovery of all signers on all cores, and nothing else. `derived`: a derivation that recovers them. */
 export type SignatureFigures = { records: number; bare: number; derived: number };
 
 const RUNS = 3;
 
-/** Takes the best of some runs, one of each kind in turn. */
+/** Takes the best of some runs of each kind. The two kinds take turns. */
 export async function measureSignatures(size: WorldSize, progress: Progress): Promise<SignatureFigures> {
   const folder = await mkdtemp(path.join(tmpdir(), "tallystick-signatures-"));
   try {

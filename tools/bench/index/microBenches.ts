@@ -18,16 +18,16 @@ const LEDGER: Hex = `0x${"1e".repeat(32)}`;
 const START = 1_767_225_600;
 
 /**
- * Derivations in memory with the worst inputs that the rules allow. `count` is their size, 100,000 in a full
- * run.
+ * Derivations in memory with the worst inputs that the rules allow. `count` decides the number of events. It is 100,000 in
+ * a full run.
  */
 export async function microBenches(count: number): Promise<MicroFigures[]> {
   return [
     await funderOfMany(count),
     await funderOfOneBlock(Math.ceil(count / 10)),
     await receiverOfMany(count, "an agent receives the same again and again", () => 1_000_000n),
-    // Each transfer is a quarter of everything before it, as long as the numbers allow, so that as many as
-    // possible are fundings.
+    // The transfers grow until each is almost a quarter of all that the agent received, itself included. From a quarter
+    // on, a transfer would be a funding.
     await receiverOfMany(count, "an agent receives ever more", (n) =>
       n < 500 ? 10n ** 6n + 4n ** BigInt(n) / 3n ** BigInt(n) : 1n,
     ),
@@ -37,7 +37,7 @@ export async function microBenches(count: number): Promise<MicroFigures[]> {
   ];
 }
 
-/** One wallet funds agent after agent, with minutes between them, so that a day contains hundreds. */
+/** One wallet funds one agent a minute, so that a day contains 1,440 of them. */
 function funderOfMany(count: number): Promise<MicroFigures> {
   const funder = address(1);
   const setUp = Array.from({ length: count }, (_, n) => deposit(n, address(2 + n)));
@@ -47,7 +47,7 @@ function funderOfMany(count: number): Promise<MicroFigures> {
   return timed("a funder funds one agent after another", setUp, events);
 }
 
-/** The same with agents that were all registered in one block. */
+/** One wallet funds many agents in one block. All of them were registered in the block before. */
 function funderOfOneBlock(count: number): Promise<MicroFigures> {
   const funder = address(1);
   const at = { block: 1, time: START };
@@ -88,8 +88,8 @@ function listing(n: number, agent: Address, terms: RecordBody): DeriveEvent {
 }
 
 /**
- * One listing, copied again and again under new names. Every agent is similar to all before it, so each costs
- * more than the last.
+ * Three listings that one agent after another copies. Every agent is similar to all agents before it, so each agent costs
+ * more than the agent before.
  */
 function lookAlikes(count: number): Promise<MicroFigures> {
   const capabilities = ["text.translate", "code.review", "chart.generate"];

@@ -77,7 +77,7 @@ export const ROWS = {
         progress.step("live", async () => {
           const { p50, p99 } = await measureLive(chain, databaseUrl, size, blocks);
           const goal = atMost("live, block to visible, p99", p99 / 1_000, 1, "s");
-          return { value: [goal], detail: `${p50.toFixed(0)} ms in the middle of ${blocks}` };
+          return { value: [goal], detail: `median ${p50.toFixed(0)} ms of ${blocks} blocks` };
         }),
       ),
     );

@@ -18,8 +18,8 @@ export type WorldSize = {
   /** The number of listings of an agent. Default 1. */
   listings?: number;
   /**
-   * Before everything else, money reaches each agent in this many transfers, from a wallet of its own. Then the agents list
-   * at the end of the chain.
+   * Before everything else, money reaches each agent in this many transfers, from a wallet of its own. Then the agents
+   * publish their listings at the end of the chain.
    */
   ancestry?: number;
 };
