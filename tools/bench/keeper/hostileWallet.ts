@@ -12,7 +12,7 @@ export const MOODS = {
 } as const;
 export type Mood = keyof typeof MOODS;
 
-/** Added to a mood: the wallet behaves so only in transactions, and says yes to every `eth_call`. */
+/** Added to a mood: the wallet has this mood only in transactions, and says yes to every `eth_call`. */
 export const ONLY_ON_CHAIN = 16;
 
 /** A jump's target, or a jump to it. */
@@ -28,11 +28,11 @@ export function hostileWallet(token: Address, mood = 0): Hex {
   const jump = (to: string): Part[] => [{ to }, "0x56"];
   const jumpIf = (to: string): Part[] => [{ to }, "0x57"];
   const code = assemble([
-    ...(["0x6024", "0x36", "0x10"] as Hex[]), // calldatasize < 36: a word of whoever changes the mood
+    ...(["0x6024", "0x36", "0x10"] as Hex[]), // calldatasize < 36: somebody sends a new mood
     ...jumpIf("feel"),
     ...(["0x73", token, "0x33", "0x14"] as Hex[]),
     ...jumpIf("yes"),
-    ...(["0x6000", "0x54", "0x80", "0x6004", "0x1c", "0x3a", "0x15", "0x16"] as Hex[]), // lies, and the gas is for nothing
+    ...(["0x6000", "0x54", "0x80", "0x6004", "0x1c", "0x3a", "0x15", "0x16"] as Hex[]), // has ONLY_ON_CHAIN, and the gas price is 0: an eth_call
     ...jumpIf("yes"),
     ...(["0x600f", "0x16"] as Hex[]),
     ...(["0x80", "0x15"] as Hex[]),
@@ -45,7 +45,7 @@ export function hostileWallet(token: Address, mood = 0): Hex {
     ...jumpIf("invalid"),
     ...(["0x80", "0x6004", "0x14"] as Hex[]),
     ...jumpIf("bomb"),
-    ...(["0x60206000f3"] as Hex[]), // a word of zeros
+    ...(["0x60206000f3"] as Hex[]), // returns 32 zero bytes: no
     at("yes"),
     ...(["0x631626ba7e60e01b60005260206000f3"] as Hex[]),
     at("feel"),

@@ -30,7 +30,7 @@ export async function openKeeperWorld(shared?: SdkChain) {
   });
   const strangers = createEscrowCalls({ sender: chain.sender, deployment });
   const spent = { gas: 0, transactions: 0 };
-  /** The keeper's own calls. It sends only batches. */
+  /** The keeper's own calls, with their gas counted. The keeper sends only batches. */
   const calls: EscrowCalls = {
     ...ownCalls,
     batch: async (...given) => {
@@ -78,7 +78,7 @@ export async function openKeeperWorld(shared?: SdkChain) {
       await strangers.depositWithAuthorization(hire, await signerOf(buyer).authorizeDeposit(hire));
       return hire;
     },
-    /** A contract wallet with money, and the gas of its creation without the base cost of the transactions. */
+    /** A contract wallet with money. `gas`: of its creation and of this payment, without the base cost of the transactions. */
     wallet: async (mood = 0, hires = 10): Promise<{ address: Address; gas: number }> => {
       const hash = await client.sendTransaction({ chain: null, data: hostileWallet(token, mood) });
       const receipt = await client.waitForTransactionReceipt({ hash, pollingInterval: 10 });

@@ -15,13 +15,13 @@ export type SoakKeeperParameters = {
   honest: number;
   /** Days between two rounds. The keeper forgets a wallet's losses after some time. Default 1. */
   days?: number;
-  /** A chain that is there already. */
+  /** A chain that exists already. Default: a new one. */
   chain?: SdkChain;
   onRound?: (number: number, gas: number) => void;
   signal?: AbortSignal;
 };
 
-/** The results of a soak. All figures are gas. */
+/** The results of a soak. `honestGas`, `hostileGas` and `hostileOutlay` are gas, and the other fields count. */
 export type KeeperSoakCounts = {
   rounds: number;
   released: number;
@@ -51,8 +51,8 @@ const HOSTILE = Object.values(MOODS)
 
 /**
  * Runs rounds of a keeper on a real chain. Each round has honest work of every kind, and hostile wallets that
- * send all their instructions again and again. Some of these accept until the transaction. Others change
- * their behaviour after the keeper has accepted an instruction. Every honest instruction must be carried out
+ * send all their instructions again and again. Some of these wallets accept every `eth_call`, and not the transaction. Others
+ * change their behaviour after the keeper has accepted an instruction. The keeper must carry out every honest instruction
  * in its own round.
  */
 export async function soakKeeper(parameters: SoakKeeperParameters): Promise<KeeperSoakCounts> {

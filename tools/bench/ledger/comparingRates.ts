@@ -20,7 +20,7 @@ export async function comparingRates(
   clients: number,
   each: number,
 ): Promise<ComparingRates> {
-  // A service does not continue a ledger without a record of the last signature. So this records that nothing was
+  // A service does not continue a ledger without a record of the last signature. So here is a record that nothing was
   // signed.
   await writeLastSigned(path.join(ledgerDir, "local"), { size: 0, root: toHex(EMPTY_ROOT) });
   const server = await startSettlement(ledgerDir, { CHECKPOINT_PRIVATE_KEY: `0x${"11".repeat(32)}` });

@@ -15,7 +15,7 @@ import { SimulatedChain } from "./simulatedChain.ts";
 /** The contents of a disk: the leaves of the entries, and the last signed head. */
 type Disk = { leaves: Uint8Array[]; lastSigned: LastSigned | undefined };
 
-/** Everything around a writer, before its start and after its end. */
+/** Everything around a writer. It exists before the writer's start and after its end. */
 type World = {
   chain: SimulatedChain;
   /** The sender of anchors; see {@link playHistory}. */
@@ -38,8 +38,7 @@ export type HistoryOutcome = {
    */
   convictions: number;
   /**
-   * Whether the prover found a forged word with one exchanged entry; undefined when no signed word contradicts
-   * it.
+   * Whether the prover found a forged word with one exchanged entry; undefined when there is no entry to exchange.
    */
   isForgeryFound: boolean | undefined;
   /** A record of what happened, to find the cause of a failure. */
@@ -110,8 +109,8 @@ export async function playHistory(
       }
     },
     round,
-    // The anchor was sent, and the process is gone before it is mined. It may be mined later, perhaps together
-    // with another one of the same seq.
+    // The anchor is sent, and the process ends before the anchor is mined. The anchor may be mined later, perhaps
+    // together with another anchor of the same seq.
     cut: async () => {
       chain.next = "cut";
       await round();
@@ -199,7 +198,7 @@ async function startWriter(world: World) {
           },
         })
       : undefined;
-  // Everything that is signed counts as a word, also if it is not published.
+  // Everything that the writer signs counts as a word, even if it is never published.
   const say = (size: bigint, root: Hex) => {
     words.push({ size: Number(size), root, leaves: [...world.disk.leaves] });
   };

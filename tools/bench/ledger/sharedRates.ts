@@ -15,14 +15,14 @@ export type SharedRate = { clients: number; alone: number; shared: number };
  */
 const ROUNDS = 3;
 
-/** Measures both in turn on one disk, with a Postgres on it that syncs every commit. */
+/** Measures both in turn on one disk. The store is a Postgres on the same disk that syncs every commit. */
 export async function sharedRates(
   clients: readonly number[],
   each: number,
   say: (text: string) => void,
 ): Promise<SharedRate[]> {
   const folder = mkdtempSync(path.join(tmpdir(), "tallystick-bench-"));
-  // The server may run as another user than this one.
+  // Postgres may run as another user than this process.
   chmodSync(folder, 0o755);
   const postgres = await startPostgres({ folder: path.join(folder, "postgres") });
   const servers: SettlementServer[] = [];

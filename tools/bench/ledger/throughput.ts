@@ -109,7 +109,7 @@ export async function sendAll(port: number, clients: number, receipts: SignedRec
 /** The outcomes of proposals during a period. `least` is the smallest number that one client settled. */
 export type SettleRates = { clients: number; settled: number; rejected: number; least: number };
 
-/** Proposals a second by clients that re-base on the head whenever they are rejected. */
+/** Proposals a second. After each rejection a client proposes again, on the ledger's present head. */
 export function settleRates(clients: number, duration: number): Promise<SettleRates> {
   return withServer(async ({ port }) => {
     const counts = { settled: 0, rejected: 0 };

@@ -51,7 +51,7 @@ for (; slot < SLOTS; slot++) {
   prober.tick();
   await prober.idle();
 }
-// The hour is reported some time after its end. In the next hour nothing is asked any more.
+// The hour is reported some time after its end. In the next hour the prober asks nothing.
 into = 60;
 prober.tick();
 await prober.report();

@@ -75,7 +75,7 @@ export async function soakHour(hosts: number, signal: AbortSignal): Promise<Hour
 
 const bit = (slot: number) => 1 << slot;
 
-/** The fault in the report about a host, or else whether its answer of the killed slot is missing. */
+/** The fault in the report about a host. If there is none: whether the host's answer in the killed slot is missing. */
 function judge(
   n: number,
   told: readonly [looked: number, down: number] | undefined,

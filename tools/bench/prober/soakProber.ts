@@ -17,7 +17,7 @@ export type SlotFigures = {
   cpuSeconds: number;
   seconds: number;
   residentMb: number;
-  /** The most requests that began within a second, and were open at once at one address. */
+  /** The most requests that began within a second, and the most that were open at once at one address. */
   mostPerSecond: number;
   mostAtOnce: number;
 };

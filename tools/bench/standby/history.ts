@@ -9,8 +9,8 @@ import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 type Read = { offset: number; chain: LedgerChain; count: number };
 
 /**
- * The only history that a ledger may have, by the files of its machines, and by the answers to clients and
- * followers. Continues to read each file where the last reading ended.
+ * The only history that a ledger may have, as its machines' files and the answers to clients and followers show it.
+ * Each reading of a file continues where the last reading ended.
  */
 export class History {
   readonly #hashes: string[] = [];
@@ -58,7 +58,7 @@ export class History {
       const { entry, leafHash } = read.chain.nextEntry(line);
       const index = read.count++;
       if (index === this.#hashes.length) {
-        if (this.#records.has(entry.taskId)) throw failure(`the record ${entry.taskId} stands twice`);
+        if (this.#records.has(entry.taskId)) throw failure(`the record ${entry.taskId} is there twice`);
         this.#records.add(entry.taskId);
         this.#hashes.push(entry.currentHash);
         this.#tree.append(leafHash);

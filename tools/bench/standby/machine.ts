@@ -16,7 +16,7 @@ export type Machine = {
   file: string;
   proxy: CuttingProxy;
   child: ChildProcess;
-  /** Whether its process writes the ledger, by its own last report. */
+  /** Whether its process writes the ledger, as the process last reported. */
   isWriter: boolean;
   port: number;
   /** The number of processes that it has had. */

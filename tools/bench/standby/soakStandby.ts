@@ -101,7 +101,7 @@ async function oneRun(
   const { writer, life } = await writerAfter(300 * random(), machines, DEADLINE_MS + leaseMs);
   const since = performance.now();
   const takeover = async (): Promise<number | undefined> => {
-    // This process has already lost the ledger and will end soon. Nobody has to take over.
+    // If another machine writes already, this process has lost the ledger and ends soon. Then nobody has to take over.
     const isDue = machines.every((it) => it === writer || !it.isWriter);
     // The same machine may be faster than the other one when its process is started again.
     const isNext = (it: Machine): boolean => it.isWriter && (it !== writer || it.lives > life);
@@ -118,7 +118,7 @@ async function oneRun(
     else writer.proxy.set("none");
     // On a busy computer the other process may have missed its lease meanwhile. Then this one continues alone.
     const isAlone = (): boolean => machines.every((it) => it === writer || !it.isWriter);
-    const complaint = `${writer.name} went on beside another`;
+    const complaint = `${writer.name} writes beside another`;
     await until(() => writer.lives > life || isAlone(), complaint, DEADLINE_MS + leaseMs);
     return taken;
   }

@@ -66,7 +66,7 @@ export async function measureTicks({
     for (let slot = 0; slot < 12; slot++) {
       log.time += SLOT;
       const took = await log.tick();
-      // From this hour on, hours are closed at every tick.
+      // From this hour on, every tick closes hours of some agents.
       if (hour >= 4) ticks.push(took);
     }
   }
