@@ -27,7 +27,7 @@ type Options = FloodOptions & {
   costs?: boolean;
 };
 
-/** The smallest factor by which an answer has to be faster than computing it from the hires. */
+/** An answer has to be at least this many times as fast as its computation from the hires. */
 const MIN_FACTOR = 20;
 
 /** `npm run bench:api`: the API under load over a large market, and the same answers aggregated at query time. */
@@ -44,25 +44,25 @@ export function registerBenchApi(program: Command): void {
       wholeNumber("--largest-seller"),
       100_000,
     )
-    .option("--rate <count>", "requests a second offered", wholeNumber("--rate"), 200)
+    .option("--rate <count>", "requests sent in a second", wholeNumber("--rate"), 200)
     .option("--seconds <count>", "how long each measurement takes", wholeNumber("--seconds"), 8)
     .option(
       "--flood",
-      "measure only what floods by one client cost others: flooded, quiet and control phases in turn",
+      "measure only what a flood by one client costs other clients, in flooded, quiet and control phases",
     )
-    .option("--rounds <count>", "of a flood: phases of each sort", wholeNumber("--rounds"), 8)
+    .option("--rounds <count>", "with --flood: phases of each kind", wholeNumber("--rounds"), 8)
     .option(
       "--costs",
-      "measure only the points of each request against its processor time, in Node and Postgres",
+      "measure only the points of each request, and its processor time in Node and in Postgres",
     )
     .option(
       "--kinds <texts...>",
       "with --flood or --costs: only the kinds or requests with one of these texts in their name",
     )
-    .option("--proxied", "of a flood: clients come through a proxy")
-    .option("--unlimited", "of a flood: the server has no limits")
+    .option("--proxied", "with --flood: clients come through a proxy")
+    .option("--unlimited", "with --flood: the server has no limits")
     .option("--json", "print the figures as JSON")
-    .option("--database <url>", "fill this database and leave it; one that is filled is only measured")
+    .option("--database <url>", "use this database and keep it; it is filled if it is empty")
     .action(async (options: Options) => {
       if (options.largestSeller > options.hires) {
         program.error(
@@ -134,7 +134,7 @@ async function measure(url: string, options: Options, say: (text: string) => voi
     const rows = [];
     for (const query of queriesOf(options)) {
       say(`${query.name} …`);
-      // A failing query must be reported and not only counted.
+      // The first requests throw if they fail, so that the cause is shown. Later failures are only counted.
       for (let n = 0; n < 50; n++) await ask(port, agent, query.next());
       const offered = await offerRate(port, query, { perSecond: rate, seconds });
       const closed = [];

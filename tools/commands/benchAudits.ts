@@ -2,15 +2,15 @@ import type { Command } from "commander";
 
 /**
  * `npm run bench:audits`: the cost of audits in the derivation. Rounds with and without audits take turns, and the
- * shortest of each counts.
+ * shortest round of each kind counts.
  */
 export function registerBenchAudits(program: Command): void {
   program
     .command("bench-audits")
     .description("Measure what audits add to a derivation, and a tick that draws, on this machine.")
-    .option("--hires <count>", "hires of a log", "30000")
+    .option("--hires <count>", "hires in a log", "30000")
     .option("--drawn <count>", "hires that one tick draws", "1000")
-    .option("--rounds <count>", "how often each is measured", "5")
+    .option("--rounds <count>", "how often each log is measured", "5")
     .action(async (options: { hires: string; drawn: string; rounds: string }) => {
       const { deriveAudited, operationsOfAudited } = await import("../bench/index/auditBench.ts");
       const [hires, drawn] = [Number(options.hires), Number(options.drawn)];

@@ -11,8 +11,8 @@ export function registerBenchDerive(program: Command): void {
   program
     .command("bench-derive")
     .description(
-      "Derive a generated log of strangers' transfers and of hires, with trusted signatures, and compare that with reading\n" +
-        "the same file. Each run is a process of its own. The least processor time of all runs counts.",
+      "Derive a generated log of strangers' transfers and of hires, with trusted signatures, and compare it with reading\n" +
+        "the same file. Each run is a process of its own. The lowest processor time of all runs counts.",
     )
     .option(
       "--transfers <count>",

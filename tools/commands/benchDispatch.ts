@@ -14,9 +14,9 @@ export function registerBenchDispatch(program: Command): void {
     .description(
       "Measure policies of choosing a model, and divergence as a sign of wrong answers, on RouteLLM's verdicts on GSM8K and MMLU.",
     )
-    .option("--data <folder>", "first make the committed table again from RouteLLM's files in this folder")
+    .option("--data <folder>", "make the committed table again from RouteLLM's files in this folder first")
     .option("--seed <number>", "the seed for the halves and the resamples", wholeNumber("--seed"), 1)
-    .option("--resamples <count>", "of each bootstrap interval", wholeNumber("--resamples"), 1_000)
+    .option("--resamples <count>", "resamples of each bootstrap interval", wholeNumber("--resamples"), 1_000)
     .option("--json", "print JSON, with all curves")
     .action(async ({ data, json = false, ...options }: Options) => {
       const { formatTable, readTable, TABLE } = await import("../bench/dispatch/table.ts");

@@ -15,7 +15,7 @@ export function registerBenchFamilies(program: Command): void {
       "Let a node read a generated chain (anvil, fetched by npx), derive its log with a sampling profiler on, and print\n" +
         "the cost of families: processor time for a transfer, and shares of the derivation and of the node's backfill.",
     )
-    .option("--transfers <count>", "how long the chain is, 20000 or more", wholeNumber("--transfers"), 40_000)
+    .option("--transfers <count>", "transfers in it, at least 20000", wholeNumber("--transfers"), 40_000)
     .option("--agents <count>", "agents, each with a listing", wholeNumber("--agents"), 1_000)
     .option("--json", "print JSON")
     .action(

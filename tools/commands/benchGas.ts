@@ -10,7 +10,7 @@ export function registerBenchGas(program: Command): void {
     .option("--json", "print the figures as JSON")
     .option("--update", "make these figures the committed snapshot")
     .action(async ({ json = false, update = false }: { json?: boolean; update?: boolean }) => {
-      // Loads Hardhat, which --help should not wait for.
+      // This loads Hardhat, which is slow, so --help does not wait for it.
       const { benchGas } = await import("../bench/gas/benchGas.ts");
       process.exitCode = await benchGas({ json, update });
     });

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import { wholeNumber } from "../../scripts/cli/parseOption.ts";
 
-/** `npm run bench:hire`: what a hire costs in time beyond the seller's own. */
+/** `npm run bench:hire`: how much time a hire takes in addition to the seller's work. */
 export function registerBenchHire(program: Command): void {
   program
     .command("bench-hire")
     .description("Measure what hire() adds to the seller's own time, direct and by escrow, on a local chain.")
-    .option("--hires <count>", "of each kind", wholeNumber("--hires"), 100)
+    .option("--hires <count>", "hires of each kind", wholeNumber("--hires"), 100)
     .action(async ({ hires }: { hires: number }) => {
       const { benchHires } = await import("../bench/hire/benchHire.ts");
       for (const { what, median, p95 } of await benchHires({ hires })) {

@@ -9,7 +9,7 @@ export function registerBenchIdentities(program: Command): void {
       "Derive the log of two full registries of ERC-8004 as a node does, with its rows on disk. Prints the time and the reads for each event, and the memory.",
     )
     .option("--identities <count>", "identities", wholeNumber("--identities"), 100_000)
-    .option("--feedback <count>", "feedbacks on them", wholeNumber("--feedback"), 500_000)
+    .option("--feedback <count>", "feedbacks about the identities", wholeNumber("--feedback"), 500_000)
     .option("--json", "print JSON")
     .action(async ({ json = false, ...size }: { identities: number; feedback: number; json?: boolean }) => {
       const { measureIdentities } = await import("../bench/identities/measureIdentities.ts");

@@ -9,7 +9,7 @@ type Options = { rows: RowName[]; scale: number; json?: boolean };
 
 const names = Object.keys(ROWS) as RowName[];
 
-/** `npm run bench:index`: how fast a node reads a chain, against the least that any node could do. */
+/** `npm run bench:index`: how fast a node reads a chain, compared with a minimal indexer. */
 export function registerBenchIndex(program: Command): void {
   program
     .command("bench-index")
@@ -17,8 +17,8 @@ export function registerBenchIndex(program: Command): void {
       "Measure the indexer on generated chains (anvil, fetched by npx) against a Ponder app that only stores Transfers,\n" +
         "and `derive` against reading alone. Signed records are kept in .tallystick/bench for the next run.",
     )
-    .option("--rows <names>", `of ${names.join(", ")}, separated by commas`, rowNames, names)
-    .option("--scale <number>", "a part of the whole size: 0.01 is a hundredth", scaleOf, 1)
+    .option("--rows <names>", `rows to measure, separated by commas: ${names.join(", ")}`, rowNames, names)
+    .option("--scale <number>", "the share of the whole size: 0.01 is a hundredth", scaleOf, 1)
     .option("--json", "print the figures as JSON")
     .action(async ({ rows, scale, json = false }: Options) => {
       const progress = createProgress();
@@ -51,7 +51,7 @@ function rowNames(text: string): RowName[] {
   const asked = text.split(",");
   const known = asked.filter((it): it is RowName => names.some((name) => name === it));
   if (known.length === asked.length) return known;
-  throw new InvalidArgumentError(`must be of ${names.join(", ")}, separated by commas`);
+  throw new InvalidArgumentError(`must be one or more of ${names.join(", ")}, separated by commas`);
 }
 
 function scaleOf(text: string): number {

@@ -43,17 +43,17 @@ export function registerBenchLedger(program: Command): void {
     .description("Measure the settlement service and its ledger on this machine.")
     .option(
       "--entries <counts>",
-      "entries of the large ledgers, with commas; 0: leave them out",
+      "entries of each large ledger, separated by commas; 0: no large ledger",
       "10000,1000000",
     )
-    .option("--receipts <count>", "receipts per number of clients", "4000")
-    .option("--seconds <count>", "how long to settle proposals", "5")
-    .option("--store", "only durable receipts with and without a shared store, alternating")
-    .option("--no-store", "leave out the shared store, which starts a Postgres")
+    .option("--receipts <count>", "receipts for each number of clients", "4000")
+    .option("--seconds <count>", "how many seconds proposals are settled", "5")
+    .option("--store", "measure only durable receipts, in turn with and without a shared store")
+    .option("--no-store", "measure no shared store, which would start a Postgres")
     .option("--json", "print JSON")
-    .option("--memory <count>", "only the memory that a service takes with so many entries of each kind")
+    .option("--memory <count>", "measure only the memory of a service with this many entries of one kind")
     .addOption(
-      new Option("--kinds <kinds...>", "with --memory: of which kinds")
+      new Option("--kinds <kinds...>", "with --memory: the kinds of entries")
         .choices(ENTRY_KINDS)
         .default([...ENTRY_KINDS]),
     )

@@ -10,11 +10,11 @@ export function registerBenchPortal(program: Command): void {
   program
     .command("bench-portal")
     .description(
-      "Verify a large ledger file on the portal's page in Chromium and by the command line, alternating.\n" +
+      "Verify a large ledger file on the portal's page in Chromium and by the command line, in turn.\n" +
         `Exit 1 if the browser's best round takes more than ${MOST_TIMES} times as long as the command line's.`,
     )
     .option("--entries <count>", "entries of the ledger", wholeNumber("--entries"), 200_000)
-    .option("--rounds <count>", "how often each is measured; the best counts", wholeNumber("--rounds"), 2)
+    .option("--rounds <count>", "how often each is measured (the best counts)", wholeNumber("--rounds"), 2)
     .action(async (size: { entries: number; rounds: number }) => {
       const { measureLedgerFile } = await import("../portal/measureLedgerFile.ts");
       const say = (what: string) => process.stderr.write(`${what} …\n`);

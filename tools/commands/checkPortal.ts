@@ -13,11 +13,11 @@ export function registerCheckPortal(program: Command): void {
     .command("check-portal")
     .description(
       "Measure market, agent and verify by Lighthouse, in front of a running node that serves the portal.\n" +
-        "If no demo keeps running, one is started and ended. Exit 1 when a median is below 0.95. On a busy\n" +
+        "If no demo is running, the command starts one and ends it. Exit 1 when a median is below 0.95. On a busy\n" +
         "machine, the performance depends more on the machine than on the portal.",
     )
     .option("--node <url>", "another node than the demo's")
-    .option("--runs <count>", "of each page; the median counts", wholeNumber("--runs"), 3)
+    .option("--runs <count>", "runs of each page; the median counts", wholeNumber("--runs"), 3)
     .action(async ({ node, runs }: { node?: string; runs: number }) => {
       const running = node ?? (await keptNodes())[0]?.url;
       if (running !== undefined) return await check(running, runs);

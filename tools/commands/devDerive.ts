@@ -9,7 +9,7 @@ export function registerDevDerive(program: Command): void {
     .command("dev-derive")
     .description(
       "Derive a log, and derive it again when the log, packages/derive or packages/protocol changes, until Ctrl-C. Print which\n" +
-        "fields of agents and clusters changed since the run before, and whether the digest did.",
+        "fields of agents and clusters changed since the run before, and whether the digest changed.",
     )
     .argument("<file>", "an event log as `tallystick export` writes it")
     .option("--show <count>", "how many changes to show", wholeNumber("--show"), 40)

@@ -15,7 +15,7 @@ export function registerMutate(program: Command): void {
     .option("--file <name>", "only this source file, such as EscrowBook.sol or tiers.ts")
     .option("--sample <n>", "contracts: only n mutants of each file, spread evenly over it", Number)
     .option("--match <text>", "contracts: only mutants whose id contains the text")
-    .option("--concurrency <n>", "rooms: how many processes run tests; 2 unless given", Number)
+    .option("--concurrency <n>", "rooms: how many processes run tests (default: 2)", Number)
     .option("--again", "forget the results of earlier runs on the same source and tests")
     .option("--json", "print the outcome of every mutant as JSON")
     .action(async (options: MutateOptions & MutateRoomOptions & { room?: string }, command: Command) => {
@@ -29,7 +29,7 @@ export function registerMutate(program: Command): void {
       }
       const chosen = subjects.filter(({ file }) => options.file === undefined || file.endsWith(options.file));
       if (chosen.length === 0) command.error(`--file: there are ${subjects.map((s) => s.file).join(", ")}`);
-      // Loads Hardhat, which --help should not wait for.
+      // This loads Hardhat, which is slow, so --help does not wait for it.
       const { mutate } = await import("../mutation/mutate.ts");
       process.exitCode = await mutate(chosen, options);
     });

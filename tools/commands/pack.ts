@@ -5,7 +5,7 @@ export function registerPack(program: Command): void {
   program
     .command("pack")
     .description("Make a tarball of each package that others install.")
-    .option("--out <folder>", "where they go", "dist")
+    .option("--out <folder>", "where the tarballs go", "dist")
     .action(async ({ out }: { out: string }) => {
       const { packPackages } = await import("../pack/packPackages.ts");
       for (const { file, size, files, manifest, internal } of await packPackages(out)) {

@@ -13,7 +13,7 @@ export function registerPortalPictures(program: Command): void {
     .option("--node <url>", "another node than the demo's")
     .option("--out <folder>", "where the pictures go", ".tallystick/pictures")
     .option("--only <names>", "only these pages, such as agent,ledger")
-    .option("--docs", "take those of docs/portal.md instead")
+    .option("--docs", "take the pictures of docs/portal.md instead")
     .action(async ({ node, out, only, docs }: Options) => {
       const { takeDocumented, takePictures } = await import("../portal/takePictures.ts");
       const portal = await runDevPortal(node === undefined ? {} : { node });

@@ -21,7 +21,7 @@ export function registerProve(program: Command): void {
       const explored = only === undefined || only === WHOLE;
       if (chosen.length === 0 && !explored)
         command.error(`--only: there are ${[...properties.map((p) => p.contract), WHOLE].join(", ")}`);
-      // Loads Hardhat, which --help should not wait for.
+      // This loads Hardhat, which is slow, so --help does not wait for it.
       const { prove } = await import("../proofs/prove.ts");
       process.exitCode = await prove(chosen, explored, json);
     });

@@ -9,7 +9,7 @@ export function registerSoakAttacks(program: Command): void {
       "Play every attack of docs/independence.md onto one real chain. Two nodes follow it: one reads all transfers, the other\n" +
         "only those that matter. Both are compared with the derivation of the log. One attack meets a reorg. It takes some minutes.",
     )
-    .option("--grep <text>", "only those whose names have it")
+    .option("--grep <text>", "only attacks whose names contain the text")
     .action(async ({ grep }: { grep?: string }) => {
       const files = ["test/indexer/equivalence/attacks.soak.ts"];
       process.exitCode = await runAllTests({ files, ...(grep !== undefined && { grep }) });

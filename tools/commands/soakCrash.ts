@@ -7,11 +7,11 @@ export function registerSoakCrash(program: Command): void {
     .description(
       "End the settlement service at each write to its disk, one run for each, and start it again on the files that are left.",
     )
-    .option("--flows <count>", "how many random flows after the three fixed ones", "20")
+    .option("--flows <count>", "how many random flows after the four fixed ones", "20")
     .option("--seed <number>", "the first random flow's seed", "1")
     .option("--seconds <count>", "how long at most", "Infinity")
     .action(async (options: { flows: string; seed: string; seconds: string }) => {
-      // Loads Hardhat, which --help should not wait for.
+      // This loads Hardhat, which is slow, so --help does not wait for it.
       const { soakCrash } = await import("../bench/crash/soakCrash.ts");
       const end = performance.now() + 1_000 * Number(options.seconds);
       const { writes, endings, flows } = await soakCrash({

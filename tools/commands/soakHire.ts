@@ -9,7 +9,7 @@ export function registerSoakHire(program: Command): void {
     .description(
       "Hire at random in both modes with faults injected, and check that no unit of money appears or disappears.",
     )
-    .option("--hires <count>", "how many", wholeNumber("--hires"), 1_000)
+    .option("--hires <count>", "how many hires", wholeNumber("--hires"), 1_000)
     .option(
       "--seed <number>",
       "repeats the run that printed this seed; default: another seed each time",

@@ -15,7 +15,7 @@ export function registerSoakIndex(program: Command): void {
         "runs. Several runs may write to it at the same time.",
     )
     .option("--runs <count>", "how many logs", wholeNumber("--runs"), 24)
-    .option("--seed <number>", "which: the same seed gives the same logs", wholeNumber("--seed"), 1)
+    .option("--seed <number>", "the same seed gives the same logs", wholeNumber("--seed"), 1)
     .option("--first <number>", "the number of the first log", wholeNumber("--first"), 0)
     .option("--minutes <count>", "begin no log after this time", wholeNumber("--minutes"))
     .option("--results <file>", "the file with the sums of all runs", ".tallystick/soak-index.jsonl")

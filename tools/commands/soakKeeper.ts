@@ -8,9 +8,9 @@ export function registerSoakKeeper(program: Command): void {
     .description(
       "Run a keeper among hostile wallets, with a day between two rounds, and count the gas of each side.",
     )
-    .option("--rounds <count>", "how many", wholeNumber("--rounds"), 20)
-    .option("--newcomers <count>", "hostile wallets that are new in each", wholeNumber("--newcomers"), 10)
-    .option("--honest <count>", "releases, refunds and timeouts in each", wholeNumber("--honest"), 3)
+    .option("--rounds <count>", "how many rounds", wholeNumber("--rounds"), 20)
+    .option("--newcomers <count>", "new hostile wallets in each round", wholeNumber("--newcomers"), 10)
+    .option("--honest <count>", "releases, refunds and timeouts in each round", wholeNumber("--honest"), 3)
     .action(async (options: { rounds: number; newcomers: number; honest: number }) => {
       const { soakKeeper } = await import("../bench/keeper/soakKeeper.ts");
       const stop = new AbortController();

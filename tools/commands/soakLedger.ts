@@ -11,7 +11,7 @@ export function registerSoakLedger(program: Command): void {
   program
     .command("soak-ledger")
     .description("Kill the settlement process at random points under load, and look for losses.")
-    .option("--kills <count>", "how often", "300")
+    .option("--kills <count>", "how many kills", "300")
     .option("--histories <count>", "how many simulated histories of checkpoints and anchors", "5000")
     .option("--seed <number>", "the first history's seed", "1")
     .option("--seconds <count>", "how long at most", "Infinity")

@@ -48,7 +48,7 @@ export function registerSoakProber(program: Command): void {
         const { soakHour } = await import("../bench/prober/soakHour.ts");
         const it = await soakHour(hourHosts, stop.signal);
         say(
-          `an hour           of ${it.hosts} hosts in ${it.seconds.toFixed(0)} s, ${it.residentMb} MB; ${it.underWay} were being asked when it was killed`,
+          `an hour           of ${it.hosts} hosts in ${it.seconds.toFixed(0)} s, ${it.residentMb} MB; ${it.underWay} were being asked when the prober was killed`,
         );
         say(`wrong             ${it.wrong.length}`);
         for (const line of it.wrong.slice(0, 20)) say(`  ${line}`);

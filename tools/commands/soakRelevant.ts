@@ -11,7 +11,7 @@ export function registerSoakRelevant(program: Command): void {
         "the digest at every tick, every row, every field.",
     )
     .option("--runs <count>", "how many logs of each kind", wholeNumber("--runs"), 1_000)
-    .option("--seed <number>", "which: the same seed gives the same logs", wholeNumber("--seed"), 1)
+    .option("--seed <number>", "the same seed gives the same logs", wholeNumber("--seed"), 1)
     .action(async ({ runs, seed }: { runs: number; seed: number }) => {
       process.env.RELEVANT_RUNS = String(runs);
       process.env.RELEVANT_SEED = String(seed);

@@ -13,7 +13,7 @@ export function registerSoakStandby(program: Command): void {
     .option("--runs <count>", "how many runs", "1000")
     .option("--lease <seconds>", "LEDGER_LEASE_SECONDS", "1")
     .option("--clients <count>", "how many clients send receipts", "6")
-    .option("--seed <number>", "of the faults", "1")
+    .option("--seed <number>", "the seed of the random faults", "1")
     .option("--seconds <count>", "how long at most", "Infinity")
     .action(
       async (options: { runs: string; lease: string; clients: string; seed: string; seconds: string }) => {
