@@ -5,7 +5,7 @@ import { contractErrors } from "./errorDocs/contractErrors.ts";
 import { documentOf } from "./errorDocs/documentOf.ts";
 import { type ErrorSite, errorSites } from "./errorDocs/errorSites.ts";
 
-/** Every error code, its meaning and what to do. A test compares the file with the sources. */
+/** The page with every error code, its meaning and what to do. A test compares the page with the sources. */
 export const ERRORS_FILE = "docs/errors.md";
 
 const read = (file: string): string => readFileSync(path.join(repositoryRoot, file), "utf8");
@@ -39,7 +39,7 @@ export function errorsText(): string {
   });
 }
 
-/** The pages of a contract, the one that several verbs share first. */
+/** The pages of a contract. The page that several verbs share comes first. */
 const pagesOf = (folder: string): string[] =>
   filesOf(`${folder}/*.md`)
     .sort((a, b) => Number(b.endsWith("README.md")) - Number(a.endsWith("README.md")))

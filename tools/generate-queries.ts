@@ -22,12 +22,12 @@ const SDL = `${repositoryRoot}/indexer/schema.graphql`;
 const OPERATIONS = `${repositoryRoot}/packages/sdk/query/operations.graphql`;
 
 /**
- * The typed functions of the client, made of the committed SDL and operations; a test compares the file with
- * both.
+ * The file with the client's typed functions, generated from the committed SDL and operations. A test compares the file
+ * with both.
  */
 export const QUERIES_FILE = `${repositoryRoot}/packages/sdk/query/createGraphqlClient.ts`;
 
-/** How scalars arrive in JSON. Those not named are strings: addresses, ids, money, large integers. */
+/** How scalars arrive in JSON. All other scalars are strings: addresses, ids, money, large integers. */
 const SCALARS: { [name: string]: string } = {
   Int: "number",
   Float: "number",

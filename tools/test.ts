@@ -7,7 +7,7 @@ import { runInLanes } from "./testing/runInLanes.ts";
 import { runStep } from "./testing/runStep.ts";
 import { allSteps, buildStep, chosenTests, type TestStep } from "./testing/steps.ts";
 
-/** The tests to run. Without files and grep: all. */
+/** The tests to run. Without `files` and `grep`, all tests run. */
 export type RunAllTestsParameters = {
   files?: string[];
   grep?: string;

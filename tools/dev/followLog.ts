@@ -23,7 +23,7 @@ export function followLog(file: string, write: (text: string) => void): () => vo
 }
 
 /**
- * The contents of the file; undefined if it was removed. Somebody who removes it does not need its last
+ * The contents of the file; undefined if it was removed. Whoever removes the file does not need its last
  * lines.
  */
 function bytesOf(file: string): Buffer | undefined {

@@ -7,7 +7,7 @@ import { watchFiles } from "./watchFiles.ts";
 
 /** The parameters of one round of work. */
 export type Round = {
-  /** Starts processes. They may continue until the next round, and end with the last one. */
+  /** Starts processes. They may run on until the next round. They end after the last round at the latest. */
   supervisor: Supervisor;
   /** For logs and results; removed at the end. */
   folder: string;

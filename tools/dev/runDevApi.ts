@@ -17,8 +17,8 @@ const WATCHED = ["indexer/api", "packages/protocol", "packages/derive", "package
 const NAME = "API";
 
 /**
- * Serves the API over a running node's rows, and starts it again when its code changes, until a signal. If
- * the code does not start, the error is shown and the next change is awaited.
+ * Serves the API over a running node's rows, and starts it again when its code changes, until the process gets a signal.
+ * If the API does not start, this shows the error and waits for the next change.
  *
  * @param options.port default: any free port, which stays the same after every change
  * @returns the exit code

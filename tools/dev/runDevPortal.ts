@@ -7,8 +7,8 @@ import { keptNodes } from "../../scripts/demo/runFolder.ts";
 const OF_THE_NODE = ["/graphql", "/v1", "/tlog", "/docs", "/openapi.json", "/status"];
 
 /**
- * Serves the portal's sources in front of a running node, and reloads them when they change. Their requests go to the
- * node.
+ * Serves the portal's sources in front of a running node, and reloads them when they change. Requests of the pages go
+ * to the node.
  *
  * @param options.node its address; default the demo that runs from this checkout
  * @returns the portal's address, and a function that ends it

@@ -142,7 +142,7 @@ function partsFrom(tokens: SourceToken[], begin: number): SourceToken[][] {
   return parts;
 }
 
-/** The text of an expression: joined texts, all alternatives of a choice, or the earlier value of a name. */
+/** The text of an expression: joined texts, all alternatives of a choice, or the value that a name got before. */
 function textOf(tokens: SourceToken[], before: number, given?: SourceToken[]): string | undefined {
   const expression = settingOf(tokens, before, given);
   if (expression === undefined) return undefined;
@@ -159,7 +159,7 @@ function textOf(tokens: SourceToken[], before: number, given?: SourceToken[]): s
   return text === "" ? undefined : text;
 }
 
-/** The expression itself, or the earlier value of the name if the expression is a name. */
+/** The expression itself. If it is a name: the value that the name got before. */
 function settingOf(tokens: SourceToken[], before: number, given?: SourceToken[]): SourceToken[] | undefined {
   const [first, ...rest] = given ?? [];
   return first?.kind === "name" && rest.length === 0 ? setBefore(tokens, before, first) : given;

@@ -48,7 +48,7 @@ const ASKS: Record<string, { signer: number; terms?: number; signature?: number 
   _requireWord: { signer: 0, terms: 1, signature: 2 },
 };
 
-/** Calls in which one account's tokens are taken by another. */
+/** Calls by which one account takes the tokens of another account. */
 const TAKES = ["safeTransferFrom", "permit", "_pullByAllowance", "_tryPermit"];
 
 /** Calls that run somebody else's code. */
@@ -112,7 +112,7 @@ function widened(node: AstNode, { text, rangeOf, within }: Surroundings): Change
   ];
 }
 
-/** The same for code that checks a signature itself. */
+/** Widens a signature check in code that calls `isSignedBy` itself. */
 function alsoSigned(node: AstNode, { text, rangeOf, within }: Surroundings): Change[] {
   if (calleeOf(node) !== "isSignedBy") return [];
   const given = argumentsOf(node).map((it) => text(...rangeOf(it)));
@@ -123,7 +123,7 @@ function alsoSigned(node: AstNode, { text, rangeOf, within }: Surroundings): Cha
   );
 }
 
-/** All accounts that a function's terms name, except the one that it checks. */
+/** All accounts that a function's terms name, except the account that the function checks. */
 function accountsIn(within: string, asked: string): string[] {
   if (within.includes("Hire calldata hire")) {
     return OF_A_HIRE.filter((it) => it !== asked && it !== `hire.${asked}`);
@@ -218,8 +218,8 @@ function misdirected(node: AstNode, { text, rangeOf, within }: Surroundings): Ch
 }
 
 /**
- * Moves one statement behind the external call that follows it: the last statement before the call, or one that notes a
- * balance or the remaining gas before it.
+ * Moves one statement behind the external call that follows it. This is the last statement before the call, or an earlier
+ * statement that reads a balance or the remaining gas.
  */
 function late(node: AstNode, { text, rangeOf }: Surroundings): Change[] {
   const parts = ((node.statements ?? []) as AstNode[]).map((it) => {

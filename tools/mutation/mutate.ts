@@ -71,8 +71,8 @@ export async function mutate(
   const { unargued, stale } = judge(outcomes, argued, known);
   if (json) process.stdout.write(`${JSON.stringify({ outcomes, unargued, stale }, null, 2)}\n`);
   else process.stdout.write(`${table(outcomes, found, argued)}\n`);
-  for (const mutant of unargued) process.stderr.write(`survived, and nobody argues why: ${line(mutant)}\n`);
-  for (const { file, id } of stale) process.stderr.write(`argued, but killed or gone: ${file} ${id}\n`);
+  for (const mutant of unargued) process.stderr.write(`survived without an argument: ${line(mutant)}\n`);
+  for (const { file, id } of stale) process.stderr.write(`an argument, but no survivor: ${file} ${id}\n`);
   return unargued.length + stale.length === 0 ? 0 : 1;
 }
 

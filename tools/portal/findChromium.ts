@@ -8,7 +8,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 const run = promisify(execFile);
 
 /**
- * Chromium without windows comes first. The other is a whole browser, whose own pages and services take a fifth of the
+ * Chromium without windows comes first. A whole browser has pages and services of its own, which take a fifth of the
  * processor time of the tests.
  */
 const WITHOUT_WINDOWS = "chromium-headless-shell";
@@ -29,8 +29,8 @@ const ATTEMPTS = 10;
 const RETRY_MS = 3_000;
 
 /**
- * Finds the Chromium that CHROMIUM_PATH names, or the one of this machine. If there is none, and root asks for it on Debian or
- * Ubuntu, it is installed from the system's packages.
+ * Finds the Chromium that CHROMIUM_PATH names, or the Chromium of this machine. If there is none, and this process runs as root
+ * on Debian or Ubuntu, it installs Chromium from the system's packages.
  *
  * @throws TallystickError `no_chromium`
  */
@@ -68,7 +68,7 @@ async function install(): Promise<string | undefined> {
       // Ubuntu has only the whole browser.
       await install(WITHOUT_WINDOWS).catch(() => install("chromium"));
     } catch (error) {
-      // Without apt, as on other systems, another attempt is of no use.
+      // There is no apt on this system, so another attempt would fail too.
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
       if (attempt < ATTEMPTS) await sleep(RETRY_MS);
     }

@@ -33,9 +33,9 @@ type Output = {
 /**
  * Lets solc's model checker (SMTChecker, the BMC engine) check every `assert` of a harness. It checks each function of
  * the harness separately, with any arguments and from any possible state. So a proof holds after any sequence of calls.
- * It would follow only one round of a loop, so the checked code must not have loops, and the harnesses have none. solc
- * writes one query for each assertion, which asks for a way to break it. Z3 finds such a way, or proves that there is
- * none.
+ * It would follow only one round of a loop, so the checked code must not have loops, and the harnesses have none. For each
+ * assertion solc writes one query, which asks for a way to break the assertion. Z3 finds such a way, or proves that there
+ * is none.
  *
  * @returns a verdict per assertion
  * @throws Error when the source does not compile, has no assertion, or solc skips one

@@ -6,7 +6,7 @@ const [LEAST_MAP, MOST_MAP] = [0xa0, 0xb7];
 
 /**
  * The keccak-256 of compiled code without the metadata that Solidity adds at the end. The last two bytes are the length
- * of the metadata. It names the sources and has no effect on the code's behaviour.
+ * of the metadata. The metadata names the sources and has no effect on the code's behaviour.
  */
 export function codeHash(code: Hex): Hex {
   const bytes = fromHex(code);

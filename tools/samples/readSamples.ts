@@ -12,7 +12,7 @@ export type Sample = {
   output: unknown;
   /** The check that must find the damage; absent if the output is good. */
   fails?: string;
-  /** The oldest version that finds it. */
+  /** The oldest version of the checks that finds the damage. */
   version?: string;
 };
 
@@ -22,7 +22,7 @@ type Damaged = Partial<Good> & {
   name: string;
   fails: string;
   version?: string;
-  /** The good sample that it was made from. It gives `id`, `params` and everything that `output` does not replace. */
+  /** The good sample from which this one was made. It gives `id`, `params` and everything that `output` does not replace. */
   of?: string;
   /** The whole output, if even its shape is wrong. */
   instead?: unknown;

@@ -14,7 +14,7 @@ export type CloseOptions = { allFiles?: boolean; processorMs?: number };
 
 /**
  * The last lines of a test run: how each step went, the files that took longest, what failed with which message, and the
- * sum. Nobody should search a long output for them.
+ * sum. So nobody has to search a long output for them.
  */
 export function closeOf(results: Results, { allFiles = false, processorMs }: CloseOptions = {}): string {
   const total = { passed: 0, failed: 0, skipped: 0 };

@@ -23,7 +23,7 @@ export default class CountingReporter extends Mocha.reporters.Spec {
     let used = 0;
     const unhandled = new Set<unknown>();
     process.on("unhandledRejection", (reason, promise) => {
-      // mocha emits it a second time.
+      // mocha emits the same rejection a second time.
       if (unhandled.has(promise)) return;
       unhandled.add(promise);
       failures.push(unhandledIn(runner.currentRunnable, reason));

@@ -1,19 +1,19 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** A line of `/proc/PID/stat` counts in hundredths of a second on every Linux that Node runs on. */
+/** `/proc/PID/stat` counts in hundredths of a second on every Linux on which Node runs. */
 const MS_PER_TICK = 10;
 
-/** Where the figures stand after the program's name, which may contain spaces and brackets itself (proc(5), from the state on). */
+/** The positions of fields of `/proc/PID/stat` (proc(5)), counted from the state on, which follows the program's name. */
 const PARENT = 1;
 const TIMES = [11, 12, 13, 14];
 
 type Process = { parent: number; ms: number };
 
 /**
- * The processor time of this process and of everything that it started, in milliseconds: of those that run, and of those that ended.
- * A process that its parent never waited for is missing. Where there is no `/proc`, it is the time of this process alone.
+ * The processor time of this process and of all processes that it started, in milliseconds. A process that has ended is included
+ * if its parent waited for it. Where there is no `/proc`, this is the time of this process alone.
  *
- * A busy machine changes it far less than the time by the clock.
+ * A busy machine changes this time far less than the time by the clock.
  */
 export function processorTime(): number {
   const processes = runningProcesses();

@@ -1,14 +1,14 @@
 import { cpus, freemem } from "node:os";
 
-/** The share of all cores' time that must have been idle since the last question. */
+/** The share of all cores' time that must have been idle since the last call. */
 const IDLE_SHARE = 0.3;
 
 /** What a step may take: a Postgres, a chain, a node and a browser. */
 const BYTES = 3 * 2 ** 30;
 
 /**
- * Says, whenever it is asked, whether the machine could run one more step. This is so if a good part of its cores did nothing
- * since the last question, and if there is memory.
+ * Returns a function that says whether the machine could run one more step. It could if its cores were idle for a good part of
+ * the time since the last call, and if there is free memory for a step.
  */
 export function roomOnMachine(times = coreTimes, memory = freemem): () => boolean {
   let before = times();
@@ -21,7 +21,7 @@ export function roomOnMachine(times = coreTimes, memory = freemem): () => boolea
   };
 }
 
-/** Since the machine started, in milliseconds over all cores. */
+/** The time since the machine started, in milliseconds, as a sum over all cores. */
 function coreTimes(): { idle: number; all: number } {
   const sum = { idle: 0, all: 0 };
   for (const { times } of cpus()) {

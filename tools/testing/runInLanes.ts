@@ -3,13 +3,13 @@ import type { StepResult } from "./runStep.ts";
 import { BUILD, type TestStep } from "./steps.ts";
 
 export type RunInLanesParameters = {
-  /** How many run at one time. */
+  /** How many steps run at one time. */
   lanes: number;
-  /** Whether the machine has room for one step more than that. It is asked again and again; the default is never. */
+  /** Whether the machine has room for one more step. It is called again and again. By default there is never more room. */
   hasRoom?: () => boolean;
-  /** How often it is asked, in milliseconds. The default is {@link ASK_MS}. */
+  /** The time between two calls of `hasRoom`, in milliseconds. The default is {@link ASK_MS}. */
   askMs?: number;
-  /** No further step begins once it is aborted. */
+  /** No further step begins after this signal is aborted. */
   signal: AbortSignal;
   /** Receives the results, in the order in which the steps end. */
   results: Results;
@@ -24,12 +24,12 @@ const NOT_BUILT: StepResult = {
   note: "not run: the contracts do not build",
 };
 
-/** Long enough to see what the last step takes. */
+/** Long enough to see how much of the machine the last step uses. */
 const ASK_MS = 3_000;
 
 /**
  * Runs steps side by side, in their order. A step that needs the contracts waits for the step {@link BUILD},
- * if there is one, and later steps without that need go first. If the build fails, the step fails too.
+ * if there is one, and later steps without that need go first. If the build fails, steps that need the contracts fail too.
  */
 export async function runInLanes(
   steps: readonly TestStep[],

@@ -14,10 +14,10 @@ const MS_TO_END = 60_000;
 /** In place of an exit code: the runner was killed. */
 export const DID_NOT_END = "killed, because it did not end after its last test";
 
-/** How a step went. `note` says what the counts do not. */
+/** The result of a step. `note` says what the counts do not say. */
 export type StepResult = TestCounts & { ms: number; note?: string };
 
-/** The parts of {@link runStep} that not every caller gives. */
+/** The options of {@link runStep}. */
 export type RunStepOptions = {
   /** The prefix of each line of its output, if other steps write at the same time. */
   prefix?: string;
@@ -26,8 +26,8 @@ export type RunStepOptions = {
 };
 
 /**
- * Runs one step with its output on ours; a signal to stop is passed on to it. A runner that has counted its tests and does
- * not end, because something keeps it open, is killed and counts as failed. Otherwise the whole run would wait for it.
+ * Runs one step. Its output goes to ours, and a signal to stop is passed on to it. A runner that has counted its tests, but
+ * does not end because something keeps it open, is killed and counts as failed. Otherwise the whole run would wait for it.
  */
 export async function runStep(
   step: TestStep,
@@ -78,7 +78,7 @@ function run(
   // Behind a pipe a program cannot see that its output ends in a terminal.
   if (prefix !== undefined && process.stdout.isTTY) env.FORCE_COLOR = "1";
   const output = prefix === undefined ? "inherit" : "pipe";
-  // The fourth is the lifeline: it closes when this process ends.
+  // The fourth descriptor is the lifeline: it closes when this process ends.
   const child = spawn(process.execPath, step.args, {
     cwd: repositoryRoot,
     env,

@@ -22,7 +22,7 @@ const count = (status: (typeof statuses)[number]) => statuses.filter((one) => on
 
 const { lines, missing } = describeInvariantCoverage(await readInvariantCoverage());
 for (const line of lines) console.log(line);
-for (const call of missing) console.error(`No invariant run ever succeeded in this call: ${call}`);
+for (const call of missing) console.error(`This call succeeded in no invariant run: ${call}`);
 
 writeTestCounts({ passed: count("Success"), failed: count("Failure"), skipped: count("Skipped") });
 if (!result.success || missing.length > 0) process.exitCode = 1;

@@ -16,7 +16,7 @@ export type TestStep = {
   env?: Record<string, string>;
 };
 
-/** Set where the contracts are built already. Each program that asks Hardhat again waits two seconds for the same answer. */
+/** Set if the contracts are built already. Otherwise each program asks Hardhat again, and waits two seconds for the same answer. */
 export const BUILT = "TALLYSTICK_BUILT";
 
 const endWithParent = ["--import", "./scripts/processes/endWithParent.ts"];
@@ -67,9 +67,9 @@ export function allSteps(): TestStep[] {
       ...apart.map((room) => mochaStep(`test/${folder}/${room}`, [`test/${folder}/${room}/**/*.test.ts`])),
     ];
   });
-  // They begin after the build.
+  // These steps begin after the build.
   const afterBuild = tests.map((step) => (step.needsBuild ? { ...step, env: { [BUILT]: "1" } } : step));
-  // A long step at the end would run alone, on one core.
+  // The check of types begins early, because a long step at the end would run alone, on one core.
   return [...preparations, types, ...afterBuild];
 }
 

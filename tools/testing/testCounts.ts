@@ -15,16 +15,16 @@ export type FailedTest = { file: string; title: string; message: string };
 /** How long the tests of one file took, by the clock and in processor time of all processes, both in milliseconds. */
 export type FileTime = { file: string; ms: number; processorMs: number };
 
-/** In place of a file: what it took to load all files, before the first test. */
+/** Stands for the loading of all files, before the first test, in place of the name of a file. */
 export const LOADING = "loading the files";
 
-/** Leaves the counts where the test run looks for them; does nothing when a runner is started by hand. */
+/** Writes the counts to the file in which the test run looks for them. Does nothing when a runner is started by hand. */
 export function writeTestCounts(counts: TestCounts): void {
   const file = process.env.TALLYSTICK_TEST_COUNTS;
   if (file) writeFileSync(file, JSON.stringify(counts));
 }
 
-/** Reads what a runner left; undefined when it ended before it could say anything. */
+/** Reads the counts that a runner wrote; undefined when the runner ended before it could write them. */
 export function readTestCounts(file: string): TestCounts | undefined {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as TestCounts;

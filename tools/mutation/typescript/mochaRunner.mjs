@@ -29,7 +29,7 @@ const QUICK_MS = 100;
 /** How many of the tests that noticed the last mutants run first: neighbouring mutants fail the same tests. */
 const MAX_LAST_NOTICED = 6;
 
-/** Stryker then starts another process. */
+/** The error after which Stryker starts another process. */
 const SPOILED = "This process gives no reliable results: a test was late, or fails without a mutant too.";
 
 class MochaRunner {
@@ -60,9 +60,9 @@ class MochaRunner {
   }
 
   /**
-   * A test notices a mutant only if it passes without the mutant right after. If it does not, an earlier mutant left
+   * A failed test counts only if it passes without the mutant right afterwards. If it fails again, an earlier mutant left
    * something wrong in this process, for example in a cache. A test can also be late only because the machine is busy.
-   * In both cases Stryker starts another process, and asks again. There the answer counts.
+   * In both cases Stryker starts another process, and asks again. The result of the new process counts.
    */
   async mutantRun({ activeMutant, mutantActivation, hitLimit, disableBail, testFilter }) {
     if (this.#isSpoiled) throw new Error(SPOILED);
@@ -134,7 +134,7 @@ class MochaRunner {
       const runner = mocha.run(() => resolve({ status: DryRunStatus.Complete, tests }));
       runner.on("pass", (test) => took(test, { status: TestStatus.Success }));
       runner.on("pending", (test) => took(test, { status: TestStatus.Skipped }));
-      // If a hook fails, its tests fail too.
+      // A hook that fails comes here too, and counts as a failed test.
       runner.on("fail", (test, error) =>
         took(test, {
           status: TestStatus.Failed,

@@ -32,9 +32,9 @@ const LEFT_OUT = [".tallystick", "coverage", "dist", "ignition", "generated", "*
 const LONGEST_TEST_MS = 180_000;
 
 /**
- * Mutates rooms, one after the other, and prints one result for all of them. The exit code is 0 when it is good (see
- * {@link judgeRoom}). Stryker keeps the outcomes of each room, also when it is
- * interrupted. So an interrupted run continues where it ended.
+ * Mutates rooms, one after the other, and prints one result for all of them. The exit code is 0 when the result is good (see
+ * {@link judgeRoom}). Stryker keeps the outcomes of each room, even when it is interrupted. So an interrupted run continues
+ * where it ended.
  */
 export async function mutateRooms(rooms: readonly Room[], options: MutateRoomOptions): Promise<number> {
   mkdirSync(path.join(repositoryRoot, KEPT), { recursive: true });
@@ -80,7 +80,7 @@ async function mutateRoom(
     jsonReporter: { fileName: kept("report") },
     tempDirName: `${KEPT}/copies`,
     ignorePatterns: LEFT_OUT,
-    // TypeScript 7 has no API that Stryker could read a configuration with.
+    // TypeScript 7 has no API with which Stryker could read a configuration.
     tsconfigFile: "no-tsconfig.json",
     concurrency: options.concurrency ?? 2,
     // On a busy machine, tests without an endless loop can take almost as long as this.
@@ -94,7 +94,7 @@ async function mutateRoom(
 }
 
 /**
- * @throws TallystickError `mutation_failed` when it does not finish, for example because tests fail without a
+ * @throws TallystickError `mutation_failed` when Stryker does not finish, for example because tests fail without a
  * mutant
  */
 async function runStryker(settings: string, environment: Room["environment"]): Promise<void> {
@@ -123,7 +123,7 @@ function report(name: string, found: MutationReport, { json }: MutateRoomOptions
   else process.stdout.write(`${table(files)}\n`);
   for (const { status, file: at, line, id } of survivors)
     process.stderr.write(`${styleText("red", status.padEnd(10))} ${at}:${line} ${id}\n`);
-  for (const { file: at, id } of stale) process.stderr.write(`argued, but noticed or gone: ${at} ${id}\n`);
+  for (const { file: at, id } of stale) process.stderr.write(`an argument, but no survivor: ${at} ${id}\n`);
   process.stderr.write(`${name}: ${summaryOf(verdict)}\n`);
   return isGood ? 0 : 1;
 }
