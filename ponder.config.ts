@@ -65,7 +65,7 @@ const blocks = {
 
 const isRelevant = config.transfers.form === "relevant";
 
-/** The filters of the events that Ponder indexes. Ponder is started as `ponder --root indexer`, and a file there exports this again. */
+/** The filters of the events that Ponder indexes. Ponder is started as `ponder --root indexer`, and a file in `indexer/` exports this object again. */
 export default createConfig({
   database: { kind: "postgres", connectionString: config.databaseUrl },
   chains: {
@@ -77,7 +77,7 @@ export default createConfig({
     },
   },
   // For a relevant log, the handlers look for the transfers themselves. Then the token is none of Ponder's contracts, and every new
-  // block wakes the handlers. The types have both forms, because a handler is registered only together with what it handles.
+  // block wakes the handlers. The types have both forms, because each handler is registered only in the form that needs it.
   contracts: {
     ...(isRelevant ? {} : { Token }),
     HireEscrow,
