@@ -4,6 +4,8 @@ export type Finding = { holds: boolean; what: string };
 /** The results of all checks so far. */
 export class Findings {
   readonly all: Finding[] = [];
+  /** What could not be checked within the limits, in sentences. */
+  readonly unchecked: string[] = [];
 
   /** Adds the result of a check, with a sentence for each outcome. Returns `holds`. */
   check(holds: boolean, yes: string, no: string): boolean {

@@ -35,6 +35,8 @@ export type AuditVerification = {
   } | null;
   asked: Asked[];
   findings: Finding[];
+  /** What could not be checked within the limits, in sentences. `holds` says nothing about it. */
+  unchecked: string[];
 };
 
 type ClaimedAudit = NonNullable<AuditAnswer["audit"]>;
@@ -81,6 +83,7 @@ export async function verifyAudit(parameters: {
           },
     asked: asked.map(({ round, attempt, auditor, block }) => ({ round, attempt, auditor, block })),
     findings: found.all,
+    unchecked: found.unchecked,
   };
 }
 

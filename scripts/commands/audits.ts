@@ -6,6 +6,7 @@ import { httpSetting } from "tallystick-runtime/configuration/settings";
 import { printable } from "tallystick-sdk/openLog/printable";
 import type { AuditActuationsAnswer, AuditsAnswer } from "tallystick-sdk/query/createGraphqlClient";
 import { type AuditVerification, verifyAudit } from "../audits/verifyAudit.ts";
+import { NOT_CHECKED } from "../cli/exitCodes.ts";
 import { parseOption, wholeNumber } from "../cli/parseOption.ts";
 import { addQueryOptions, answer, moment, nodeAt, type QueryOptions, table } from "../query/nodeQuery.ts";
 
@@ -64,7 +65,7 @@ function addVerify(audits: Command): void {
       .command("verify")
       .description(
         "Compute again whether a hire had to be drawn, and who had to audit it, from the node's open log. Exit " +
-          "1 and name what does not hold.",
+          "1 and name what does not hold; exit 2 if everything that was checked holds, and something was not checked.",
       )
       .argument("<hire>", "as audits name it: <tx>-<log> of its payment, or its escrow's id")
       .addOption(
@@ -87,6 +88,7 @@ function addVerify(audits: Command): void {
     const result = await verifyAudit({ url: options.url, hire, rpcUrl: options.rpc });
     answer(options, result, () => describeVerification(result));
     if (!result.holds) process.exitCode = 1;
+    else if (result.unchecked.length > 0) process.exitCode = NOT_CHECKED;
   });
 }
 
@@ -127,12 +129,20 @@ function describe(draws: Audit[], queue: Audit[], decisions: Actuation[]): strin
   ].join("\n\n");
 }
 
-function describeVerification({ findings, holds, chain, upToBlock }: AuditVerification): string {
-  const [good, bad] = [styleText("green", "✔"), styleText("red", "✘")];
-  const lines = findings.map((it) => `${it.holds ? good : bad} ${printable(it.what, 500)}`);
+function describeVerification(verification: AuditVerification): string {
+  const { findings, unchecked, holds, chain, upToBlock } = verification;
+  const [good, bad, open] = [styleText("green", "✔"), styleText("red", "✘"), styleText("yellow", "?")];
+  const lines = [
+    ...findings.map((it) => `${it.holds ? good : bad} ${printable(it.what, 500)}`),
+    ...unchecked.map((what) => `${open} ${printable(what, 500)}`),
+  ];
   const asked = chain
     ? "hashes, entries and payments as on the chain"
     : "hashes as the node tells them (--rpc asks the chain)";
-  const end = holds ? "All of it holds" : "It does not hold";
+  const end = !holds
+    ? "It does not hold"
+    : unchecked.length === 0
+      ? "All of it holds"
+      : "What was checked holds, and something was not checked";
   return [...lines, "", `${end}, up to block ${upToBlock}; ${asked}.`].join("\n");
 }

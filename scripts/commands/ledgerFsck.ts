@@ -5,6 +5,7 @@ import { checkLedgerFolder, isLedgerFolder } from "../../services/settlement/fsc
 import { checkLog } from "../../services/settlement/fsck/checkLog.ts";
 import type { Findings } from "../../services/settlement/fsck/fault.ts";
 import { isAddress } from "../../services/settlement/staticLog/logSource.ts";
+import { NOT_CHECKED } from "../cli/exitCodes.ts";
 import { printError } from "../cli/printError.ts";
 import { printResult } from "../cli/printResult.ts";
 import { createProgress } from "../cli/progress.ts";
@@ -12,9 +13,6 @@ import { watchShutdown } from "../cli/shutdown.ts";
 import { readPolicy } from "../verification/readPolicy.ts";
 
 type Options = { key?: string[]; policy?: string; json?: boolean };
-
-/** The exit code when the check did not come to its end. */
-const NOT_CHECKED = 2;
 
 /** `tallystick ledger fsck DIR|URL`: lists every fault of a ledger or of a copy, with its place. */
 export function registerLedgerFsck(ledger: Command): void {

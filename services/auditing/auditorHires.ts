@@ -6,6 +6,7 @@ import { AUDIT_CAPABILITY } from "tallystick-sdk/audits/auditHire";
 import type { Verify } from "tallystick-sdk/buyer/verifyResult";
 import type { Buyer } from "tallystick-sdk/createBuyer";
 import { BudgetError } from "tallystick-sdk/errors";
+import { forEachAtOnce } from "tallystick-sdk/forEachAtOnce";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import type { AuditorAccount, OpenAssignment, OperatorRules } from "./operatorNode.ts";
 
@@ -96,32 +97,27 @@ export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: Aud
         const offered = BigInt((await store.get<Asked>(keyOf(auditToken(it))))?.feeAtomic ?? "0");
         if (offered > (credit.get(it.auditor) ?? 0n)) credit.set(it.auditor, offered);
       }
-      const waiting = [...assignments];
-      const worker = async (): Promise<void> => {
-        for (let it = waiting.shift(); it !== undefined; it = waiting.shift()) {
-          if (signal.aborted) return;
-          const token = auditToken(it);
-          const known = await store.get<Asked>(keyOf(token));
-          if (!isDue(it, known?.times ?? 0, of.time)) continue;
-          // An auditor with an advance that it has not earned yet gets no second advance.
-          const hasCredit = (credit.get(it.auditor) ?? 0n) > 0n;
-          const fee = payBefore && !hasCredit ? feeFor(of.fees, it.amount) : 0n;
-          const asked = known ?? {
-            ...{ times: 0, isTaken: false, feeAtomic: String(fee), endpoint: it.endpoint },
-          };
-          if (asked.times > 0) done.reminded++;
-          if (known === undefined) credit.set(it.auditor, (credit.get(it.auditor) ?? 0n) + fee);
-          try {
-            await ask(it, token, asked);
-            done.taken++;
-          } catch (error) {
-            done.failed++;
-            const why = error instanceof BudgetError ? "the budget does not allow it" : String(error);
-            log("An auditor did not take its assignment.", { token, auditor: it.auditor, why });
-          }
+      await forEachAtOnce(assignments, { atOnce, signal }, async (it) => {
+        const token = auditToken(it);
+        const known = await store.get<Asked>(keyOf(token));
+        if (!isDue(it, known?.times ?? 0, of.time)) return;
+        // An auditor with an advance that it has not earned yet gets no second advance.
+        const hasCredit = (credit.get(it.auditor) ?? 0n) > 0n;
+        const fee = payBefore && !hasCredit ? feeFor(of.fees, it.amount) : 0n;
+        const asked = known ?? {
+          ...{ times: 0, isTaken: false, feeAtomic: String(fee), endpoint: it.endpoint },
+        };
+        if (asked.times > 0) done.reminded++;
+        if (known === undefined) credit.set(it.auditor, (credit.get(it.auditor) ?? 0n) + fee);
+        try {
+          await ask(it, token, asked);
+          done.taken++;
+        } catch (error) {
+          done.failed++;
+          const why = error instanceof BudgetError ? "the budget does not allow it" : String(error);
+          log("An auditor did not take its assignment.", { token, auditor: it.auditor, why });
         }
-      };
-      await Promise.all(Array.from({ length: Math.max(1, atOnce) }, worker));
+      });
       return done;
     },
   };

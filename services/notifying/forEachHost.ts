@@ -1,4 +1,5 @@
 import { hostOf } from "tallystick-protocol/net/publicAddress";
+import { forEachAtOnce } from "tallystick-sdk/forEachAtOnce";
 
 /** The number of hosts that get messages at the same time. */
 const HOSTS_AT_ONCE = 16;
@@ -14,11 +15,8 @@ export async function forEachHost<Message extends { url: string }>(
   most: number,
   send: (message: Message) => Promise<boolean>,
 ): Promise<void> {
-  const hosts = [...Map.groupBy(messages, ({ url }) => hostOf(new URL(url))).values()];
-  const work = async (): Promise<void> => {
-    for (let host = hosts.shift(); host !== undefined; host = hosts.shift()) {
-      for (const message of host.slice(0, most)) if (!(await send(message))) break;
-    }
-  };
-  await Promise.all(Array.from({ length: HOSTS_AT_ONCE }, work));
+  const hosts = Map.groupBy(messages, ({ url }) => hostOf(new URL(url)));
+  await forEachAtOnce(hosts.values(), { atOnce: HOSTS_AT_ONCE }, async (host) => {
+    for (const message of host.slice(0, most)) if (!(await send(message))) break;
+  });
 }

@@ -6,6 +6,7 @@ import type { LocalAccount } from "viem";
 import type { AuditNode, BlockReader } from "../audits/assignment.ts";
 import { createAuditNode } from "../audits/createAuditNode.ts";
 import { expectSettled } from "../expectSettled.ts";
+import { forEachAtOnce } from "../forEachAtOnce.ts";
 import { knownLedger } from "../knownLedger.ts";
 import { createPublicFetch } from "../net/publicFetch.ts";
 import { type Fetch, requestService } from "../requestService.ts";
@@ -112,16 +113,12 @@ export function createAuditor(parameters: CreateAuditorParameters): Auditor {
   async function runRound(): Promise<void> {
     const due = await followAssignments({ auditor: address, node, works, maxOpen, now, log }, stop.signal);
     // A few at a time, so that an audit that hangs does not delay the others.
-    const worker = async (): Promise<void> => {
-      for (let work = due.shift(); work !== undefined; work = due.shift()) {
-        if (stop.signal.aborted) return;
-        const { token } = work;
-        await advance(work, stop.signal).catch((error) => {
-          log("An audit could not go on.", { token, error: String(error) });
-        });
-      }
-    };
-    await Promise.all(Array.from({ length: Math.max(1, atOnce) }, worker));
+    await forEachAtOnce(due, { atOnce, signal: stop.signal }, async (work) => {
+      const { token } = work;
+      await advance(work, stop.signal).catch((error) => {
+        log("An audit could not go on.", { token, error: String(error) });
+      });
+    });
   }
 
   const round = (): Promise<void> => {

@@ -1,0 +1,112 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { expect } from "chai";
+import { MemoryStore } from "tallystick-derive/memoryStore";
+import type { Row } from "tallystick-derive/tables";
+import type { AuditChain, ChainTransfer } from "../../../scripts/audits/auditChain.ts";
+import { checkPayments } from "../../../scripts/audits/checkPayments.ts";
+import type { DerivedLog } from "../../../scripts/audits/derivedLog.ts";
+import { Findings } from "../../../scripts/audits/findings.ts";
+
+const [SELLER, BUYER, TOKEN] = [`0x${"a".repeat(40)}`, `0x${"b".repeat(40)}`, `0x${"c".repeat(40)}`];
+const LAST_BLOCK = 90;
+
+function receiptOf(n: number, more: Partial<Row<"receipt">> = {}) {
+  const receipt: Partial<Row<"receipt">> = {
+    id: `receipt ${n}`,
+    ...{ agent: SELLER, buyer: BUYER, payee: SELLER, amount: 5_000n, status: "unmatched" },
+    ...{ txHash: `0x${n.toString(16).padStart(64, "0")}`, logIndex: null, escrowId: null },
+    ...{ paramsHash: "0x01", resultHash: "0x02", buyerSigned: true },
+    ...more,
+  };
+  return receipt as Row<"receipt">;
+}
+
+/** The log of a seller that agreed to audits, with these receipts and no payment. */
+function logOf(receipts: Row<"receipt">[]): DerivedLog {
+  const store = new MemoryStore();
+  store.put("agent", { id: SELLER, everConsented: true } as Row<"agent">);
+  for (const receipt of receipts) store.put("receipt", receipt);
+  const params = { minHireAtomic: "1000", escrows: { [`0x${"e".repeat(40)}`]: {} } };
+  return { store, params, token: TOKEN, lastBlock: LAST_BLOCK } as unknown as DerivedLog;
+}
+
+/** A chain with these transactions, which notes what it is asked. */
+function chainOf(transactions: { [tx: string]: ChainTransfer[] }, escrows: string[] = []) {
+  const asked: string[] = [];
+  let [running, most] = [0, 0];
+  const answer = async <T>(key: string, value: T): Promise<T> => {
+    asked.push(key);
+    most = Math.max(most, ++running);
+    await turn();
+    running--;
+    return value;
+  };
+  const chain = {
+    transfers: (tx: string) => answer(tx, transactions[tx] ?? []),
+    hasEscrow: (_: string, id: string) => answer(id, escrows.includes(id)),
+  } as unknown as AuditChain;
+  return { chain, asked, most: () => most };
+}
+
+const payment = (log: number): ChainTransfer => ({
+  log,
+  from: BUYER,
+  to: SELLER,
+  value: 5_000n,
+  authorized: true,
+});
+
+describe("the payments that a log leaves out", () => {
+  it("are found on the chain, by each receipt that names one", async () => {
+    const receipts = Array.from({ length: 40 }, (_, n) => receiptOf(n));
+    const tx = receipts[33]?.txHash ?? "";
+    const { chain, most } = chainOf({ [tx]: [payment(7)] });
+    const found = new Findings();
+    await checkPayments(logOf(receipts), chain, found);
+    expect(found.all).to.have.length(1);
+    expect(found.all[0]).to.deep.include({ holds: false });
+    expect(found.all[0]?.what).to.include(`the payment ${tx}-7`).and.include("receipt 33");
+    expect(found.unchecked).to.deep.equal([]);
+    expect(most(), "questions at the same time").to.equal(16);
+  });
+
+  it("are found also if the receipt names a deposit", async () => {
+    const { chain } = chainOf({}, ["0x77"]);
+    const found = new Findings();
+    await checkPayments(logOf([receiptOf(1, { escrowId: "0x77", status: "pending" })]), chain, found);
+    expect(found.all.map(({ what }) => what)).to.satisfy(([what]: string[]) => what?.includes("0x77"));
+    expect(found.all[0]?.holds).to.equal(false);
+  });
+
+  it("cost one question to the chain for each transaction, however many receipts name it", async () => {
+    const receipts = Array.from({ length: 100 }, (_, n) => ({ ...receiptOf(1), id: `receipt ${n}` }));
+    const { chain, asked } = chainOf({});
+    const found = new Findings();
+    await checkPayments(logOf(receipts), chain, found);
+    expect(asked).to.have.length(1);
+    expect(found.all).to.have.length(1);
+    expect(found.all[0]).to.deep.include({ holds: true });
+  });
+
+  it("are unknown above the limit, and that is no fault of the node", async () => {
+    const { chain, asked } = chainOf({});
+    const found = new Findings();
+    await checkPayments(logOf([1, 2, 3].map((n) => receiptOf(n))), chain, found, 2);
+    expect(asked).to.have.length(2);
+    expect(found.all.map(({ holds }) => holds)).to.deep.equal([true]);
+    expect(found.unchecked).to.have.length(1);
+    expect(found.unchecked[0]).to.match(/^1 more receipts have no payment/);
+  });
+
+  it("are not looked for where a hire cannot be audited", async () => {
+    const left = [
+      receiptOf(1, { amount: 999n }),
+      receiptOf(2, { paramsHash: null }),
+      receiptOf(3, { status: "counted" }),
+      receiptOf(4, { agent: BUYER }),
+    ];
+    const { chain, asked } = chainOf({});
+    await checkPayments(logOf(left), chain, new Findings());
+    expect(asked).to.deep.equal([]);
+  });
+});
