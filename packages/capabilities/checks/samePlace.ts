@@ -30,7 +30,7 @@ const LETTERS: { [letter: string]: string } = {
   ð: "d",
 };
 
-/** Cities with another name in English than in the local language. */
+/** Names of one city: the usual English name, and another one. */
 const NAMES = new Map(
   "cologne koln,munich munchen,nuremberg nurnberg,vienna wien,geneva geneve,prague praha,warsaw warszawa,krakow cracow,rome roma,milan milano,turin torino,venice venezia,florence firenze,naples napoli,genoa genova,lisbon lisboa,seville sevilla,copenhagen kobenhavn,gothenburg goteborg,brussels bruxelles,brussels brussel,antwerp antwerpen,the hague den haag,athens athina,moscow moskva,bucharest bucuresti,belgrade beograd,zurich zuerich,dusseldorf duesseldorf,mexico city ciudad de mexico,new york new york city,beijing peking,mumbai bombay,kyiv kiev"
     .split(",")
@@ -52,9 +52,9 @@ export function plain(text: string): string {
 }
 
 /**
- * Whether the place of the answer is the requested place. The words of one name must stand in the other name one
- * after the other, and the states and countries must not contradict each other. A name without a country fits any
- * country.
+ * Whether the place of the answer is the requested place. One name must contain the other name as a sequence of whole
+ * words, or both must be names of one city. The states and countries must not contradict each other. A name without a
+ * country fits any country.
  */
 export function isSamePlace(answered: string, asked: string): boolean {
   const [a, b] = [answered.split(","), asked.split(",")];
@@ -66,15 +66,40 @@ export function isSamePlace(answered: string, asked: string): boolean {
   return regionsAgree(a.slice(1), b.slice(1));
 }
 
-/** Whether regions can belong to one place. Unknown regions always can. */
+/**
+ * Whether the regions of two names can belong to one place. Unknown regions are ignored. `Oregon, US` and `Maine, US`
+ * do not agree, although one region is the same. If the asked regions contradict each other, any answer agrees.
+ */
 export function regionsAgree(answered: string[], asked: string[]): boolean {
-  const [a, b] = [regionsOf(answered), regionsOf(asked)];
-  if (a.length === 0 || b.length === 0) return true;
-  return a.some((one) =>
-    b.some((other) => one === other || one.startsWith(`${other}-`) || other.startsWith(`${one}-`)),
-  );
+  const [a, b] = [narrowest(answered), narrowest(asked)];
+  if (a === undefined || b === undefined || b.length === 0) return true;
+  return a.some((one) => b.some((other) => smaller(one, other).length > 0));
 }
 
-function regionsOf(parts: string[]): string[] {
-  return parts.flatMap((part) => REGIONS.get(plain(part)) ?? []);
+/**
+ * The smallest region that parts of a name can mean together. There can be several, because some codes have two
+ * meanings: CA is California and Canada. Empty if the parts contradict each other, undefined if none is known.
+ */
+function narrowest(parts: string[]): string[] | undefined {
+  let regions: string[] | undefined;
+  for (const part of parts) {
+    const meanings = REGIONS.get(plain(part));
+    if (meanings === undefined) continue;
+    regions = [...new Set((regions ?? meanings).flatMap((one) => meanings.flatMap((it) => smaller(one, it))))];
+  }
+  return regions;
+}
+
+/** The region that is inside the other one, or none. */
+function smaller(one: string, other: string): string[] {
+  if (one === other || one.startsWith(`${other}-`)) return [one];
+  return other.startsWith(`${one}-`) ? [other] : [];
+}
+
+/**
+ * A word of a sentence that may be a region. Such a word begins with a capital letter, and a code has only capital
+ * letters: `it`, `no` and `or` are also the codes of Italy, Norway and Oregon.
+ */
+export function mayBeRegion(word: string): boolean {
+  return /^\p{Lu}/u.test(word) && (word.length > 2 || word === word.toUpperCase());
 }

@@ -1,5 +1,5 @@
 import { isFresh, isoSeconds } from "../checks/instants.ts";
-import { isSamePlace, plain, regionsAgree } from "../checks/samePlace.ts";
+import { isSamePlace, mayBeRegion, plain, regionsAgree } from "../checks/samePlace.ts";
 import { countWords, endsSentence } from "../checks/textMeasures.ts";
 import { type Check, type CheckContext, defineCapability } from "../defineCapability.ts";
 
@@ -151,7 +151,9 @@ export const dataLookupWeatherText = defineCapability({
         // "Paris, France" and "Paris in France" name the country of the place.
         for (const said of output.text.split(/,|\bin\b|[.;:]/).map((part) => part.trim().slice(0, 60))) {
           const words = said.split(/\s+/);
-          const candidates = [words.slice(0, 1), words.slice(0, 2)].map((some) => some.join(" "));
+          const candidates = [words.slice(0, 1), words.slice(0, 2)]
+            .map((some) => some.join(" "))
+            .filter(mayBeRegion);
           const isOther = candidates.every((candidate) => regionsAgree([candidate], regions)) === false;
           if (isOther && regions.length > 0) return `is of ${place} in ${said}`;
         }

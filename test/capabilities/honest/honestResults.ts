@@ -147,6 +147,9 @@ export const honestResults: Honest[] = [
   weatherText("Oslo", "Oslo is cold and clear today, at −12\u202f°C."),
   weatherText("Lyon", "It is sunny in Lyon: 21ºC, with some clouds later."),
   weatherText("Osaka", "Light rain in Osaka, and 18℃ in the afternoon."),
+  weatherText("Paris, France", "Paris is grey today. It is 9 °C, no rain is expected, or a little at most."),
+  weatherText("Portland, Oregon, US", "Portland, OR has light rain, in places hail, at 7 °C."),
+  weatherText("Los Angeles, California, USA", "Los Angeles, CA: 24 °C. No clouds."),
   weatherText("Boston", "Boston has clear skies and 72℉."),
   extract("https://hotel.example/atlanta", "https://hotel.example/atlanta", {
     name: "Hotel Atlanta",
