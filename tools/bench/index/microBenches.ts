@@ -26,10 +26,9 @@ export async function microBenches(count: number): Promise<MicroFigures[]> {
     await funderOfMany(count),
     await funderOfOneBlock(Math.ceil(count / 10)),
     await receiverOfMany(count, "an agent receives the same again and again", () => 1_000_000n),
-    // The transfers grow until each is almost a quarter of all that the agent received, itself included. From a quarter
-    // on, a transfer would be a funding.
+    // Each transfer is a third of all that the agent has then received, so it is a funding. Token amounts allow 400.
     await receiverOfMany(count, "an agent receives ever more", (n) =>
-      n < 500 ? 10n ** 6n + 4n ** BigInt(n) / 3n ** BigInt(n) : 1n,
+      n < 400 ? (10n ** 6n * 3n ** BigInt(n)) / 2n ** BigInt(n) : 1n,
     ),
     await listings(count),
     await lookAlikes(Math.ceil(count / 100)),
