@@ -85,7 +85,8 @@ async function forward({ req, env }: Context, settlementUrl: string | null): Pro
   }
 }
 
-/* * Adds the client's address after the earlier addresses. Settlement trusts only the last address, and only if its operator
+/**
+ * Adds the client's address after the earlier addresses. Settlement trusts only the last address, and only if its operator
  * says how many proxies are in front of it.
  */
 function forwardedFor(before: string | undefined, env: unknown): string {

@@ -4,7 +4,8 @@ import { releaseAddressOfHash } from "tallystick-protocol/releaseAddress";
 import { domainImmutables } from "./domainImmutables.ts";
 import anchoredLedger1 from "./releases/anchoredLedger1.json" with { type: "json" };
 
-/* * How a contract's code compares with the released code.
+/**
+ * How a contract's code compares with the released code.
  *
  * - "released": a released AnchoredLedger, at the address that its release has on every chain. So nothing but the
  *   released code ever wrote its storage.

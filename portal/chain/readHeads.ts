@@ -41,7 +41,8 @@ export type LedgerPlace = { chainId: number; contract: string; ledger: string };
 
 type Tip = { url: string; tip: number } | { url: string; problem: string };
 
-/* * Reads a ledger's head from each source, all at the same block. This is the wanted block if every source can read
+/**
+ * Reads a ledger's head from each source, all at the same block. This is the wanted block if every source can read
  * the head there. Otherwise it is the newest block that all answering sources have.
  *
  * @param urls JSON-RPC addresses, as {@link sourceUrlOf} gives them

@@ -1,4 +1,5 @@
-/* * The URL of a source in normal form. Null if the text is no URL, if it names a user or a password, or if a page may
+/**
+ * The URL of a source in normal form. Null if the text is no URL, if it names a user or a password, or if a page may
  * not ask it: only HTTPS and this machine are allowed.
  */
 export function sourceUrlOf(text: string): string | null {

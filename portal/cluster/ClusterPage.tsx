@@ -122,7 +122,8 @@ export function ClusterPage({ id }: { id: string }) {
   );
 }
 
-/* * Makes one row for each signal of a funder. While a cluster grows, a signal can trip several times, and the node gives
+/**
+ * Makes one row for each signal of a funder. While a cluster grows, a signal can trip several times, and the node gives
  * each time as a signal of its own.
  */
 function joinedSignals(signals: readonly ClusterSignal[]): ClusterSignal[] {

@@ -22,7 +22,8 @@ export function InTurn({ children }: { children: ComponentChildren }) {
   );
 }
 
-/* * Calls a function once the next frame is drawn, or after {@link WITHOUT_FRAMES_MS} if the browser draws no frame.
+/**
+ * Calls a function once the next frame is drawn, or after {@link WITHOUT_FRAMES_MS} if the browser draws no frame.
  *
  * @returns a function that cancels the call
  */

@@ -109,7 +109,8 @@ export function formatAge(time: number, now: number): string {
   return time > now ? `in ${text}` : `${text} ago`;
 }
 
-/* * A JSON value as text. Every character that is invisible, or that changes the direction of the text around it, is
+/**
+ * A JSON value as text. Every character that is invisible, or that changes the direction of the text around it, is
  * written as `\uXXXX`. Only the line breaks of the layout stay.
  */
 export function visibleJson(value: unknown, indent?: number): string {

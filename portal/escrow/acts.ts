@@ -4,7 +4,8 @@ import { payeeOf } from "./termsOf.ts";
 /** The actions of a person on an escrow. */
 export type ActName = "markDelivered" | "release" | "split" | "refund" | "timeoutRefund" | "withdraw";
 
-/* * The state of an escrow on the chain. `credits` is what the contract owes to accounts. `time` is the chain's time,
+/**
+ * The state of an escrow on the chain. `credits` is what the contract owes to accounts. `time` is the chain's time,
  * in unix seconds.
  */
 export type EscrowState = {
@@ -143,7 +144,8 @@ export function roleOf(
   return account === payeeOf(hire) ? "payee" : "other";
 }
 
-/* * The parts of a split, computed as in the contract. `toSeller` bears its share of the fee, rounded down. The payee
+/**
+ * The parts of a split, computed as in the contract. `toSeller` bears its share of the fee, rounded down. The payee
  * gets the rest of `toSeller`.
  */
 export function partsOf(

@@ -8,7 +8,8 @@ const STATUSES: { [status: string]: EscrowState["status"] } = {
   TIMED_OUT: "timedOut",
 };
 
-/* * The state of an escrow according to the node. The node reports a split as a release with a part for the
+/**
+ * The state of an escrow according to the node. The node reports a split as a release with a part for the
  * buyer. It tells neither the chain's time nor credits, so `time` is 0 and `credits` is empty.
  */
 export function escrowStateOf(

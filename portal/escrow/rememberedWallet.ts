@@ -1,6 +1,7 @@
 const KEY = "tallystick-wallet";
 
-/* * The `rdns` of the wallet that the reader connected last, which names its maker. So the page can connect the wallet
+/**
+ * The `rdns` of the wallet that the reader connected last, which names its maker. So the page can connect the wallet
  * again. Null if there is none.
  */
 export function rememberedWallet(): string | null {

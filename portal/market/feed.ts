@@ -57,7 +57,8 @@ export function feedOf(hires: readonly MarketHire[], changes: readonly MarketTie
   ]);
 }
 
-/* * Adds an event of the stream to the lines that the stream told before. A reorganisation takes back the lines after its
+/**
+ * Adds an event of the stream to the lines that the stream told before. A reorganisation takes back the lines after its
  * position.
  *
  * @param item the line of the event, if it has one

@@ -12,7 +12,8 @@ import { compareDigests, type Digest } from "./compareDigests.ts";
 /** The number of ticks to compare, and the most bytes of an answer. */
 const [TICKS, MAX_BYTES] = [100, 1_000_000];
 
-/* * Compares the digests of this node and of another node, tick by tick. It asks the other node only after the
+/**
+ * Compares the digests of this node and of another node, tick by tick. It asks the other node only after the
  * button is pressed.
  */
 export function CompareCard() {

@@ -238,7 +238,8 @@ function meaningOf({ path }: ParamRow): string {
   return Object.hasOwn(MEANINGS, path) ? (MEANINGS[path] ?? "") : "";
 }
 
-/* * Formats a number with grouped digits. Seconds are also shown as days, hours or minutes. Millionths of a USDC are
+/**
+ * Formats a number with grouped digits. Seconds are also shown as days, hours or minutes. Millionths of a USDC are
  * shown as USDC, and shares in millionths as percentages. A value that is not a number stays as it is.
  */
 export function readable({ path, value }: ParamRow): string {

@@ -40,7 +40,8 @@ function isShare(value: unknown): value is { numerator: number; denominator: num
   return Object.keys(Object(value)).join() === "denominator,numerator" || "numerator" in Object(value);
 }
 
-/* * The changes of each valid record, compared with the valid record before it, the latest first. The oldest record has
+/**
+ * The changes of each valid record, compared with the valid record before it, the latest first. The oldest record has
  * nothing before it, so it gives one row for all parameters.
  */
 export function paramChanges(history: readonly ParamsRecord[]): ParamChange[] {

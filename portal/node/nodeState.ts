@@ -17,7 +17,8 @@ export type Meta = {
 
 export type NodeState = { meta: Meta | null; asOf: AsOf | null; at: number };
 
-/* * A node whose last tick is older than this is behind. On Base this is the time of six ticks, and on the slowest chain
+/**
+ * A node whose last tick is older than this is behind. On Base this is the time of six ticks, and on the slowest chain
  * the time of three ticks.
  */
 export const BEHIND_SECONDS = 1_800;

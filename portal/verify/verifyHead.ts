@@ -23,7 +23,8 @@ export type ToldLedger = {
 /** Fetches a proof that the smaller tree is the beginning of the larger one; null if nobody has a proof. */
 export type Prove = (from: number, to: number) => Promise<Uint8Array[] | null>;
 
-/* * Checks that the ledger's id is computed from the contract that is read. So a node cannot name another contract for an
+/**
+ * Checks that the ledger's id is computed from the contract that is read. So a node cannot name another contract for an
  * id that the reader knows.
  */
 export function idCheck({ place, named }: ToldLedger): Check {
@@ -114,7 +115,8 @@ export const MANY_BLOCKS = 900;
  */
 const OLD_SECONDS = 3_600;
 
-/* * Fails if the newest block of the sources is an old one, because what was anchored since is not seen. There is no such
+/**
+ * Fails if the newest block of the sources is an old one, because what was anchored since is not seen. There is no such
  * check on a test chain, which may stand still.
  *
  * @param now the reader's clock, unix seconds

@@ -13,7 +13,8 @@ export type Agent = { row: Row<"agent"> };
 
 export const toAgent = (row: Row<"agent">): Agent => ({ row });
 
-/* * The cluster that counts for an agent: its cluster of shared ownership, otherwise its cluster of similar listings.
+/**
+ * The cluster that counts for an agent: its cluster of shared ownership, otherwise its cluster of similar listings.
  */
 export function clusterOf({ row }: Agent, { load }: QueryContext): Promise<Row<"cluster"> | null> {
   return clusterOfRow(row, load.cluster);

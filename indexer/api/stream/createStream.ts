@@ -66,7 +66,8 @@ const SECONDS_TO_COME_AGAIN = 30;
 /** The price of starting a stream, because it reads the head of the timeline and the node's state. */
 const STREAM_POINTS = 5;
 
-/* * The live stream (SHP §10). It has hires, ratings, tier changes, anchors, audits and steps of SLA breaches as JSON
+/**
+ * The live stream (SHP §10). It has hires, ratings, tier changes, anchors, audits and steps of SLA breaches as JSON
  * messages, in the order of the log. It also has a heartbeat, and a message `reorg` when a reorganization took blocks back. Every message has the
  * `position` from which a client can resume.
  */

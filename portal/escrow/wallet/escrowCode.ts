@@ -33,7 +33,8 @@ export type EscrowCode = {
   isAtItsAddress: boolean;
 };
 
-/* * Compares a contract's runtime code with every release, byte by byte. It reads the token, the guardian and the
+/**
+ * Compares a contract's runtime code with every release, byte by byte. It reads the token, the guardian and the
  * provider from the code. Every other immutable must have the value of a HireEscrow at this address on this chain.
  *
  * @returns null when the code belongs to no release

@@ -2,7 +2,8 @@ import type { Hex } from "tallystick-protocol/hex";
 import type { Chain, SentTransaction } from "./createChain.ts";
 import { keepPending, type Pending } from "./pendingStore.ts";
 
-/* * The state of a transaction. `asked`: the wallet was asked for it and returned no hash. `unseen`: the chain does not
+/**
+ * The state of a transaction. `asked`: the wallet was asked for it and returned no hash. `unseen`: the chain does not
  * know it yet. `waiting`: it waits for a block. `unsure`: the chain could not be read. `elsewhere`: the wallet is on another chain
  * now, so its state is unknown. `replaced`: another transaction of the account has its nonce. `same`: the other
  * transaction makes the same call at another price. `cancelled`: the other transaction does nothing.
@@ -102,7 +103,8 @@ function kindOf(other: SentTransaction, { from, to, data }: Pending): "same" | "
   return other.to === from && other.data === "0x" ? "cancelled" : "other";
 }
 
-/* * Finds the transaction that used the nonce. It is in the first block after which the account's next nonce is higher.
+/**
+ * Finds the transaction that used the nonce. It is in the first block after which the account's next nonce is higher.
  * Null if it is not found, or if the node has no old states.
  */
 async function findReplacement(

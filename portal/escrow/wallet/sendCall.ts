@@ -30,7 +30,8 @@ export async function readAccounts(
   return answer.slice(0, 100).map((it) => it.toLowerCase() as Hex);
 }
 
-/* * Asks the wallet to send a transaction that was simulated before. The transaction is stored before the wallet is
+/**
+ * Asks the wallet to send a transaction that was simulated before. The transaction is stored before the wallet is
  * asked, so that the page knows it after a reload.
  *
  * @param signal cancels this until the wallet is asked for the transaction

@@ -3,7 +3,8 @@ import { isHexText } from "./createChain.ts";
 
 const KEY = "tallystick-escrow-unpaid";
 
-/* * Stores the id of an escrow before the wallet is asked for its allowance, which comes before its deposit. So the page
+/**
+ * Stores the id of an escrow before the wallet is asked for its allowance, which comes before its deposit. So the page
  * can continue the deposit after a reload. Only the last such escrow is stored. `keepTerms` stores its terms.
  */
 export function keepUnpaid(id: Hex): void {

@@ -26,7 +26,8 @@ const KEY = "tallystick-confirmations";
 const DEFAULT = 2;
 export const MAX_CONFIRMATIONS = 100;
 
-/* * Follows the transactions that the wallet was asked for. Each is followed until it ends. The stored transactions from
+/**
+ * Follows the transactions that the wallet was asked for. Each is followed until it ends. The stored transactions from
  * before the page was loaded are followed too.
  *
  * @param chain null while no wallet is connected; then nothing is followed
