@@ -81,7 +81,7 @@ const FREE_PER_SECOND = 20;
  */
 const LIGHT = 0.8;
 
-/** A client that is not light lets others go first for this time, in milliseconds. */
+/** A client that is not light lets others go first for this time, in milliseconds. Its rests are not longer. */
 const YIELD_MS = 100;
 
 type State = {
@@ -98,13 +98,16 @@ type State = {
   statements: Turns;
   /** Set while the client lets others go first. */
   yielding: NodeJS.Timeout | undefined;
+  /** Set between two requests of a client that is not light. */
+  resting: NodeJS.Timeout | undefined;
 };
 
 /**
  * A budget for every client: points that come back with time, turns and streams. A client may owe points, up to one
  * burst. So nobody waits longer than the time in which a client earns two bursts. A client that spends more than it
  * earns has one turn at a time. The turn begins when nobody else is served, or after 100 ms. So other clients wait
- * for at most one request of such a client.
+ * for at most one request of such a client. After each request such a client rests as long as the request took. So it
+ * uses at most half of the server's time, also when nobody else asks, and no work piles up in front of the next client.
  *
  * @param now the time in seconds
  */
@@ -200,6 +203,7 @@ export class ClientBudgets {
       held: 0,
       statements: new Turns(() => (this.#isLight(fresh) ? statements : 1)),
       yielding: undefined,
+      resting: undefined,
     };
     const state = this.#earlier.get(client) ?? fresh;
     if (this.#recent.size >= this.#generation) this.#beginGeneration();
@@ -224,10 +228,12 @@ export class ClientBudgets {
     const { atOnce, waiting } = this.#limits;
     const { queue } = state;
     let isLight = true;
+    let began = 0;
     const run = () => {
       isLight = this.#isLight(state);
       if (isLight) this.#lightTurns++;
       state.running++;
+      began = this.#now();
       begin();
     };
     const giveBack = once(() => {
@@ -235,6 +241,7 @@ export class ClientBudgets {
       if (queue.delete(run)) return;
       state.running--;
       if (isLight) this.#lightTurns--;
+      if (!this.#isLight(state)) this.#rest(state, 1_000 * (this.#now() - began));
       this.#beginNext(state);
       for (const other of this.#lightTurns === 0 ? [...this.#yielding] : []) this.#beginNext(other);
     });
@@ -256,7 +263,21 @@ export class ClientBudgets {
     const { atOnce } = this.#limits;
     if (atOnce === 0) return true;
     if (this.#isLight(state)) return state.running < atOnce;
-    return state.running === 0 && (yielded || this.#lightTurns === 0);
+    if (state.running > 0 || state.resting !== undefined) return false;
+    return yielded || this.#lightTurns === 0;
+  }
+
+  /** Starts no request of a client for `ms` milliseconds, unless it becomes light. */
+  #rest(state: State, ms: number): void {
+    if (this.#limits.atOnce === 0 || !(ms > 0)) return;
+    clearTimeout(state.resting);
+    state.resting = setTimeout(
+      () => {
+        state.resting = undefined;
+        this.#beginNext(state);
+      },
+      Math.min(ms, YIELD_MS),
+    );
   }
 
   /** Starts the waiting requests that may run now. */

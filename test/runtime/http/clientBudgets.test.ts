@@ -85,6 +85,44 @@ describe("the budget of a client", () => {
     expect(begun.slice(3)).to.deep.equal(["third", "fourth"]);
   });
 
+  it("lets it rest as long as its last request took, and at most 100 ms", async () => {
+    const budgets = open();
+    const loud = budgets.of("loud");
+    for (const seconds of [0.03, 100]) {
+      loud.charge(3);
+      const begun: string[] = [];
+      const first = loud.takeTurn(() => begun.push("first"));
+      now += seconds;
+      // It has spent what it earned in this time.
+      loud.charge(1_000);
+      const second = new Promise<void>((resolve) => {
+        const end = loud.takeTurn(() => {
+          begun.push("second");
+          resolve();
+          queueMicrotask(() => end?.());
+        });
+      });
+      const ended = performance.now();
+      first?.();
+      budgets.of("quiet").takeTurn(() => begun.push("of another"))?.();
+      expect(begun).to.deep.equal(["first", "of another"]);
+      await second;
+      // Timers of Node may be one millisecond early.
+      expect(performance.now() - ended).to.be.at.least(Math.min(1_000 * seconds, 100) - 2);
+      now += 100;
+    }
+  });
+
+  it("does not let a client rest that spends no more than it earns", () => {
+    const budget = open().of("a");
+    const begun: string[] = [];
+    const first = budget.takeTurn(() => begun.push("first"));
+    now += 5;
+    first?.();
+    budget.takeTurn(() => begun.push("second"));
+    expect(begun).to.deep.equal(["first", "second"]);
+  });
+
   it("does not let such a client wait forever, even if others always have a turn", async () => {
     const budgets = open();
     budgets.of("quiet").takeTurn(() => {});

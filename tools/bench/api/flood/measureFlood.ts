@@ -33,8 +33,10 @@ export type FloodFigures = {
 };
 
 const WARM_SECONDS = 2;
-/** After this time a flood has used up its burst. */
+/** The length of the phase that begins with the flood's first request. */
 export const FIRST_SECONDS = 5;
+/** The longest wait until a flood that was paused has spent the points that came back during the pause. */
+const SPENT_SECONDS = 10;
 
 /**
  * Measures what a flood by one client costs other clients. For every kind, flooded, quiet and control phases
@@ -92,6 +94,7 @@ async function measureKind(
     const flood: FloodCounts = { answered: 0, refused: 0, closed: 0 };
     const figures: FloodFigures = { kind: kind.name, before, first, rounds: [], flood, cores: 0 };
     for (let round = 0; round < rounds; round++) {
+      await spent(flooder, kind.connections);
       const [counts, from, cpu] = [flooder.counts(), performance.now(), await cpuSeconds()];
       const flooded = await others(seconds);
       const floodedCores = ((await cpuSeconds()) - cpu) / ((performance.now() - from) / 1_000);
@@ -106,7 +109,6 @@ async function measureKind(
       const controlled = await others(seconds);
       control.pause();
       flooder.run();
-      await settle();
       figures.rounds.push({ flooded, quiet, control: controlled });
       figures.cores += (floodedCores - quietCores) / rounds;
       for (const key of ["answered", "refused", "closed"] as const) flood[key] += rates[key] / rounds;
@@ -132,6 +134,18 @@ function ratesOf(before: FloodCounts, after: FloodCounts, seconds: number): Floo
 function rateOf({ request, pipelined }: FloodKind, { answered, refused, closed }: FloodCounts): number {
   const sendsOnce = request === undefined || request.method === "" || pipelined !== undefined;
   return Math.max(1, Math.round(sendsOnce ? closed : Math.max(answered + refused, closed)));
+}
+
+/**
+ * Waits until the flood is refused again, so that no phase mixes the burst with what comes after it. Refusals that
+ * were under way during the pause do not count. A flood without refusals gets the whole time.
+ */
+async function spent(flooder: { counts: () => FloodCounts }, connections: number): Promise<void> {
+  const { refused } = flooder.counts();
+  for (let waited = 0; waited < SPENT_SECONDS; waited += 0.2) {
+    if (flooder.counts().refused > refused + connections) return;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
 }
 
 /** Waits until the requests of the previous phase have ended. */
