@@ -85,7 +85,7 @@ describe("the budget of a client", () => {
     expect(begun.slice(3)).to.deep.equal(["third", "fourth"]);
   });
 
-  it("lets it rest as long as its last request took, and at most 100 ms", async () => {
+  it("lets such a client rest as long as its last request took, and at most 100 ms", async () => {
     const budgets = open();
     const loud = budgets.of("loud");
     for (const seconds of [0.03, 100]) {
