@@ -1,7 +1,7 @@
 /**
- * A scalar subquery in SQL. It finds the schema of the tables behind the views of another schema (parameter `$1`). It
- * is NULL when that schema has no views on an indexer. Replicas read through views, so that another indexer can
- * replace the first. The schema is found by the view on Ponder's checkpoint.
+ * A scalar subquery in SQL. Schema `$1` has views. This finds the schema of the tables that these views read. NULL if
+ * `$1` has no views of an indexer's tables. Replicas read through views, so another indexer can replace the first. The
+ * schema is found by the view of Ponder's checkpoint.
  */
 export const SCHEMA_BEHIND_VIEWS = `(
   SELECT owner.nspname::text FROM pg_class AS seen

@@ -119,7 +119,7 @@ function rowOf(context: ApplyContext, facts: HireFacts): Row<"hire"> {
   };
 }
 
-/** Whether no side of a hire is a hub or an escrow. Otherwise it is no hire, and registers neither side. */
+/** True if neither side is a hub or an escrow. If one is, there is no hire, and neither side becomes an agent. */
 export function mayHire(
   context: ApplyContext,
   { seller, buyer }: Pick<HireFacts, "seller" | "buyer">,
@@ -127,12 +127,12 @@ export function mayHire(
   return !isHubNow(context, seller) && !isHubNow(context, buyer);
 }
 
-/** Called when a hire is 24 hours old. Its price leaves its seller's volume. */
+/** Called when a hire is `volumeWindowSeconds` old. Its price leaves its seller's `dayVolume`. */
 export function leaveDay(context: ApplyContext, seller: string, volume: string): void {
   changeDayVolume(context, seller, parseRational(volume), subtract);
 }
 
-/** Removes a hire that left the window from every rate and count. */
+/** Called when a hire leaves the window or is withdrawn. Removes the hire from every rate and count of the window. */
 export function leaveWindow(context: ApplyContext, id: string): void {
   const hire = hireRow(context, id);
   if (!hire.inWindow) return;
@@ -153,7 +153,7 @@ export function withdrawHire(context: ApplyContext, id: string): void {
   hireBacksNoMore(context, id);
 }
 
-/** Notes that a hire may be audited. If the hire is not counted yet, it is counted with this note later. */
+/** Notes that a hire may be audited. Does nothing if the hire is not counted yet: its facts will say so. */
 export function markAuditable(context: ApplyContext, id: string): void {
   const hire = context.store.get("hire", id);
   if (hire === null || hire.isAuditable) return;
@@ -213,7 +213,7 @@ function dampenedBy(seller: string): string {
   return `dampened/${seller}`;
 }
 
-/** Adds a hire's weighted price to its seller's 24-hour volume, until the hire leaves that volume. */
+/** Adds a hire's weighted price to its seller's `dayVolume`, until the hire leaves that volume. */
 function addDayVolume(
   context: ApplyContext,
   { seller, price, leavesDay }: Pick<Row<"hire">, "seller" | "price" | "leavesDay">,

@@ -7,12 +7,12 @@ import { slaTables } from "./steward/sla/tables.ts";
 import { stewardTables } from "./steward/tables.ts";
 
 /**
- * The rows of the derivation. Every table has one text primary key, `id`. It follows from the event, so an
+ * The rows of the derivation. Every table has one text primary key, `id`. The id can be computed from the event, so an
  * event costs a few look-ups by key and never a scan. Lists are rows too (see `lists.ts`).
  *
- * Column kinds: `text`, `number` (a safe integer), `bigint` (atomic units, numeric(78)), `boolean`; a
- * trailing `?` is nullable. Exact fractions are stored as text, `n` or `n/d` in lowest terms (see
- * `rational.ts`).
+ * Column kinds: `text`, `number` (a safe integer), `bigint` (a whole number that may be larger, such as atomic units or
+ * a sum of milliseconds; numeric(78) in Postgres), `boolean`. A kind with `?` at the end is nullable. Exact fractions
+ * are stored as text, `n` or `n/d` in lowest terms (see `rational.ts`).
  */
 export const tables = {
   /** One row, `state`: the time, and how far the schedule has run. */
@@ -24,7 +24,7 @@ export const tables = {
     ticks: "number",
     /** The first bucket of the schedule that may still have items that did not run. */
     scheduleBucket: "number?",
-    /** How many signals have tripped. The count at a cluster's first signal is its order of birth. */
+    /** How many signals have tripped. When a cluster's first signal trips, this count becomes the cluster's `ordinal`. */
     trips: "number",
     paramsVersion: "number",
     params: "text",
@@ -58,15 +58,15 @@ export const tables = {
      */
     origin: "text",
     /**
-     * Its largest inflow before it first declared itself. Empty if nothing had reached it by then, or if it had spent
-     * before.
+     * In a log of all transfers: its largest inflow before it was registered or agreed to be paid for an agent,
+     * whichever came first. Empty if nothing had reached it by then, or if it had spent before.
      */
     begun: "text",
     /** Whether transfers to it are searched for money that comes back to a buyer. */
     traced: "boolean",
     /**
-     * The end of the list of large transfers that reached it (see `families/keptFlows.ts`): each transfer reads this
-     * row anyway.
+     * The end of the list of large transfers that reached it (see `families/keptFlows.ts`). It is kept in this row
+     * because each transfer reads this row anyway.
      */
     reached: "number",
     reachedTail: "text",
@@ -78,9 +78,9 @@ export const tables = {
     arrived: "bigint",
   },
   /**
-   * In a relevant log: a summary of the transfers that reached a wallet before the log began to watch it. It covers
-   * the transfers that the log has reported, up to the one at `block` and `log`. From the position `watchedBlock` and
-   * `watchedLog` on, the log contains the wallet's transfers themselves.
+   * In a relevant log: a summary of the transfers that reached a wallet before the log began to watch it. The log
+   * reports these transfers later, when they matter. The summary covers those up to the place `block` and `log`. The
+   * transfers that reach the wallet after the place `watchedBlock` and `watchedLog` are in the log themselves.
    */
   inflow: {
     id: "text",
@@ -143,7 +143,7 @@ export const tables = {
     /** Whether one of its listings ever agreed to audits, and whether one of its hires was ever rolled back. */
     everConsented: "boolean",
     everElevated: "boolean",
-    /** Whether it was published as a hub, or is an escrow, after it became an agent. */
+    /** Whether it is now a hub or an escrow. It can become one after it has become an agent. */
     isHub: "boolean",
     /** Hires in the window whose latency is known, and statistics of it in milliseconds. */
     latencies: "number",
@@ -156,9 +156,9 @@ export const tables = {
     totalRatings: "number",
     /** The first day that may still have ratings in the window. */
     firstStarDay: "number",
-    /** Σ weight × price over the last 24 hours, atomic units. */
+    /** Σ weight × price over the last `volumeWindowSeconds`, atomic units. */
     dayVolume: "text",
-    /** The number of its capabilities with hires in the window, and so of its rows of `capabilityPlace`. */
+    /** The number of its capabilities with hires in the window, and of its rows of `capabilityPlace` that are in use. */
     capabilities: "number",
     distinctBuyers: "number",
     /**
@@ -170,7 +170,7 @@ export const tables = {
     ratingFamilies: "number",
     /** The sum of the families' shares of successes, in units of 10⁻⁹. */
     familyShares: "bigint",
-    /** The money that the families brought, paid and did not get back. */
+    /** The money that independent families brought from outside and paid for hires in the window, minus what came back. */
     kept: "bigint",
     /**
      * The number of families that took money back after delivery, and the number of hires whose money they took back.
@@ -183,7 +183,7 @@ export const tables = {
     windowDirect: "number",
     unreceipted: "number",
     unreceiptedValue: "bigint",
-    /** The number of deposits for it that went back without any act of the agent. */
+    /** The number of deposits for this agent that went back to the buyer without any action of this agent. */
     unanswered: "number",
     bought: "number",
     escrowBought: "number",
@@ -229,8 +229,8 @@ export const tables = {
     place: "number?",
   },
   /**
-   * The capabilities of an agent with hires in the window, `<agent>/<place>`. So they are read without the agent's
-   * other capabilities. Rows from the number of its capabilities on are not in use.
+   * The capabilities of an agent with hires in the window, `<agent>/<place>`. With these rows they are read without the
+   * agent's other capabilities. Only rows with a place below `agent.capabilities` are in use.
    */
   capabilityPlace: { id: "text", capability: "text" },
   /**
@@ -298,8 +298,8 @@ export const tables = {
   /** The first position at which `<agent>/<payee>` was agreed by a payee's own signature. */
   payee: { id: "text", block: "number", log: "number" },
   /**
-   * A payment that may belong to a hire: `<tx>/<ends of from and to>/<value>/<n>`. It is claimed if there is
-   * a hire with its log. So the row is written once and never changed.
+   * A payment that may belong to a hire: `<tx>/<ends of from and to>/<value>/<n>`. A payment is claimed if a hire with
+   * the payment's transaction and log exists. So this row is written once and never changed.
    */
   payment: {
     id: "text",
@@ -334,7 +334,8 @@ export const tables = {
     depositedTime: "number",
     /**
      * What had reached the buyer in the same block before the deposit; null if `hubTransfers` transfers had reached
-     * it by then. Zero once the escrow is settled in a later block: no loan within one block paid for it.
+     * the buyer by then. A loan within one block cannot pay for an escrow that is held beyond this block. So the value
+     * becomes zero when the escrow is settled in a later block.
      */
     arrived: "bigint?",
     tx: "text",
@@ -425,7 +426,7 @@ export const tables = {
      * changes it.
      */
     clusterSize: "number",
-    /** When its price leaves the 24-hour volume; null if it was too old to enter it. */
+    /** When its price leaves its seller's `dayVolume`; null if the hire was too old to enter it. */
     leavesDay: "number?",
     latencyMs: "number?",
     time: "number",
@@ -437,7 +438,7 @@ export const tables = {
      */
     buyerFamily: "text",
     payeeAccount: "text?",
-    /** How much of its price that family had brought from outside (see `families/brought.ts`). */
+    /** The part of the price that the buyer's family had brought from outside (see `families/brought.ts`). */
     brought: "bigint",
     /** The fee that went to a published recipient. */
     feePaid: "bigint",
@@ -483,9 +484,9 @@ export const tables = {
   ...settlementTrustTables,
   ...identityTables,
   /**
-   * `<agent>/<hire_id>` of receipts: the hire that was counted under this key, because a hire never counts twice. If
-   * the seller agreed to audits, the row also has what the seller signed first. It says whether the seller signed
-   * something else too, and which audited hire was first under this key.
+   * `<agent>/<hire_id>` of receipts: the hire that was counted under this key. This row prevents that a hire counts
+   * twice. If the seller agreed to audits, the row also has the hashes that the seller signed first, whether the seller
+   * signed other hashes too, and the first audited hire under this key.
    */
   hireKey: {
     id: "text",
@@ -498,8 +499,8 @@ export const tables = {
   /** `<buyer>/<seller>`: the pair has a free hire. Each pair counts once. */
   freeHire: { id: "text", receipt: "text" },
   /**
-   * Members in order of a number: bitmaps of the taken numbers, and the members at each number (see
-   * `orderIndex.ts`).
+   * An index of members, sorted by a number. Some rows are bitmaps of the numbers that have members. Each other row
+   * says that one member has one number (see `orderIndex.ts`).
    */
   orderIndex: { id: "text", value: "text" },
   /** Ordered sets of numbers, for medians and percentiles: a list, or nodes of a tree (see `orderedSet.ts`). */
@@ -545,8 +546,8 @@ export const tables = {
   list: { id: "text", length: "number", tail: "text" },
   listPage: { id: "text", items: "text" },
   /**
-   * Nodes of the digest's trees, by prefix of the key's hash. Before the prefix is `s` in the tree of trust scores,
-   * and `i` in the tree of identities. A node has sixteen children, separated by commas.
+   * Nodes of the digest's trees, by prefix of the key's hash. Before this prefix the ids of the tree of trust scores
+   * have `s`, and those of the tree of identities `i`. A node has sixteen children, separated by commas.
    */
   digestNode: { id: "text", children: "text" },
   /** The digest at each tick, by zero-padded block. */

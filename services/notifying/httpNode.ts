@@ -1,15 +1,26 @@
+import { addressSchema } from "tallystick-protocol/address";
 import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import { breachSteps } from "tallystick-protocol/notices/notice";
+import { breachIdSchema } from "tallystick-protocol/records/breachId";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { signRecord } from "tallystick-protocol/records/record";
-import { type Fetch, requestService } from "tallystick-sdk/requestService";
+import { type Fetch, requestService, ServiceError } from "tallystick-sdk/requestService";
 import type { LocalAccount } from "viem";
+import { z } from "zod";
 import type { BreachStep, NotifierNode, Subscription } from "./notifierNode.ts";
 
-/** The number of steps in one answer, and in one round. The rest waits for the next round. */
+/** The most steps in one answer. */
 const PAGE = 100;
-const MAX_STEPS = 5_000;
 
-/** The most subscriptions that are read: a node keeps no more. */
+/**
+ * A round stops reading after so many steps, or so many answers. The next round reads the rest. All steps of the first
+ * block are read in one round, because the next round would begin with the same block. So `MAX_STEPS` is no limit for
+ * this block. If this block has more than `MAX_PAGES` pages, the round fails.
+ */
+const MAX_STEPS = 5_000;
+const MAX_PAGES = 1_000;
+
+/** No more subscriptions are read. A node keeps fewer. */
 const MAX_SUBSCRIPTIONS = 20_000;
 
 /** The most subscriptions that are confirmed in one request. The rest waits for the next round. */
@@ -32,20 +43,25 @@ export function createHttpNode(parameters: {
   return {
     stepsFrom: async (block, signal) => {
       const steps: BreachStep[] = [];
-      let finalBlock = block - 1;
+      let [finalBlock, pages] = [block - 1, 0];
       for (let cursor: string | null = ""; cursor !== null; ) {
         const query = new URLSearchParams({ from_block: String(block), limit: String(PAGE) });
         if (cursor !== "") query.set("cursor", cursor);
         const { text } = await requestService({ baseUrl, path: `/v1/breach-steps?${query}`, signal, fetch });
-        const page = tryForeignJson(text) as StepsPage;
-        steps.push(...page.steps.map(stepOf));
+        const page: StepsPage = readAs(stepsPageForm, text, "/v1/breach-steps");
+        pages++;
+        steps.push(...page.steps.map(({ block: _, ...step }) => step));
         finalBlock = page.final_block;
         cursor = page.next_cursor;
         const last = page.steps.at(-1);
-        // An empty page is the end, even if it names a next page. Otherwise a bad node could keep a round
-        // running forever.
+        // A bad node must not keep a round running forever. So an empty page is the end, even if it names a next page.
+        // The number of pages has a limit, too.
         if (last === undefined) break;
-        if (last.block === block || steps.length < MAX_STEPS) continue;
+        if (last.block <= block) {
+          if (pages === MAX_PAGES && cursor !== null) throw endlessBlock(block);
+          continue;
+        }
+        if (steps.length < MAX_STEPS && pages < MAX_PAGES) continue;
         if (cursor === null) break;
         // The list is cut here, perhaps in the middle of the last block. So the next round reads this block again.
         return { steps, finalBlock: last.block - 1 };
@@ -73,7 +89,7 @@ export function createHttpNode(parameters: {
           signal,
           fetch,
         });
-        const page = tryForeignJson(text) as { subscriptions: Subscription[]; next: string | null };
+        const page: SubscriptionsPage = readAs(subscriptionsPageForm, text, "/v1/notices/list");
         found.push(...page.subscriptions);
         // An empty page is the end, even if it names a next page.
         after = page.subscriptions.length === 0 ? null : page.next;
@@ -83,15 +99,68 @@ export function createHttpNode(parameters: {
   };
 }
 
-type StepJson = BreachStep & { block: number };
-type StepsPage = { steps: StepJson[]; next_cursor: string | null; final_block: number };
+/** A page of steps. Of a step, only the block and the keys that a notice also has are read. */
+const stepsPageForm = z.object({
+  steps: z
+    .array(
+      z.object({
+        block: z.int(),
+        agent: addressSchema,
+        breach: breachIdSchema,
+        step: z.enum(breachSteps),
+        record: z.string().nullable(),
+        time: z.int(),
+        metric: z.string(),
+        window_days: z.int(),
+        target: z.string(),
+        breach_threshold: z.string(),
+        value: z.string(),
+        penalty: z.looseObject({ type: z.string() }),
+        suspension: z.object({ from: z.int(), until: z.int() }).nullable(),
+      }),
+    )
+    .max(PAGE),
+  next_cursor: z.string().nullable(),
+  final_block: z.int(),
+});
 
-/** The keys of a step that a notice has, and no others. */
-function stepOf(it: StepJson): BreachStep {
-  const { agent, breach, step, record, time, metric, window_days, target, breach_threshold, value } = it;
-  const { penalty, suspension } = it;
-  return {
-    ...{ agent, breach, step, record, time, metric, window_days, target },
-    ...{ breach_threshold, value, penalty, suspension },
-  };
+type StepsPage = z.output<typeof stepsPageForm>;
+
+const subscriptionsPageForm = z.object({
+  subscriptions: z.array(
+    z.object({
+      id: z.string(),
+      buyer: addressSchema,
+      url: z.url({ protocol: /^https?$/ }),
+      agents: z.array(addressSchema),
+      since: z.int(),
+      isConfirmed: z.boolean().optional(),
+    }),
+  ),
+  next: z.string().nullable(),
+});
+
+type SubscriptionsPage = z.output<typeof subscriptionsPageForm>;
+
+/** @throws ServiceError `unreadable_answer` when the answer does not have the form */
+function readAs<Form extends z.ZodType>(form: Form, text: string, path: string): z.output<Form> {
+  const read = form.safeParse(tryForeignJson(text));
+  if (read.success) return read.data;
+  const place = read.error.issues[0]?.path.join(".") || "all of it";
+  throw new ServiceError({
+    code: "unreadable_answer",
+    message: `The node's answer to ${path} does not have the expected form. Wrong is: ${place}.`,
+    hint: "Check NOTIFIER_NODE_URL. Something between this process and the node may have answered.",
+    status: 0,
+    cause: read.error,
+  });
+}
+
+function endlessBlock(block: number): ServiceError {
+  return new ServiceError({
+    code: "endless_block",
+    message: `The node gave ${MAX_PAGES} pages of steps of breaches for block ${block}, and more follow.`,
+    hint: "Check NOTIFIER_NODE_URL. No good node has so many steps in one block.",
+    status: 0,
+  });
 }

@@ -5,8 +5,8 @@ import type { Notice } from "tallystick-protocol/notices/notice";
 export type BreachStep = Omit<Notice, "id" | "subscription" | "buyer">;
 
 /**
- * An active subscription. `since`: unix seconds, from when its buyer wants notices. `isConfirmed`: settlement knows
- * that its address wants notices.
+ * An active subscription. `since`: unix seconds, from when its buyer wants notices. `isConfirmed`: settlement knows that
+ * the receiver at `url` agreed to get notices.
  */
 export type Subscription = {
   id: string;
@@ -14,17 +14,19 @@ export type Subscription = {
   url: string;
   agents: readonly Address[];
   since: number;
-  isConfirmed?: boolean;
+  isConfirmed?: boolean | undefined;
 };
 
 /**
- * The questions of a sender of notices to a node. Every call throws ServiceError when the node does not
- * answer as it should.
+ * What the sender of notices asks a node. Every call throws ServiceError when the node does not answer as it should.
  */
 export type NotifierNode = {
-  /** The steps of final blocks from a block on, in order, and the last final block. */
+  /**
+   * The steps of final blocks from a block on, in order. `steps` has all steps up to block `finalBlock`, and may have
+   * some of later blocks.
+   */
   stepsFrom: (block: number, signal: AbortSignal) => Promise<{ steps: BreachStep[]; finalBlock: number }>;
-  /** @param confirmed subscriptions whose addresses said that they want notices. Settlement may not know this yet */
+  /** @param confirmed subscriptions whose receivers agreed to get notices. Settlement may not know this yet */
   subscriptions: (
     signal: AbortSignal,
     confirmed?: readonly Pick<Subscription, "id" | "since">[],

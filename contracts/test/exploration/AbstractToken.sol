@@ -4,14 +4,14 @@ pragma solidity 0.8.37;
 import {Puppet} from "./Puppet.sol";
 
 /// @title A token that keeps the escrow's assumptions and nothing else
-/// @notice Balances are true, and the escrow's balance falls only by the escrow's transfers. The explorer chooses what
-/// a transfer does.
+/// @notice `balanceOf` never lies. The escrow's balance falls only when the escrow itself makes a transfer, though by
+/// another amount in the moods that move less or more. The explorer chooses what a transfer does.
 contract AbstractToken {
     enum Mood {
         Honest,
         Refuses,
         MovesHalf,
-        /// @notice Moves the money. Then calls the escrow: with the same call again, and with three other calls.
+        /// @notice Moves the money. After the first transfer in this mood, calls the escrow with all `calls`.
         CallsBack,
         /// @notice The sender of a transfer loses one unit more, or the receiver of a deposit gets one unit more.
         Exceeds,
@@ -50,7 +50,7 @@ contract AbstractToken {
         return _move(from, to, amount);
     }
 
-    /// @notice ERC-3009. Here the signature is over the nonce alone.
+    /// @notice EIP-3009. Here the signature is over the nonce alone.
     function receiveWithAuthorization(
         address from,
         address to,

@@ -6,12 +6,14 @@ import { endsSentence } from "./textMeasures.ts";
 type Text = { text: string };
 
 /**
- * The most links that are searched in the whole text, after they were not found as separate links in the output.
+ * If a link of the input is not among the links of the output, its text is searched in the whole output. This is done
+ * for at most so many links. Further ones count as lost.
  */
 const MAX_SEARCHES = 50;
 
 /**
- * The checks for an output that says the same as its input in other words: it must keep numbers, links and the end.
+ * The checks for an output that says the same as its input in other words. It must keep numbers and links, and must end
+ * with a whole sentence if the input does.
  */
 export const keepsContent = {
   keeps_numbers: {

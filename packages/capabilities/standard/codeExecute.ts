@@ -95,6 +95,8 @@ export const codeExecute = defineCapability({
         const expected = predictOutput(code, language, stdin);
         if (expected === undefined) return undefined;
         const { stdout } = output;
+        // Only the beginning of a cut output is compared. It is shorter than LEAST_CUT, because LEAST_CUT also counts
+        // stderr, so stdout may be shorter.
         const isSame = isCut(output)
           ? stdout.slice(0, LEAST_CUT / 2) === expected.slice(0, LEAST_CUT / 2)
           : stdout.trimEnd() === expected.trimEnd();
@@ -116,8 +118,8 @@ export const codeExecute = defineCapability({
 });
 
 /**
- * The shortest output that counts as cut, in characters. Nobody cuts a shorter output, so there `truncated` does not
- * excuse a missing line.
+ * The shortest output that counts as cut: the characters of stdout and stderr together. Nobody cuts a shorter output.
+ * If a shorter output says `truncated`, that does not excuse a missing line.
  */
 const LEAST_CUT = 1_000;
 

@@ -62,7 +62,7 @@ export function findAuditor(context: ApplyContext, operator: string, agent: stri
   return context.store.get("auditor", auditorId(operator, agent));
 }
 
-/** The row of an auditor that was assigned before, so it must exist. */
+/** The row of an agent that sent an offer or a withdrawal before, so the row must exist. */
 export function auditorRow(context: ApplyContext, operator: string, agent: string): Row<"auditor"> {
   const row = findAuditor(context, operator, agent);
   if (row === null) throw new Error(`${agent} is no auditor of ${operator}.`);
@@ -83,7 +83,7 @@ function takeOut(context: ApplyContext, auditor: Row<"auditor"> | null, capabili
     leaveRoster(context, rosterOf(auditor.operator, capability), auditor.agent);
 }
 
-/** The operators to which an agent ever offered itself. */
+/** The name of the list of the operators to which an agent ever sent an offer or a withdrawal. */
 function operatorsOf(agent: string): string {
   return `auditorFor/${agent}`;
 }

@@ -1,11 +1,17 @@
 import { bytesEqual } from "../hex.ts";
 import { nodeHash } from "./hash.ts";
 
-/** The most nodes a proof may have: trees have at most 2^63 leaves. */
+/**
+ * The most nodes that a proof may have. A tree has at most 2^63 leaves. An inclusion proof in it has at most 63 nodes,
+ * and a consistency proof can have one more.
+ */
 export const MAX_PROOF_NODES = 64;
 const MAX_SIZE = 1n << 63n;
 
-/** Whether these are possible sizes of trees: 0 ≤ size ≤ 2^63, whole. */
+/**
+ * Whether these are possible sizes of trees: whole, from 0 to 2^63 as a `bigint`, or from 0 to the largest safe integer
+ * as a `number`.
+ */
 export function areSizes(...sizes: (number | bigint)[]): boolean {
   return sizes.every((size) =>
     typeof size === "bigint" ? size >= 0n && size <= MAX_SIZE : Number.isSafeInteger(size) && size >= 0,

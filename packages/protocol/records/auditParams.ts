@@ -23,7 +23,7 @@ const isAbove = (a: string, b: string) => a.length > b.length || (a.length === b
  * audits. Times are seconds, amounts decimal strings of atomic units, rates parts per million.
  */
 export const auditParamsSchema = z.strictObject({
-  /** Operator → the pool that pays its auditors, which is a hub. */
+  /** Operator → the pool that pays its auditors. The pool counts as a hub. */
   operators: z
     .record(addressSchema, z.strictObject({ pool: addressSchema }))
     .refine(hasAtMost(MAX_AUDIT_OPERATORS), `must have at most ${MAX_AUDIT_OPERATORS} operators`)
@@ -56,7 +56,7 @@ export const auditParamsSchema = z.strictObject({
   pairSeconds: positive.default(604_800),
   /** An auditor leaves the roster after this many assignments in a row without an answer. */
   maxUnanswered: positive.default(3),
-  /** How long no auditor could be assigned to an audit before its operator may judge the hire itself. */
+  /** If no auditor could be assigned to an audit for this many seconds, its operator may judge the hire itself. */
   judgeAfterSeconds: positive.default(86_400),
   /** How long a seller keeps what an auditor may ask for. */
   disclosureSeconds: positive.default(1_209_600),
@@ -69,7 +69,10 @@ export const auditParamsSchema = z.strictObject({
   contestedMinAtomic: atomicSchema.default("100000"),
   contestedSeconds: positive.default(604_800),
 
-  /** When a capability is mature (SHP §8.3.4.1). */
+  /**
+   * When a capability is mature (SHP §8.3.4.1). `matureShare` is the highest share of the capability's verdicts of the
+   * last `matureShareSeconds` that one auditor, or the operator, may have given.
+   */
   matureAuditors: positive.default(10),
   matureClusters: positive.default(3),
   matureSeconds: positive.default(2_592_000),
@@ -77,8 +80,8 @@ export const auditParamsSchema = z.strictObject({
   matureShareSeconds: positive.default(604_800),
 
   /**
-   * An auditor with at least `minAgreement` judged verdicts leaves the roster when more than the share
-   * `maxDisagreement` of them was overruled. It may offer itself again after `removedSeconds`.
+   * An auditor with at least `minAgreement` judged verdicts leaves its rosters when the share of these verdicts that
+   * were overruled is above `maxDisagreement`. It may offer itself again after `removedSeconds`.
    */
   minAgreement: positive.default(10),
   maxDisagreement: share.default({ numerator: 3, denominator: 10 }),

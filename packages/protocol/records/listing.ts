@@ -67,8 +67,8 @@ function isHttpUrl(text: string): boolean {
 }
 
 /**
- * Whether the host is short enough in the form of DNS. This form (`xn--…`) is longer than a host in a script other
- * than Latin looks. Hosts are part of database keys.
+ * Whether the host is short enough in the form of DNS. A host in a non-Latin script is longer in this form (`xn--…`)
+ * than it looks, and its length in this form counts. There is a limit because hosts are part of database keys.
  */
 function hasShortHost(text: string): boolean {
   return (parseUrl(text)?.hostname.length ?? 0) <= MAX_HOST_LENGTH;
@@ -118,8 +118,8 @@ export function checkPayeeSignature(body: RecordBody, recover?: RecoverPublicKey
 }
 
 /**
- * The rules of a listing that need neither a clock nor a chain: the agent itself signs. Returns the faults; empty when
- * there are none.
+ * Checks the one rule of a listing that needs only the record: its signer must be the agent itself. Returns the faults;
+ * empty when there are none.
  */
 export function listingIssues(record: SignedRecord, listing: Listing): InputIssue[] {
   const issues: InputIssue[] = [];

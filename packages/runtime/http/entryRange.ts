@@ -2,12 +2,12 @@ import { InvalidInputError } from "tallystick-protocol/errors";
 import { positionOf } from "./positionOf.ts";
 
 /**
- * Reads a range of entries out of a query, which may have `from` and `to`. If they are absent, `from` is 0 and `to` is
- * the size.
+ * Reads a range of entries from a query: the entries from position `from` to before position `to`. If they are absent,
+ * `from` is 0 and `to` is the size.
  *
  * @param size the number of entries
  * @param what the size in words, for the error: "the size of this copy"
- * @throws InvalidInputError naming `from` and `to`
+ * @throws InvalidInputError naming each of the two that is wrong
  */
 export function entryRange(
   { from: fromText, to: toText }: { from: string | undefined; to: string | undefined },

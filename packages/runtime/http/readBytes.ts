@@ -1,6 +1,6 @@
 /**
- * Reads the body of an answer; undefined if it is longer than `most` bytes. Then the rest is not read. The
- * signal of the request limits the time.
+ * Reads the body of an answer; undefined if it is longer than `most` bytes. Then the rest is not read. This function
+ * has no time limit of its own: give the request a signal.
  */
 export async function readBytes(response: Response, most: number): Promise<Buffer | undefined> {
   const pieces: Uint8Array[] = [];

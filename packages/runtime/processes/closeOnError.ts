@@ -3,7 +3,7 @@ export type OnOpened = (close: () => unknown) => void;
 
 /**
  * Opens several things. If the opening ends with an error, everything that it had opened is closed, the last first.
- * Otherwise a lock or a file would stay taken until the process ends.
+ * Without this, a lock or a file would stay taken until the process ends.
  *
  * @param open calls `opened` after each thing that it opens
  * @throws the error of `open`. An error of a close is dropped, because the first error says what went wrong

@@ -5,8 +5,8 @@ import type { Listing } from "tallystick-protocol/records/listing";
 import { verifyApart } from "../verification/verifyApart.ts";
 
 /**
- * A caller's own check of a result: for `custom.*` capabilities, or to ask for more than the capability's own
- * verifier does.
+ * A caller's own check of a result. It replaces the capability's own verifier, and the seller's schemas of a `custom.*`
+ * capability.
  */
 export type Verify = (
   params: unknown,

@@ -31,7 +31,10 @@ export type JobRunnerParameters = {
   receiptWaitMs: number;
   /** How long a free hire's receipt waits for its buyer's signature, in milliseconds. */
   countersignMs: number;
-  /** How long a job with an uncertain payment waits before the next attempt, in milliseconds. */
+  /**
+   * How long a job that did not end waits before any process continues it, in milliseconds. Reasons are an uncertain
+   * payment, and an error of the store.
+   */
   restMs: number;
   /** Keeps what an auditor may ask for, before the hire counts as done. */
   disclose: (job: Job) => Promise<void>;
@@ -45,9 +48,9 @@ export type JobRunnerParameters = {
 
 export type JobRunner = {
   /**
-   * Runs a job to its end: the job says how it ended. Rejects only if the store fails, and then the job is
-   * continued later. A second call for the same job waits for the first. A job of another process is returned
-   * unchanged.
+   * Runs a job to its end, and returns it: its stage says how it ended. If its payment stays uncertain, the job is
+   * returned before its end. Rejects only if the store fails. In both cases the job is continued later. A second call
+   * for the same job waits for the first. A job on which another process works is returned as it is stored.
    */
   run: (job: Job) => Promise<Job>;
   /** The jobs that are running now. */
@@ -56,7 +59,10 @@ export type JobRunner = {
   idle: () => Promise<void>;
 };
 
-/** How often a collection with an unknown outcome is repeated immediately, and the pause in milliseconds. */
+/**
+ * How often a collection with an unknown outcome is repeated within one run. The pause before the n-th repeat is n
+ * times `COLLECT_RETRY_MS` milliseconds.
+ */
 const COLLECT_RETRIES = 2;
 const COLLECT_RETRY_MS = 300;
 
@@ -133,7 +139,8 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
       const known = running.get(job.id);
       if (known) return known;
       const run = runNow(job).finally(() => running.delete(job.id));
-      // Nobody waits for a job with a callback. Without this, an error of the disk would end the process.
+      // If the buyer gave a callback address, nobody awaits this promise. Without this handler, an error of the disk
+      // would end the process.
       run.catch((error) =>
         log("A job could not go on.", { job: job.id, stage: job.stage, error: String(error) }),
       );
@@ -173,8 +180,8 @@ function createSteps(
     try {
       const { capability, buyer, hireId } = job;
       const context = { capability, buyer, hireId, signal: late.signal };
-      // The hash is made before the handler runs, because the handler may change the params. Params without a
-      // hash must fail here, where no money has moved.
+      // The hash is made before the handler runs, because the handler may change the params. Params that cannot be
+      // hashed must fail here: nothing is collected yet, and an escrow can still send the money back.
       const params = paramsHash(job.params);
       const result = await Promise.race([(async () => handler(job.params, context))(), isLate]);
       // The stored result is exactly the JSON that is sent, even if the handler returned something else, such

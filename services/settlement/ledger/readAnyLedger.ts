@@ -18,8 +18,8 @@ import { verifyLines } from "./verifyLines.ts";
 export type VerifiedFile = VerifiedLedger & { otherLayouts: OtherLayouts };
 
 /**
- * Verifies a ledger file of any origin and in any layout, in constant memory. It uses all cores if the file
- * is long, canonical and good. Otherwise it goes line by line.
+ * Verifies a ledger file of any origin and in any layout, in constant memory. Without `onEntry` it uses all cores if
+ * the file is long, canonical and good. Otherwise it goes line by line.
  *
  * @param onEntry called with every entry in turn, after it was checked; `number` is its line, from 1
  * @throws LedgerLineError naming the first bad line

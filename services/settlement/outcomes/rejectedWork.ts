@@ -22,14 +22,15 @@ const lineSchema = z.strictObject({
 type Rejected = z.output<typeof lineSchema>;
 
 /**
- * Proposals that were rejected for their content, in hours that are not reported yet. They leave no entry in
- * the ledger, so they are kept in a file of their own. It is written before the agent gets its answer. At a
- * start the file is emptied if everything in it was reported.
+ * Proposals that were rejected for their content, in the hours that are not reported yet and, after a start, in the last
+ * reported hour. They leave no entry in the ledger, so they are kept in a file of their own. The file is written before
+ * the agent gets its answer. At a start the file is emptied if all its proposals are of hours before the last reported
+ * one.
  */
 export class RejectedWork {
   readonly #file: AppendFile;
   readonly #hours = new Map<number, Tally>();
-  /** The last reported hour. Nothing is added to it any more. */
+  /** The last reported hour, or -1. No new proposal is added to it or to an earlier hour. */
   #told: number;
 
   private constructor(file: AppendFile, told: number, lines: readonly Rejected[]) {
@@ -42,8 +43,8 @@ export class RejectedWork {
    * Opens the file in a ledger's folder, which must be locked. An incomplete last line is removed, because its
    * proposal got no answer.
    *
-   * @param told the last hour that the ledger reports; -1 for none. Its proposals are kept, because reporting
-   * it again must give the same record
+   * @param told the last hour that has a report in the ledger, or -1. The proposals of that hour are kept too: if it is
+   * reported again, the record must be the same
    * @throws TallystickError `rejected_corrupt` naming the line when the file is not what was written
    */
   static async open(folder: string, told: number, onFailure: (error: Error) => void): Promise<RejectedWork> {
@@ -70,8 +71,8 @@ export class RejectedWork {
   }
 
   /**
-   * Adds a rejected proposal with its time in unix seconds. Resolves when it is on disk. Proposals above the
-   * limit of an hour are left out.
+   * Adds a rejected proposal with its time in unix seconds. Resolves when it is on disk. An agent has at most
+   * `MAX_OUTCOMES` rejected proposals in an hour; more are not stored.
    */
   async add({ agent, complexity, time }: Omit<Rejected, "hour"> & { time: number }): Promise<void> {
     const hour = Math.max(Math.floor(time / HOUR), this.#told + 1);
