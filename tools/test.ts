@@ -18,14 +18,16 @@ export type RunAllTestsParameters = {
   build?: boolean;
 };
 
-/** The number of cores plus two, at most four, because many tests mostly wait for a chain, a Postgres or a node. */
+/** Two more than the cores, because most tests mostly wait for a chain, a Postgres or a node; never more than four. */
 const LANES = Math.min(4, availableParallelism() + 2);
 
 /**
  * Runs every check and test of the repository, each with its output visible, and ends with one line that counts them:
- * `N passed, N failed`. A check (lint, build, types) counts as one. Up to four run at a time, and more while cores are idle.
+ * `N passed, N failed`. A check (lint, build, types) counts as one. At most `LANES` run at a time. While cores are idle,
+ * further ones start.
  *
- * @returns the exit code: 0 only when nothing failed and every runner ran at least one test
+ * @returns the exit code: 0 if nothing failed, 1 if something failed, 130 after a signal. A runner without a test counts
+ * as failed
  */
 export async function runAllTests({
   files = [],

@@ -24,7 +24,7 @@ export const tables = {
     ticks: "number",
     /** The first bucket of the schedule that may still have items that did not run. */
     scheduleBucket: "number?",
-    /** How many signals have tripped. When a cluster's first signal trips, this count becomes the cluster's `ordinal`. */
+    /** How many signals have tripped. When the first signal of a cluster trips, this count becomes its `ordinal`. */
     trips: "number",
     paramsVersion: "number",
     params: "text",
@@ -158,7 +158,7 @@ export const tables = {
     firstStarDay: "number",
     /** Σ weight × price over the last `volumeWindowSeconds`, atomic units. */
     dayVolume: "text",
-    /** The number of its capabilities with hires in the window, and of its rows of `capabilityPlace` that are in use. */
+    /** The number of its capabilities with hires in the window. So many of its rows of `capabilityPlace` are in use. */
     capabilities: "number",
     distinctBuyers: "number",
     /**
@@ -170,7 +170,10 @@ export const tables = {
     ratingFamilies: "number",
     /** The sum of the families' shares of successes, in units of 10⁻⁹. */
     familyShares: "bigint",
-    /** The money that independent families brought from outside and paid for hires in the window, minus what came back. */
+    /**
+     * The money that independent families brought from outside and paid for hires in the window, minus the money that
+     * came back to them.
+     */
     kept: "bigint",
     /**
      * The number of families that took money back after delivery, and the number of hires whose money they took back.

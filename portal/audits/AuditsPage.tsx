@@ -94,7 +94,9 @@ function Known({ audits: all }: { audits: Audits }) {
       <section class="card" aria-labelledby="assignments">
         <div class="head">
           <h2 id="assignments">Who was asked</h2>
-          <span class="soft">the latest first; a late assignment is unanswered</span>
+          <span class="soft">
+            the newest first; an assignment counts as unanswered if its time is over without a verdict
+          </span>
         </div>
         <DataTable
           caption="Assignments"
@@ -107,7 +109,7 @@ function Known({ audits: all }: { audits: Audits }) {
       </section>
       <section class="card" aria-labelledby="audited">
         <div class="head">
-          <h2 id="audited">Hires that may be or were audited</h2>
+          <h2 id="audited">Hires that were audited, or may still be</h2>
           {params !== null && (
             <span class="soft">
               {formatNumber(params.audit.ratePpm / 10_000)}% are drawn.{" "}
@@ -143,9 +145,9 @@ const MORE: [name: keyof OperatorFigures, text: string][] = [
   ["contested", "Drawn because of a refund after delivery"],
   ["rolledBack", "Decided: rolled back"],
   ["dismissed", "Decided: dismissed"],
-  ["issued", "Verdicts that it gave itself"],
-  ["historyAgreed", "Decisions that mature auditors agreed with"],
-  ["historyDiffered", "Decisions that mature auditors did not agree with"],
+  ["issued", "Verdicts by the operator itself"],
+  ["historyAgreed", "Decisions that auditors confirmed once the capability was mature"],
+  ["historyDiffered", "Decisions that auditors contradicted once the capability was mature"],
   ["canariesRevealed", "Revealed lists of arranged hires"],
 ];
 

@@ -2,9 +2,9 @@ import pg from "pg";
 import type { ViewNames } from "./schemaNames.ts";
 
 /**
- * The statement that points the views at the tables of a schema, which docs/operators.md shows. It is one
- * transaction and does not wait for readers. Earlier statements read the old tables, later ones the new
- * tables.
+ * The SQL statement that makes the views show the tables of another schema. docs/operators.md shows it. It is one
+ * transaction and does not wait for readers. Statements that begin before it ends read the old tables. Later statements
+ * read the new tables.
  *
  * @param schema the schema of the tables
  */

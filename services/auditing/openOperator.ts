@@ -27,7 +27,7 @@ import { createPaymentDesk } from "./paymentDesk.ts";
 import { periodBudget } from "./periodBudget.ts";
 import { createRefundDesk } from "./refundDesk.ts";
 
-/** How long a signed payment can be used, in seconds. A process without notes pays nobody for this time. */
+/** How long a signed payment can be used, in seconds. A process whose store is empty waits this long before it pays. */
 const VALID_SECONDS = 1_800;
 
 /** How many auditors are asked at once. */
@@ -92,7 +92,7 @@ export async function openOperator(parameters: OpenOperatorParameters): Promise<
     if (typeof index !== "number") throw unreadableAnswer();
     return { ledger: named, index };
   };
-  // Hires that an earlier process left unfinished are resumed, in any state.
+  // Unfinished hires of an earlier process are resumed, at whatever stage they stopped.
   const resumed = await buyer.resume(anyAnswer).catch((error) => {
     log("Unfinished hires of auditors could not be resumed.", { error });
     return [];

@@ -6,9 +6,9 @@ import type { ChallengedHire, OperatorNode, RolledBackEscrow } from "./operatorN
 import type { PaymentDesk } from "./paymentDesk.ts";
 import type { RefundDesk } from "./refundDesk.ts";
 
-/** What an operator's process handles, as of the last round. Amounts are atomic units, times unix seconds. */
+/** What an operator's process has done, and what waits for it. Amounts are atomic units, times unix seconds. */
 export type OperatorState = {
-  /** When the last complete round ended, by this process's clock; 0 before the first. */
+  /** When the last round without a failure ended, by this process's clock; 0 before the first. */
   roundAt: number;
   /** The time of the node's last tick. */
   nodeTime: number;
@@ -19,7 +19,7 @@ export type OperatorState = {
   refunded: number;
   paidAtomic: bigint;
   failures: number;
-  /** As of the last round. */
+  /** These fields are as of the last round. If a part of the round failed, its fields are of an earlier round. */
   openAssignments: number;
   paymentsWaiting: number;
   paymentsRefused: number;
@@ -36,7 +36,7 @@ export type RoundParameters = {
   /** Absent without a key of an arbiter. */
   refunds?: RefundDesk | undefined;
   canaries: CanaryDesk;
-  /** The pool's own address. The parameters have to name it. */
+  /** The pool's address. The node's params must name the same pool. */
   pool: string;
   /** The time of the last final block, in unix seconds. */
   finalTime: () => Promise<number>;

@@ -5,8 +5,8 @@ import type { Notice } from "tallystick-protocol/notices/notice";
 export type BreachStep = Omit<Notice, "id" | "subscription" | "buyer">;
 
 /**
- * An active subscription. `since`: unix seconds, from when its buyer wants notices. `isConfirmed`: settlement knows that
- * the receiver at `url` agreed to get notices.
+ * An active subscription. `since`: unix seconds, from when its buyer wants notices. `isConfirmed`: settlement knows
+ * that the receiver at `url` agreed to get notices.
  */
 export type Subscription = {
   id: string;

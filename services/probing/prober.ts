@@ -44,7 +44,10 @@ export type ProberParameters = {
   testUplink: () => Promise<boolean>;
   send: (body: RecordBody) => Promise<{ hash: string }>;
   log: Log;
-  /** How long a failure waits for an answer of another host before the uplink is tested, in milliseconds. */
+  /**
+   * After a failed look: how long to wait for an answer of any other host. If none comes, the uplink is tested.
+   * Milliseconds.
+   */
   uplinkDelayMs?: number;
   ca?: string;
   ask?: (question: Question) => Promise<Answer>;
@@ -92,7 +95,10 @@ export class Prober {
   #slot = -1;
   #plan: Planned[] = [];
   #next = 0;
-  /** Hosts whose turn in this slot has come, even if their request is still waiting. */
+  /**
+   * Hosts whose visit in this slot has begun, even if their request is still waiting, and hosts that need no visit in
+   * this slot. A host whose time comes while the uplink is lost is not among them.
+   */
   readonly #begun = new Set<string>();
   #closedTo = 0;
   #closing: Promise<void> | undefined;
@@ -226,10 +232,10 @@ export class Prober {
       await this.#table.load(listings(), dayOf(slotOf(now())));
       this.#listingsRead = now();
       await writeWhole(path.join(folder, "listings.json"), JSON.stringify(this.#table.targets()));
-      // New hosts get their turn in this slot, if it is not over yet.
+      // New hosts are still visited in this slot, while the slot lasts.
       this.#replan();
     } catch (error) {
-      log("The node's listings could not be read. The earlier listings stay.", { error });
+      log("The node's listings could not be read or stored. The next reading tries again.", { error });
     }
   }
 
@@ -237,7 +243,7 @@ export class Prober {
   tick(): void {
     const { now } = this.#it;
     const slot = slotOf(now());
-    // If the clock goes back by one slot at most, the prober waits until the time has passed again.
+    // If the clock goes back by at most one slot, no visit begins until the clock is again where it was.
     if (slot < this.#slot - 1) this.#goBackTo(slot);
     if (slot > this.#slot) {
       this.#slot = slot;

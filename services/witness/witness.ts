@@ -22,7 +22,10 @@ export type WitnessParameters = {
   name: string;
   /** Its Ed25519 seed, 32 bytes. Use this seed only for the witness. */
   seed: Uint8Array;
-  /** The keys of the logs that it cosigns. A log may have several keys. A signature by one of them is enough. */
+  /**
+   * The keys of the logs that it cosigns. A log may have several keys. A valid signature by one of them is enough, if
+   * no signature by another of them is invalid.
+   */
   logs: readonly NoteVerifierKey[];
   store: WitnessStore;
   /** Unix seconds. */
@@ -86,7 +89,10 @@ export class Witness {
     return line;
   }
 
-  /** The signatures of the log's own keys. Each key is tried once, even if many lines name it. */
+  /**
+   * The signatures of the log's own keys. Throws if there is none, if one is invalid, or if two lines name the same
+   * key.
+   */
   #requireLog(note: SignedNote, origin: string): NoteSignature[] {
     const keys = this.#parameters.logs.filter(({ name }) => name === origin);
     if (keys.length === 0) {
@@ -135,7 +141,7 @@ function requireConsistent(
     code: "inconsistent",
     message:
       lastSize === size
-        ? `Size ${size} was cosigned with another root.`
+        ? `The size is still ${size}, so the root must be the same, and the proof must be empty.`
         : `The proof does not show that size ${size} continues size ${lastSize}.`,
     hint: "If the proof is right, the log has two histories: stop writing, and compare it with its copies.",
   });
@@ -154,7 +160,7 @@ function notSigned(origin: string): Refusal {
   return new Refusal({
     status: 403,
     code: "not_signed",
-    message: `The checkpoint does not carry one good signature of a key that this witness knows for ${JSON.stringify(origin)}.`,
+    message: `A key that this witness knows for ${JSON.stringify(origin)} must sign the checkpoint. Its signature is missing, invalid or repeated.`,
     hint: "Compare the log's verifier key (GET /v1/ledger/key) with the witness's list.",
   });
 }

@@ -19,7 +19,7 @@ const COPIED = [
 
 export type ScratchCopy = {
   folder: string;
-  /** Puts code into the built artifact of a target, where the tests deploy it from. */
+  /** Replaces the bytecode in a target's artifact. The tests deploy the contract from this artifact. */
   install: (target: Target, code: Code) => void;
   remove: () => void;
 };

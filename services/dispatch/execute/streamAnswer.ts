@@ -65,8 +65,7 @@ export async function streamAnswer(
     maxRetries: 0,
     abortSignal: both,
     telemetry: { isEnabled: false },
-    // OpenAI is asked not to store the request. Without its strict mode OpenAI also accepts schemas that this mode
-    // does not support.
+    // OpenAI is asked not to store the request. Its strict mode is off, because it supports fewer schemas.
     providerOptions: { openai: { store: false, strictJsonSchema: false } },
     onError: () => {},
   });
@@ -92,7 +91,7 @@ export async function streamAnswer(
         return { text, ended: part.finishReason, answeredBy, tokens };
       }
     }
-    throw new Error("the stream ended without an end");
+    throw new Error("the stream stopped before its `finish` part");
   } catch (error) {
     signal.throwIfAborted();
     throw error instanceof CallFailure ? error : failureOf(error);
@@ -102,8 +101,8 @@ export async function streamAnswer(
 }
 
 /**
- * Asks for JSON of a given form, and parses it here once. The SDK would parse it again at every piece of a
- * stream, which takes quadratic time.
+ * Asks for JSON of a given form, and gives its text without parsing it. The SDK would parse the text again at every
+ * piece of a stream, which takes quadratic time.
  */
 function jsonAnswer(schema: object | undefined): OutputInterface<string, never, never> {
   return {
@@ -135,7 +134,8 @@ function tokensOf(
   const fits = [input, output, cachedInput, reasoning].every(
     (it) => Number.isSafeInteger(it) && it >= 0 && it <= limits.context + limits.output,
   );
-  // Some vendors count the reasoning tokens apart from the tokens of the answer.
+  // Some vendors do not include reasoning tokens in the output tokens. So the larger of the two numbers is taken as the
+  // output.
   return fits
     ? { input, cachedInput: Math.min(cachedInput, input), output: Math.max(output, reasoning), reasoning }
     : undefined;
@@ -151,7 +151,7 @@ function failureOf(error: unknown): CallFailure {
   const { statusCode: status, responseHeaders } = error;
   const isBusy = status === 408 || status === 409 || status === 429 || status >= 500;
   return new CallFailure(status === 429 || status === 529 ? "overloaded" : `http_${status}`, {
-    // A gateway may have let the request through before it failed.
+    // Other errors of the server are not free: a gateway may have passed the request on before it failed.
     isFree: status < 500 || status === 503 || status === 529,
     isRetryable: isBusy,
     retryAfterMs: retryAfterOf(responseHeaders),
@@ -171,7 +171,7 @@ function retryAfterOf(headers: { [name: string]: string } | undefined): number |
   return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
 }
 
-/** The error of {@link limitedFetch}, which the SDK wraps into its own errors. */
+/** Whether this is the error `answer_too_large` of `models/limitedFetch.ts`. The SDK wraps it into its own errors. */
 function isTooLarge(error: unknown): boolean {
   let it = error;
   for (let depth = 0; depth < 8 && it instanceof Error; depth++, it = it.cause)

@@ -81,10 +81,10 @@ export type Task = {
 
 /**
  * Reads a task: `{task_id, goal?, capability?, params?, output_schema?, key?, action?, keywords?, kind?, client?, private?,
- * samples?, max_cost_usd?, deadline_ms?}`. It has a goal, or a capability with params, or both.
+ * samples?, max_cost_usd?, deadline_ms?}`. It has a goal, a capability, or both. Params need a capability.
  *
- * @param client the asking client, if the task does not name one
- * @throws InvalidInputError naming every field at fault
+ * @param client the name of the asking client. If the task names a client too, that name is added after this one
+ * @throws InvalidInputError naming fields at fault
  */
 export async function readTask(value: unknown, client: string): Promise<Task> {
   const size = jsonSizeProblem(value);
@@ -98,7 +98,7 @@ export async function readTask(value: unknown, client: string): Promise<Task> {
   if (params !== undefined && capability === undefined)
     issues.push({ field: "params", message: "need a capability, and the task names none" });
   if (output_schema !== undefined && capability !== undefined)
-    issues.push({ field: "output_schema", message: "is the capability's: leave it out" });
+    issues.push({ field: "output_schema", message: "must be absent: the capability already has an output schema" });
   if (issues.length > 0) throw new InvalidInputError({ issues });
   const outputSchema =
     capability === undefined
@@ -166,8 +166,8 @@ function requireKeys(schema: JsonSchema): void {
 }
 
 /**
- * The update of the shared state that an answer becomes in the ledger. Keys that the schema does not name are
- * left out.
+ * Makes the change of the shared state that the ledger stores for an answer. Without a `key`, the names in the answer
+ * become the keys of the shared state. Names that the schema does not have are left out.
  */
 export function dataUpdateOf(task: Task, answer: unknown): { [key: string]: unknown } {
   const action = task.action === undefined ? {} : { action: task.action };

@@ -12,10 +12,12 @@ export type World = {
   table: ModelTable;
   /** The dispatcher's name in the ledger. */
   dispatcher: string;
+  /** The service that settles the answers, and the key for it. */
   settlement: Settlement;
   files: TaskFiles;
   budget: CallBudget;
   openModel: (model: Model) => OpenedModel;
+  /** The ledger's figures for earlier tasks of a kind. They show how hard such tasks are. */
   recordOf: (kind: string, signal: AbortSignal) => Promise<KindRecord>;
   spans: Spans;
   /** Milliseconds since 1970. */

@@ -21,8 +21,9 @@ const SIDE_MS = 10_000;
 const MAX_SAMPLES = 20_000;
 
 /**
- * The work at a host in a slot. It reads robots.txt when that is due. It looks whether the host is up. It asks for one
- * agent that was not asked for on this day.
+ * The work at a host in a slot. It reads robots.txt when that is due. If the host serves an agent, it looks whether the
+ * host is up. For each agent that lists the host, it checks once a day whether the payment terms that the host answers
+ * name this agent, or its payee, as the receiver. In a slot it does so for at most one agent.
  */
 export class HostVisits {
   readonly #it: VisitParameters;
@@ -32,7 +33,7 @@ export class HostVisits {
     this.#it = parameters;
   }
 
-  /** Whether there is work at a host in a slot. Hosts that serve nobody are asked once a day. */
+  /** Whether there is work at a host in a slot. A host that serves nobody is only asked once a day for each agent. */
   isDue(host: Host, slot: number): boolean {
     const { memory } = this.#it;
     if (this.#isRobotsDue(host.key, slot)) return true;
@@ -41,9 +42,9 @@ export class HostVisits {
   }
 
   /**
-   * Does the work that is due. Each request is written down before it is sent.
+   * Does the work that is due. The visit is written down before its first request.
    *
-   * @param isWanted tells whether the slot is still running
+   * @param isWanted tells whether a request may still be sent: the slot is running, and the uplink is not lost
    * @throws when the disk refuses an observation
    */
   async visit(host: Host, slot: number, isWanted: () => boolean): Promise<void> {
@@ -125,7 +126,7 @@ export class HostVisits {
     if (outcome.serves) this.#noteServed(visit, target.agent);
   }
 
-  /** Asks for one agent, once a day, whether the host's terms pay it. */
+  /** Checks for one agent whether the payment terms that the host answers name it, or its payee, as the receiver. */
   async #askFor(visit: Visit, agent: Address): Promise<void> {
     const listings = visit.host.agents.get(agent) ?? [];
     const target = listings[dayOf(visit.slot) % Math.max(1, listings.length)];
@@ -171,8 +172,9 @@ export class HostVisits {
     const url = `${endpoint.replace(/\/$/, "")}${path}`;
     const reply = await visit.ask({ url, headers: headersOf(this.#it.asker), timeoutMs: SIDE_MS });
     if (reply === "skipped") return "skipped";
-    // A seller without a schema must accept any params.
+    // It is unknown whether the seller has a schema. The next look asks again.
     if ("failed" in reply || reply.answer.status >= 500) return {};
+    // A seller without a schema must accept any params.
     const sample = reply.answer.status === 200 ? fittingSample(capability, reply.answer.text) : {};
     if (this.#samples.size >= MAX_SAMPLES) this.#samples.clear();
     this.#samples.set(key, sample);
@@ -180,6 +182,10 @@ export class HostVisits {
   }
 }
 
+/**
+ * The outcome of a request for terms. `skipped`: it was not sent. `ours`: it failed, but the failure is the prober's own,
+ * such as a lost uplink (`visit.isOurs`). Both say nothing about the host.
+ */
 type Terms =
   | "skipped"
   | "ours"

@@ -18,12 +18,12 @@ export type MonitoringRow = {
   differs: boolean;
 };
 
-/** The most guarantees that are read from an answer. An agent has no more. */
+/** The most guarantees that an answer may have. An answer with more is refused. */
 const MAX_GUARANTEES = 64;
 
 /**
  * Two shares count as equal if they differ by at most 0.01. Two latencies count as equal if they differ by at most a
- * tenth of the measured latency. They are measured at different times.
+ * tenth of the measured latency. The tolerance is needed because the agent and the prober measure at different times.
  */
 const SHARE_TOLERANCE = 0.01;
 const LATENCY_TOLERANCE = 0.1;

@@ -22,10 +22,10 @@ const lineSchema = z.strictObject({
 type Rejected = z.output<typeof lineSchema>;
 
 /**
- * Proposals that were rejected for their content, in the hours that are not reported yet and, after a start, in the last
- * reported hour. They leave no entry in the ledger, so they are kept in a file of their own. The file is written before
- * the agent gets its answer. At a start the file is emptied if all its proposals are of hours before the last reported
- * one.
+ * Proposals that were rejected for their content. They are of the hours that are not reported yet and, after a start, of
+ * the last reported hour. They leave no entry in the ledger, so they are kept in a file of their own. The file is
+ * written before the agent gets its answer. At a start the file is emptied if all its proposals are older than the last
+ * reported hour.
  */
 export class RejectedWork {
   readonly #file: AppendFile;
@@ -111,7 +111,7 @@ function readLine(text: string, number: number): Rejected {
     throw new TallystickError({
       code: "rejected_corrupt",
       message: `${REJECTED_FILE} line ${number}: it differs from what was written.`,
-      hint: "The file of rejected proposals was changed by hand, or damaged. Restore it from a copy, or remove it. If it is removed, the rejections of that hour are not reported.",
+      hint: "The file of rejected proposals was changed by hand, or damaged. Restore it from a copy, or remove it. If you remove the file, the rejections of the hours in it are not reported.",
       cause,
     });
   }

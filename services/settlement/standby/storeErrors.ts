@@ -5,7 +5,7 @@ export function takenOver(position: number): TallystickError {
   return new TallystickError({
     code: "ledger_taken_over",
     message: `Another process writes the ledger: entry ${position} is not from this process.`,
-    hint: "Nothing of this was written. This process ends. When it is started again, it waits as the stand-by.",
+    hint: "Your request was not written. This process ends. When it is started again, it waits as the stand-by.",
   });
 }
 
@@ -14,7 +14,7 @@ export function leaseLost(): TallystickError {
   return new TallystickError({
     code: "ledger_taken_over",
     message: "Another process has the ledger's lease.",
-    hint: "This process ends. When it is started again, it waits as the stand-by. It was probably stopped, or cut off from the database, for longer than LEDGER_LEASE_SECONDS.",
+    hint: "This process ends. When it is started again, it waits as the stand-by. This process was probably paused, or had no connection to the database, for longer than LEDGER_LEASE_SECONDS.",
   });
 }
 
@@ -32,7 +32,7 @@ export function storeUnavailable(cause: unknown): TallystickError {
   return new TallystickError({
     code: "store_unavailable",
     message: `The shared store does not answer: ${reasonOf(cause)}.`,
-    hint: "Check LEDGER_STORE_URL and the database. A request without an answer may be settled. Send it again: the same record gets the same entry.",
+    hint: "Check LEDGER_STORE_URL and the database. A request that got no answer is perhaps settled. Send it again: the same record gets the same entry.",
     cause,
   });
 }
