@@ -48,9 +48,10 @@ export type JobRunnerParameters = {
 
 export type JobRunner = {
   /**
-   * Runs a job to its end, and returns it: its stage says how it ended. If its payment stays uncertain, the job is
-   * returned before its end. Rejects only if the store fails. In both cases the job is continued later. A second call
-   * for the same job waits for the first. A job on which another process works is returned as it is stored.
+   * Runs a job to its end, and returns it: its stage says how it ended. If it cannot go on now although its payment may
+   * have happened, the job is returned before its end. Rejects only if the store fails. In both cases the job is
+   * continued later. A second call for the same job waits for the first. A job on which another process works is
+   * returned as it is stored.
    */
   run: (job: Job) => Promise<Job>;
   /** The jobs that are running now. */

@@ -98,7 +98,10 @@ export async function readTask(value: unknown, client: string): Promise<Task> {
   if (params !== undefined && capability === undefined)
     issues.push({ field: "params", message: "need a capability, and the task names none" });
   if (output_schema !== undefined && capability !== undefined)
-    issues.push({ field: "output_schema", message: "must be absent: the capability already has an output schema" });
+    issues.push({
+      field: "output_schema",
+      message: "must be absent: the capability already has an output schema",
+    });
   if (issues.length > 0) throw new InvalidInputError({ issues });
   const outputSchema =
     capability === undefined

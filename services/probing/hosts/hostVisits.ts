@@ -183,8 +183,8 @@ export class HostVisits {
 }
 
 /**
- * The outcome of a request for terms. `skipped`: it was not sent. `ours`: it failed, but the failure is the prober's own,
- * such as a lost uplink (`visit.isOurs`). Both say nothing about the host.
+ * The outcome of a request for terms. `skipped`: it was not sent. `ours`: it failed, but the failure is the prober's
+ * own, such as a lost uplink (`visit.isOurs`). Both say nothing about the host.
  */
 type Terms =
   | "skipped"

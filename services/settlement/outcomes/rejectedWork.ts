@@ -22,8 +22,8 @@ const lineSchema = z.strictObject({
 type Rejected = z.output<typeof lineSchema>;
 
 /**
- * Proposals that were rejected for their content. They are of the hours that are not reported yet and, after a start, of
- * the last reported hour. They leave no entry in the ledger, so they are kept in a file of their own. The file is
+ * Proposals that were rejected for their content. They are of the hours that are not reported yet and, after a start,
+ * of the last reported hour. They leave no entry in the ledger, so they are kept in a file of their own. The file is
  * written before the agent gets its answer. At a start the file is emptied if all its proposals are older than the last
  * reported hour.
  */
