@@ -76,7 +76,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   );
   gauge("requests_waiting", "Requests that wait for their turn.", sources.waitingRequests);
   gauge("reports_waiting", "Parts of reports that are not settled yet.", sources.waitingReports);
-  gauge("uplink_lost", "1 while the prober itself is cut off and records nothing.", () =>
+  gauge("uplink_lost", "1 while the prober itself has no connection and reports nothing.", () =>
     Number(sources.isUplinkLost()),
   );
   gauge(

@@ -292,7 +292,7 @@ builder.queryFields((t) => ({
   audits: t.connection(
     {
       description:
-        "Hires that may be or were audited, the latest first. A page narrowed by several filters may be short (see agents).",
+        "Hires that may be or were audited, the latest first. With several filters a page may have fewer rows than asked for, although more follow (see agents).",
       type: AuditRef,
       args: {
         orderDirection: t.arg({ type: OrderDirection }),

@@ -163,7 +163,7 @@ builder.queryFields((t) => ({
   auditAssignments: t.connection(
     {
       description:
-        "The assignments of audits, the latest first. With an auditor and `open: true`: what it has to judge now. A page narrowed by several filters may be short (see agents).",
+        "The assignments of audits, the latest first. With an auditor and `open: true`: what it has to judge now. With several filters a page may have fewer rows than asked for, although more follow (see agents).",
       type: AuditAssignmentRef,
       args: {
         orderDirection: t.arg({ type: OrderDirection }),

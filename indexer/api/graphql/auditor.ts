@@ -183,7 +183,7 @@ builder.queryField("auditors", (t) =>
   t.connection(
     {
       description:
-        "The agents' offers to operators to audit hires, by operator and agent. A page narrowed by several filters may be short (see agents).",
+        "The agents' offers to operators to audit hires, by operator and agent. With several filters a page may have fewer rows than asked for, although more follow (see agents).",
       type: AuditorRef,
       args: { orderDirection: t.arg({ type: OrderDirection }), where: t.arg({ type: AuditorFilter }) },
       resolve: (_, { where, ...args }, context) => listPage(args, context, auditorList(where ?? {})),

@@ -136,7 +136,7 @@ builder.queryFields((t) => ({
   escrows: t.connection(
     {
       description:
-        "Escrows, the latest deposit first. A page narrowed by several filters may be short (see agents).",
+        "Escrows, the latest deposit first. With several filters a page may have fewer rows than asked for, although more follow (see agents).",
       type: EscrowRef,
       args: { orderDirection: t.arg({ type: OrderDirection }), where: t.arg({ type: EscrowFilter }) },
       resolve: (_, { where, ...args }, context) => {

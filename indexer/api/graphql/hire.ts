@@ -36,7 +36,7 @@ const HireEvidence = builder.enumType("HireEvidence", {
 
 export const HireRef = builder.objectRef<Row<"hire">>("Hire").implement({
   interfaces: [NodeRef],
-  description: "A counted hire: a payment on the chain, with the record that says what was paid for.",
+  description: "A counted hire: a payment on the chain, with the receipt that says what was paid for, if there is one.",
   fields: (t) => ({
     id: t.id({
       description: "For a direct hire its payment's `<tx>-<log>`, for an escrow hire `<escrow>-hire`.",
@@ -68,7 +68,7 @@ export const HireRef = builder.objectRef<Row<"hire">>("Hire").implement({
     refundAfterDelivery: t.exposeBoolean("refundAfterDelivery"),
     clusterSize: t.exposeInt("clusterSize", {
       description:
-        "The size of the cluster that buyer and seller shared when the hire was counted, else 1. The hire weighs 1 divided by this.",
+        "The size of the cluster that buyer and seller shared when the hire was counted, else 1. The hire weighs 1 divided by this. If a hub is published late, this becomes 1.",
     }),
     weight: t.float({ resolve: weightOf }),
     latencyMs: t.field({ type: "SafeInt", nullable: true, resolve: ({ latencyMs }) => latencyMs }),
@@ -156,7 +156,7 @@ builder.queryFields((t) => ({
   hires: t.connection(
     {
       description:
-        "Counted hires, the latest first. A page narrowed by several filters may be short (see agents).",
+        "Counted hires, the latest first. With several filters a page may have fewer rows than asked for, although more follow (see agents).",
       type: HireRef,
       args: { orderDirection: t.arg({ type: OrderDirection }), where: t.arg({ type: HireFilter }) },
       resolve: (_, { where, ...args }, context) => hirePage(args, context, where ?? {}),

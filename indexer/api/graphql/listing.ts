@@ -94,7 +94,7 @@ builder.queryField("listings", (t) =>
   t.connection(
     {
       description:
-        "Live listings. Default order: the search rank. A page narrowed by filters may be short (see agents).",
+        "Live listings. Default order: the search rank. With filters a page may have fewer rows than asked for, although more follow (see agents).",
       type: ListingRef,
       args: {
         orderDirection: t.arg({ type: OrderDirection }),

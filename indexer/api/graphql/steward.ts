@@ -230,7 +230,7 @@ builder.queryField("trustScores", (t) =>
     {
       type: ScoreRef,
       description:
-        "Agents by their trust score, the highest first. A page narrowed by a tier may be short (see agents).",
+        "Agents by their trust score, the highest first. With a tier a page may have fewer rows than asked for, although more follow (see agents).",
       args: {
         orderDirection: t.arg({ type: OrderDirection }),
         minScore: t.arg.float(),
