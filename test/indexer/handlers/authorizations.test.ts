@@ -77,7 +77,7 @@ describe("Authorizations", () => {
         async (logs, other, to, by, forks) => {
           const process = new Authorizations();
           const database: { kept: Authorization | null } = { kept: null };
-          const at = Math.max(0, to - by);
+          const at = Math.min(logs.length, Math.max(0, to - by));
           const before = await read(process, logs.slice(0, at), database);
           const { kept } = database;
           await read(process, logs.slice(at, to), database);
