@@ -36,7 +36,8 @@ const HireEvidence = builder.enumType("HireEvidence", {
 
 export const HireRef = builder.objectRef<Row<"hire">>("Hire").implement({
   interfaces: [NodeRef],
-  description: "A counted hire: a payment on the chain, with the receipt that says what was paid for, if there is one.",
+  description:
+    "A counted hire: a payment on the chain, with the receipt that says what was paid for, if there is one.",
   fields: (t) => ({
     id: t.id({
       description: "For a direct hire its payment's `<tx>-<log>`, for an escrow hire `<escrow>-hire`.",

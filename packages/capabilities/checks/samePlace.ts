@@ -85,7 +85,9 @@ function narrowest(parts: string[]): string[] | undefined {
   for (const part of parts) {
     const meanings = REGIONS.get(plain(part));
     if (meanings === undefined) continue;
-    regions = [...new Set((regions ?? meanings).flatMap((one) => meanings.flatMap((it) => smaller(one, it))))];
+    regions = [
+      ...new Set((regions ?? meanings).flatMap((one) => meanings.flatMap((it) => smaller(one, it)))),
+    ];
   }
   return regions;
 }

@@ -489,7 +489,7 @@ describe("SLAs: penalties", () => {
     expect(rows(relevant, "slaClaim")).to.deep.equal(rows((await log.derive()).store, "slaClaim"));
 
     // The harmed buyer gives a receipt for the same money, because it sold work to the agent. Then the money paid only
-// for that work.
+    // for that work.
     log.receipt(wallet(300), AGENT, { tx: right, amount: 142_857, log_index: at, buyer_signature: "0x01" });
     expect((await breachOf(log)).paid).to.equal(0n);
     pay(right, at);

@@ -273,9 +273,7 @@ const recordRow = (type: RecordType): Verifier => ({
     ...(type === "claim" || type === "endorsement"
       ? []
       : [{ at: /^sent\.signer (?:missing|null)/, why: NOBODY_NAMED }]),
-    ...(isBoundType(type)
-      ? []
-      : [{ at: /^ledger/, why: "listings and receipts are not bound to a ledger" }]),
+    ...(isBoundType(type) ? [] : [{ at: /^ledger/, why: "listings and receipts are not bound to a ledger" }]),
   ],
 });
 
