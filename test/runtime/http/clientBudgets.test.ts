@@ -98,8 +98,10 @@ describe("the budget of a client", () => {
       const second = new Promise<void>((resolve) => {
         const end = loud.takeTurn(() => {
           begun.push("second");
-          resolve();
-          queueMicrotask(() => end?.());
+          queueMicrotask(() => {
+            end?.();
+            resolve();
+          });
         });
       });
       const ended = performance.now();
