@@ -47,7 +47,7 @@ export type ClientBudget = {
   readonly statements: Turns;
   /** Counts a request that costs no points. Returns false if the client sends them too fast. */
   countFree: () => boolean;
-  /** Counts a refusal. Returns the number of refusals since the client's last accepted request. */
+  /** Counts a refusal. Returns the number of refusals since the client last asked no faster than it earns points. */
   refuse: () => number;
   /**
    * Counts a delayed answer until `release` is called. Returns undefined if too many answers are delayed
@@ -246,7 +246,8 @@ export class ClientBudgets {
       for (const other of this.#lightTurns === 0 ? [...this.#yielding] : []) this.#beginNext(other);
     });
     if (atOnce > 0 && queue.size >= waiting && !this.#mayBegin(state)) return undefined;
-    state.refusals = 0;
+    // A flood gets an answer now and then, and its other requests must not become prompt refusals again.
+    if (this.#isLight(state)) state.refusals = 0;
     queue.add(run);
     this.#beginNext(state);
     return giveBack;

@@ -4,7 +4,7 @@ import { PROBLEM_MEDIA_TYPE, problem } from "tallystick-protocol/problem";
 import type { ClientBudget } from "./clientBudgets.ts";
 import type { Pipeline } from "./pipelineOf.ts";
 
-/** This many refusals in a row are answered at once. After them each refusal is delayed. */
+/** This many refusals are answered at once. After them each refusal is delayed, until the client asks less. */
 export const PROMPT_REFUSALS = 16;
 
 const SMALL_BYTES = 64 * 1024;
@@ -38,7 +38,7 @@ export function refuseRequest(
 }
 
 /**
- * Answers a refusal. The first {@link PROMPT_REFUSALS} in a row are answered at once, the next refusals after a
+ * Answers a refusal. The first {@link PROMPT_REFUSALS} are answered at once, the next refusals after a
  * second or more (`holdMs`). Only a limited number of a client's refusals wait at the same time.
  *
  * @param connection when it closes, the answer is no longer needed

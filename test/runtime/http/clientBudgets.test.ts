@@ -138,11 +138,15 @@ describe("the budget of a client", () => {
       });
   });
 
-  it("counts refusals until a request is accepted", () => {
+  it("counts refusals until a client that asks little is served", () => {
     const budgets = open();
     expect([1, 2, 3].map(() => budgets.of("a").refuse())).to.deep.equal([1, 2, 3]);
     budgets.of("a").takeTurn(() => {});
     expect(budgets.of("a").refuse()).to.equal(1);
+    // An answer for a client that asks too much does not count.
+    budgets.of("a").charge(9);
+    budgets.of("a").takeTurn(() => {});
+    expect(budgets.of("a").refuse()).to.equal(2);
   });
 
   it("counts each open stream once, until it is closed", () => {
