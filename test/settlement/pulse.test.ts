@@ -42,7 +42,8 @@ describe("the pulse", () => {
     expect(error).to.be.instanceOf(LedgerLineError).with.property("line", 2);
     writeFileSync(service.ledger.path, text);
     await service.beat?.();
-    writeFileSync(service.ledger.path, text.replace("custom.pulse.a", "custom.pulse.x") + text.slice(0, 0));
+    const grown = readFileSync(service.ledger.path, "latin1");
+    writeFileSync(service.ledger.path, grown.replace("custom.pulse.a", "custom.pulse.x"));
     const old = await service.beat?.().catch((reason: unknown) => reason);
     expect(old, "an older line is read again").to.be.instanceOf(LedgerLineError).with.property("line", 1);
     expect(service.ledger.size).to.equal(4);

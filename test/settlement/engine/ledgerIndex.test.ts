@@ -324,9 +324,18 @@ describe("the index of a ledger, on disk", () => {
         .with.property("line", line);
     });
 
-    it("leaves no files behind", async () => {
+    it("leaves no files behind, whatever the result is", async () => {
+      const left = () => readdirSync(folder.path).filter((name) => name === CHECK_FOLDER);
+      // A killed process has left this folder.
+      mkdirSync(path.join(folder.path, CHECK_FOLDER));
+      writeFileSync(path.join(folder.path, CHECK_FOLDER, INDEX_FILE), "half");
       await compare();
-      expect(readdirSync(folder.path)).to.not.contain(CHECK_FOLDER);
+      expect(left(), "equal").to.deep.equal([]);
+      const stopped = await found(() => Promise.reject(new Error("the service stops")));
+      expect([stopped?.message, left()]).to.deep.equal(["the service stops", []]);
+      const ledgerFile = path.join(folder.path, "ledger.jsonl");
+      writeFileSync(ledgerFile, readFileSync(ledgerFile, "latin1").replace('"t8"', '"t9"'));
+      expect([(await found())?.code, left()]).to.deep.equal(["ledger_line", []]);
     });
   });
 });

@@ -258,7 +258,7 @@ describe("the check of a ledger and of its copies", () => {
       );
     });
 
-    it("names the place where a line is missing, repeated, replaced, or rewritten with a correct hash", async () => {
+    it("names the place where a line is missing, repeated, replaced, joined with the next, or rewritten with a correct hash", async () => {
       const good = lines();
       const of = async (texts: string[]) => {
         have(texts);
@@ -267,6 +267,7 @@ describe("the check of a ledger and of its copies", () => {
       expect(await of(good.toSpliced(20, 1))).to.deep.equal([21]);
       expect(await of(good.toSpliced(20, 0, good[20]!))).to.deep.equal([22]);
       expect(await of(good.with(20, "{}"))).to.deep.equal([21]);
+      expect(await of(good.toSpliced(20, 2, `${good[20]}${good[21]}`))).to.deep.equal([21]);
       const other = await ledgerOf(60, "rewritten");
       const theirs = readFileSync(other.path, "latin1").trimEnd().split("\n");
       expect(await of([...good.slice(0, 30), ...theirs.slice(30)])).to.deep.equal([31]);

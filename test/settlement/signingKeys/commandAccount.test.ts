@@ -7,9 +7,9 @@ import { anchorTypedData } from "tallystick-protocol/ledger/anchor";
 import {
   type Hex,
   keccak256,
+  type LocalAccount,
   parseTransaction,
   recoverTransactionAddress,
-  recoverTypedDataAddress,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
@@ -126,11 +126,16 @@ describe("a key behind a signing command", () => {
     expect(execFileSync("sh", limited, { encoding: "utf8", stdio: "pipe" }).trim()).to.equal("signer_failed");
   });
 
-  it("signs correctly when two signatures are requested at the same time", async () => {
-    const account = by();
-    const both = await Promise.all([account.signTypedData(terms), account.signMessage({ message: "y" })]);
-    expect(both[0]).to.equal(await here.signTypedData(terms));
-    expect(await recoverTypedDataAddress({ ...terms, signature: both[0] } as never)).to.equal(here.address);
+  it("runs one command at a time if several signatures are requested at once, and continues after a failure", async () => {
+    const messages = ["one", "refuse", "two"];
+    const sign = async (account: LocalAccount): Promise<string[]> =>
+      Promise.all([
+        ...messages.map((message) => account.signMessage({ message }).catch(({ code }) => code)),
+        account.signTypedData(terms),
+      ]);
+    const wanted = await sign(here);
+    expect(await sign(by("alone"))).to.deep.equal(wanted.with(1, "signer_failed"));
+    expect(asked().map(({ message }) => message)).to.deep.equal([...messages, undefined]);
   });
 
   it("is configured as a list of words, with its account; a key may be in a file instead", () => {

@@ -18,9 +18,11 @@ import { signReceipts } from "../../../tools/bench/ledger/signedReceipts.ts";
 import { type CuttingProxy, cuttingProxy } from "../../../tools/bench/standby/cuttingProxy.ts";
 import { openRpcProxy } from "../../sdk/support/rpcProxy.ts";
 import { startSdkChain } from "../../sdk/support/sdkChain.ts";
+import { bound } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 const KEY = `0x${"55".repeat(32)}` as const;
+const operator = privateKeyToAccount(`0x${"77".repeat(32)}`);
 
 /** Long enough that a busy machine can renew the lease in time, and short enough for a test to wait. */
 const LEASE_SECONDS = 2;
@@ -376,9 +378,10 @@ describe("machines that share a ledger", () => {
     await untilCode(mixed, "store_contradicts");
   });
 
-  it("hold a proposal only if the store has it too, and show proposals that another machine held", async () => {
-    const a = await open("a");
-    const b = await open("b");
+  it("hold a proposal only if the store has it too, and show and release proposals that another machine held", async () => {
+    const OPERATOR = operator.address;
+    const a = await open("a", { OPERATOR });
+    const b = await open("b", { OPERATOR });
     const { app, ledger } = await serving(a);
     const headers = { authorization: "Bearer key" };
     const body = JSON.stringify({
@@ -398,9 +401,25 @@ describe("machines that share a ledger", () => {
     const { status, id } = (await answer.json()) as { status: string; id: string };
     expect(status).to.equal("ESCROWED");
     await a.close();
+    const waitingAt = async ({ app: at }: SettlementService) => {
+      const list = await (await at.request("/v1/reviews", { headers })).json();
+      return (list as { items: { id: string }[] }).items.map((it) => it.id);
+    };
+    const decision = { proposal: id, decision: "release", reason: "looked at it" };
+    const review = JSON.stringify(await bound("review", decision, operator));
+    const releaseAt = async ({ app: at }: SettlementService) => {
+      const reply = await at.request(`/v1/reviews/${id}`, { method: "POST", body: review });
+      const { released } = (await reply.json()) as { released?: { index: number } };
+      return [reply.status, released?.index];
+    };
     const taken = await serving(b);
-    const waiting = await (await taken.app.request("/v1/reviews", { headers })).text();
-    expect(waiting).to.contain(id);
+    expect(await waitingAt(taken)).to.deep.equal([id]);
+    expect(await releaseAt(taken)).to.deep.equal([201, 1]);
+    await b.close();
+    // A third machine takes the proposal from the store, and its review from the ledger.
+    const third = await serving(await open("c", { OPERATOR }));
+    expect(await waitingAt(third)).to.deep.equal([]);
+    expect([await releaseAt(third), third.ledger.size]).to.deep.equal([[200, 1], 2]);
   });
 
   it("hand over from a writer that cannot write to a stand-by that can write, and never to one that cannot write", async () => {

@@ -1,5 +1,5 @@
 // A signing command with one of the possible ways to answer: `signer.mjs KEYFILE WAY`.
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 
 const [, , keyFile, way = "good"] = process.argv;
@@ -25,6 +25,14 @@ const ways = {
   "a complaint": () => {
     process.stderr.write(`no such key \u001b[31m${"secret ".repeat(1_000)}`);
     process.exit(3);
+  },
+  // Ends with an error if another command with this key runs at the same time, or if it is asked to refuse.
+  alone: () => {
+    mkdirSync(`${keyFile}.running`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+    rmdirSync(`${keyFile}.running`);
+    if (asked.message === "refuse") process.exit(3);
+    return ways.good();
   },
   never: () => {
     setInterval(() => {}, 1_000);
