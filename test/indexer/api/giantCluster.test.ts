@@ -106,11 +106,31 @@ describe("a giant cluster", () => {
     expect(database.statements).to.be.at.most(60);
   });
 
-  it("gives the ids of all its clusters, beside the first page of its members", async () => {
-    const { data, errors } = await ask(
-      `{ a: cluster(id: "clst_part0499") { members(first: 100) { nodes { id } } mergedIds } }`,
-    );
-    expect(errors).to.equal(undefined);
-    expect((data.a as unknown as { mergedIds: string[] }).mergedIds).to.have.length(PARTS);
+  it("gives the ids of all its clusters, and its members page by page", async () => {
+    type Page = {
+      members: { nodes: { id: string }[]; pageInfo: { hasNextPage: boolean; endCursor: string } };
+      mergedIds: string[];
+    };
+    const pageAfter = async (cursor?: string): Promise<Page> => {
+      const after = cursor ? `, after: "${cursor}"` : "";
+      const { data, errors } = await ask(
+        `{ a: cluster(id: "clst_part0499") { members(first: 100${after}) { nodes { id } pageInfo { hasNextPage endCursor } } mergedIds } }`,
+      );
+      expect(errors).to.equal(undefined);
+      return data.a as unknown as Page;
+    };
+    const first = await pageAfter();
+    const second = await pageAfter(first.members.pageInfo.endCursor);
+    const ids = Array.from({ length: PARTS }, (_, part) => `clst_part${String(part).padStart(4, "0")}`);
+    expect(first.mergedIds).to.deep.equal(ids);
+    // The members of the first part come first, by their registration, and then those of the second part.
+    const inOrder = Array.from({ length: 200 }, (_, n) => {
+      const member = Math.floor(n / (MEMBERS / PARTS)) + PARTS * (n % (MEMBERS / PARTS));
+      return `0x${(member + 1_000_000).toString(16).padStart(40, "0")}`;
+    });
+    for (const [n, { members }] of [first, second].entries()) {
+      expect(members.nodes.map(({ id }) => id)).to.deep.equal(inOrder.slice(100 * n, 100 * n + 100));
+      expect(members.pageInfo.hasNextPage).to.equal(true);
+    }
   });
 });

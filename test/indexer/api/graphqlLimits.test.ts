@@ -137,11 +137,14 @@ describe("GraphQL limits", () => {
   describe("of time and size", () => {
     const server = (db: never, limits: Partial<Limits>) =>
       graphqlServer({ ...dependencies, db, limits: { ...LIMITS, ...limits } });
-    const codeFrom = async (yoga: ReturnType<typeof graphqlServer>, query: string) => {
+    const answerFrom = async (yoga: ReturnType<typeof graphqlServer>, query: string) => {
       const response = await yoga.fetch(`http://node/graphql?query=${encodeURIComponent(query)}`);
       const body = (await response.json()) as Answer;
-      return body.errors?.[0]?.extensions.code;
+      const retryAfter = response.headers.get("retry-after");
+      return { code: body.errors?.[0]?.extensions.code, status: response.status, retryAfter };
     };
+    const codeFrom = async (yoga: ReturnType<typeof graphqlServer>, query: string) =>
+      (await answerFrom(yoga, query)).code;
 
     it("end a query that takes too long, and start none of its later reads", async () => {
       let asked = 0;
@@ -156,15 +159,17 @@ describe("GraphQL limits", () => {
       expect(asked).to.equal(2);
     });
 
-    it("give a code when the database ended the statement, has no free connection, or has locked tables", async () => {
+    it("give a code when the database ended the statement, and 503 when it has no free connection or locked tables", async () => {
       const canceled = databaseOf(() =>
         Promise.reject(Object.assign(new Error("canceled"), { code: "57014" })),
       );
       expect(await codeFrom(server(canceled, {}), "{ agents { nodes { id } } }")).to.equal("QUERY_TIMEOUT");
       const full = databaseOf(() => Promise.reject(new Error("timeout exceeded when trying to connect")));
-      expect(await codeFrom(server(full, {}), "{ agents { nodes { id } } }")).to.equal("OVERLOADED");
       const locked = databaseOf(() => Promise.reject(Object.assign(new Error("locked"), { code: "55P03" })));
-      expect(await codeFrom(server(locked, {}), "{ agents { nodes { id } } }")).to.equal("OVERLOADED");
+      for (const busy of [full, locked]) {
+        const answer = await answerFrom(server(busy, {}), "{ agents { nodes { id } } }");
+        expect(answer).to.deep.equal({ code: "OVERLOADED", status: 503, retryAfter: "5" });
+      }
     });
 
     it("refuse an answer that would be too large", async () => {

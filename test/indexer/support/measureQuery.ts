@@ -5,12 +5,12 @@ import { rowsRead } from "./rowsRead.ts";
 
 type ApiDatabase = Awaited<ReturnType<typeof openApiDatabase>>;
 
-/** The number of rows that all statements of a query read, and the number of objects in its answer. */
+/** The number of rows that all statements of a query read, its answer, and the number of objects in the answer. */
 export async function measureQuery(
   app: Hono,
   database: ApiDatabase,
   query: string,
-): Promise<{ read: number; given: number; plans: string }> {
+): Promise<{ read: number; given: number; plans: string; data: object }> {
   const { read, plans, body } = await measureRequest(app, database, "/graphql", {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -18,7 +18,7 @@ export async function measureQuery(
   });
   const { data, errors } = body as { data: object; errors?: unknown };
   expect(errors, JSON.stringify(errors)).to.equal(undefined);
-  return { read, given: nodesIn(data), plans };
+  return { read, given: nodesIn(data), plans, data };
 }
 
 /** The number of rows that all statements of a request read, and its answer. */

@@ -142,15 +142,15 @@ describe("insights", () => {
   });
 
   it("refuse an agent with private metrics, an unknown agent, and malformed requests", async () => {
+    const refusalOf = async (path: string) => {
+      const refused = await api.app.request(`/v1/insights/${path}`);
+      return [refused.status, ((await refused.json()) as { code: string }).code];
+    };
     for (const part of ["series", "percentiles"]) {
-      const refused = await api.app.request(`/v1/insights/agents/${secret}/${part}`);
-      expect([refused.status, ((await refused.json()) as { code: string }).code]).to.deep.equal([
-        403,
-        "private_metrics",
-      ]);
-      expect((await api.app.request(`/v1/insights/agents/${wallet(0xabc)}/${part}`)).status).to.equal(404);
+      expect(await refusalOf(`agents/${secret}/${part}`)).to.deep.equal([403, "private_metrics"]);
+      expect(await refusalOf(`agents/${wallet(0xabc)}/${part}`)).to.deep.equal([404, "unknown_agent"]);
     }
-    expect((await api.app.request(`/v1/insights/agents/${busy}/series?days=400`)).status).to.equal(400);
-    expect((await api.app.request("/v1/insights/capabilities/Text/series")).status).to.equal(400);
+    for (const bad of [`agents/${busy}/series?days=400`, "capabilities/Text/series"])
+      expect(await refusalOf(bad), bad).to.deep.equal([400, "invalid_input"]);
   });
 });

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { createApi } from "../../../../indexer/api/app.ts";
 import { graphqlServer } from "../../../../indexer/api/graphql/server.ts";
 import { type ApiStory, cast, node, openApiStory } from "../../support/apiStory.ts";
 
@@ -112,7 +113,7 @@ describe("REST: the market, clusters and escrows", () => {
     expect((await problemOf("/v1/escrows/1"))[0]).to.equal(400);
   });
 
-  it("hides the figures of capabilities if insights are sold, and refuses to order by them", async () => {
+  it("hides the figures of capabilities if insights are sold, also in cursors, and refuses to order by them", async () => {
     const sold = graphqlServer({
       db: story.database.db,
       operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },
@@ -134,6 +135,35 @@ describe("REST: the market, clusters and escrows", () => {
     expect(data?.agent).to.deep.equal({ history: null, series: null });
     const refused = await ask("{ capabilities(orderBy: HIRES) { nodes { capability } } }");
     expect(refused.errors?.[0]?.extensions.code).to.equal("PAYMENT_REQUIRED");
+    // A cursor has the figures of its order, so the default order is another one here.
+    const page = "{ nodes { capability } pageInfo { endCursor } }";
+    const pages = await ask(
+      `{ first: capabilities(first: 2) ${page} same: capabilities(first: 2, orderBy: LISTINGS) ${page} }`,
+    );
+    const { first, same } = pages.data as unknown as { first: object; same: object };
+    expect(first).to.deep.equal(same);
+  });
+
+  it("hides the same figures in REST", async () => {
+    const app = createApi({
+      db: story.database.db,
+      operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },
+      node,
+      settlementUrl: null,
+      insightsPrice: {
+        ...{ amount: 1n, payTo: busy, chainId: node.chainId, facilitator: "http://127.0.0.1:9" },
+        token: { address: cast.hub, name: "USDC", version: "2" },
+      },
+    });
+    const answer = await app.request("/v1/capabilities");
+    const { capabilities } = (await answer.json()) as { capabilities: { window: object | null }[] };
+    expect(capabilities).to.have.length.above(3);
+    for (const row of capabilities) expect(row).to.include({ window: null });
+    const byHires = await app.request("/v1/capabilities?order=hires");
+    expect([byHires.status, ((await byHires.json()) as { code: string }).code]).to.deep.equal([
+      400,
+      "invalid_input",
+    ]);
   });
 
   it("refuses a cursor of another list", async () => {
