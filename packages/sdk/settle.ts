@@ -55,8 +55,8 @@ export type SettleParameters = {
   maxAttempts?: number;
   fetch?: Fetch;
   /**
-   * Ends the waits before a proposal. A proposal that was sent is always awaited, because its outcome would
-   * be unknown otherwise. The work does not get this signal.
+   * Ends the waits before a proposal. After it has aborted, nothing is proposed. A proposal that was sent is always
+   * awaited, because its outcome would be unknown otherwise. The work does not get this signal.
    */
   signal?: AbortSignal;
 };
@@ -101,6 +101,7 @@ export async function settle(parameters: SettleParameters): Promise<SettleResult
     }
     signal?.throwIfAborted();
     await onProposing?.({ parentHash, contextHash });
+    signal?.throwIfAborted();
     const answer = await propose(parameters, context, known.draft);
     const hasDrifted = answer.status === "REJECTED" && answer.reason === DRIFT;
     if (!hasDrifted) return await conclude(answer, attempts);

@@ -254,15 +254,54 @@ describe("an agent's loop of settlement", () => {
     expect(service.ledger.size).to.equal(1);
   });
 
-  it("stops if its signal aborts while the work runs", async () => {
-    const stop = new AbortController();
-    const work = async () => {
-      stop.abort(new Error("enough"));
-      return draft({ count: 1 });
+  /** Calls `stop` at a request with this number for a path. The request gets no answer. */
+  const hangAt =
+    (path: string, stop: () => void, number = 1) =>
+    (input: string, init?: RequestInit): Promise<Response> => {
+      if (!input.includes(path) || --number !== 0) return fetch(input, init);
+      stop();
+      return new Promise(() => {});
     };
-    const error = await run({ work, signal: stop.signal }).catch((reason: Error) => reason.message);
-    expect(error).to.equal("enough");
-    expect(service.ledger.size).to.equal(0);
+  const waits: { [where: string]: (stop: () => void) => Partial<SettleParameters> } = {
+    "it looks for the proposal of an earlier process": (stop) => ({
+      proposedOn: ["ab".repeat(32)],
+      fetch: hangAt("/v1/status/", stop),
+    }),
+    "it reads the context": (stop) => ({ fetch: hangAt("/v1/context", stop) }),
+    "the work runs": (stop) => ({
+      work: async () => {
+        stop();
+        return draft({ count: 1 });
+      },
+    }),
+    "the proposal is stored": (stop) => ({ onProposing: stop }),
+    "it reads the context again": (stop) => ({
+      fetch: hangAt("/v1/context", stop, 2),
+      work: async () => {
+        await run({ taskId: "other", work: async () => draft({ elsewhere: 1 }) });
+        return draft({ count: 1 });
+      },
+    }),
+  };
+  for (const [where, changes] of Object.entries(waits)) {
+    it(`proposes nothing if its signal aborts while ${where}`, async () => {
+      const stop = new AbortController();
+      const { signal } = stop;
+      const stopped = run({ ...changes(() => stop.abort(new Error("enough"))), signal });
+      expect(await stopped.catch((reason: Error) => reason.message)).to.equal("enough");
+      expect((await service.get("/v1/status/task-1")).status).to.equal(404);
+    });
+  }
+
+  it("waits for the answer to a proposal that it sent, also if its signal aborts", async () => {
+    const stop = new AbortController();
+    const { signal } = stop;
+    const slow = async (input: string, init?: RequestInit) => {
+      if (input.endsWith("/v1/settle")) stop.abort(new Error("enough"));
+      return fetch(input, init);
+    };
+    expect(await run({ signal, fetch: slow })).to.include({ status: "SETTLED", index: 0 });
+    expect(memory.count).to.equal(1);
   });
 
   it("passes on the service's reason for a refusal", async () => {
