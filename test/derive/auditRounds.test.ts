@@ -126,6 +126,13 @@ describe("a verdict", () => {
 
 describe("an auditor", () => {
   const askedOf = async (log: EventLog) => (await only(log)).asked.map((it) => it.auditor);
+  /** The auditors on the roster, by their places. */
+  const rosterOf = async (log: EventLog) => {
+    const { store } = await log.derive();
+    const size = store.rows("roster").get(`${AUDITED}/text.translate`)?.size ?? 0;
+    const places = Array.from({ length: size }, (_, n) => `${AUDITED}/text.translate/${n}`);
+    return places.map((place) => store.rows("rosterPlace").get(place)?.auditor);
+  };
 
   it("must be in Tier 2, and must have a success in the capability", async () => {
     const log = scene({ auditors: 0 });
@@ -154,20 +161,29 @@ describe("an auditor", () => {
   it("gets the next place on the roster when it reaches Tier 2, and loses the place with the tier", async () => {
     const log = scene({ auditors: 0 });
     for (const n of [53, 51, 52]) offer(log, wallet(n));
-    const rosterAt = async () => {
-      const { store } = await log.derive();
-      const size = store.rows("roster").get(`${AUDITED}/text.translate`)?.size ?? 0;
-      const places = Array.from({ length: size }, (_, n) => `${AUDITED}/text.translate/${n}`);
-      return places.map((place) => store.rows("rosterPlace").get(place)?.auditor);
-    };
-    expect(await rosterAt()).to.deep.equal([]);
+    expect(await rosterOf(log)).to.deep.equal([]);
     log.hire(wallet(52), wallet(99));
     log.hire(wallet(51), wallet(99));
-    expect(await rosterAt()).to.deep.equal([wallet(52), wallet(51)]);
+    expect(await rosterOf(log)).to.deep.equal([wallet(52), wallet(51)]);
     log.hire(wallet(52), wallet(99), { verification: { all_passed: false, checks: {} } });
-    expect(await rosterAt()).to.deep.equal([wallet(51)]);
+    expect(await rosterOf(log)).to.deep.equal([wallet(51)]);
     log.hire(wallet(53), wallet(99));
-    expect(await rosterAt()).to.deep.equal([wallet(51), wallet(53)]);
+    expect(await rosterOf(log)).to.deep.equal([wallet(51), wallet(53)]);
+  });
+
+  it("has a place before auditors with higher addresses that reach Tier 2 in the same event", async () => {
+    const log = scene({ auditors: 0 });
+    const auditors = [53, 52, 51].map(wallet);
+    for (const auditor of auditors) {
+      offer(log, auditor);
+      log.after(60).hire(auditor, wallet(99), { passed: false });
+    }
+    log.after(DAY);
+    for (const auditor of auditors) log.hire(auditor, wallet(99));
+    expect(await rosterOf(log)).to.deep.equal([]);
+    // The failures are more than 30 days old at this tick, and the successes are not.
+    log.after(29 * DAY + 600).tick();
+    expect(await rosterOf(log)).to.deep.equal([51, 52, 53].map(wallet));
   });
 
   it("is not the buyer, not the seller, and not in a cluster with one of them", async () => {

@@ -88,6 +88,16 @@ describe("a task of a dispatcher", () => {
     ]);
   });
 
+  it("goes to the next tier after an unsure answer", async () => {
+    scene.models.say = ({ model }) => ({ answer: "Rome", confidence: model === "small" ? 0.2 : 0.95 });
+    const outcome = await scene.dispatcher().dispatch(TASK);
+    expect(outcome).to.include({ status: "SETTLED", tier: "standard", escalations: 1, calls: 2 });
+    const [{ payload }] = await scene.entries();
+    const { escalations } = payload.agent_metadata.dispatch;
+    expect(escalations.map((it: { from: string }) => it.from)).to.deep.equal(["thrifty"]);
+    expect(escalations[0].why).to.contain("Confidence 0.2");
+  });
+
   it("ends with a closing entry when no tier can do it; the entry has the total cost and no answer", async () => {
     scene.models.say = () => ({ answer: "Rome", confidence: 0.2 });
     const outcome = await scene.dispatcher().dispatch(TASK);

@@ -73,7 +73,7 @@ describe("what strangers send to the portal", () => {
       expect(execFileSync("/bin/sh", ["-c", `printf %s ${shellWord(word)}`]).toString()).to.equal(word);
   });
 
-  it("can choose only a node with an HTTPS URL, and a very long URL is read quickly", () => {
+  it("can choose only a node with an HTTPS URL or on this machine, and a very long URL is read quickly", () => {
     const of = (node: string) => nodeUrlOf(`https://portal.example/p/?node=${encodeURIComponent(node)}`);
     expect(of("https://portal.example/p/")).to.deep.equal({
       url: "https://portal.example/p",
@@ -81,9 +81,13 @@ describe("what strangers send to the portal", () => {
     });
     expect(of("https://portal.example/other").isOther).to.equal(true);
     expect(of("https://n.example/a/")).to.deep.equal({ url: "https://n.example/a", isOther: true });
+    for (const here of ["http://localhost:42069", "http://127.0.0.1:8080"])
+      expect(of(`${here}/`)).to.deep.equal({ url: here, isOther: true });
     for (const bad of [
       "javascript:alert(1)",
       "http://n.example",
+      "http://localhost.n.example",
+      "http://localhost@n.example",
       "data:,x",
       `https://n.example/${"/".repeat(LONG)}x`,
     ])

@@ -3,8 +3,8 @@ export type Change = { path: string; what: string; input: unknown };
 
 type Step = string | number;
 
-/** The approximate number of positions at which a string is changed. */
-const MAX_POSITIONS = 12;
+/** A longer string is changed at so many positions or more, and at less than twice as many. */
+const POSITIONS = 12;
 
 /**
  * Changes every field of an input, one at a time, at every depth. A text gets another character, or becomes shorter,
@@ -49,7 +49,7 @@ function* changesAt(
 
 function* sameType(value: unknown): Generator<[what: string, by: unknown]> {
   if (typeof value === "string") {
-    const every = Math.max(1, Math.floor(value.length / MAX_POSITIONS));
+    const every = Math.max(1, Math.floor(value.length / POSITIONS));
     for (let at = 0; at < value.length; at += every) yield [`other at ${at}`, withOther(value, at)];
     if (value.length > 0) {
       yield ["other at the end", withOther(value, value.length - 1)];

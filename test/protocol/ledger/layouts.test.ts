@@ -187,7 +187,7 @@ describe("the layout of a ledger's lines", () => {
     expect((await refused(`\ufeff${canonical}`)).reason).to.match(/expected a value/);
   });
 
-  it("does not change the leaf, which is computed from the canonical line", () => {
+  it("does not change the leaf and the root, which are computed from the canonical line", async () => {
     const chain = new LedgerChain({ layout: "any" });
     const line = ` ${canonical}`;
     const checked = chain.nextEntry(line);
@@ -195,6 +195,8 @@ describe("the layout of a ledger's lines", () => {
     expect(checked.leafHash).to.deep.equal(lineLeafHash(canonical));
     const frontier = new MerkleFrontier();
     frontier.append(checked.leafHash);
+    const { root } = await verifyLedgerLines([canonical]);
+    expect(frontier.root()).to.deep.equal(root);
     expect(chain.otherLayouts).to.deep.equal({ count: 1, firstLine: 1 });
   });
 
