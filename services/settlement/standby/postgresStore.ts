@@ -146,8 +146,8 @@ export function postgresStore({ url, key, ledger, leaseMs, log }: PostgresStoreP
       await ask("release", text, [ledger, holder]);
     },
     putHeld: async ({ id, line }) => {
-      const text = `INSERT INTO ${STORE_SCHEMA}.held VALUES ($1, $2, $3, $4) ON CONFLICT (ledger, id) DO NOTHING`;
-      await ask("hold", text, [ledger, id, line, sealHeld(key, ledger, line)]);
+      const values = [ledger, id, line, sealHeld(key, ledger, line), holder];
+      return (await ask("hold", HOLD, values)).rowCount === 1;
     },
     heldIds: async (after) => {
       const text = `SELECT id FROM ${STORE_SCHEMA}.held WHERE ledger = $1 AND id > $2 ORDER BY id LIMIT ${IDS_TOGETHER}`;
@@ -182,6 +182,18 @@ VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
 ON CONFLICT (ledger) DO UPDATE SET holder = excluded.holder, until = excluded.until
 WHERE kept.holder = excluded.holder OR kept.until < clock_timestamp()
   OR kept.until > clock_timestamp() + ${LONGEST_LEASE}`;
+
+/**
+ * Stores a held proposal if this process has the lease. The lock on the lease lasts until the row is stored. So the next
+ * process gets the lease before this statement, or after the row is there to be read. A row that was stored before stays
+ * as it is, and is counted too.
+ */
+const HOLD = `WITH mine AS (
+  SELECT 1 FROM ${STORE_SCHEMA}.lease WHERE ledger = $1 AND holder = $5 FOR SHARE
+)
+INSERT INTO ${STORE_SCHEMA}.held AS kept (ledger, id, line, seal)
+SELECT $1::text, $2::text, $3::text, $4::text FROM mine
+ON CONFLICT (ledger, id) DO UPDATE SET id = kept.id`;
 
 /** Notes that a process stands by. Forgets the processes that were not seen for an hour. */
 const STAND_BY = `WITH gone AS (

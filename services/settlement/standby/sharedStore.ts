@@ -44,8 +44,12 @@ export type SharedStore = {
   handOver: () => Promise<boolean>;
   /** Gives the lease back. */
   release: () => Promise<void>;
-  /** Stores a held proposal's line, once for each id. */
-  putHeld: (held: HeldLine) => Promise<void>;
+  /**
+   * Stores a held proposal's line, once for each id, if this process has the lease.
+   *
+   * @returns whether this process has it; if not, nothing is stored
+   */
+  putHeld: (held: HeldLine) => Promise<boolean>;
   /** The ids of held proposals that come after `after`, in order. There may be more ids than one answer has. */
   heldIds: (after: string) => Promise<string[]>;
   /** @throws TallystickError `store_foreign_row` when its seal is false */

@@ -422,6 +422,36 @@ describe("machines that share a ledger", () => {
     expect([await releaseAt(third), third.ledger.size]).to.deep.equal([[200, 1], 2]);
   });
 
+  it("hold no proposal after the lease was lost, because the next writer has read the held proposals before", async () => {
+    const other = `0x${"12".repeat(32)}` as const;
+    const [one, two] = [storeOf(other), storeOf(other)];
+    const [first, second] = [
+      { id: "ab", line: "ab\n" },
+      { id: "cd", line: "cd\n" },
+    ];
+    expect([await one.lease(), await two.putHeld(first)]).to.deep.equal([true, false]);
+    expect(await one.heldIds("")).to.deep.equal([]);
+    expect([await one.putHeld(first), await one.putHeld(first)]).to.deep.equal([true, true]);
+    await one.release();
+    expect([await two.lease(), await one.putHeld(second)]).to.deep.equal([true, false]);
+    expect([await two.heldIds(""), await two.held("ab")]).to.deep.equal([["ab"], first]);
+    await Promise.all([one.close(), two.close()]);
+    const a = await open("a");
+    const { app, ledger } = await serving(a);
+    await sql(`UPDATE ${STORE_SCHEMA}.lease SET holder = 'another', until = now() + interval '5 minutes'`);
+    const body = JSON.stringify({
+      header: { task_id: "t", parent_hash: ledger.head },
+      payload: { data_update: { x: 1 }, confidence_score: 0.9 },
+      shadow: { payload: { data_update: { x: "another" } } },
+    });
+    const headers = { authorization: "Bearer key" };
+    const refused = await app.request("/v1/settle", { method: "POST", headers, body });
+    expect([refused.status, ((await refused.json()) as { code: string }).code]).to.deep.equal([
+      503,
+      "ledger_taken_over",
+    ]);
+  });
+
   it("hand over from a writer that cannot write to a stand-by that can write, and never to one that cannot write", async () => {
     const chain = await startSdkChain();
     const rpc = await openRpcProxy(chain);
