@@ -4,13 +4,7 @@ import path from "node:path";
 import { expect } from "chai";
 import type { Address } from "tallystick-protocol/address";
 import { anchorTypedData } from "tallystick-protocol/ledger/anchor";
-import {
-  type Hex,
-  keccak256,
-  type LocalAccount,
-  parseTransaction,
-  recoverTransactionAddress,
-} from "viem";
+import { type Hex, keccak256, type LocalAccount, parseTransaction, recoverTransactionAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { readConfig } from "../../../services/settlement/config.ts";
