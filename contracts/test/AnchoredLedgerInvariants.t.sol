@@ -40,7 +40,7 @@ contract AnchoredLedgerInvariantsTest is TestBase {
         require(!_handler.ledger().isEquivocated(_handler.id()), "!isEquivocated(id)");
     }
 
-    /// @notice The writer is the account that accepted last, and the guardian never changes.
+    /// @notice The writer is the account that last accepted to be the writer, and the guardian never changes.
     function invariant_writerIsWhoAccepted() external view {
         require(_handler.ledger().writerOf(_handler.id()) == _handler.writer(), "writerOf(id) == last to accept");
         require(_handler.ledger().guardianOf(_handler.id()) == _handler.guardian(), "guardianOf(id) never changes");

@@ -19,7 +19,7 @@ export type EthersWord = {
   signature: string;
 };
 
-/** The head that the contract stores, in the form for proveFork. */
+/** Stands for the head that the contract stores, in the form for proveFork. The contract reads only the kind. */
 export const STORED: EthersWord = { ...storedWord, size: 0 };
 
 /** A tree of `size` leaves. Another `seed` gives another history. */
@@ -125,7 +125,7 @@ export async function newLedger(chain: Chain) {
       signature: await sign(signer, "Anchor", { ledgerId: ledger, seq, newSize: size, newRoot: root }),
     }),
 
-    /** `by` announces `next`, and `next` becomes the writer seven days later. */
+    /** `by` announces `follower`, and `follower` becomes the writer seven days later. */
     async succeed(by = writer, follower = next, ledger = id) {
       await contract.connect(by).announceWriter(ledger, follower.address);
       await networkHelpers.time.increase(7 * 86_400);
