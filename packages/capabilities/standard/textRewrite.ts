@@ -6,7 +6,7 @@ import { defineCapability } from "../defineCapability.ts";
 /** `text.rewrite.formal` and `.casual`: the same text in another register. */
 export const textRewrite = defineCapability({
   id: "text.rewrite",
-  summary: "the same said in another register, in the same language",
+  summary: "the same content in another register, in the same language",
   input: {
     type: "object",
     properties: { text: { type: "string", minLength: 1, maxLength: 100_000 } },

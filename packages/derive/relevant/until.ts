@@ -3,7 +3,7 @@ import { append, itemsOf, listLength } from "../lists.ts";
 import { isBefore, type Place } from "../place.ts";
 
 // Past states are stored with the position at which they ended. So a transfer that is added to the log later
-// can be judged by the state at its own time. The first line is in force from the first block.
+// can be judged by the state at its own time. The first stored state of a list is in force from the first block.
 
 /** Notes the position at which the replaced parameters ended. */
 export function noteParams(context: ApplyContext): void {
@@ -21,7 +21,7 @@ export function* formerParams({ store }: ApplyContext): Generator<string> {
   for (const item of itemsOf(store, PARAMS)) yield readUntil(item).what;
 }
 
-/** Notes the position until which a wallet had another kind: `hub`, `escrow` or neither. */
+/** Notes that a wallet was of this kind until now: `hub`, `escrow`, or null for neither. */
 export function noteKind(context: ApplyContext, wallet: string, kind: string | null): void {
   noteUntil(context, kindsOf(wallet), kind ?? NEITHER);
 }

@@ -5,8 +5,8 @@ type TypeOfRecord = {
   /** The route that settles records of this type, and what API descriptions call them. Default: `POST /v1/records`. */
   route?: { path: string; what: string };
   /**
-   * The identity of a record. A ledger has only one record with an identity. A second one repeats or
-   * contradicts the first. Default: its signer and its body.
+   * The identity of a record. Two records of one ledger never have the same identity: the second one would repeat
+   * or contradict the first. Default: its signer and its body.
    */
   once?: (record: { signer: unknown; body: { [key: string]: unknown } }) => string;
 };
@@ -16,9 +16,9 @@ const vote = {
 } satisfies TypeOfRecord;
 
 /**
- * Every type of record that is settled, in the order of lists. A followed ledger may carry all of them unless
- * the parameters say otherwise. The form of each type is in a file of this folder. Its rules are in
- * settlement and in the derivation.
+ * Every type of record that is settled. Error messages and other lists name the types in this order. A followed
+ * ledger may carry all of them unless the parameters say otherwise. The form of each type is in a file of this
+ * folder. Its rules are in settlement and in the derivation.
  */
 export const recordTypes = {
   listing: { route: { path: "/v1/listings", what: "a listing" } },
@@ -67,8 +67,8 @@ export const recordTypes = {
   // further parts.
   monitoring: { once: ({ signer, body }) => `monitoring ${signer} ${body.day} ${body.part}` },
   sla: {},
-  // Only the derivation knows which agent's breach it is. If the identity had no signer, a stranger's dispute would
-  // keep out the agent's own.
+  // Settlement does not know which agent a breach belongs to. So the identity has the signer: a stranger's dispute
+  // must not block the agent's own dispute.
   sla_dispute: { once: ({ signer, body }) => `sla_dispute ${signer} ${body.breach}` },
   sla_ruling: {},
   sla_payment: { once: ({ signer, body }) => `sla_payment ${signer} ${body.tx_hash} ${body.log_index}` },
