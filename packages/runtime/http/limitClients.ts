@@ -53,8 +53,8 @@ const BYTES_IN_PER_POINT = 4 * 1024;
 const MAX_REST_BYTES = 1024 * 1024;
 
 /**
- * The price of the first request after the last answer of a connection. The requests behind it are not read, and this
- * price pays for them too.
+ * The price of each request that is parsed after the last answer of a connection. It also pays for the bytes behind
+ * these requests, which are received and not parsed.
  */
 const IGNORED_POINTS = 16;
 
@@ -75,8 +75,8 @@ const USED_UP = "has used up what it may ask for";
 
 /**
  * Gives every client of a server its own budget. Each request is first counted. Then it waits for its turn,
- * or gets a 429 with `Retry-After`. A client that keeps asking gets its refusals a second later. Call it
- * after the server has its request listener, and before it listens.
+ * or gets a 429 with `Retry-After`. A client that keeps asking gets its refusals a second later. Call this
+ * function after the server has got its request listener, and before the server opens its port.
  */
 export function limitClients(server: Server, limits: ClientLimits): void {
   const { budgets, trustedProxies, priceOf = () => 1 } = limits;
@@ -114,7 +114,7 @@ export function limitClients(server: Server, limits: ClientLimits): void {
     for (const listener of listeners) listener.call(server, request, response);
   };
   server.on("request", (request, response) => take(request, response, () => serve(request, response)));
-  // Node itself would answer these two kinds before anything is counted.
+  // Without these two listeners, Node answers a request that has an `Expect` header before the request is counted.
   server.on("checkContinue", (request, response) =>
     take(request, response, () => {
       response.writeContinue();
@@ -130,7 +130,7 @@ export function limitClients(server: Server, limits: ClientLimits): void {
 }
 
 /**
- * Serves a request without a price. A client that sends many such requests gets its answers a second later or more.
+ * Serves a request without a price. A client that sends many such requests gets its answers a second or more later.
  * So a flood of them costs no more than a flood of refused requests.
  */
 function serveFree(

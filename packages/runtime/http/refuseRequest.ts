@@ -4,7 +4,7 @@ import { PROBLEM_MEDIA_TYPE, problem } from "tallystick-protocol/problem";
 import type { ClientBudget } from "./clientBudgets.ts";
 import type { Pipeline } from "./pipelineOf.ts";
 
-/** This many refusals are answered at once. After them each refusal is delayed, until the client asks less. */
+/** This many refusals are sent immediately. Each later refusal is delayed, until the client asks less. */
 export const PROMPT_REFUSALS = 16;
 
 const SMALL_BYTES = 64 * 1024;
@@ -18,7 +18,7 @@ export type Exchange = {
 };
 
 /**
- * Refuses a request with 429. A client of a proxy that keeps asking gets its refusals a second later. Without
+ * Refuses a request with 429. Behind a proxy, a client that keeps asking gets its refusals a second later. Without
  * a proxy the connection closes, and the client's next connection waits (see `limitSockets`).
  */
 export function refuseRequest(
@@ -27,7 +27,7 @@ export function refuseRequest(
 ): void {
   // Many clients share a proxy's connection, so it stays open, unless a large body is still to come.
   const isKept = isProxied && isSmall(request);
-  // Requests that follow in the same pipeline then cost the client a new connection.
+  // If it closes, later requests on it get no answer, and the client needs a new connection for them.
   if (!isKept) pipeline.ends = true;
   const answer = () => answerRefusal(response, { seconds, why, isKept });
   if (isProxied) refuseInTime(budget, response, answer);
@@ -38,7 +38,7 @@ export function refuseRequest(
 }
 
 /**
- * Answers a refusal. The first {@link PROMPT_REFUSALS} are answered at once, the next refusals after a
+ * Answers a refusal. The first {@link PROMPT_REFUSALS} are answered immediately, the next refusals after a
  * second or more (`holdMs`). Only a limited number of a client's refusals wait at the same time.
  *
  * @param connection when it closes, the answer is no longer needed
