@@ -18,7 +18,10 @@ import { type Applied, Projector } from "./rows/projector.ts";
 import { saveSummaries } from "./saveSummaries.ts";
 import { momentsOf, timelineKey } from "./timeline.ts";
 
-/** A contract's signer is checked when its record is loaded, and again when the record is applied. */
+/**
+ * Remembers the signers that it recovered. The signer of a record is needed twice: when the record is loaded, and when
+ * it is applied.
+ */
 export const recover = remembered(await recoverByWasm());
 
 const projector = new Projector();

@@ -31,8 +31,8 @@ export function readText(file) {
 }
 
 /**
- * Runs `work` while no other process of this clone runs such work, so that two first runs do not install at
- * the same time. The lock is a file with the owner's pid. A lock without a living owner is taken over.
+ * Runs `work` while no other process of this clone runs such work. So two processes that find nothing installed do not
+ * install at the same time. The lock is a file with the owner's pid. A lock without a living owner is taken over.
  *
  * @template T
  * @param {() => Promise<T>} work

@@ -12,7 +12,7 @@ import type { AuditorAccount } from "./operatorNode.ts";
 import { paymentNonce } from "./paymentNonce.ts";
 import { createPoolTransfers, type SignedTransfer } from "./poolTransfers.ts";
 
-/** A decided payment: written before its signature leaves, and forgotten once it is final on the chain. */
+/** A decided payment: stored before its signature is sent, and deleted once the payment is final on the chain. */
 type Payment = SignedTransfer & {
   /** What the auditor was paid before, in atomic units. */
   paid: string;

@@ -14,7 +14,7 @@ export const NEWS_SECONDS = 7 * 86_400;
 
 /**
  * How long a notice is tried, and how long its id is remembered, in seconds. The id is remembered longer than
- * a node reports the event.
+ * its event is announced ({@link NEWS_SECONDS}).
  */
 const TRYING_SECONDS = 3 * 86_400;
 const REMEMBERED_SECONDS = 30 * 86_400;
@@ -32,13 +32,16 @@ export type WaitingNotice = {
   giveUpAt: number;
 };
 
-/** How a notice ended. `withdrawn`: its time ended without a confirmed subscription. */
+/** How a notice ended. `withdrawn`: when its time was over, it had no confirmed subscription. */
 export type NoticeEnd = "delivered" | "given_up" | "withdrawn";
 
 export type Outbox = {
   /** Stores a notice of a step, unless it is stored or was sent already. Returns whether it is new. */
   add: (step: BreachStep, subscription: Subscription) => Promise<boolean>;
-  /** Whether it is time for the next attempt. A time further ahead than the longest pause was set by a wrong clock. */
+  /**
+   * Whether it is time for the next attempt. If this time is further ahead than the longest pause, a wrong clock set
+   * it, and the notice is due.
+   */
   isDue: (notice: WaitingNotice) => boolean;
   waiting: () => Promise<WaitingNotice[]>;
   /**
@@ -46,7 +49,7 @@ export type Outbox = {
    */
   begin: (notice: WaitingNotice) => Promise<WaitingNotice>;
   end: (notice: WaitingNotice, how: NoticeEnd) => Promise<void>;
-  /** Forgets what was sent so long ago that no node reports it any more. */
+  /** Forgets what was sent so long ago that its event is no longer announced. */
   forget: () => Promise<void>;
 };
 

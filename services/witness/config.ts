@@ -51,7 +51,7 @@ export const witnessVariables = Object.keys(environmentSchema.shape);
 /**
  * Reads the configuration of a witness from environment variables.
  *
- * @throws InvalidInputError naming every variable at fault, and the line of `WITNESS_LOGS`
+ * @throws InvalidInputError naming every variable at fault, or the bad line of the file that `WITNESS_LOGS` names
  */
 export function readWitnessConfig(environment: Environment): WitnessConfig {
   const env = readEnvironment(environment, environmentSchema, "witness");

@@ -8,7 +8,10 @@ import { startSettlement } from "./settlementServer.ts";
 import { signReceipts } from "./signedReceipts.ts";
 import { sendAll } from "./throughput.ts";
 
-/** Durable receipts a second without and during a comparison of the index; 0 if the comparison ended too soon. */
+/**
+ * How many receipts become durable in a second: without a comparison of the index, and during one. `comparing` is 0 if
+ * the comparison ended too soon.
+ */
 export type ComparingRates = { quiet: number; comparing: number };
 
 /** The most measurements of each kind. The best result counts, because the machine may be busy with something else. */
