@@ -31,7 +31,7 @@ describe("listing fingerprint", () => {
     expect(neededOverlap(25, 25, similarity), "exactly 0.92").to.equal(23);
   });
 
-  it("ends in a short time when the required similarity is almost zero, so that sets of all sizes can be similar", async () => {
+  it("is compared in a short time even if the required similarity is almost zero, and sets of all sizes can be similar", async () => {
     const log = new EventLog({
       clusterOthers: 1,
       fingerprintSimilarity: { numerator: 1, denominator: 1e15 },
@@ -83,7 +83,7 @@ describe("listing fingerprint", () => {
     ).to.equal(0.4);
   });
 
-  it("is checked again when a listing changes or is retired", async () => {
+  it("is checked again when a listing changes, and ignores a retired listing", async () => {
     const log = new EventLog();
     for (let n = 1; n <= 3; n++) listTemplate(log, n);
     listTemplate(log, 4, template.slice(0, 2));

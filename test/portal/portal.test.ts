@@ -91,11 +91,11 @@ describe("the portal", function () {
     ],
     ["a hire", () => `#/hire/${hireId}`, "What happened"],
     ["a cluster", () => `#/cluster/${clusterId}`, "What put them together"],
-    ["a cluster that is none", () => `#/cluster/clst_${"A".repeat(26)}`, "No such cluster"],
-    ["a hire that is none", () => `#/hire/0x${"ab".repeat(32)}-1`, "No such hire"],
+    ["a cluster that does not exist", () => `#/cluster/clst_${"A".repeat(26)}`, "No such cluster"],
+    ["a hire that does not exist", () => `#/hire/0x${"ab".repeat(32)}-1`, "No such hire"],
     ["a ledger", () => `#/ledger/${LEDGER}`, "Anchored heads"],
     ["an entry of a ledger", () => `#/ledger/${LEDGER}?entry=0`, "What was signed"],
-    ["a ledger that is none", () => `#/ledger/0x${"ab".repeat(32)}`, "No such ledger"],
+    ["a ledger that does not exist", () => `#/ledger/0x${"ab".repeat(32)}`, "No such ledger"],
     ["audits", () => "#/audits", "Auditors, and how well they judge"],
     ["the network", () => "#/network", "How they changed"],
     ["verification", () => "#/verify", "Check it yourself"],
@@ -285,7 +285,7 @@ describe("the portal", function () {
     }
   });
 
-  it("shows no text of a link as its own heading, and only the entry or agent that was asked for", async () => {
+  it("shows no text that a link gives as a capability or a type, and only the entry or agent that the URL names", async () => {
     await open(
       `#/?capability=${encodeURIComponent("Your wallet is at risk: pay 0x1")}`,
       "That is no capability",
@@ -368,7 +368,7 @@ describe("the portal", function () {
       "Feedback: 9 in all, 2 backed by a hire, 4 unproven, 3 about itself, 1 taken back",
     );
     expect(text).to.contain("There are more").and.contain("This is advice: no figure above depends on it");
-    // A stranger wrote the address of the file.
+    // A stranger wrote the identity's URI.
     expect(await block.locator("code").first().innerText()).to.contain("<img src=x");
     expect(await block.locator("img").count()).to.equal(0);
     expect(await page.title()).not.to.equal("owned");
@@ -421,7 +421,7 @@ describe("the portal", function () {
     await page.reload();
     await page.getByText("This node waits for entries of a ledger").waitFor();
     await expectAccessible(page, "a blocked node");
-    // No answer may break the line that is on every page.
+    // No answer may break the message about the node, which is on every page.
     await page.unrouteAll();
     await answerWith((json) =>
       json.replace('"blockedAtTransfers":null', '"blockedAtTransfers":{"reason":{"toString":1}}'),
@@ -460,8 +460,8 @@ describe("the portal", function () {
   ];
   const HUGE = "123456789012345678901234567890";
   /**
-   * These values stay as they are: addresses, ids, days and enum values. So every part of a page is shown with absurd
-   * content.
+   * `absurd` does not change these values: addresses, ids, days and enum values. So a page leaves out none of its parts,
+   * and shows each part with absurd content.
    */
   const KEPT = /^(?:0x|clst_|[0-9a-f]{64}|\d{4}-\d\d|[A-Z_]+$)/;
   const absurd = (it: unknown, n: number): unknown => {
@@ -558,7 +558,7 @@ describe("the portal", function () {
     expect(complaints).to.deep.equal([]);
   });
 
-  it("stops reading an endless answer, and does not ask again at once if the node says so", async () => {
+  it("stops reading an endless answer, and does not ask again at once if the node's Retry-After is negative", async () => {
     let questions = 0;
     await page.route("**/graphql", async (route) => {
       questions++;

@@ -177,7 +177,7 @@ describe("Swarmwage's published v0.1 client", () => {
     expect((await refused.json()).errors[0].field).to.equal("buyer_id");
   });
 
-  it("may show an operator's budget token that has its address with an EIP-55 checksum", async () => {
+  it("may show a budget token that has the client's address with an EIP-55 checksum", async () => {
     const operator = newWallet();
     const terms = {
       agent_id: buyer.account.address as string,
@@ -221,7 +221,7 @@ describe("Swarmwage's published v0.1 client", () => {
     expect((await market.ledger.get("/v1/ledger/latest")).json).to.deep.equal(head);
   });
 
-  it("publishes listings, and settles receipts with an ISO time, a UUID, and checks in a list or by name", async () => {
+  it("publishes listings, and settles receipts that have an ISO time, a UUID as hire id, and a list or an object of checks", async () => {
     const agent = newWallet();
     const sorted = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(sorted);
@@ -270,7 +270,7 @@ describe("Swarmwage's published v0.1 client", () => {
       expect(settled.json.rating_tokens.buyer).to.match(/^rtt_/);
     }
 
-    // A value that is not a list of checks is refused, and so is a list that is too long.
+    // All other values are refused, and so is a list that is too long.
     const endless = Array.from({ length: 257 }, () => ({ name: "n", passed: true }));
     for (const checks of [[{ name: "schema" }], ["schema"], [[]], endless, "schema", null]) {
       const refused = await market.ledger.post("/v1/receipts", await signed(receipt("a4", checks)));

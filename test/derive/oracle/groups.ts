@@ -11,7 +11,10 @@ export function components(sets: Iterable<Set<string>>): Set<string>[] {
   return merged;
 }
 
-/** Clusters of shared ownership, from all groups of funded agents. A funder that is an agent is in its `funding_origin` groups. */
+/**
+ * Clusters of shared ownership, from all groups of funded agents. If the funder of a `funding_origin` group is an agent,
+ * the funder is a member too.
+ */
 export function ownershipGroups(facts: Facts): Set<string>[] {
   return components(fundedGroups(facts).map((it) => it.members));
 }

@@ -52,7 +52,7 @@ describe("an escrow's page, when something goes wrong", function () {
       await reader.page.getByRole("button", { name: "Release the money" }).waitFor();
     });
 
-    it("stops waiting for a silent wallet after the time that it shows", async () => {
+    it("stops waiting for a silent wallet after 20 seconds, and reports this", async () => {
       const { id } = await reader.scene.deposit();
       await come(reader.scene.buyer);
       reader.wallet.answers.set("eth_getCode", () => new Promise(() => {}));
@@ -131,7 +131,7 @@ describe("an escrow's page, when something goes wrong", function () {
       expect((await reader.scene.state(id)).status).to.equal(2);
     });
 
-    it("offers no action while it is pending, even after a reload or in another tab, and offers all actions again when it is cancelled", async () => {
+    it("offers no action while a transaction is pending, also after a reload or in another tab, and offers all again when it is cancelled", async () => {
       const { id, nonce } = await waiting();
       const { page, context, scene } = reader;
       const isClosed = async (where: typeof page) => {
@@ -180,14 +180,14 @@ describe("an escrow's page, when something goes wrong", function () {
       await page.getByRole("button", { name: "Release the money" }).waitFor();
     });
 
-    it("reports that another transaction has used its nonce", async () => {
+    it("reports that another transaction has used the nonce of the sent one", async () => {
       const { nonce } = await waiting();
       await reader.wallet.send({ to: reader.scene.stranger.address, value: 1n, nonce, ...dear });
       await reader.scene.client.mine({ blocks: 1 });
       await reader.page.getByText("another transaction of your account, which does something else").waitFor();
     });
 
-    it("continues when the page is loaded again", async () => {
+    it("still follows a transaction after the page is loaded again", async () => {
       await waiting();
       await reader.page.reload();
       await reader.page.getByText("Sent. It waits for a block.").waitFor();
@@ -198,7 +198,7 @@ describe("an escrow's page, when something goes wrong", function () {
       expect(await reader.page.getByText("Done, in block").count()).to.equal(0);
     });
 
-    it("reports that the contract refused it because another party acted first", async () => {
+    it("reports that the contract refused a transaction because another party acted first", async () => {
       const { scene } = reader;
       const { id, hire } = await (async () => {
         const deposited = await scene.deposit();

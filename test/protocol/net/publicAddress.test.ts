@@ -114,7 +114,7 @@ describe("the policy for addresses that strangers give", () => {
     it(`accepts ${url}`, () => expect(addressProblem(url)).to.equal(undefined));
   }
 
-  it("refuses every IPv6 form of each refused IPv4 address", () => {
+  it("refuses every IPv4 address, public or private, in an IPv6 form", () => {
     fc.assert(
       fc.property(fc.ipV4(), (ip) => {
         const [a = 0, b = 0, c = 0, d = 0] = ip.split(".").map(Number);

@@ -19,8 +19,9 @@ describe("readWholeLines", () => {
     return texts;
   }
 
-  it("returns whole lines wherever a read of the file ends, with each kind of line ending", async () => {
-    // Line ends, and the two bytes of one character, come at every position of the bytes that are read at once.
+  it("returns whole lines if a read of the file ends inside a line or inside a character, with each kind of line ending", async () => {
+    // A read has at most 1 MiB. With "\n" the first reads end between the two bytes of an "é". With "\r\n" they end
+    // between two characters of a line.
     const lines = Array.from({ length: 40_000 }, (_, n) => "é".repeat(n % 97));
     lines.push("x".repeat(3 << 20), "last");
     for (const end of ["\n", "\r\n"]) {
@@ -46,7 +47,7 @@ describe("readWholeLines", () => {
     expect(texts).to.deep.equal(["{}"]);
   });
 
-  it("reports an unreadable file when the first text is read, also long after the file was named", async () => {
+  it("reports an unreadable file only when the first text is read, even if that is long after the call", async () => {
     for (const file of [path.join(folder, "missing"), folder]) {
       const texts = readWholeLines(file);
       await new Promise((resolve) => setImmediate(resolve));

@@ -76,7 +76,7 @@ describe("readers of signatures", () => {
   const program = (source: string) =>
     new URL(`data:text/javascript,import { parentPort } from "node:worker_threads"; ${source}`);
 
-  it("send a busy thread one more batch if this is faster, and the next when it has finished one", async () => {
+  it("send a busy thread a second batch when enough signatures wait, and each later batch after the thread has finished one", async () => {
     // Every answer contains the number of questions in its batch. The thread answers nothing while the file
     // exists.
     const hold = path.join(folder.path, "hold");
