@@ -27,7 +27,7 @@ export function refuseRequest(
 ): void {
   // Many clients share a proxy's connection, so it stays open, unless a large body is still to come.
   const isKept = isProxied && isSmall(request);
-  // If it closes, later requests on it get no answer, and the client needs a new connection for them.
+  // If the connection closes, later requests on it get no answer, and the client needs a new connection for them.
   if (!isKept) pipeline.ends = true;
   const answer = () => answerRefusal(response, { seconds, why, isKept });
   if (isProxied) refuseInTime(budget, response, answer);
