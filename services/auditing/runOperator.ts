@@ -8,7 +8,7 @@ import type { AuditingConfig } from "./config.ts";
 import { createMetrics } from "./metrics.ts";
 import { openOperator } from "./openOperator.ts";
 
-/** A running operator's process, and its metrics. */
+/** A running operator's process. `url` serves its state and metrics. */
 export type RunningOperator = { url: string; close: () => Promise<void> };
 
 /**

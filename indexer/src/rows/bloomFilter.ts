@@ -14,7 +14,10 @@ export class BloomFilter {
   readonly #mask: number;
   readonly #seed = randomInt(2 ** 32);
 
-  /** @param log2Bits the number of bits is 2 to this power, at most 32; ten bits a name keep wrong answers at about one percent */
+  /**
+   * @param log2Bits the filter has 2 to the power of `log2Bits` bits. `log2Bits` is from 5 to 32. With ten bits for each
+   * name, about one percent of the names that were never added get a wrong yes
+   */
   constructor(log2Bits: number) {
     this.#words = new Uint32Array(2 ** (log2Bits - 5));
     this.#mask = 2 ** log2Bits - 1;

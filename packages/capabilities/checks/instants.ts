@@ -1,4 +1,7 @@
-/** 2020-01-01 and 2100-01-01 in unix seconds. Other numbers are milliseconds, or not the time of a lookup. */
+/**
+ * 2020-01-01 and 2100-01-01 in unix seconds. A number outside of this range is a time in milliseconds, or it is not the
+ * time of a lookup.
+ */
 const [FIRST, LAST] = [1_577_836_800, 4_102_444_800];
 
 /** Whether a number can be the unix seconds of a lookup. */
@@ -29,7 +32,7 @@ export function isoSeconds(text: unknown): number | undefined {
 export const MAX_AGE_SECONDS = 3600;
 
 /**
- * Whether an answer from `time` is fresh enough for a question at `askedAt`; true if that time is unknown.
+ * Whether an answer from `time` is fresh enough for a question at `askedAt`; true if `askedAt` is unknown.
  */
 export function isFresh(time: number, askedAt: number | undefined, maxAge = MAX_AGE_SECONDS): boolean {
   return askedAt === undefined || Math.abs(time - askedAt) <= maxAge;

@@ -14,7 +14,7 @@ import { isElevated } from "./elevate.ts";
 import { failEquivocal } from "./outcomes.ts";
 import { enqueue } from "./queues.ts";
 
-/** A hire whose receipt and payment are known. `paidAt`: when the buyer paid or deposited. */
+/** A hire whose payment is known. `paidAt`: when the buyer paid or deposited. */
 export type PaidHire = Pick<Row<"audit">, "id" | "seller" | "buyer" | "amount"> & {
   paymentMode: string;
   paidAt: number;
@@ -26,8 +26,9 @@ export type PaidHire = Pick<Row<"audit">, "id" | "seller" | "buyer" | "amount"> 
 type ConsentedHire = Omit<PaidHire, "id" | "isContested">;
 
 /**
- * The operator whose audits apply to a hire with a known receipt and payment. Null if the seller did not
- * agree to audits, or the receipt lacks a hash.
+ * The operator whose audits apply to a hire with a known receipt and payment. Null if the seller did not agree to
+ * audits. If a listing of the hire's own capability agrees, then also null if the receipt lacks a hash. If another
+ * listing agrees, the receipt needs no hashes.
  */
 export function consentToReceipt(
   context: ApplyContext,
@@ -40,9 +41,9 @@ export function consentToReceipt(
 }
 
 /**
- * Called when a receipt was joined to its deposit. With both hashes and a consent the hire is eligible now, even if
- * it is not counted yet. So an audit can be done while the money of a held escrow can still go back (SHP §8.3.1). A
- * direct hire is eligible once it is counted.
+ * Called when a receipt was joined to its deposit. With a consent (see {@link consentToReceipt}) the hire is eligible
+ * now, even if it is not counted yet. So an audit can be done while the money of a held escrow can still go back (SHP
+ * §8.3.1). A direct hire is eligible once it is counted.
  */
 export function depositReceipted(context: ApplyContext, hire: PaidHire, receipt: Row<"receipt">): void {
   const consent = consentToReceipt(context, hire, receipt);

@@ -39,8 +39,8 @@ export type AuditNode = {
    */
   openOfAuditor: (auditor: Address, signal?: AbortSignal) => Promise<Assignment[]>;
   /**
-   * The open assignments on a seller's hires, the latest first: at most {@link MAX_LISTED} whose audit is
-   * `ASSIGNED`, and as many whose audit is `ASSIGNING`. @throws ServiceError
+   * The open assignments on a seller's hires. First come those whose audit is `ASSIGNED`, at most {@link MAX_LISTED}.
+   * Then come those whose audit is `ASSIGNING`, also at most {@link MAX_LISTED}. @throws ServiceError
    */
   openOfSeller: (seller: Address, signal?: AbortSignal) => Promise<Assignment[]>;
   /** The open assignment on one hire, in a list of at most one. @throws ServiceError */

@@ -48,7 +48,8 @@ function callFault(
   { tokens, cost_usd, cost_from, model }: CallRecord,
   told: TaskMetadata,
 ): string | undefined {
-  if (tokens === null) return cost_from === "tokens" ? "it has no tokens to be paid by" : undefined;
+  if (tokens === null)
+    return cost_from === "tokens" ? "its cost is from tokens, but it has no tokens" : undefined;
   const prices = pricesOf(told, model);
   if (prices === undefined) return "its prices are missing";
   const { input, cached_input: cachedInput, output, reasoning } = tokens;

@@ -6,8 +6,8 @@ import type { Target } from "./target.ts";
 const MAX_LOOK_MS = 10_000;
 
 /**
- * Hires of this version are not signed. A seller gives a signed hire its first call for free, and a prober
- * must not use up the calls of a buyer.
+ * Hires of this version are not signed. A seller may do a buyer's first signed hire for free, but only a limited
+ * number of free hires a day. A prober must not use up the free hires.
  */
 const UNSIGNED_PROTOCOL = "swarmwage/v0.2";
 

@@ -13,7 +13,7 @@ const METRICS_POINTS = 20;
 
 /**
  * The limits of each client's reads, as an indexer has them: a read costs one point, and more for the size of its answer.
- * Writes have limits of their own (`rateLimits`), which know the keys.
+ * Writes have other limits (`rateLimits`): for each key, and for each address without a known key.
  */
 export function readLimits({
   reads,
@@ -32,7 +32,7 @@ export function readLimits({
   };
 }
 
-/** Whether a request comes from the operator's own network, and no proxy passed it on: an indexer, a mirror, a monitor. */
+/** Whether a request comes directly, without a proxy, from the operator's own network. Examples: an indexer, a mirror, a monitor. */
 function isOwn({ headers, socket }: IncomingMessage): boolean {
   // A server that listens on IPv6 gives IPv4 addresses in this form.
   const address = (socket.remoteAddress ?? "").replace(/^::ffff:/i, "");
