@@ -45,7 +45,7 @@ describe("funding origin", () => {
     expect(await clustersOf(log)).to.deep.equal([]);
   });
 
-  it("ignores a transfer whose sender had sent, or whose receiver had received, hubTransfers transfers before", async () => {
+  it("ignores a transfer if its sender sent, or its receiver received, at least hubTransfers transfers before it", async () => {
     const four = agents.slice(0, 4);
     for (const [before, size, hubTransfers] of [
       [0, 4, 5],
@@ -226,7 +226,7 @@ describe("funding origin", () => {
     expect(second?.[1].merged_into, "the older id stays").to.equal(first?.[0]);
   });
 
-  it("gives a cluster the id from the nearest agents of the first span when several spans trip the signal at once", async () => {
+  it("gives a cluster the id from the span that begins last when several spans trip the signal at once", async () => {
     const log = new EventLog({ operator: wallet(900) });
     log.record("params", wallet(900), { version: 2, fundingSpanSeconds: 35, deployBatchBlocks: 1 });
     for (const n of [1, 2, 5, 3, 4]) {
@@ -234,8 +234,8 @@ describe("funding origin", () => {
       log.after(10);
     }
     for (const n of [1, 2, 3, 4]) log.after(60).listing(wallet(n), `text.task${n}`);
-    // Agent 5 was funded after agents 1 and 2, and before agents 3 and 4. Two spans have three others: 1, 2 and 3, or
-    // 2, 3 and 4.
+    // Agent 5 was funded after agents 1 and 2, and before agents 3 and 4. Two spans have agent 5 and three others: 1, 2
+    // and 3, or 2, 3 and 4. The id comes from the second span.
     log.after(60).listing(wallet(5), "text.task5");
     const event = log.events.at(-1);
     const place = event?.kind === "record" ? [event.block, event.log, event.seq] : [];
@@ -245,14 +245,14 @@ describe("funding origin", () => {
     expect(Object.entries(clusters).map(([name, { size }]) => [name, size])).to.deep.equal([[id, 5]]);
   });
 
-  it("gives a cluster the id from the presumed payment that was due first, or that came first if several were due together", async () => {
+  it("gives a cluster the id from the presumed payment that is due first; of payments due in the same 300 seconds, the first one", async () => {
     const operator = wallet(900);
     for (const [reconcileSeconds, named] of [
       [HOUR, [4, 5, 6, 7]],
       [DAY, [1, 2, 3, 7]],
     ] as const) {
       const log = new EventLog({ operator });
-      // A step of 300 seconds begins at this time.
+      // The schedule has steps of 300 seconds. A step begins now, so with a wait of a day both payments are due in one step.
       log.after(DAY - (log.time % DAY));
       const [before, behind] = [wallet(101), wallet(102)];
       for (const n of [1, 2, 3, 4, 5, 6, 7]) log.after(0, 300).listing(wallet(n), `text.task${n}`);

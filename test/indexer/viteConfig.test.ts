@@ -35,7 +35,7 @@ describe("the modules that Ponder's Vite leaves to Node", () => {
       for (const key of Object.keys(real)) expect(replaced[key], key).to.equal(real[key]);
     });
 
-    it("have a default export if the module has one, also if the module re-exports it", () => {
+    it("keep their default export, also if they re-export it from another module", () => {
       expect(plugin.load(inRepository("indexer/ponder.config.ts"))).to.include("export { default }");
       expect(plugin.load(inRepository("ponder.config.ts"))).to.include("export { default }");
       expect(plugin.load(inRepository("indexer/ponder.schema.ts"))).not.to.include("default");

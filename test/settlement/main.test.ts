@@ -18,8 +18,8 @@ describe("the settlement process", () => {
 
   it("loses nothing that it acknowledged, when it is killed at any moment during many writes", async function () {
     this.timeout(180_000);
-    // The kills come late, at once and in the middle of the life of a process, soon and late after an answer. `npm run
-    // soak:ledger` does hundreds of kills.
+    // Two numbers for each kill: the share of 100 answers that the test waits for, and the share of the time that it waits
+    // after them. So the kills come late, at once, and in the middle. `npm run soak:ledger` does hundreds of kills.
     const moments = [0.9, 0.1, 0, 0.6, 0.5, 0.9];
     const random = () => moments.shift() ?? 0;
     const counts = await crashTest({ ledgerDir: folder.path, kills: 3, random, lifeAnswers: 100 });

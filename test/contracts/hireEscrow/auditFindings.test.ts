@@ -11,7 +11,7 @@ const REENTERED = "0x3ee5aeb5"; // ReentrancyGuardReentrantCall()
 describe("Audit finding: a call back into the escrow makes one transfer count twice", () => {
   const world = useWorld("HostileToken");
 
-  it("should hold no hire whose deposit was made during the transfer of another deposit", async () => {
+  it("should hold no hire if the token makes a second deposit in place of the transfer for the first deposit", async () => {
     const w = world();
     const [outer, inner] = [await w.hire(), await w.hire()];
     const nested = w.escrow.interface.encodeFunctionData("depositWithAuthorization", [

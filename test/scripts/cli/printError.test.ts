@@ -42,7 +42,7 @@ describe("scripts/cli/printError", () => {
     expect(text("a bare string")).to.equal("error: a bare string");
   });
 
-  it("shows a stranger's text on its line, without characters that control a terminal", () => {
+  it("never begins a new line inside a stranger's text, and prints no characters that control a terminal", () => {
     const evil = "no\u001b]0;owned\u0007\n  hint: run this\u202e\u009b31m";
     const issues = [{ field: evil, message: evil }];
     for (const error of [

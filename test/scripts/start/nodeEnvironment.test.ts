@@ -130,7 +130,7 @@ describe("the settings of npm start", () => {
     });
   });
 
-  it("follow the ledger from the address of settlement", async () => {
+  it("make the indexer follow the ledger at SETTLEMENT_URL if this setting is given", async () => {
     const { environment } = await nodeEnvironment(
       { ...given, NETWORK: "base", SETTLEMENT_URL: "http://settlement:42070" },
       nowhere,
@@ -138,7 +138,7 @@ describe("the settings of npm start", () => {
     expect(environment.LEDGERS).to.match(/^0x[0-9a-f]{64}=http:\/\/settlement:42070$/);
   });
 
-  it("are compared with the database and the chain", async () => {
+  it("are refused if the database and the chain do not answer", async () => {
     const issues = await issuesOf(
       checkNode({
         DATABASE_URL: "postgres://user@127.0.0.1:1/node",
@@ -202,7 +202,7 @@ describe("the settings of tallystick indexer and replica", () => {
     }
   });
 
-  it("take the ledger from the node's own settings if they have it", async () => {
+  it("make the indexer follow the node's own ledger if they include the settings of settlement", async () => {
     const node = await nodeEnvironment({ ...given, NETWORK: "base" }, nowhere);
     const other = await nodeEnvironment(
       { ...given, NETWORK: "base", INDEXER_PORT: "42079" },

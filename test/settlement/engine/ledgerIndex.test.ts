@@ -14,7 +14,7 @@ const ENTRIES = 700;
 const agent = (n: number) => `0x${n.toString(16).padStart(40, "0")}`;
 const digest = (n: number) => n.toString(16).padStart(64, "0");
 
-/** Entries of every kind that the index keeps something of. */
+/** Entry number `n`. By turns: a settlement, a stake, a vote, a review, a listing. */
 function entryNumber(n: number): NewEntry {
   const record = (type: string, body: object) => ({
     type,
@@ -96,7 +96,7 @@ describe("the index of a ledger, on disk", () => {
   });
   afterEach(() => close().catch(() => {}));
 
-  it("is not rebuilt at the next start, which reads only the end of the ledger, and has all entries", async () => {
+  it("has all entries at the next start, which reads only the end of the ledger and does not rebuild the index", async () => {
     const facts = () => ({
       root: toHex(ledger.tree.root()),
       old: toHex(ledger.tree.root(300)),
@@ -172,7 +172,7 @@ describe("the index of a ledger, on disk", () => {
       reads: ENTRIES,
     },
     "is of an older format": { make: () => change("UPDATE meta SET format = 1"), reads: ENTRIES },
-    "is of another name": { make: () => change("UPDATE meta SET ledger = '0x01'"), reads: ENTRIES },
+    "names another ledger": { make: () => change("UPDATE meta SET ledger = '0x01'"), reads: ENTRIES },
     "was open when the machine lost its power": {
       make: () => change("UPDATE meta SET clean = 0, boot = 'before'"),
       reads: ENTRIES,
@@ -209,10 +209,11 @@ describe("the index of a ledger, on disk", () => {
     expect(rows(left)).to.equal(await anew());
   });
 
-  it("that lost some entries gets each of them once", async () => {
+  it("is rebuilt if its position fits the ledger but it has more entries, so that no entry is in it twice", async () => {
     const { size, end, head } = { ...positionOf(650), size: 650 };
     await close();
-    // An attacker who can write the file could do the same, with the correct end and hash for that size.
+    // The ledger agrees with this position: its end and hash are correct for its size. Only the rows show that it is wrong.
+    // An attacker who can write the file could write such a position.
     change(`UPDATE meta SET size = ${size}, "end" = ${end}, head = '${head}'`);
     await open();
     expect(taken).to.equal(ENTRIES);
@@ -248,7 +249,7 @@ describe("the index of a ledger, on disk", () => {
   describe("compared with an index that is built from the ledger's lines", () => {
     const compare = (pace = async () => {}) =>
       compareIndexes({ folder: folder.path, ledger: "local", salt: index.salt, pace });
-    /** The error for an index that was changed while it was closed; undefined if there is none. */
+    /** The error of a comparison; undefined if there is none. */
     async function found(pace?: () => Promise<void>): Promise<{ code: string; message: string } | undefined> {
       return compare(pace).then(
         () => undefined,
