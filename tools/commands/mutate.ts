@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { wholeNumber } from "../../scripts/cli/parseOption.ts";
 import type { MutateOptions } from "../mutation/mutate.ts";
 import { subjects } from "../mutation/subjects.ts";
 import type { MutateRoomOptions } from "../mutation/typescript/mutateRooms.ts";
@@ -13,7 +14,11 @@ export function registerMutate(program: Command): void {
     )
     .option("--room <name>", `a room of the TypeScript in place of the contracts, or a part: ${names()}`)
     .option("--file <name>", "only this source file, such as EscrowBook.sol or tiers.ts")
-    .option("--sample <n>", "contracts: only n mutants of each file, spread evenly over it", Number)
+    .option(
+      "--sample <n>",
+      "only n mutants of each file of the contracts, or the mutants of n lines of each part of a room, spread evenly",
+      wholeNumber("--sample"),
+    )
     .option("--match <text>", "contracts: only mutants whose id contains the text")
     .option("--concurrency <n>", "rooms: how many processes run tests (default: 2)", Number)
     .option("--again", "forget the results of earlier runs on the same source and tests")

@@ -9,10 +9,18 @@ import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import type { Argument } from "../verdicts.ts";
 import { filesOf } from "./filesOf.ts";
 import { judgeRoom, type RoomVerdict } from "./judgeRoom.ts";
-import { type MutationReport, mutantsOf } from "./mutantsOf.ts";
+import { type MutationReport, mutantsOf, type RoomMutant } from "./mutantsOf.ts";
 import type { Room } from "./rooms.ts";
+import { onlySampled, patternsOf, sampleLines } from "./sampleLines.ts";
 
-export type MutateRoomOptions = { file?: string; again?: boolean; concurrency?: number; json?: boolean };
+export type MutateRoomOptions = {
+  file?: string;
+  /** Only the mutants of this number of lines in each part, for an estimate in minutes. */
+  sample?: number;
+  again?: boolean;
+  concurrency?: number;
+  json?: boolean;
+};
 
 /** The folder for known outcomes and for the changed copies. It is not in version control. */
 const KEPT = ".tallystick/mutation";
@@ -55,12 +63,16 @@ async function mutateRoom(
   sources: string[],
   options: MutateRoomOptions,
 ): Promise<MutationReport> {
-  const kept = (name: string): string => `${KEPT}/${room.name.replace("/", "-")}.${name}.json`;
+  const { sample } = options;
+  const prefix = `${KEPT}/${room.name.replace("/", "-")}${sample === undefined ? "" : ".sample"}`;
+  const kept = (name: string): string => `${prefix}.${name}.json`;
   const at = (name: string): string => path.join(repositoryRoot, kept(name));
   if (options.again) rmSync(at("known"), { force: true });
   rmSync(at("report"), { force: true });
+  const read = (file: string) => [file, readFileSync(path.join(repositoryRoot, file), "utf8")] as const;
+  const sampled = sample === undefined ? undefined : sampleLines(new Map(sources.map(read)), sample);
   const settings = {
-    mutate: sources,
+    mutate: sampled === undefined ? sources : patternsOf(sampled),
     tallystickTests: filesOf(room.tests),
     tallystickTestMs: room.longestTestMs ?? LONGEST_TEST_MS,
     testRunner: "tallystick-mocha",
@@ -90,7 +102,8 @@ async function mutateRoom(
   };
   writeFileSync(at("settings"), JSON.stringify(settings));
   await runStryker(kept("settings"), room.environment);
-  return JSON.parse(readFileSync(at("report"), "utf8"));
+  const found: MutationReport = JSON.parse(readFileSync(at("report"), "utf8"));
+  return sampled === undefined ? found : onlySampled(found, sampled);
 }
 
 /**
@@ -114,9 +127,10 @@ async function runStryker(settings: string, environment: Room["environment"]): P
   });
 }
 
-function report(name: string, found: MutationReport, { json }: MutateRoomOptions): number {
+function report(name: string, found: MutationReport, { json, sample }: MutateRoomOptions): number {
   const mutants = mutantsOf(found);
-  const argued = readArguments().filter((one) => found.files[one.file] !== undefined);
+  const known = readArguments().filter((one) => found.files[one.file] !== undefined);
+  const argued = sample === undefined ? known : arguedInSample(mutants, known);
   const verdict = judgeRoom(mutants, argued);
   const { files, survivors, stale, isGood } = verdict;
   if (json) process.stdout.write(`${JSON.stringify({ mutants, ...verdict }, null, 2)}\n`);
@@ -126,6 +140,19 @@ function report(name: string, found: MutationReport, { json }: MutateRoomOptions
   for (const { file: at, id } of stale) process.stderr.write(`an argument, but no survivor: ${at} ${id}\n`);
   process.stderr.write(`${name}: ${summaryOf(verdict)}\n`);
   return isGood ? 0 : 1;
+}
+
+/**
+ * The arguments for mutants of a sample. The number at the end of an id counts the equal mutants of a whole file, so a
+ * sample cannot know it.
+ */
+function arguedInSample(mutants: readonly RoomMutant[], argued: readonly Argument[]): Argument[] {
+  const withoutNumber = (id: string): string => id.slice(0, id.lastIndexOf("|"));
+  return mutants.flatMap(({ file, id, status }) => {
+    if (status !== "Survived" && status !== "NoCoverage") return [];
+    const it = argued.find((one) => one.file === file && withoutNumber(one.id) === withoutNumber(id));
+    return it === undefined ? [] : [{ ...it, id }];
+  });
 }
 
 function summaryOf({ noticed, survivors, argued, leftOut, percent }: RoomVerdict): string {
