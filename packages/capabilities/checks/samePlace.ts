@@ -82,12 +82,17 @@ export function regionsAgree(answered: string[], asked: string[]): boolean {
  */
 function narrowest(parts: string[]): string[] | undefined {
   let regions: string[] | undefined;
-  for (const part of parts) {
-    const meanings = REGIONS.get(plain(part));
+  // The largest region comes last, and says what the codes before it mean.
+  for (const part of parts.toReversed()) {
+    const name = plain(part);
+    const meanings = REGIONS.get(name);
     if (meanings === undefined) continue;
-    regions = [
-      ...new Set((regions ?? meanings).flatMap((one) => meanings.flatMap((it) => smaller(one, it)))),
-    ];
+    const known = regions ?? meanings;
+    const inside = known.flatMap((one) => meanings.flatMap((it) => smaller(one, it)));
+    // In `Perth, WA, Australia` and `Milano, MI, Italy` the code is a part of that country. Only the codes of the US
+    // are all known here.
+    const isCodeAbroad = inside.length === 0 && name.length === 2;
+    regions = [...new Set(isCodeAbroad ? known.filter((one) => !one.startsWith("US")) : inside)];
   }
   return regions;
 }
@@ -99,9 +104,9 @@ function smaller(one: string, other: string): string[] {
 }
 
 /**
- * A word of a sentence that may be a region. Such a word begins with a capital letter, and a code has only capital
- * letters: `it`, `no` and `or` are also the codes of Italy, Norway and Oregon.
+ * Whether a word of a sentence may be a region. A code must have capital letters: `it`, `no` and `or` are also the codes
+ * of Italy, Norway and Oregon. A longer name may have small letters, so that nobody can hide it in this way.
  */
 export function mayBeRegion(word: string): boolean {
-  return /^\p{Lu}/u.test(word) && (word.length > 2 || word === word.toUpperCase());
+  return plain(word).length > 2 || word === word.toUpperCase();
 }

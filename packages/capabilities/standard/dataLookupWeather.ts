@@ -150,6 +150,8 @@ export const dataLookupWeatherText = defineCapability({
         if (!` ${plain(output.text)} `.includes(` ${place} `)) return `does not name ${place}`;
         // "Paris, France" and "Paris in France" name the country of the place.
         for (const said of output.text.split(/,|\bin\b|[.;:]/).map((part) => part.trim().slice(0, 60))) {
+          // "Kansas City" in Missouri, or "Peru" in Indiana: the name of the place is no region.
+          if (`${plain(said)} `.startsWith(`${place} `)) continue;
           const words = said.split(/\s+/);
           const candidates = [words.slice(0, 1), words.slice(0, 2)]
             .map((some) => some.join(" "))

@@ -105,6 +105,10 @@ export const dataFakes: Fake[] = [
   weather("Paris, TX for Paris in France", "Paris, France", { location: "Paris, TX" }),
   weather("Portland in Maine for Portland in Oregon", "Portland, OR, US", { location: "Portland, ME, US" }),
   weather("a place in two countries", "Paris, France", { location: "Paris, Texas, France" }),
+  weather("Perth in Scotland for Perth in Australia", "Perth, WA, Australia", {
+    location: "Perth, Scotland, UK",
+  }),
+  weather("a place in Texas and in Oregon", "Portland, Texas", { location: "Portland, OR, Texas, US" }),
   weather("London in Canada for London", "London, UK", { location: "London, Ontario, Canada" }),
   weather("another town", "Rome", { location: "Romeoville" }),
   weather("of last year", "Oslo", { observed_at: iso(asked_at - 365 * 86_400) }),
@@ -125,6 +129,16 @@ export const dataFakes: Fake[] = [
     "Portland in Maine for Portland in Oregon",
     "Portland, Oregon, US",
     "Portland, ME has 12 °C and light rain today.",
+  ),
+  sentence(
+    "Portland in Maine, in small letters",
+    "Portland, Oregon, US",
+    "Portland, maine has 12 °C and light rain today.",
+  ),
+  sentence(
+    "Kansas City in Kansas for Kansas City in Missouri",
+    "Kansas City, Missouri",
+    "Kansas City, Kansas has 12 °C and light rain today.",
   ),
   sentence("no place", "Oslo", "It is 12 °C with light rain today."),
   sentence("no temperature", "Oslo", "Oslo has fine weather with some clouds today."),
