@@ -123,6 +123,7 @@ export class ClientBudgets {
   #earlier = new Map<string, State>();
   /** The running turns of light clients. */
   #lightTurns = 0;
+  /** The clients that let others go first, and do not rest. */
   readonly #yielding = new Set<State>();
 
   constructor(limits: BudgetLimits, now: () => number, generation = GENERATION) {
@@ -289,12 +290,15 @@ export class ClientBudgets {
       next();
     }
     if (state.queue.size > 0 && state.running === 0) {
-      this.#yielding.add(state);
+      // A client that rests is tried again when its rest ends. If the end of every turn tried it too, many such clients
+      // would cost much time.
+      if (state.resting === undefined) this.#yielding.add(state);
       state.yielding ??= setTimeout(() => {
         state.yielding = undefined;
         this.#beginNext(state, true);
       }, YIELD_MS);
-    } else if (this.#yielding.delete(state)) {
+    } else {
+      this.#yielding.delete(state);
       clearTimeout(state.yielding);
       state.yielding = undefined;
     }

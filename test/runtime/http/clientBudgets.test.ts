@@ -115,6 +115,26 @@ describe("the budget of a client", () => {
     }
   });
 
+  it("costs the turns of others nothing while it rests, however many clients rest", () => {
+    let looks = 0;
+    const budgets = new ClientBudgets(limits, () => {
+      looks++;
+      return now;
+    });
+    const ends = Array.from({ length: 100 }, (_, n) => {
+      const loud = budgets.of(`loud ${n}`);
+      loud.charge(1_000);
+      const end = loud.takeTurn(() => {});
+      loud.takeTurn(() => {});
+      return end;
+    });
+    now += 0.5;
+    for (const end of ends) end?.();
+    looks = 0;
+    budgets.of("quiet").takeTurn(() => {})?.();
+    expect(looks, "looks at the clock").to.be.at.most(20);
+  });
+
   it("does not let a client rest that spends no more than it earns", () => {
     const budget = open().of("a");
     const begun: string[] = [];
