@@ -1,6 +1,7 @@
 import { keyOfPayment, MAX_ALIKE } from "tallystick-derive/payments";
 import type { Row } from "tallystick-derive/tables";
 import type { Address } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
 import { type Hex, ZERO_HASH } from "tallystick-protocol/hex";
 import { forEachAtOnce } from "tallystick-sdk/forEachAtOnce";
 import type { AuditChain, ChainTransfer } from "./auditChain.ts";
@@ -8,13 +9,28 @@ import type { DerivedLog } from "./derivedLog.ts";
 import type { Findings } from "./findings.ts";
 
 /**
- * The most receipts without a payment that are looked up on the chain. Anybody can sign such receipts for nothing, so
- * the rest counts as unchecked, and not as a fault of the node.
+ * The most receipts without a payment that are looked up on the chain, and the most time for it, in milliseconds. Anybody
+ * can sign such receipts for nothing, so the rest counts as unchecked, and not as a fault of the node.
  */
 const MAX_RECEIPTS = 50_000;
+const MAX_MS = 600_000;
 const AT_ONCE = 16;
 
+/**
+ * A receipt may name a transaction that the chain's node cannot give, and many questions may be too many for it. So a
+ * receipt whose look-up fails counts as unchecked. After so many failures nothing more is asked.
+ */
+const MAX_FAILURES = 16;
+
 type Place = string | null;
+
+export type PaymentLimits = {
+  /** The most receipts that are looked up. */
+  most?: number;
+  /** After this time no further look-up begins, in milliseconds. */
+  withinMs?: number;
+  signal?: AbortSignal | undefined;
+};
 
 /**
  * Checks that the log does not leave out payments of hires that can be audited. For each receipt without a
@@ -22,13 +38,13 @@ type Place = string | null;
  * and result, of sellers that agreed to audits. A hire that is left out would change the place of every later hire
  * in the list of the draw.
  *
- * @param most the most receipts that are looked up
+ * @throws the signal's reason
  */
 export async function checkPayments(
   log: DerivedLog,
   chain: AuditChain,
   found: Findings,
-  most = MAX_RECEIPTS,
+  { most = MAX_RECEIPTS, withinMs = MAX_MS, signal }: PaymentLimits = {},
 ): Promise<void> {
   const { store } = log;
   const least = BigInt(log.params.minHireAtomic);
@@ -45,33 +61,45 @@ export async function checkPayments(
     if (store.get("agent", agent)?.everConsented === true) waiting.push(receipt);
   }
   const asked = waiting.slice(0, most);
-  const places: Place[] = Array(asked.length).fill(null);
+  const places: (Place | undefined)[] = Array(asked.length).fill(undefined);
   const transfers = once((tx: string) => chain.transfers(tx as Hex, log.token, log.lastBlock));
-  await forEachAtOnce(asked.entries(), { atOnce: AT_ONCE }, async ([n, receipt]) => {
-    places[n] =
-      receipt.escrowId === null
-        ? await paymentOf(log, receipt, transfers)
-        : await depositOf(log, receipt, chain);
-  });
+  const enough = new AbortController();
+  // Receipts that name the same transaction share one failure.
+  const failures = new Set<TallystickError>();
+  const ends = [enough.signal, AbortSignal.timeout(withinMs), ...(signal ? [signal] : [])];
+  await forEachAtOnce(
+    asked.entries(),
+    { atOnce: AT_ONCE, signal: AbortSignal.any(ends) },
+    async ([n, receipt]) => {
+      try {
+        places[n] =
+          receipt.escrowId === null
+            ? await paymentOf(log, receipt, transfers)
+            : await depositOf(log, receipt, chain);
+      } catch (error) {
+        if (!(error instanceof TallystickError) || error.code !== "chain_unavailable") throw error;
+        if (failures.add(error).size >= MAX_FAILURES) enough.abort();
+      }
+    },
+  );
+  signal?.throwIfAborted();
   for (const [n, place] of places.entries())
-    if (place !== null)
+    if (typeof place === "string")
       found.check(
         false,
         "",
         `The log leaves out, or changes, ${place}, which the receipt ${asked[n]?.id} of ${asked[n]?.agent} names.`,
       );
-  if (places.every((place) => place === null))
-    found.check(
-      true,
-      asked.length === 0
-        ? "No receipt of a hire that can be audited lacks its payment in the log."
-        : `${asked.length} receipts have no payment in the log, and none on the chain either.`,
-      "",
-    );
-  if (waiting.length > asked.length)
-    found.unchecked.push(
-      `${waiting.length - asked.length} more receipts have no payment in the log. The chain was not asked about them.`,
-    );
+  const absent = places.filter((place) => place === null).length;
+  if (waiting.length === 0)
+    found.check(true, "No receipt of a hire that can be audited lacks its payment in the log.", "");
+  else if (absent > 0 && !places.some((place) => typeof place === "string"))
+    found.check(true, `${absent} receipts have no payment in the log, and none on the chain either.`, "");
+  const unknown = waiting.length - places.filter((place) => place !== undefined).length;
+  if (unknown === 0) return;
+  const what = `${unknown} more receipts have no payment in the log. The chain was not asked about them, or did not answer.`;
+  const [failure] = failures;
+  found.unchecked.push(failure === undefined ? what : `${what} ${failure.message}`);
 }
 
 /** Asks once for each key, and gives the same answer again. */

@@ -68,7 +68,7 @@ export async function verifyAudit(parameters: {
   if (audit === null) compareAbsence(log, hire, claimed, found);
   else compareDraw(log, { audit, draw, claimed }, found);
   compareAsked(log, { asked, claimed }, found);
-  if (chain !== undefined) await askChain(url, { log, audit, draw, asked, chain }, found);
+  if (chain !== undefined) await askChain(url, { log, audit, draw, asked, chain, signal }, found);
   return {
     hire,
     holds: found.all.every(({ holds }) => holds),
@@ -183,11 +183,12 @@ type Verified = {
   draw: Draw | null;
   asked: Row<"auditAssignment">[];
   chain: AuditChain;
+  signal: AbortSignal | undefined;
 };
 
 async function askChain(
   url: string,
-  { log, audit, draw, asked, chain }: Verified,
+  { log, audit, draw, asked, chain, signal }: Verified,
   found: Findings,
 ): Promise<void> {
   const from = audit?.eligibleBlock ?? Number.POSITIVE_INFINITY;
@@ -195,5 +196,5 @@ async function askChain(
   const waited = log.ticks.filter(({ block }) => block > from && block <= to).map(({ block }) => block);
   await checkTicks(log, [...waited, ...asked.map(({ block }) => block)], chain, found);
   await checkLedgers(url, log, chain, found);
-  await checkPayments(log, chain, found);
+  await checkPayments(log, chain, found, { signal });
 }

@@ -1,7 +1,8 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
 import { MemoryStore } from "tallystick-derive/memoryStore";
 import type { Row } from "tallystick-derive/tables";
+import { TallystickError } from "tallystick-protocol/errors";
 import type { AuditChain, ChainTransfer } from "../../../scripts/audits/auditChain.ts";
 import { checkPayments } from "../../../scripts/audits/checkPayments.ts";
 import type { DerivedLog } from "../../../scripts/audits/derivedLog.ts";
@@ -91,11 +92,64 @@ describe("the payments that a log leaves out", () => {
   it("are unknown above the limit, and that is no fault of the node", async () => {
     const { chain, asked } = chainOf({});
     const found = new Findings();
-    await checkPayments(logOf([1, 2, 3].map((n) => receiptOf(n))), chain, found, 2);
+    await checkPayments(logOf([1, 2, 3].map((n) => receiptOf(n))), chain, found, { most: 2 });
     expect(asked).to.have.length(2);
     expect(found.all.map(({ holds }) => holds)).to.deep.equal([true]);
     expect(found.unchecked).to.have.length(1);
     expect(found.unchecked[0]).to.match(/^1 more receipts have no payment/);
+  });
+
+  const away = () =>
+    new TallystickError({
+      code: "chain_unavailable",
+      message: "The chain could not be asked: too many requests",
+    });
+
+  it("are unknown where the chain does not answer, and the other receipts are looked up", async () => {
+    const receipts = Array.from({ length: 40 }, (_, n) => receiptOf(n));
+    const [bad, lost] = [receipts[3]?.txHash, receipts[33]?.txHash ?? ""];
+    // Many receipts that name the same transaction are one failure.
+    for (let n = 4; n < 30; n++) receipts[n] = receiptOf(n, { txHash: bad as string });
+    const { chain } = chainOf({ [lost]: [payment(7)] });
+    const { transfers } = chain;
+    chain.transfers = async (tx, ...more) => {
+      if (tx === bad) throw away();
+      return transfers(tx, ...more);
+    };
+    const found = new Findings();
+    await checkPayments(logOf(receipts), chain, found);
+    expect(found.all.map(({ holds }) => holds)).to.deep.equal([false]);
+    expect(found.unchecked).to.have.length(1);
+    expect(found.unchecked[0]).to.match(/^27 more receipts have no payment.* too many requests$/);
+  });
+
+  it("are not looked for any more after a few look-ups that failed, after a time, and after the signal", async () => {
+    const receipts = Array.from({ length: 100 }, (_, n) => receiptOf(n + 1));
+    let asked = 0;
+    const refuse = async () => {
+      asked++;
+      throw away();
+    };
+    const found = new Findings();
+    await checkPayments(logOf(receipts), { ...chainOf({}).chain, transfers: refuse }, found);
+    expect(asked).to.be.within(16, 32);
+    expect(found.all).to.deep.equal([]);
+    expect(found.unchecked[0]).to.match(/^100 more receipts/);
+
+    const { chain, asked: inTime } = chainOf({});
+    const slow: AuditChain["transfers"] = async (...given) => {
+      await sleep(30);
+      return chain.transfers(...given);
+    };
+    const late = new Findings();
+    await checkPayments(logOf(receipts), { ...chain, transfers: slow }, late, { withinMs: 10 });
+    expect(inTime).to.have.length(16);
+    expect(late.all[0]?.what).to.match(/^16 receipts/);
+    expect(late.unchecked[0]).to.match(/^84 more receipts/);
+
+    const signal = AbortSignal.abort(new Error("enough"));
+    const stopped = checkPayments(logOf(receipts), chain, new Findings(), { signal });
+    expect(await stopped.catch((error: Error) => error.message)).to.equal("enough");
   });
 
   it("are not looked for where a hire cannot be audited", async () => {
