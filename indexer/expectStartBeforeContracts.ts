@@ -2,6 +2,7 @@ import type { Address } from "tallystick-protocol/address";
 import { type InputIssue, InvalidInputError } from "tallystick-protocol/errors";
 import { createPublicClient, http } from "viem";
 import type { IndexerConfig } from "./config.ts";
+import { fetchWithin } from "./fetchWithin.ts";
 
 const PATIENCE_MS = 30_000;
 
@@ -23,7 +24,8 @@ export async function expectStartBeforeContracts({
   Address[]
 > {
   if (startBlock === 0) return [];
-  const client = createPublicClient({ transport: http(rpcUrl, { timeout: PATIENCE_MS }) });
+  const fetchFn = fetchWithin(PATIENCE_MS);
+  const client = createPublicClient({ transport: http(rpcUrl, { timeout: PATIENCE_MS, fetchFn }) });
   const contracts = [
     ...Object.keys(params.escrows).map((it) => ["escrow", it as Address] as const),
     ...(anchoredLedger === null ? [] : [["ledger contract", anchoredLedger] as const]),

@@ -2,6 +2,7 @@ import type { Context } from "ponder:registry";
 import { sql } from "ponder";
 import { createPublicClient, http } from "viem";
 import { config, operations } from "../environment.ts";
+import { fetchWithin } from "../fetchWithin.ts";
 import type { BlockAt } from "../logPort/logPort.ts";
 import { logInfo, logWarning, shutdownSignal } from "../ponderProcess.ts";
 import { OrphanedError, type RetryRead } from "../relevant/retryRead.ts";
@@ -9,6 +10,9 @@ import { retryUntilAvailable, type Waiting } from "./segments/retryUntilAvailabl
 
 /** The longest time of one step. A long history is read in several steps. */
 const DEADLINE_MS = 600_000;
+
+/** The longest time of one answer of the chain, to its last byte. */
+const ANSWER_MS = 10_000;
 
 /** The pauses between two checks of a gap, because each check may read a long history. */
 const LOOKS = { first: 10_000, most: 600_000 };
@@ -19,7 +23,8 @@ type WaitEvents = Pick<Waiting, "onBlocked" | "onUnblocked">;
 /** The settings of a handler's wait. */
 export function waitingFor(db: Context["db"], { block, hash }: BlockAt, events: WaitEvents): Waiting {
   // Not Ponder's client, because that one answers from its cache.
-  const chain = createPublicClient({ transport: http(config.rpcUrl, { retryCount: 0 }) });
+  const limits = { retryCount: 0, timeout: ANSWER_MS, fetchFn: fetchWithin(ANSWER_MS) };
+  const chain = createPublicClient({ transport: http(config.rpcUrl, limits) });
   return {
     ...events,
     signal: shutdownSignal(),

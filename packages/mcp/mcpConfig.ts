@@ -10,10 +10,11 @@ import { listingSources } from "tallystick-sdk/buyer/listingSources";
 import type { PaymentNetwork } from "tallystick-sdk/chain/paymentNetwork";
 import { createBuyer } from "tallystick-sdk/createBuyer";
 import { createPublicFetch } from "tallystick-sdk/net/publicFetch";
+import { rpcTransport } from "tallystick-sdk/net/rpcTransport";
 import { createQueryClient } from "tallystick-sdk/query/createQueryClient";
 import type { Fetch } from "tallystick-sdk/requestService";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
-import { createPublicClient, http, type PublicClient } from "viem";
+import { createPublicClient, type PublicClient } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import { allowedEscrows, type EscrowSetting, escrowsSchema } from "./escrowSetting.ts";
@@ -148,7 +149,8 @@ export function createMcpContext(
 ): McpContext {
   const { baseUrl, privateKey, apiKey, dispatch, devMode, rpcUrl } = config;
   const { store, fetch, now = Date.now } = options;
-  const client = options.client ?? (rpcUrl ? createPublicClient({ transport: http(rpcUrl) }) : undefined);
+  const client =
+    options.client ?? (rpcUrl ? createPublicClient({ transport: rpcTransport(rpcUrl) }) : undefined);
   const ask = fetch ?? globalThis.fetch.bind(globalThis);
   const sellerFetch = fetch || devMode ? ask : createPublicFetch();
   const account = privateKey && privateKeyToAccount(privateKey);

@@ -3,8 +3,9 @@ import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
 import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
+import { rpcTransport } from "tallystick-sdk/net/rpcTransport";
 import { anchorsIn } from "tallystick-sdk/proof/anchorsIn";
-import { createPublicClient, http, type Log, type TransactionReceipt } from "viem";
+import { createPublicClient, type Log, type TransactionReceipt } from "viem";
 
 /** The questions of a verification to a chain. */
 export type AuditChain = ReturnType<typeof openAuditChain>;
@@ -24,7 +25,9 @@ export type ChainTransfer = { log: number; from: string; to: string; value: bigi
 
 /** @param rpcUrl the RPC of a trusted node of the chain */
 export function openAuditChain(rpcUrl: string) {
-  const client = createPublicClient({ transport: http(rpcUrl, { timeout: TIMEOUT_MS, retryCount: 2 }) });
+  const client = createPublicClient({
+    transport: rpcTransport(rpcUrl, { timeout: TIMEOUT_MS, retryCount: 2 }),
+  });
   const ask = async <T>(what: () => Promise<T>): Promise<T> => {
     try {
       return await what();

@@ -1,6 +1,7 @@
 import path from "node:path";
 import { TallystickError } from "tallystick-protocol/errors";
-import { createPublicClient, http } from "viem";
+import { rpcTransport } from "tallystick-sdk/net/rpcTransport";
+import { createPublicClient } from "viem";
 import {
   type LedgerOnChain,
   readLedgerOnChain,
@@ -37,7 +38,7 @@ export async function askChain({ anchoring, ledger }: SettlementConfig): Promise
       hint: "Use the service's own ANCHOR_PRIVATE_KEY, ANCHORED_LEDGER, RPC_URL and CHAIN_ID.",
     });
   }
-  const client = createPublicClient({ transport: http(anchoring.rpcUrl), cacheTime: 0 });
+  const client = createPublicClient({ transport: rpcTransport(anchoring.rpcUrl), cacheTime: 0 });
   try {
     return await readLedgerOnChain({ ...anchoring, client, ledgerId: ledger, confirmations: 0 });
   } catch (cause) {

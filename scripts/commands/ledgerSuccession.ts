@@ -3,13 +3,13 @@ import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
 import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
+import { rpcTransport } from "tallystick-sdk/net/rpcTransport";
 import {
   BaseError,
   ContractFunctionRevertedError,
   createPublicClient,
   encodeFunctionData,
   type Hex,
-  http,
   zeroAddress,
 } from "viem";
 import type { LedgerState } from "../../services/settlement/anchoring/readLedgerOnChain.ts";
@@ -95,7 +95,7 @@ async function call(
   call: Call,
 ): Promise<CalledLedger> {
   const target = { address: contract, abi: anchoredLedgerAbi, ...call };
-  const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 });
+  const client = createPublicClient({ transport: rpcTransport(rpcUrl), cacheTime: 0 });
   await client.simulateContract({ ...target, account: from } as never).catch((cause) => {
     throw refused(cause);
   });

@@ -12,8 +12,9 @@ import {
 } from "tallystick-protocol/proof/proofBundle";
 import { ProofError } from "tallystick-protocol/proof/provenEntry";
 import { TLOG_PROOF_HEADER } from "tallystick-protocol/proof/tlogProof";
+import { rpcTransport } from "tallystick-sdk/net/rpcTransport";
 import { confirmProof } from "tallystick-sdk/proof/confirmProof";
-import { createPublicClient, http } from "viem";
+import { createPublicClient } from "viem";
 import { printResult } from "../cli/printResult.ts";
 import { readAddress } from "../cli/readAddress.ts";
 import { tlogProofAsText, verifyTlogProofText } from "../verification/verifyTlogProofText.ts";
@@ -110,7 +111,9 @@ export async function verifyProofFile(file: string, options: Options = {}): Prom
       `Nothing in the proof is signed by ${writer}. Get a new proof when the entry is anchored.`,
     );
   const client =
-    options.rpcUrl === undefined ? undefined : createPublicClient({ transport: http(options.rpcUrl) });
+    options.rpcUrl === undefined
+      ? undefined
+      : createPublicClient({ transport: rpcTransport(options.rpcUrl) });
   const anchored = client === undefined ? null : await confirmProof(proof, client);
   const { entry, index, checkpoint, ledger } = proof;
   return {

@@ -4,7 +4,8 @@ import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
 import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
-import { createPublicClient, http, isAddressEqual } from "viem";
+import { rpcTransport } from "tallystick-sdk/net/rpcTransport";
+import { createPublicClient, isAddressEqual } from "viem";
 import { repositoryRoot } from "../repositoryRoot.ts";
 import type { Deployment } from "./deployment.ts";
 
@@ -21,7 +22,7 @@ type Artifact = {
  * @throws TallystickError `deployment_not_there`
  */
 export async function checkDeployment(rpcUrl: string, deployment: Deployment): Promise<void> {
-  const client = createPublicClient({ transport: http(rpcUrl) });
+  const client = createPublicClient({ transport: rpcTransport(rpcUrl) });
   const { token, anchoredLedger, hireEscrow } = deployment;
   const codeAt = async (name: string, address: Address): Promise<Hex> => {
     const code = await client.getCode({ address });

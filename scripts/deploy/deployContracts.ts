@@ -5,7 +5,8 @@ import type { NetworkConnection } from "hardhat/types/network";
 import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
-import { createPublicClient, http } from "viem";
+import { rpcTransport } from "tallystick-sdk/net/rpcTransport";
+import { createPublicClient } from "viem";
 import userConfig from "../../hardhat.config.ts";
 import { deployFrozen } from "../ignition/deployFrozen.ts";
 import { deployGuardianSafe } from "../ignition/deployGuardianSafe.ts";
@@ -43,7 +44,7 @@ export type DeployContractsParameters = {
  */
 export async function deployContracts(parameters: DeployContractsParameters): Promise<Deployment> {
   const { rpcUrl, chainId, privateKey, journal } = parameters;
-  const client = createPublicClient({ transport: http(rpcUrl) });
+  const client = createPublicClient({ transport: rpcTransport(rpcUrl) });
   const startBlock = await firstBlock(journal, async () => Number(await client.getBlockNumber()));
 
   const hre = await createHardhatRuntimeEnvironment(

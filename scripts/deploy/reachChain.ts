@@ -1,5 +1,6 @@
 import { TallystickError } from "tallystick-protocol/errors";
-import { createPublicClient, http, type PublicClient } from "viem";
+import { rpcTransport } from "tallystick-sdk/net/rpcTransport";
+import { createPublicClient, type PublicClient } from "viem";
 import { networks } from "./networks.ts";
 import { shownUrl } from "./shownUrl.ts";
 
@@ -22,7 +23,7 @@ export async function reachChain(
       hint: `Give --network (${Object.keys(networks).join(", ")}) or --rpc-url.`,
     });
   }
-  const client = createPublicClient({ transport: http(rpcUrl, { retryCount: 1 }) });
+  const client = createPublicClient({ transport: rpcTransport(rpcUrl, { retryCount: 1 }) });
   const chainId = await client.getChainId().catch((cause: unknown) => {
     throw new TallystickError({
       code: "rpc_unreachable",

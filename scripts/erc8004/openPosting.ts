@@ -3,8 +3,9 @@ import { readMcpConfig } from "tallystick-mcp/mcpConfig";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import type { Posting } from "tallystick-sdk/erc8004/posting";
 import { knownLedger } from "tallystick-sdk/knownLedger";
+import { rpcTransport } from "tallystick-sdk/net/rpcTransport";
 import { fileStore } from "tallystick-sdk/store/fileStore";
-import { createPublicClient, http } from "viem";
+import { createPublicClient } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { QueryOptions } from "../query/nodeQuery.ts";
 import { type RegistryOptions, registriesOf } from "./registryOptions.ts";
@@ -39,7 +40,7 @@ export async function openPosting(
   const store = fileStore(config.stateDir ?? path.join(".tallystick/buyers", account.address.toLowerCase()));
   return {
     account,
-    client: createPublicClient({ transport: http(rpcUrl, { timeout: ASK_MS }), cacheTime: 0 }),
+    client: createPublicClient({ transport: rpcTransport(rpcUrl, { timeout: ASK_MS }), cacheTime: 0 }),
     registries: registriesOf(options, config.network.chainId),
     baseUrl,
     publicUrl: options.publicUrl,

@@ -3,7 +3,8 @@ import { InvalidInputError } from "tallystick-protocol/errors";
 import { parseVerifierKey } from "tallystick-protocol/note/signedNote";
 import type { ChainRegistries } from "tallystick-sdk/erc8004/registries";
 import { type VerifiedFeedback, verifyFeedback } from "tallystick-sdk/erc8004/verifyFeedback";
-import { createPublicClient, http } from "viem";
+import { rpcTransport } from "tallystick-sdk/net/rpcTransport";
+import { createPublicClient } from "viem";
 import { readAddress } from "../cli/readAddress.ts";
 import { readAnyFile } from "./readAnyFile.ts";
 import { type RegistryOptions, registriesOf } from "./registryOptions.ts";
@@ -35,7 +36,7 @@ export async function verifyFeedbackFile(
   const client =
     rpcUrl === undefined
       ? undefined
-      : createPublicClient({ transport: http(rpcUrl, { timeout: 20_000 }), cacheTime: 0 });
+      : createPublicClient({ transport: rpcTransport(rpcUrl, { timeout: 20_000 }), cacheTime: 0 });
   const registries = client && registriesOrNone(options, await client.getChainId().catch(() => undefined));
   return await verifyFeedback(text, {
     hash,

@@ -10,8 +10,9 @@ import type { ResumedHire } from "tallystick-sdk/buyer/resumeHires";
 import { type Buyer, createBuyer } from "tallystick-sdk/createBuyer";
 import { HireFailedError } from "tallystick-sdk/errors";
 import type { HireParameters } from "tallystick-sdk/hireParameters";
+import { rpcTransport } from "tallystick-sdk/net/rpcTransport";
 import { fileStore } from "tallystick-sdk/store/fileStore";
-import { createPublicClient, http } from "viem";
+import { createPublicClient } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { watchShutdown } from "../cli/shutdown.ts";
 
@@ -76,7 +77,7 @@ export function buyerOf(environment: { [name: string]: string | undefined }, max
       budget: storeBudget({ store, name: `mcp-${address}`, limit: spendCap }),
     }),
     ...(ledger !== undefined && { ledger }),
-    ...(rpcUrl !== undefined && { client: createPublicClient({ transport: http(rpcUrl) }) }),
+    ...(rpcUrl !== undefined && { client: createPublicClient({ transport: rpcTransport(rpcUrl) }) }),
   });
 }
 

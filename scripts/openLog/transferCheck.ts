@@ -6,7 +6,8 @@ import { STATE_ID } from "tallystick-derive/stateId";
 import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import { paramsSchema } from "tallystick-protocol/records/params";
-import { createPublicClient, http } from "viem";
+import { rpcTransport } from "tallystick-sdk/net/rpcTransport";
+import { createPublicClient } from "viem";
 import {
   type Completeness,
   checkCompleteness,
@@ -79,7 +80,9 @@ export class TransferCheck {
     if (this.#late.size > MAX_LATE)
       throw noComparison(`More than ${MAX_LATE} transfers stand after its last tick.`);
     const { address: token, firstBlock } = this.#token;
-    const client = createPublicClient({ transport: http(rpcUrl, { timeout: TIMEOUT_MS, retryCount: 2 }) });
+    const client = createPublicClient({
+      transport: rpcTransport(rpcUrl, { timeout: TIMEOUT_MS, retryCount: 2 }),
+    });
     const rpc = createRpcSource({ url: rpcUrl, token, firstBlock, ...finalityOf(await client.getChainId()) });
     const call = { signal, deadlineMs };
     const { block, hash } = this.#tick;

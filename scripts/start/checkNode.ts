@@ -1,7 +1,8 @@
 import pg from "pg";
 import type { Address } from "tallystick-protocol/address";
 import { type InputIssue, InvalidInputError } from "tallystick-protocol/errors";
-import { createPublicClient, http } from "viem";
+import { rpcTransport } from "tallystick-sdk/net/rpcTransport";
+import { createPublicClient } from "viem";
 import type { Environment } from "./processEnvironment.ts";
 
 const PATIENCE_MS = 10_000;
@@ -41,7 +42,9 @@ async function database({ DATABASE_URL: url = "" }: Environment): Promise<InputI
 
 async function chain(environment: Environment): Promise<InputIssue[]> {
   const { RPC_URL: url, CHAIN_ID: chainId, START_BLOCK: startBlock = "0" } = environment;
-  const client = createPublicClient({ transport: http(url, { retryCount: 1, timeout: PATIENCE_MS }) });
+  const client = createPublicClient({
+    transport: rpcTransport(url, { retryCount: 1, timeout: PATIENCE_MS }),
+  });
   let found: number;
   let height: bigint;
   try {

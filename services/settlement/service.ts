@@ -334,12 +334,13 @@ async function isContractSignatureBy({
   anchoring,
 }: SettlementConfig): Promise<IsContractSignature | undefined> {
   if (rpcUrl === undefined) return undefined;
-  const [{ createPublicClient, http }, { askWallet }] = await Promise.all([
+  const [{ createPublicClient }, { askWallet }, { rpcTransport }] = await Promise.all([
     import("viem"),
     import("tallystick-protocol/erc1271/askWallet"),
+    import("tallystick-sdk/net/rpcTransport"),
   ]);
   const witness = anchoring?.contract;
-  const client = createPublicClient({ transport: http(rpcUrl, ASKING) });
+  const client = createPublicClient({ transport: rpcTransport(rpcUrl, ASKING) });
   return async (question) => (await askWallet(client, question, witness)) === "yes";
 }
 

@@ -6,7 +6,6 @@ import {
   defineChain,
   encodeFunctionData,
   type Hex,
-  http,
   type LocalAccount,
   type PublicClient,
   type TransactionReceipt,
@@ -14,6 +13,7 @@ import {
 } from "viem";
 import { within } from "../deadline.ts";
 import { ChainError } from "../errors.ts";
+import { rpcTransport } from "../net/rpcTransport.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { SentTransactions } from "./sentTransactions.ts";
 
@@ -109,7 +109,7 @@ export function createTransactionSender(parameters: TransactionSenderParameters)
     nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
     rpcUrls: { default: { http: typeof rpc === "string" ? [rpc] : [] } },
   });
-  const transport = typeof rpc === "string" ? http(rpc) : rpc;
+  const transport = typeof rpc === "string" ? rpcTransport(rpc) : rpc;
   const client = createPublicClient({ chain, transport, cacheTime: 0, pollingInterval: pollingMs });
   const transactions = new SentTransactions({ account, chainId, client, store, replaceMs, pollingMs });
   let queue: Promise<unknown> = Promise.resolve();

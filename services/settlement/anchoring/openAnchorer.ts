@@ -2,7 +2,8 @@ import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import { type AnchorDeployment, anchorTypedData } from "tallystick-protocol/ledger/anchor";
 import type { Log } from "tallystick-runtime/stderrLog";
-import { createPublicClient, http } from "viem";
+import { rpcTransport } from "tallystick-sdk/net/rpcTransport";
+import { createPublicClient } from "viem";
 import type { AnchoringConfig, SettlementConfig } from "../config.ts";
 import type { LedgerClock } from "../engine/ledgerClock.ts";
 import type { DiskLedger } from "../ledger/diskLedger.ts";
@@ -25,7 +26,7 @@ export function writerSigner(
 ): WriterSigner {
   const account = accountOfKey(key, signal);
   if (account.address.toLowerCase() === writer) return keySigner(account);
-  const chain = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 });
+  const chain = createPublicClient({ transport: rpcTransport(rpcUrl), cacheTime: 0 });
   return contractSigner({ account, writer, chainId, chain, witness: contract });
 }
 
@@ -56,7 +57,7 @@ export function createAnchorer(
   const id = config.ledger as Hex;
   return new Anchorer({
     contract: anchorContract({
-      transport: http(anchoring.rpcUrl),
+      transport: rpcTransport(anchoring.rpcUrl),
       account: accountOfKey(anchoring.relayer, signal),
       writer,
       firstWriter,

@@ -99,11 +99,12 @@ async function startMirror(parameters: RunMirrorParameters, opened: OnOpened): P
 
 /** Makes the function that asks the contract. viem takes half of a mirror's memory, so it is loaded only here. */
 async function anchorOf({ ledgerId, rpcUrl, chainId, contract }: AnchorSource) {
-  const [{ createPublicClient, http }, { readLedgerOnChain }] = await Promise.all([
+  const [{ createPublicClient }, { rpcTransport }, { readLedgerOnChain }] = await Promise.all([
     import("viem"),
+    import("tallystick-sdk/net/rpcTransport"),
     import("../anchoring/readLedgerOnChain.ts"),
   ]);
-  const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 });
+  const client = createPublicClient({ transport: rpcTransport(rpcUrl), cacheTime: 0 });
   return async (): Promise<{ size: number; root: Hex } | undefined> => {
     const { ledger } = await readLedgerOnChain({ client, chainId, contract, ledgerId, confirmations: 0 });
     return ledger && { size: Number(ledger.head.size), root: ledger.head.root };
