@@ -9,6 +9,7 @@ import { compareMonitoring } from "../../services/probing/monitoring/compareMoni
 import { differencesToTell } from "../../services/probing/monitoring/differencesToTell.ts";
 import { openMonitoringDesk } from "../../services/probing/monitoring/monitoringDesk.ts";
 import { type MonitoringReport, monitoringRound } from "../../services/probing/monitoring/monitoringRound.ts";
+import { readMonitored } from "../../services/probing/monitoring/readMonitored.ts";
 import { ask } from "../../services/probing/net/ask.ts";
 import { openPolicy, publicPolicy } from "../../services/probing/net/policy.ts";
 
@@ -199,6 +200,60 @@ describe("an agent's own monitoring", () => {
       expect(refused.map(({ problem }) => problem)).to.deep.equal(["private_address", "private_address"]);
       const { host } = new URL(base);
       expect((await round([`${base}/good`], openPolicy, [host]))[0]?.problem).to.equal("left_out");
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
+  it("is not read from a node whose answer has another form, and nothing of that answer goes into a record", async () => {
+    const guarantee = { metric: "uptime", measurementWindow: "30 days", current: 0.9, status: "at_risk" };
+    const answerWith = (changes: object, sla: unknown = {}) => ({
+      page: {
+        nodes: [
+          {
+            address: agents[0],
+            sla: sla && {
+              body: { monitoring_endpoint: "https://a.example" },
+              guarantees: [{ ...guarantee, ...changes }],
+              ...(sla as object),
+            },
+          },
+        ],
+        pageInfo: { hasNextPage: false, endCursor: null },
+      },
+    });
+    let data: unknown;
+    const server = createServer((_, response) => response.end(JSON.stringify({ data })));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const read = async () => {
+      const found = [];
+      for await (const it of readMonitored(url, new AbortController().signal)) found.push(it);
+      return found;
+    };
+    try {
+      data = answerWith({});
+      expect(await read()).to.deep.equal([
+        {
+          ...{ agent: agents[0], endpoint: "https://a.example" },
+          measured: [{ metric: "uptime", window: "30 days", current: 0.9, status: "at_risk" }],
+        },
+      ]);
+      data = answerWith({}, null);
+      expect(await read()).to.deep.equal([]);
+      for (const other of [
+        { page: null },
+        { page: { nodes: [null], pageInfo: { hasNextPage: false, endCursor: null } } },
+        answerWith({ current: "0.9" }),
+        answerWith({ metric: 7 }),
+        answerWith({}, { guarantees: null }),
+        answerWith({}, { body: null }),
+      ]) {
+        data = other;
+        const failure = await read().catch((error: unknown) => error);
+        expect(failure).to.be.instanceOf(ServiceError).with.property("code", "unreadable_answer");
+      }
     } finally {
       server.closeAllConnections();
       server.close();

@@ -315,6 +315,57 @@ describe("the listings of a node", () => {
   });
 });
 
+describe("a hostile node", () => {
+  const signal = new AbortController().signal;
+  const readFrom = async (data: (page: number) => unknown, maxPages = 50) => {
+    let pages = 0;
+    const fetch = async (url: string) =>
+      url.endsWith("/ready") ? new Response("") : Response.json({ data: data(pages++) });
+    const node = { baseUrl: "http://node.example", fetch, signal, pause: async () => {} };
+    let listings = 0;
+    const failure = await (async () => {
+      for await (const _ of readListings({ ...node, maxPages })) listings++;
+    })().catch((error: unknown) => error);
+    return { failure, pages, listings };
+  };
+  const one = { capability: "text.translate.en.it", endpoint: "https://h.example", paymentMode: "direct" };
+  const nodes = [
+    {
+      address: agent(1),
+      listings: { nodes: [{ ...one, maxLatencyMs: 1, payee: null }], pageInfo: { hasNextPage: false } },
+    },
+  ];
+  const page = (of: unknown[], endCursor: string) => ({
+    agents: { nodes: of, pageInfo: { hasNextPage: true, endCursor } },
+  });
+
+  it("cannot keep the prober reading by naming a next page forever", async () => {
+    const endless = await readFrom((n) => page(nodes, `cursor${n}`));
+    expect(endless.failure).to.include({ name: "ServiceError", code: "endless_list" });
+    expect(endless.pages).to.equal(50);
+    const empty = await readFrom((n) => page([], `cursor${n}`));
+    expect(empty).to.deep.equal({ failure: undefined, pages: 1, listings: 0 });
+    const inTurn = await readFrom((n) => page(nodes, `cursor${n % 2}`));
+    expect(inTurn.failure).to.include({ code: "endless_list" });
+  });
+
+  it("gives a ServiceError if its answer has another form", async () => {
+    const agents = page(nodes, "c").agents;
+    for (const data of [
+      {},
+      { agents: null },
+      { agents: { ...agents, nodes: [null] } },
+      { agents: { ...agents, pageInfo: null } },
+      { agents: { ...agents, nodes: Array.from({ length: 51 }, () => nodes[0]) } },
+    ]) {
+      const { failure } = await readFrom(() => data);
+      expect(failure, JSON.stringify(data).slice(0, 80)).to.include({
+        ...{ name: "ServiceError", code: "unreadable_answer", status: 0 },
+      });
+    }
+  });
+});
+
 describe("a hostile listing", () => {
   it("is used if it is valid, is skipped if it is not, and never stops the prober from using other listings", async () => {
     const usual = {

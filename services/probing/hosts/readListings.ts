@@ -2,14 +2,20 @@ import { addressSchema } from "tallystick-protocol/address";
 import { askGraphql } from "tallystick-sdk/query/askGraphql";
 import { type Fetch, requestService, ServiceError } from "tallystick-sdk/requestService";
 import { z } from "zod";
+import { nodeAnswer } from "../nodeAnswer.ts";
 import type { Target } from "../terms/target.ts";
+
+/** The most agents of a page, and the most listings of an agent on a page and in all. */
+const PAGE = 50;
+const LISTINGS_ON_A_PAGE = 10;
+const MAX_LISTINGS = 100;
 
 /** One page has at most 550 rows, which cost about 30 points of the client's budget at the node. */
 export const AGENTS_QUERY = `query Listings($after: String) {
-  agents(first: 50, after: $after) {
+  agents(first: ${PAGE}, after: $after) {
     nodes {
       address
-      listings(first: 10) {
+      listings(first: ${LISTINGS_ON_A_PAGE}) {
         nodes { capability endpoint paymentMode maxLatencyMs payee }
         pageInfo { hasNextPage }
       }
@@ -24,7 +30,7 @@ export const AGENTS_QUERY = `query Listings($after: String) {
  */
 export const AGENT_QUERY = `query ListingsOf($address: Address!) {
   agent(address: $address) {
-    listings(first: 100) { nodes { capability endpoint paymentMode maxLatencyMs payee } }
+    listings(first: ${MAX_LISTINGS}) { nodes { capability endpoint paymentMode maxLatencyMs payee } }
   }
 }`;
 
@@ -41,22 +47,29 @@ const listing = z.object({
  * The listings of an agent that can be asked. Strangers chose the texts of listings. So a listing in a wrong form is
  * left out, and all other hosts are still asked.
  */
-const listings = z
-  .array(z.unknown())
-  .transform((nodes) => nodes.flatMap((node) => listing.safeParse(node).data ?? []));
+const listings = (most: number) =>
+  z
+    .array(z.unknown())
+    .max(most)
+    .transform((nodes) => nodes.flatMap((node) => listing.safeParse(node).data ?? []));
 const agentsAnswer = z.object({
   agents: z.object({
-    nodes: z.array(
-      z.object({
-        address: addressSchema,
-        listings: z.object({ nodes: listings, pageInfo: z.object({ hasNextPage: z.boolean() }) }),
-      }),
-    ),
+    nodes: z
+      .array(
+        z.object({
+          address: addressSchema,
+          listings: z.object({
+            nodes: listings(LISTINGS_ON_A_PAGE),
+            pageInfo: z.object({ hasNextPage: z.boolean() }),
+          }),
+        }),
+      )
+      .max(PAGE),
     pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() }),
   }),
 });
 const agentAnswer = z.object({
-  agent: z.object({ listings: z.object({ nodes: listings }) }).nullable(),
+  agent: z.object({ listings: z.object({ nodes: listings(MAX_LISTINGS) }) }).nullable(),
 });
 
 /**
@@ -66,6 +79,13 @@ const agentAnswer = z.object({
 const TRIES = 4;
 const PAUSE_MS = 20_000;
 
+/**
+ * The most pages of agents, and the longest time of one reading in milliseconds. A bad node could otherwise name a next
+ * page forever. Then this reading would never end, and the prober would never read the listings again.
+ */
+const MAX_PAGES = 20_000;
+const MAX_MS = 6 * 3_600_000;
+
 export type ReadListingsParameters = {
   /** The URL of the node. */
   baseUrl: string;
@@ -73,13 +93,16 @@ export type ReadListingsParameters = {
   /** Waits this many milliseconds. */
   pause: (ms: number) => Promise<void>;
   signal: AbortSignal;
+  /** The most pages of agents. Default 20,000: a million agents. */
+  maxPages?: number;
 };
 
 /**
  * Reads every live listing of every agent from the node's public API, in the order in which the agents
  * registered.
  *
- * @throws ServiceError when the node does not answer or is not ready; the signal's reason
+ * @throws ServiceError when the node does not answer or is not ready, `unreadable_answer`, `endless_list`; the signal's
+ * reason
  */
 export async function* readListings(parameters: ReadListingsParameters): AsyncGenerator<Target> {
   // A node that is still catching up knows only few agents. Then this throws, and the caller keeps its old listings.
@@ -89,22 +112,40 @@ export async function* readListings(parameters: ReadListingsParameters): AsyncGe
     fetch: parameters.fetch,
     signal: parameters.signal,
   });
+  const { maxPages = MAX_PAGES } = parameters;
+  const end = performance.now() + MAX_MS;
   let after: string | null = null;
-  do {
-    const { agents }: z.output<typeof agentsAnswer> = agentsAnswer.parse(
+  for (let pages = 0; ; pages++) {
+    if (pages === maxPages || performance.now() > end) throw endlessList(maxPages);
+    const { agents }: z.output<typeof agentsAnswer> = nodeAnswer(
+      agentsAnswer,
       await askWithRetries(parameters, AGENTS_QUERY, { after }),
+      "agents",
     );
     for (const { address: agent, listings: page } of agents.nodes) {
       const all = page.pageInfo.hasNextPage
-        ? (agentAnswer.parse(await askWithRetries(parameters, AGENT_QUERY, { address: agent })).agent
-            ?.listings.nodes ?? [])
+        ? (nodeAnswer(
+            agentAnswer,
+            await askWithRetries(parameters, AGENT_QUERY, { address: agent }),
+            "listings",
+          ).agent?.listings.nodes ?? [])
         : page.nodes;
       for (const one of all) yield { agent, ...one };
     }
     const { hasNextPage, endCursor } = agents.pageInfo;
-    // A faulty node may repeat the same page without end, so a repeated cursor ends the loop.
-    after = hasNextPage && endCursor !== after ? endCursor : null;
-  } while (after !== null);
+    // An empty page, or a cursor that is repeated, is the end, even if the node names a next page.
+    if (!hasNextPage || endCursor === null || endCursor === after || agents.nodes.length === 0) return;
+    after = endCursor;
+  }
+}
+
+function endlessList(maxPages: number): ServiceError {
+  return new ServiceError({
+    code: "endless_list",
+    message: `The node's list of agents has more than ${maxPages} pages, or takes longer than ${MAX_MS / 3_600_000} hours.`,
+    hint: "Check TALLYSTICK_URL. The listings of the last complete reading stay in use.",
+    status: 0,
+  });
 }
 
 async function askWithRetries(

@@ -1,4 +1,7 @@
+import { addressSchema } from "tallystick-protocol/address";
 import { askGraphql } from "tallystick-sdk/query/askGraphql";
+import { z } from "zod";
+import { nodeAnswer } from "../nodeAnswer.ts";
 import type { GuaranteeFigure } from "./compareMonitoring.ts";
 
 /** An agent whose SLA names a monitoring endpoint, with the measured figures of its guarantees. */
@@ -12,18 +15,36 @@ const QUERY = `query ProberSlas($first: Int!, $after: String) { page: agents(fir
   nodes { address sla { body guarantees { metric measurementWindow current status } } }
   pageInfo { hasNextPage endCursor } } }`;
 
-type Page = {
-  page: {
-    nodes: {
-      address: string;
-      sla: {
-        body: { monitoring_endpoint?: unknown };
-        guarantees: { metric: string; measurementWindow: string; current: number | null; status: string }[];
-      } | null;
-    }[];
-    pageInfo: { hasNextPage: boolean; endCursor: string | null };
-  };
-};
+/** The most guarantees of an agent. */
+const MAX_GUARANTEES = 64;
+
+const pageForm = z.object({
+  page: z.object({
+    nodes: z
+      .array(
+        z.object({
+          address: addressSchema,
+          sla: z
+            .object({
+              body: z.looseObject({ monitoring_endpoint: z.unknown().optional() }),
+              guarantees: z
+                .array(
+                  z.object({
+                    metric: z.string(),
+                    measurementWindow: z.string(),
+                    current: z.number().nullable(),
+                    status: z.string(),
+                  }),
+                )
+                .max(MAX_GUARANTEES),
+            })
+            .nullable(),
+        }),
+      )
+      .max(PAGE),
+    pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() }),
+  }),
+});
 
 /**
  * Reads the agents of a node that declare a monitoring endpoint, with the measured figures of their
@@ -35,7 +56,12 @@ export async function* readMonitored(baseUrl: string, signal: AbortSignal): Asyn
   let after: string | null = null;
   for (let page = 0; page < MAX_PAGES; page++) {
     signal.throwIfAborted();
-    const answer: Page = await askGraphql<Page>({ baseUrl, query: QUERY, variables: { first: PAGE, after } });
+    const variables = { first: PAGE, after };
+    const answer: z.output<typeof pageForm> = nodeAnswer(
+      pageForm,
+      await askGraphql<unknown>({ baseUrl, query: QUERY, variables }),
+      "SLAs",
+    );
     for (const { address, sla } of answer.page.nodes) {
       const endpoint = sla?.body.monitoring_endpoint;
       if (sla === null || typeof endpoint !== "string") continue;
