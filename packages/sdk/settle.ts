@@ -1,5 +1,6 @@
-import { readForeignJson, tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import { isLedgerHash } from "tallystick-protocol/ledger/entry";
+import * as z from "zod";
 import { type ContextSlice, fetchContextSlice } from "./contextSlice.ts";
 import { readSettledEntry } from "./readSettledEntry.ts";
 import { type Fetch, requestService, ServiceError } from "./requestService.ts";
@@ -177,10 +178,24 @@ async function findAnswer(
   return outcome ?? (hash === parentHash ? "unknown" : undefined);
 }
 
-type TaskStatus = {
-  history: (Omit<Settled, "status"> & { parent_hash: string })[];
-  held: { id: string; divergence: number }[];
-};
+/** The most entries of a task, and the most held proposals of it, that are asked for and looked at. */
+const MAX_LISTED = 100;
+
+const statusForm = z.object({
+  history: z
+    .array(
+      z.object({
+        parent_hash: z.string(),
+        hash: z.string().refine(isLedgerHash),
+        index: z.int(),
+        timestamp: z.number(),
+      }),
+    )
+    .max(MAX_LISTED),
+  held: z.array(z.object({ id: z.string().max(128), divergence: z.number() })),
+});
+
+const reviewForm = z.object({ parent_hash: z.string() });
 
 /**
  * The entry of the ledger, or of the queue of reviews, for a task that was proposed on one of these parents.
@@ -200,17 +215,23 @@ export async function findProposed(
 ): Promise<Settled | Held | undefined> {
   if (parents.length === 0) return undefined;
   const service = { baseUrl, fetch, signal };
-  const read = async <T>(path: string, key?: string): Promise<T> =>
-    readForeignJson((await requestService({ ...service, path, apiKey: key })).text) as T;
-  const path = `/v1/status/${encodeURIComponent(taskId)}?limit=100`;
-  const { history, held } = await read<TaskStatus>(path).catch((error) => {
+  const read = async <Form extends z.ZodType>(form: Form, path: string, key?: string) => {
+    const answer = form.safeParse(
+      tryForeignJson((await requestService({ ...service, path, apiKey: key })).text),
+    );
+    if (!answer.success) throw unreadableAnswer(answer.error);
+    return answer.data;
+  };
+  const path = `/v1/status/${encodeURIComponent(taskId)}?limit=${MAX_LISTED}`;
+  const { history, held } = await read(statusForm, path).catch((error): z.output<typeof statusForm> => {
     if (error instanceof ServiceError && error.status === 404) return { history: [], held: [] };
     throw error;
   });
   for (const { parent_hash, ...entry } of history.reverse())
     if (parents.includes(parent_hash)) return { status: "SETTLED", ...entry };
-  for (const { id, divergence } of held.reverse()) {
-    const { parent_hash } = await read<{ parent_hash: string }>(`/v1/reviews/${id}`, apiKey);
+  // Each of them costs a request with the key, so a bad service must not name any number.
+  for (const { id, divergence } of held.slice(-MAX_LISTED).reverse()) {
+    const { parent_hash } = await read(reviewForm, `/v1/reviews/${encodeURIComponent(id)}`, apiKey);
     if (parents.includes(parent_hash)) return { status: "ESCROWED", reason: DIVERGENCE, id, divergence };
   }
   return undefined;

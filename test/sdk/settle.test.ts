@@ -241,6 +241,41 @@ describe("an agent's loop of settlement", () => {
     expect(await waiting()).to.equal(1);
   });
 
+  it("ends with a ServiceError if the service answers in another form, and looks at a hundred held proposals at most", async () => {
+    const parent = "ab".repeat(32);
+    const never = async (): Promise<Draft> => {
+      throw new Error("done again");
+    };
+    let reviews = 0;
+    const lying = (status: unknown) =>
+      run({
+        ...{ proposedOn: [parent], work: never },
+        fetch: async (input) => {
+          if (!input.includes("/v1/reviews/")) return Response.json(status);
+          reviews++;
+          return Response.json({ parent_hash: "cd".repeat(32) });
+        },
+      }).catch((error: unknown) => error);
+    const entry = { parent_hash: parent, hash: "ef".repeat(32), index: 1, timestamp: 1 };
+    for (const status of [
+      ...[null, [], {}, { history: null, held: [] }, { history: [null], held: [] }],
+      ...[
+        { history: [{ ...entry, hash: "x" }], held: [] },
+        { history: [], held: [null] },
+      ],
+      { history: Array.from({ length: 101 }, () => entry), held: [] },
+    ]) {
+      expect(await lying(status), JSON.stringify(status).slice(0, 60)).to.include({
+        ...{ name: "ServiceError", code: "unreadable_answer" },
+      });
+    }
+    expect(reviews).to.equal(0);
+    const held = Array.from({ length: 5_000 }, (_, n) => ({ id: `../${n}`, divergence: 1 }));
+    // None of them is the proposal, so the loop goes on and asks for the context, which this service does not give.
+    await lying({ history: [], held });
+    expect(reviews).to.equal(100);
+  });
+
   it("finds a proposal of an earlier process that arrives only after the first look", async () => {
     const parentHash = service.ledger.head;
     const result = await run({

@@ -17,7 +17,7 @@ export const bundleEntries: readonly BundleEntry[] = [
   { name: "seller", source: 'export * from "tallystick-sdk/seller";', most: 242_000 },
   { name: "escrow", source: 'export * from "tallystick-sdk/escrow";', most: 187_000 },
   { name: "auditor", source: 'export * from "tallystick-sdk/auditor";', most: 76_000 },
-  { name: "query", source: 'export * from "tallystick-sdk/query";', most: 4_900 },
+  { name: "query", source: 'export * from "tallystick-sdk/query";', most: 5_500 },
   { name: "derive", source: 'export * from "tallystick-derive";', most: 135_000 },
   { name: "openLog", source: 'export * from "tallystick-sdk/openLog";', most: 138_000 },
   {

@@ -101,7 +101,7 @@ export async function* findSellers(
 }
 
 function readCandidate(found: FoundAgent): Candidate | undefined {
-  const { agent_id, listing, reputation, steward, signed } = found;
+  const { agent_id, listing, reputation, steward, signed } = Object(found) as FoundAgent;
   const read = listingSchema.safeParse({ ...listing, agent_id });
   return read.success
     ? {

@@ -11,7 +11,7 @@ const RPC_MS = 10_000;
  */
 export function rpcTransport(
   url: string,
-  options: Omit<HttpTransportConfig, "fetchFn" | "raw"> = {},
+  options: Pick<HttpTransportConfig, "timeout" | "retryCount" | "retryDelay"> = {},
 ): HttpTransport {
   const { timeout = RPC_MS } = options;
   return http(url, {

@@ -1,10 +1,11 @@
-import type { Address } from "tallystick-protocol/address";
+import { type Address, addressSchema } from "tallystick-protocol/address";
 import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import { SUBSCRIPTION_TYPE } from "tallystick-protocol/notices/noticeSubscription";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { signRecord } from "tallystick-protocol/records/record";
 import type { LocalAccount } from "viem";
 import { type Fetch, requestService } from "../requestService.ts";
+import { unreadableAnswer } from "../unreadableAnswer.ts";
 
 export type SubscribeToNoticesParameters = {
   /** The buyer. */
@@ -28,7 +29,7 @@ export type SubscribeToNoticesParameters = {
  * of that request.
  *
  * @returns who signs the notices (for `readNotice`), and the subscription's id
- * @throws ServiceError
+ * @throws ServiceError; its code is `unreadable_answer` if the answer does not name the sender
  */
 export async function subscribeToNotices(
   parameters: SubscribeToNoticesParameters,
@@ -39,6 +40,8 @@ export async function subscribeToNotices(
   const body = { buyer, url, agents: [...agents], issued_at };
   const { type: _, ...record } = await signRecord({ type: SUBSCRIPTION_TYPE, ledger, body, account });
   const { text } = await requestService({ baseUrl, path: "/v1/notices", body: record, fetch });
-  const { id, sender } = tryForeignJson(text) as { id: string; sender: Address };
-  return { id, sender };
+  const { id, sender } = Object(tryForeignJson(text)) as { id: unknown; sender: unknown };
+  const known = addressSchema.safeParse(sender);
+  if (typeof id !== "string" || !known.success) throw unreadableAnswer();
+  return { id, sender: known.data };
 }

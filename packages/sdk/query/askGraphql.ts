@@ -37,18 +37,14 @@ export async function askGraphql<Answer>(parameters: {
   } finally {
     limit.end();
   }
-  const { data, errors } = read<Answer>(text);
-  const [error] = errors ?? [];
-  if (response.ok && error === undefined && data !== undefined && data !== null) return data;
+  const { data, errors }: { data?: unknown; errors?: unknown } = Object(tryForeignJson(text));
+  const [error] = Array.isArray(errors) ? errors : [];
+  if (response.ok && error === undefined && typeof data === "object" && data !== null) return data as Answer;
+  const { message, extensions } = Object(error) as { message?: unknown; extensions?: unknown };
+  const { code } = Object(extensions) as { code?: unknown };
   throw new ServiceError({
-    code: error?.extensions?.code ?? "http_error",
-    message: error?.message ?? `/graphql answered ${response.status}`,
+    code: typeof code === "string" ? code : "http_error",
+    message: typeof message === "string" ? message : `/graphql answered ${response.status}`,
     status: response.status,
   });
-}
-
-type Errors = { message: string; extensions?: { code?: string } }[];
-
-function read<Answer>(text: string): { data?: Answer | null; errors?: Errors } {
-  return Object(tryForeignJson(text));
 }

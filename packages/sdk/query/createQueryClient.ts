@@ -1,5 +1,6 @@
-import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import { type Fetch, requestService } from "../requestService.ts";
+import { unreadableAnswer } from "../unreadableAnswer.ts";
 import type {
   ClusterAnswer,
   ListingsAnswer,
@@ -15,8 +16,9 @@ import { askGraphql } from "./askGraphql.ts";
 import { type AgentAnswer, createGraphqlClient, type GraphqlClient } from "./createGraphqlClient.ts";
 
 /**
- * Asks a node about agents. Every call throws {@link ServiceError} with the problem's `code` when the node refuses, and
- * InvalidInputError for a number that JSON cannot write, such as NaN.
+ * Asks a node about agents. Every call throws {@link ServiceError} with the problem's `code` when the node refuses, or
+ * with `unreadable_answer` when something else than a node answers. It throws InvalidInputError for a number that JSON
+ * cannot write, such as NaN.
  */
 export type QueryClient = {
   /** Live listings of a capability that pass every filter, best first by the published ranking (SHP §6). */
@@ -50,24 +52,51 @@ export type QueryClient = {
  * @param parameters.fetch replaces the platform's `fetch`
  */
 export function createQueryClient({ baseUrl, fetch }: { baseUrl: string; fetch?: Fetch }): QueryClient {
-  const ask = async <Answer>(path: string, body?: unknown, signal?: AbortSignal): Promise<Answer> => {
-    const { text } = await requestService({ baseUrl, path, body, fetch, signal });
-    return readForeignJson(text) as Answer;
-  };
-  const ofAgent = <Answer>(agent: string, part: string, page: Page = {}) =>
-    ask<Answer>(`/v1/agents/${encodeURIComponent(agent)}/${part}${queryOf(page)}`);
+  const ask = async <Answer>(
+    path: string,
+    {
+      list,
+      body,
+      signal,
+    }: { list?: string | undefined; body?: unknown; signal?: AbortSignal | undefined } = {},
+  ): Promise<Answer> =>
+    readAnswer((await requestService({ baseUrl, path, body, fetch, signal })).text, list) as Answer;
+  const ofAgent = <Answer>(agent: string, part: string, list?: string, page: Page = {}) =>
+    ask<Answer>(`/v1/agents/${encodeURIComponent(agent)}/${part}${queryOf(page)}`, { list });
   const graphql = createGraphqlClient((query, variables) => askGraphql({ baseUrl, query, variables, fetch }));
   return {
-    search: (request, { signal } = {}) => ask("/v1/search", request, signal),
+    search: (request, { signal } = {}) => ask("/v1/search", { list: "agents", body: request, signal }),
     reputation: (agent) => ofAgent(agent, "reputation"),
-    cluster: (agent, page) => ofAgent(agent, "cluster", page),
-    listings: (agent, page) => ofAgent(agent, "listings", page),
-    receipts: (agent, page) => ofAgent(agent, "receipts", page),
-    sla: (agent, { signal } = {}) => ask(`/v1/agents/${encodeURIComponent(agent)}/sla`, undefined, signal),
+    cluster: (agent, page) => ofAgent(agent, "cluster", "co_members", page),
+    listings: (agent, page) => ofAgent(agent, "listings", "listings", page),
+    receipts: (agent, page) => ofAgent(agent, "receipts", "receipts", page),
+    sla: (agent, { signal } = {}) => ask(`/v1/agents/${encodeURIComponent(agent)}/sla`, { signal }),
     params: () => ask("/v1/params"),
     agent: async (address) => (await graphql.agent({ address })).agent,
     graphql,
   };
+}
+
+/**
+ * Reads a node's answer. Only that is checked on which every caller relies: it is an object, its lists are lists of
+ * objects (`co_members`: of texts), and its cursor is a text or null. A node of another version may have other fields.
+ * This is written by hand, because a library of schemas is larger than the whole client.
+ *
+ * @throws ServiceError `unreadable_answer`
+ */
+function readAnswer(text: string, list?: string): unknown {
+  const answer: unknown = tryForeignJson(text);
+  if (!isObject(answer)) throw unreadableAnswer();
+  if (list === undefined) return answer;
+  const { [list]: items, next_cursor = null } = answer;
+  const isItem = list === "co_members" ? (item: unknown) => typeof item === "string" : isObject;
+  if (!Array.isArray(items) || !items.every(isItem)) throw unreadableAnswer();
+  if (next_cursor !== null && typeof next_cursor !== "string") throw unreadableAnswer();
+  return { ...answer, next_cursor };
+}
+
+function isObject(value: unknown): value is { [field: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function queryOf({ limit, cursor }: Page): string {

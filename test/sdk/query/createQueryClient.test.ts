@@ -130,3 +130,60 @@ describe("createQueryClient", () => {
     expect(wrong).to.include({ code: "invalid_input", status: 400 });
   });
 });
+
+describe("a node whose answer has another form", () => {
+  const clientOf = (text: string, status = 200) =>
+    createQueryClient({ baseUrl: "http://node.example", fetch: async () => new Response(text, { status }) });
+
+  it("gives a ServiceError for each question over REST, and no TypeError", async () => {
+    const any = ["", "null", "[]", "7", "<html>", "[".repeat(100_000)];
+    const lists = (name: string, item: string) => [
+      ...any,
+      "{}",
+      `{"${name}":{}}`,
+      `{"${name}":[null]}`,
+      `{"${name}":[${item}],"next_cursor":7}`,
+    ];
+    const cases: [(client: QueryClient) => Promise<unknown>, string[]][] = [
+      [(client) => client.search({ capability: "text.task0" }), lists("agents", "{}")],
+      [(client) => client.listings(seller), lists("listings", "{}")],
+      [(client) => client.receipts(seller), lists("receipts", "{}")],
+      [(client) => client.cluster(seller), [...lists("co_members", '"0x"'), '{"co_members":[{}]}']],
+      [(client) => client.reputation(seller), any],
+      [(client) => client.sla(seller), any],
+      [(client) => client.params(), any],
+    ];
+    for (const [ask, texts] of cases)
+      for (const text of texts) {
+        const failure = await ask(clientOf(text)).catch((error: unknown) => error);
+        expect(failure, `${ask} ${text.slice(0, 60)}`).to.include({
+          ...{ name: "ServiceError", code: "unreadable_answer", status: 0 },
+        });
+      }
+  });
+
+  it("is read if it has more fields, or no cursor", async () => {
+    const answer = await clientOf('{"agents":[{"agent_id":"0x1","new":1}],"more":{}}').search({
+      capability: "text.task0",
+    });
+    expect(answer).to.deep.equal({
+      ...{ agents: [{ agent_id: "0x1", new: 1 }], more: {}, next_cursor: null },
+    });
+  });
+
+  it("gives a ServiceError for GraphQL, whatever its errors are", async () => {
+    for (const text of [
+      ...["", "null", "[]", "{}", '{"data":7}', '{"data":null}', '{"data":{},"errors":[null]}'],
+      ...['{"errors":7}', '{"errors":{}}', '{"errors":[{"message":{},"extensions":{"code":{}}}]}'],
+      '{"errors":["x"]}',
+    ]) {
+      const failure = await clientOf(text)
+        .graphql.status()
+        .catch((error: unknown) => error);
+      expect(failure, text).to.include({
+        ...{ name: "ServiceError", code: "http_error", status: 200 },
+        message: "/graphql answered 200",
+      });
+    }
+  });
+});
