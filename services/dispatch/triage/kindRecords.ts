@@ -2,7 +2,7 @@ import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import { requestService } from "tallystick-sdk/requestService";
 import type { Settlement } from "./settlementRules.ts";
 
-/** How many entries are read back at the start, how many at once, and the time between two readings. */
+/** How many entries are read back at most, how many at once, and the time between two readings. */
 const BACK = 5_000;
 const PAGE = 500;
 const EVERY_MS = 10_000;
@@ -12,7 +12,7 @@ export type KindRecord = { tasks: number; escalated: number };
 
 /**
  * The ledger's figures for tasks of each kind that this dispatcher settled: how many began below the highest tier,
- * and how many of these had to be escalated. The ledger is read page by page. Tasks that come during a reading wait for
+ * and how many of these had to be escalated. The ledger is read page by page, and at most its last 5,000 entries. Tasks that come during a reading wait for
  * the same reading.
  *
  * @param dispatcher whose entries count. Other clients of settlement could write such entries too. So they can make a
@@ -31,7 +31,8 @@ export function kindRecords(settlement: Settlement, dispatcher: string, now: () 
       (await requestService({ baseUrl, path, fetch, signal })).text;
     const { size } = Object(tryForeignJson(await ask("/v1/ledger/latest"))) as { size: unknown };
     if (!Number.isSafeInteger(size)) return;
-    for (let from = next ?? Math.max(0, Number(size) - BACK); from < Number(size); from += PAGE) {
+    // A task waits for this. So a ledger that has grown much meanwhile, or says so, must not keep it for long.
+    for (let from = Math.max(next ?? 0, Number(size) - BACK); from < Number(size); from += PAGE) {
       const to = Math.min(Number(size), from + PAGE);
       for (const line of (await ask(`/v1/ledger/entries?from=${from}&to=${to}`)).split("\n"))
         count(tryForeignJson(line));
