@@ -1,20 +1,9 @@
 import { type Command, Option } from "commander";
 import { printable } from "tallystick-sdk/openLog/printable";
 import { addQueryOptions, answer, moment, type QueryOptions, table } from "../query/nodeQuery.ts";
+import type { Failure } from "../steward/failuresOf.ts";
 
 type Options = QueryOptions & { last7Days?: boolean; last30Days?: boolean; last90Days?: boolean };
-
-type Failure = {
-  hire: string;
-  buyer: string;
-  capability: string | null;
-  price_usdc: string;
-  time: number;
-  evidence: string;
-  reason: string | null;
-  is_excused: boolean;
-};
-type Failures = { agent_id: string; since: number; failures: Failure[]; next_cursor: string | null };
 
 /** The most failures that are shown. */
 const MAX_SHOWN = 500;
@@ -36,7 +25,8 @@ export function registerFailures(program: Command): void {
   }
   addQueryOptions(command).action(async (id: string, options: Options) => {
     const days = options.last90Days ? 90 : options.last30Days ? 30 : 7;
-    const told = await failuresOf(options.url, id, days);
+    const { failuresOf } = await import("../steward/failuresOf.ts");
+    const told = await failuresOf(options.url, id, { days, most: MAX_SHOWN });
     answer(options, told, () =>
       [
         table(
@@ -48,23 +38,6 @@ export function registerFailures(program: Command): void {
       ].join("\n"),
     );
   });
-}
-
-async function failuresOf(url: string, id: string, days: number): Promise<Failures> {
-  const { askSteward, agentNamed } = await import("../steward/askSteward.ts");
-  const agent = await agentNamed(url, id);
-  const part = `failures?days=${days}&limit=100`;
-  const told = await askSteward<Failures>(url, agent, part);
-  while (told.next_cursor !== null && told.failures.length < MAX_SHOWN) {
-    const page = await askSteward<Failures>(
-      url,
-      agent,
-      `${part}&cursor=${encodeURIComponent(told.next_cursor)}`,
-    );
-    told.failures.push(...page.failures);
-    told.next_cursor = page.next_cursor;
-  }
-  return told;
 }
 
 function rowOf(it: Failure): string[] {

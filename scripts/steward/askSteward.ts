@@ -2,6 +2,7 @@ import { type Address, addressSchema } from "tallystick-protocol/address";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import { readForeignJson } from "tallystick-protocol/json/foreignJson";
 import { requestService } from "tallystick-sdk/requestService";
+import { unreadableAnswer } from "tallystick-sdk/unreadableAnswer";
 
 /** The form of an alias in attestations. */
 const ALIAS = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -21,7 +22,9 @@ export async function agentNamed(baseUrl: string, id: string): Promise<Address> 
     });
   }
   const { text } = await requestService({ baseUrl, path: `/v1/aliases/${id}` });
-  return (readForeignJson(text) as { agent_id: Address }).agent_id;
+  const named = addressSchema.safeParse(Object(readForeignJson(text)).agent_id);
+  if (!named.success) throw unreadableAnswer(named.error);
+  return named.data;
 }
 
 /**

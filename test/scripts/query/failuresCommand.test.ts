@@ -7,6 +7,8 @@ import { commandHere } from "../../support/commandHere.ts";
 
 const AGENT = `0x${"a1".repeat(20)}`;
 const BUYER = `0x${"b2".repeat(20)}`;
+const ENDLESS = `0x${"c3".repeat(20)}`;
+const MALFORMED = `0x${"d4".repeat(20)}`;
 const failure = (n: number, changes: object = {}) => ({
   ...{ hire: `0x${String(n).padStart(64, "0")}-1`, buyer: BUYER, capability: "text.translate" },
   ...{ price_usdc: "0.05", time: 1_767_225_600, evidence: "telemetry", reason: null, is_excused: false },
@@ -34,6 +36,15 @@ describe("`tallystick failures`", function () {
         ? json({ ...page, failures: [failure(1, { reason: "\u001b[31mtimeout" })], next_cursor: "a+b" })
         : json({ ...page, failures: [failure(2, { is_excused: true })], next_cursor: null });
     });
+    app.get(`/v1/agents/${ENDLESS}/failures`, ({ req, json }) => {
+      const isFirst = req.query("cursor") === undefined;
+      return json({
+        ...{ agent_id: ENDLESS, since: 1, failures: isFirst ? [failure(1)] : [] },
+        next_cursor: `c${asked.length}`,
+      });
+    });
+    app.get(`/v1/agents/${MALFORMED}/failures`, ({ json }) => json({ failures: [null], next_cursor: 7 }));
+    app.get("/v1/aliases/nobody", ({ json }) => json(null));
     app.all("*", ({ json }) =>
       json({ code: "private_metrics", detail: "It asks for private metrics." }, 403),
     );
@@ -66,5 +77,16 @@ describe("`tallystick failures`", function () {
     expect(refused.code).to.be.above(0);
     expect(refused.err).to.contain("It asks for private metrics.");
     expect(both.code).to.be.above(0);
+  });
+
+  it("ends at an empty page, and refuses an answer that is none of a node", async () => {
+    const [endless, malformed, nobody] = await Promise.all([run(ENDLESS), run(MALFORMED), run("nobody")]);
+    expect(endless.code).to.equal(0);
+    expect(endless.out).to.contain(failure(1).hire);
+    expect(asked.filter((it) => it.includes(ENDLESS))).to.have.length(2);
+    for (const { code, err } of [malformed, nobody]) {
+      expect(code).to.be.above(0);
+      expect(err).to.contain("The answer does not come from the service").and.not.contain("TypeError");
+    }
   });
 });
