@@ -55,10 +55,15 @@ async function readHttp(
   { from, to, signal }: SegmentRequest,
 ): Promise<string[]> {
   const lines: string[] = [];
+  // A bad source could answer each request with a single line of the largest size. So all answers together have a
+  // limit, too: as many bytes as full pages can have.
+  let bytesLeft = Math.ceil((to - from) / PAGE) * MAX_PAGE_BYTES;
   while (lines.length < to - from) {
     const at = from + lines.length;
     const url = `${base}/v1/ledger/entries?ledger=${ledgerId}&from=${at}&to=${Math.min(to, at + PAGE)}`;
-    const text = await get(url, signal);
+    const bytes = await get(url, Math.min(bytesLeft, MAX_PAGE_BYTES), signal);
+    bytesLeft -= bytes.length;
+    const text = bytes.toString();
     const page = text.split("\n");
     if (page.at(-1) === "") page.pop();
     if (page.length === 0) throw new SegmentUnavailableError(`its service has no entry ${at} yet`);
@@ -72,7 +77,7 @@ async function readHttp(
   return lines;
 }
 
-async function get(url: string, signal: AbortSignal): Promise<string> {
+async function get(url: string, most: number, signal: AbortSignal): Promise<Buffer> {
   try {
     // Redirects are refused, so that a source cannot send us into our own network.
     const redirect = "manual";
@@ -82,11 +87,11 @@ async function get(url: string, signal: AbortSignal): Promise<string> {
       await response.body?.cancel();
       throw new SegmentUnavailableError(`its service answered ${response.status}`);
     }
-    const bytes = await readBytes(response, MAX_PAGE_BYTES);
+    const bytes = await readBytes(response, most);
     if (bytes === undefined) {
-      throw new SegmentUnavailableError(`its service answered more than ${MAX_PAGE_BYTES} bytes`);
+      throw new SegmentUnavailableError(`its service answered more than ${most} bytes`);
     }
-    return bytes.toString();
+    return bytes;
   } catch (error) {
     if (error instanceof SegmentUnavailableError) throw error;
     throw new SegmentUnavailableError(`its service did not answer (${codeOf(error)})`, error);

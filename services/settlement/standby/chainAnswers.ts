@@ -1,7 +1,11 @@
+import { readBytes } from "tallystick-runtime/http/readBytes";
 import type { AnchoringConfig } from "../config.ts";
 
 /** How long the chain may take to answer, in milliseconds. */
 const ANSWER_MS = 3_000;
+
+/** The largest answer that is read, in bytes. A block with the hashes of its transactions is smaller. */
+const MAX_BYTES = 16 << 20;
 
 /**
  * Whether the chain answers now, is the right one, and agrees with this machine's clock. A machine that stands by asks
@@ -20,7 +24,9 @@ export async function chainAnswersNow(
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
       signal: AbortSignal.timeout(ANSWER_MS),
     });
-    return Object(await answer.json()).result;
+    const bytes = await readBytes(answer, MAX_BYTES);
+    if (bytes === undefined) throw new Error(`RPC_URL answers with more than ${MAX_BYTES} bytes`);
+    return Object(JSON.parse(bytes.toString())).result;
   };
   if (Number(await ask("eth_chainId", [])) !== chainId) return false;
   const { timestamp } = Object(await ask("eth_getBlockByNumber", ["latest", false])) as {

@@ -117,6 +117,15 @@ describe("segments from a settlement service", () => {
     }
   });
 
+  it("does not read a segment of giant lines to its end, although each answer is within its limit", async () => {
+    const giant = "x".repeat(45 << 20);
+    lines = Array.from({ length: 20 }, () => giant);
+    atMost = 1;
+    const error = await failure(source({ from: 0, to: 20, byteOffset: 0, signal }));
+    expect(error.message).to.contain("answered more than");
+    expect(asked).to.have.length(2);
+  });
+
   it("reports when nobody answers", async () => {
     const nobody = openSegmentSource({ kind: "http", url: "http://127.0.0.1:1" }, LEDGER);
     expect((await failure(nobody({ from: 0, to: 1, byteOffset: 0, signal }))).message).to.contain(
