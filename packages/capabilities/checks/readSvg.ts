@@ -4,6 +4,7 @@ import { isPathData, pathPoints } from "./svgPath.ts";
 import { referencesIn, svgReferences } from "./svgReferences.ts";
 
 const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
+const HTML_NAMESPACE = "http://www.w3.org/1999/xhtml";
 const SHAPES = new Set(["path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "use"]);
 /** Elements whose content is not drawn at its place. */
 const UNSHOWN = new Set([
@@ -21,6 +22,8 @@ const UNSHOWN = new Set([
 export type SvgContents = {
   /** Shapes that are drawn and can be seen. */
   visible: number;
+  /** The lines and curves of the visible paths. */
+  steps: number;
   /** The number of these shapes that are completely outside of the picture. */
   outside: number;
   /**
@@ -29,8 +32,6 @@ export type SvgContents = {
   paths: number;
   /** How many shapes are drawn in addition to those in the text, because references repeat them. */
   repeated: number;
-  /** Fills and strokes as they are written. */
-  colours: Set<string>;
   hasSize: boolean;
   /** The first part (element, attribute or document type) that runs code or loads something. */
   active: string | undefined;
@@ -59,10 +60,10 @@ type Attributes = { [name: string]: string };
 export function readSvg(text: string): SvgContents {
   const contents: SvgContents = {
     visible: 0,
+    steps: 0,
     outside: 0,
     paths: 0,
     repeated: 0,
-    colours: new Set(),
     hasSize: false,
     active: undefined,
     malformed: undefined,
@@ -77,6 +78,16 @@ export function readSvg(text: string): SvgContents {
   parser.on("error", (error) => {
     throw new Error(`is no well-formed XML: ${error.message}`);
   });
+  parser.on("processinginstruction", ({ target }) => {
+    if (/^xml-stylesheet$/i.test(target)) contents.active ??= "a style sheet from elsewhere";
+  });
+  /** The open `style` elements, and their text. A comment may divide a word of it. */
+  let [styles, css] = [0, ""];
+  const onStyle = (text: string): void => {
+    if (styles > 0) css += text;
+  };
+  parser.on("text", onStyle);
+  parser.on("cdata", onStyle);
   parser.on("doctype", (doctype) => {
     if (doctype.includes("[")) contents.active ??= "a document type with entities";
   });
@@ -84,6 +95,8 @@ export function readSvg(text: string): SvgContents {
     const attributes = plainAttributes(tag);
     if (stack.length >= MAX_DEPTH) throw new Error(`is nested deeper than ${MAX_DEPTH} elements`);
     if (stack.length === 0) frame = readRoot(tag, attributes, contents);
+    if (tag.uri === HTML_NAMESPACE) contents.active ??= `the HTML element ${tag.local}`;
+    if (tag.local === "style") styles++;
     const isShape = SHAPES.has(tag.local) && tag.local !== "use";
     if (isShape) written++;
     const own = { shapes: isShape ? 1 : 0, paths: tag.local === "path" ? 1 : 0 };
@@ -92,7 +105,11 @@ export function readSvg(text: string): SvgContents {
     stack.push(readElement(tag.local, attributes, stack.at(-1), contents, frame));
     if (tag.local === "use" && contents.visible > before) uses.push(at);
   });
-  parser.on("closetag", () => {
+  parser.on("closetag", (tag) => {
+    if (tag.local === "style" && --styles === 0) {
+      contents.active ??= activeStyle(css);
+      css = "";
+    }
     stack.pop();
     references.close();
   });
@@ -127,8 +144,11 @@ function readRoot(
     .map(Number);
   const hasBox = box.length === 4 && box.every(Number.isFinite) && (box[2] ?? 0) > 0 && (box[3] ?? 0) > 0;
   const isLength = (length: string | undefined): boolean => Number.parseFloat(length ?? "") > 0;
+  const isInPixels = (length: string | undefined): boolean => /^[\s\d.+e]+(?:px)?\s*$/i.test(length ?? "");
   contents.hasSize = hasBox || (isLength(attributes.width) && isLength(attributes.height));
   if (!contents.hasSize) return undefined;
+  // "100%" and "10cm" are another number of units than they say. Then the frame is unknown.
+  if (!hasBox && !(isInPixels(attributes.width) && isInPixels(attributes.height))) return undefined;
   const [left = 0, top = 0, width = 0, height = 0] = hasBox
     ? box
     : [0, 0, Number.parseFloat(attributes.width ?? ""), Number.parseFloat(attributes.height ?? "")];
@@ -155,12 +175,10 @@ function readElement(
     shown: (parent?.shown ?? true) && !UNSHOWN.has(name) && !isHidden(attributes),
   };
   if (name === "path") contents.paths++;
-  for (const colour of [attributes.fill, attributes.stroke, attributes["stop-color"]]) {
-    if (colour !== undefined && colour !== "none") contents.colours.add(colour.toLowerCase());
-  }
   const isPainted = own.fill !== "none" || own.stroke !== "none";
   if (SHAPES.has(name) && own.shown && isPainted && hasExtent(name, attributes)) {
     contents.visible++;
+    if (name === "path") contents.steps += stepsOf(attributes.d ?? "");
     if (own.matrix && frame && isOutside(name, attributes, own.matrix, frame)) contents.outside++;
   }
   return own;
@@ -221,10 +239,7 @@ function cornersOf(name: string, attributes: Attributes): [number, number][] | u
       ];
     case "polyline":
     case "polygon": {
-      const values = (attributes.points ?? "")
-        .trim()
-        .split(/[\s,]+/)
-        .map(Number);
+      const values = coordinatesOf(attributes.points);
       return values.flatMap((x, at) =>
         at % 2 === 0 && at + 1 < values.length ? [[x, values[at + 1] as number]] : [],
       );
@@ -236,24 +251,54 @@ function cornersOf(name: string, attributes: Attributes): [number, number][] | u
   }
 }
 
+/** The numbers of a list of points. They need nothing between them: `1-2.5.5` are 1, -2.5 and .5. */
+function coordinatesOf(points = ""): number[] {
+  return points.match(/[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?/gi)?.map(Number) ?? [];
+}
+
 function activePart(name: string, attributes: Attributes): string | undefined {
   if (/^(script|foreignObject|iframe|object|embed|audio|video)$/i.test(name)) return `a ${name} element`;
+  const isAnimation = /^(set|animate\w{0,20})$/i.test(name);
+  if (isAnimation && /(?:^|:)(?:href|on\w{1,40})\s{0,9}$/i.test(attributes.attributeName ?? "")) {
+    return `an animation of ${attributes.attributeName?.slice(0, 80)}`;
+  }
   for (const [attribute, value] of Object.entries(attributes)) {
     if (/^on/i.test(attribute)) return `the attribute ${attribute}`;
-    if (attribute === "href" && !/^(#|data:image\/(png|jpeg|gif|webp);base64,)/i.test(value.trim())) {
-      return `the address ${value.slice(0, 80)}`;
-    }
-    if (/url\(\s*['"]?(?!#)/i.test(value) && attribute !== "href") return `the address in ${attribute}`;
+    if (attribute === "href") {
+      if (!/^(#|data:image\/(png|jpeg|gif|webp);base64,)/i.test(value.trim()))
+        return `the address ${value.slice(0, 80)}`;
+    } else if (FOREIGN_URL.test(value)) return `the address in ${attribute}`;
   }
-  return undefined;
+  return activeStyle(attributes.style ?? "");
 }
+
+/** An address in CSS that is no part of the same document. It may be in quotes and between spaces. */
+const FOREIGN_URL = /url\((?!\s{0,20}["']?\s{0,20}(?:#|data:(?:image\/(?:png|jpeg|gif|webp)|font\/|application\/(?:x-)?font)))/i;
+
+/** The first part of a style sheet that may load something. An escape could hide such a part. */
+function activeStyle(css: string): string | undefined {
+  const found =
+    /@import|image-set\s{0,9}\(|\bsrc\s{0,9}\(|\\/i.exec(css)?.[0] ?? FOREIGN_URL.exec(css)?.[0];
+  return found === undefined ? undefined : `${found} in a style`;
+}
+
+/** Attributes that are geometry or colour. A name or a label may contain the word Infinity. */
+const DRAWN =
+  /^(?:d|points|viewBox|(?:gradient|pattern)?transform|[xycr]|[xy][12]|[cfr][xy]|d[xy]|width|height|offset|fill|stroke|(?:stroke|fill|stop|font)-(?!family).{1,20}|opacity|rotate|style|values|to|from)$/i;
 
 function malformedPart(name: string, attributes: Attributes): string | undefined {
   for (const [attribute, value] of Object.entries(attributes)) {
-    if (/\b(NaN|undefined|Infinity)\b/.test(value)) return `${attribute}="${value.slice(0, 80)}"`;
+    if (!DRAWN.test(attribute) || /url\(/i.test(value)) continue;
+    if (/(?:^|[^\p{L}])(?:NaN|undefined|Infinity)(?:$|[^\p{L}])/u.test(value))
+      return `${attribute}="${value.slice(0, 80)}"`;
   }
   if (name !== "path" || attributes.d === undefined || isPathData(attributes.d)) return undefined;
   return `d="${attributes.d.slice(0, 80)}"`;
+}
+
+/** About how many lines and curves a path has: half of its numbers. */
+function stepsOf(data: string): number {
+  return Math.floor((data.match(/\d[\d.]*/g)?.length ?? 0) / 2);
 }
 
 function isHidden({ display, visibility, opacity }: Attributes): boolean {
@@ -274,7 +319,7 @@ function hasExtent(name: string, attributes: Attributes): boolean {
       return number("x1") !== number("x2") || number("y1") !== number("y2");
     case "polyline":
     case "polygon":
-      return (attributes.points ?? "").trim().split(/[\s,]+/).length >= 4;
+      return coordinatesOf(attributes.points).length >= 4;
     case "path":
       return /[lhvcsqtaz]/i.test(attributes.d ?? "");
     default:

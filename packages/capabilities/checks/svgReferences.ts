@@ -75,10 +75,14 @@ function add(sum: Drawn, part: Part | undefined, times: number): void {
 /** The references in the attributes of an element. A marker is drawn at every point of a line. */
 export function referencesIn(attributes: { [name: string]: string }): SvgReference[] {
   const found: SvgReference[] = [];
+  let points: number | undefined;
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "href" && value.trim().startsWith("#")) found.push({ id: value.trim().slice(1), times: 1 });
     if (name === "href" || name === "style" || !value.includes("url(")) continue;
-    const times = name.startsWith("marker") ? pointsOf(attributes) : 1;
+    const isMarker = /^marker(?:-(?:start|mid|end))?$/.test(name);
+    // The points are counted once, because an element may have any number of attributes.
+    if (isMarker) points ??= pointsOf(attributes);
+    const times = isMarker ? (points ?? 1) : 1;
     for (const [, id = ""] of value.matchAll(/url\(\s{0,9}['"]?#([^'")\s]{1,200})/g))
       found.push({ id, times });
   }

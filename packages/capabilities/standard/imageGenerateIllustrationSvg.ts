@@ -8,6 +8,9 @@ const contentsOf = ({ output, once }: Context): SvgContents => once("svg", () =>
 /** The most shapes that references may add to the shapes in the text. */
 const MAX_REPEATED = 20_000;
 
+/** So many lines and curves are a drawing, also if they are one path. */
+const MANY_STEPS = 16;
+
 /** `image.generate.illustration.svg`: a drawing as SVG that any browser may show. */
 export const imageGenerateIllustrationSvg = defineCapability({
   id: "image.generate.illustration.svg",
@@ -79,11 +82,11 @@ export const imageGenerateIllustrationSvg = defineCapability({
     is_an_illustration: {
       since: "v1",
       test: (context) => {
-        const { visible: all, outside, colours } = contentsOf(context);
+        const { visible: all, outside, steps } = contentsOf(context);
         const visible = all - outside;
-        return visible >= 3 && colours.size >= 2
-          ? undefined
-          : `has ${visible} shapes in ${colours.size} colours`;
+        // One path can be a whole drawing, and the buyer may want no more of them. A drawing may have one colour.
+        const isEnough = visible >= Math.min(3, context.input.max_paths ?? 3) || steps >= MANY_STEPS;
+        return isEnough ? undefined : `has ${visible} shapes`;
       },
     },
   },

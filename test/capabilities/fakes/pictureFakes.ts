@@ -147,6 +147,24 @@ export const pictureFakes: Fake[] = [
   svg("a script", `${shapes}<script>alert(1)</script>`),
   svg("a picture from elsewhere", `${shapes}<image href="https://evil.example/a.png"/>`),
   svg("a handler", shapes.replace("<circle", '<circle onclick="x()"')),
+  svg(
+    "a style sheet from elsewhere",
+    `<style>@import url(https://evil.example/a.css);</style>${shapes}`,
+  ),
+  svg("an import that a comment divides", `<style>@imp<!-- -->ort "//evil.example/a.css";</style>${shapes}`),
+  svg("a paint from elsewhere in a style", `<style>rect{fill:url(https://evil.example/a)}</style>${shapes}`),
+  svg(
+    "an address behind an escape",
+    shapes.replace('fill="red"', 'style="fill:u\\72l(https://evil.example/a)"'),
+  ),
+  svg(
+    "a picture whose address an animation sets",
+    `${shapes}<image><set attributeName="href" to="https://evil.example/a.png"/></image>`,
+  ),
+  svg(
+    "a picture of HTML",
+    `${shapes}<img xmlns="http://www.w3.org/1999/xhtml" src="https://evil.example/a.png"/>`,
+  ),
   svg("one shape", '<circle cx="50" cy="50" r="30" fill="red"/>'),
   svg("paths of NaN", `${shapes}<path d="MNaN NaN L1 1"/>`),
   svg("ten groups that draw a billion shapes", `${shapes}${bomb((name) => `href="#${name}"`)}`),

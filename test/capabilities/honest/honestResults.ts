@@ -48,6 +48,14 @@ const search = (query: string, titles: string[]): Honest => ({
     results: titles.map((title, at) => ({ url: `https://example.com/${at}`, title, snippet: "" })),
   },
 });
+const drawing = (name: string, inner: string, params: object = {}, frame = 'viewBox="0 0 100 100"'): Honest => ({
+  name,
+  id: "image.generate.illustration.svg",
+  params: { prompt: "a sign", ...params },
+  output: { svg: `<svg xmlns="http://www.w3.org/2000/svg" ${frame}>${inner}</svg>` },
+});
+const shapes =
+  '<circle class="a" cx="20" cy="20" r="9"/><rect class="b" x="40" y="40" width="9" height="9"/><path d="M1 1h9v9z"/>';
 const petals = Array.from(
   { length: 12 },
   (_, at) => `<use href="#petal" transform="rotate(${at * 30} 50 50)"/>`,
@@ -191,6 +199,14 @@ export const honestResults: Honest[] = [
       svg: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100"><defs><path id="petal" d="M50 50 q10 -20 0 -40 q-10 20 0 40 z" fill="#c06"/></defs>${petals.join("")}<circle cx="50" cy="50" r="9" fill="#fc0"/></svg>`,
     },
   },
+  drawing("paint in quotes and between spaces", `<g fill="url('#a')" stroke="url( #b )">${shapes}</g>`),
+  drawing("colours in a style sheet", `<style>.a{fill:#f00}.b{fill:url("#g")}</style>${shapes}`),
+  drawing("black lines only", `<g fill="none" stroke="black">${shapes}</g>`),
+  drawing("named Infinity", `<g id="Infinity" aria-label="undefined">${shapes}</g>`),
+  drawing("of one path", `<path d="M1 1${"h2v2".repeat(20)}z"/>`),
+  drawing("of the one path that was asked", '<path d="M1 1h9v9z"/>', { max_paths: 1 }),
+  drawing("as wide as its window", shapes.replaceAll(/"[24]0"/g, '"400"'), {}, 'width="100%" height="100%"'),
+  drawing("points without spaces", '<polygon points="10-5 30-6 40-9"/>'.repeat(3), {}, 'viewBox="0 -9 50 9"'),
   {
     name: "a review in German",
     id: good("code.review.python").id,
