@@ -35,20 +35,29 @@ export function predictOutput(code: string, language: string, stdin: string): st
   const lines = code.split(/\r?\n/);
   if (!grammar || lines.length > MAX_LINES || code.length > 4000) return undefined;
   const input = stdin.split(/\r?\n/);
+  // After the last line end there is no further line: to read there is an error.
+  if (input.at(-1) === "") input.pop();
   const values: Values = { numbers: Object.create(null), texts: new Map() };
   let output = "";
   for (const raw of lines) {
     const line = (language === "javascript" ? raw.replace(/;\s{0,9}$/, "") : raw).trimEnd();
     if (line === "" || grammar.comment.test(line)) continue;
+    // In JavaScript, `++` and `--` change a variable.
+    if (language === "javascript" && /\+\+|--/.test(line)) return undefined;
     const printed = grammar.print.exec(line);
     if (printed) {
       const words = (printed[1] as string).split(", ").map((part) => worthOf(part, values));
       if (words.some((word) => word === undefined)) return undefined;
+      // console.log replaces %d and others in its first text by the next values.
+      if (language === "javascript" && words.length > 1 && words[0]?.includes("%")) return undefined;
       output += `${words.join(" ")}\n`;
       continue;
     }
     const [, name, right] = grammar.assign.exec(line) ?? [];
     if (name === undefined || right === undefined) return undefined;
+    // To declare a name twice is an error.
+    if (language === "javascript" && (name in values.numbers || values.texts.has(name))) return undefined;
+    const isText = values.texts.has(right) || /^["']/.test(right);
     delete values.numbers[name];
     values.texts.delete(name);
     if (grammar.read.test(right) || grammar.readNumber.test(right)) {
@@ -61,7 +70,7 @@ export function predictOutput(code: string, language: string, stdin: string): st
     }
     const value = worthOf(right, values);
     if (value === undefined) return undefined;
-    if (/^-?\d+$/.test(value) && !/^["']/.test(right)) values.numbers[name] = Number(value);
+    if (/^-?\d+$/.test(value) && !isText) values.numbers[name] = Number(value);
     else values.texts.set(name, value);
   }
   return output;

@@ -6,7 +6,7 @@ const UNCERTAIN: { [language: string]: RegExp } = {
   python:
     /exit|quit|raise|"""|'''|\\$|stdout|\bprint\s*=|def print|global print|builtins|exec|eval|import \*|compile/m,
   javascript:
-    /exit|throw|`|\\$|stdout|console\s*=|console\.log\s*=|eval|Function|while|\bfor\b|await|import|require/m,
+    /exit|throw|`|\/\*|\\$|stdout|console\.group|console\s*=|console\.log\s*=|eval|Function|while|\bfor\b|await|import|require/m,
 };
 
 const STATEMENTS: { [language: string]: RegExp } = {
@@ -23,8 +23,11 @@ export function mustPrint(code: string, language: string): string[] {
   if (!statement || UNCERTAIN[language]?.test(code)) return [];
   const lines: string[] = [];
   let depth = 0;
+  let isBranch = false;
   for (const line of code.split(/\r?\n/)) {
-    const found = depth === 0 ? statement.exec(line) : null;
+    const found = depth === 0 && !isBranch ? statement.exec(line) : null;
+    // In JavaScript the statement after `if (…)` and `else` needs no brackets and no indentation.
+    if (language === "javascript" && line.trim() !== "") isBranch = /\b(?:if|else)\b/.test(line.split(/[;{}]/).at(-1) ?? "");
     if (found) lines.push(found[1] ?? found[2] ?? "");
     depth = language === "javascript" || found === null ? depth + balance(line) : depth;
   }

@@ -6,6 +6,13 @@ import { defineCapability } from "../defineCapability.ts";
 const GRACE_MS = 500;
 const DEFAULT_TIMEOUT_MS = 5000;
 
+/** Programs that choose their exit code. `parse_args` exits with 2 when an argument is missing. */
+const EXITS =
+  /\bexit(?:Code)?\b|\bquit\b|SystemExit|_exit|\babort\b|\bkill\b|parse_args|unittest|pytest/;
+
+/** Programs whose tracebacks need not end them: they catch them, or they happen in a thread or a destructor. */
+const SURVIVES = /traceback|logging|stderr|warn|thread|async|concurrent|multiprocessing|__del__|weakref|atexit/i;
+
 /** Exit codes that have a meaning of their own: success, an uncaught exception, the time limit. */
 const [SUCCESS, EXCEPTION, TIMED_OUT] = [0, 1, 124];
 
@@ -48,7 +55,7 @@ export const codeExecute = defineCapability({
     has_a_known_exit: {
       since: "v1",
       test: ({ input, output }) => {
-        const exits = /\bexit\b|\bquit\b|SystemExit|_exit/.test(input.code);
+        const exits = EXITS.test(input.code);
         const isKnown = [SUCCESS, EXCEPTION, TIMED_OUT].includes(output.exit_code);
         return isKnown || exits
           ? undefined
@@ -58,12 +65,12 @@ export const codeExecute = defineCapability({
     agrees_with_its_errors: {
       since: "v1",
       test: ({ input, output }) => {
-        const exits = /\bexit\b|\bquit\b|SystemExit|_exit/.test(input.code);
+        const exits = EXITS.test(input.code);
         if (output.exit_code === EXCEPTION && !exits && output.stderr.trim() === "") {
           return "failed, and stderr is empty";
         }
         const hasTraceback = /^Traceback \(most recent call last\):$/m.test(output.stderr);
-        const handles = /traceback|logging|stderr|warn/i.test(input.code);
+        const handles = SURVIVES.test(input.code);
         if (output.exit_code === SUCCESS && hasTraceback && !handles)
           return "succeeded, but stderr has a traceback";
         return undefined;
@@ -84,7 +91,10 @@ export const codeExecute = defineCapability({
       since: "v1",
       test: ({ input, output }) => {
         if (output.exit_code !== SUCCESS || isCut(output)) return undefined;
-        const missing = missingLine(mustPrint(input.code, input.language ?? "python"), output.stdout);
+        const lines = mustPrint(input.code, input.language ?? "python");
+        // A prompt, or a print that ends without a line end, stands before the next line.
+        const mayPrecede = /\bend\s{0,9}=|\binput\s{0,9}\(\s{0,9}[^)\s]|write/.test(input.code);
+        const missing = missingLine(lines, output.stdout, mayPrecede);
         return missing === undefined ? undefined : `does not print ${JSON.stringify(missing.slice(0, 80))}`;
       },
     },
@@ -94,7 +104,7 @@ export const codeExecute = defineCapability({
         const { code, language = "python", stdin = "" } = input;
         const expected = predictOutput(code, language, stdin);
         if (expected === undefined) return undefined;
-        const { stdout } = output;
+        const stdout = output.stdout.replaceAll("\r\n", "\n");
         // Only the beginning of a cut output is compared. It is shorter than LEAST_CUT, because LEAST_CUT also counts
         // stderr, so stdout may be shorter.
         const isSame = isCut(output)
@@ -137,15 +147,16 @@ function isCut({
 
 /**
  * The first of `lines` that was not printed. The lines must be printed in this order, and each printed line
- * counts once.
+ * counts once. If something may stand before it, the end of a line is enough.
  */
-function missingLine(lines: string[], stdout: string): string | undefined {
+function missingLine(lines: string[], stdout: string, mayPrecede: boolean): string | undefined {
   const printed = stdout.split(/\r?\n/);
   let at = 0;
   for (const line of lines) {
-    const found = printed.indexOf(line, at);
-    if (found < 0) return line;
-    at = found + 1;
+    const isIt = (text: string | undefined): boolean => (mayPrecede ? text?.endsWith(line) : text === line) ?? false;
+    while (at < printed.length && !isIt(printed[at])) at++;
+    if (at === printed.length) return line;
+    at++;
   }
   return undefined;
 }

@@ -1,3 +1,4 @@
+import { countWords } from "../checks/textMeasures.ts";
 import { defineCapability } from "../defineCapability.ts";
 
 /** `code.review`, and `code.review.{language}`: findings about a program. */
@@ -50,7 +51,10 @@ export const codeReview = defineCapability({
     explains_itself: {
       since: "v1",
       test: ({ output }) => {
-        const mute = output.findings.find(({ message }) => (message.match(/\p{L}{2,}/gu)?.length ?? 0) < 3);
+        // Chinese and Japanese have no spaces between words.
+        const mute = output.findings.find(
+          ({ message }) => (message.match(/\p{L}{2,}/gu)?.length ?? 0) < 3 && !hasSigns(message),
+        );
         return mute ? `has a finding that says ${JSON.stringify(mute.message.slice(0, 60))}` : undefined;
       },
     },
@@ -67,19 +71,35 @@ export const codeReview = defineCapability({
       since: "v1",
       test: ({ input, output }) => {
         if (output.findings.length === 0) return undefined;
-        const names = new Set(input.code.match(/[A-Za-z_]\w{2,}/g) ?? []);
-        const isAbout = output.findings.some(({ message }) =>
-          (message.match(/[A-Za-z_]\w{2,}/g) ?? []).some((word) => names.has(word) && !COMMON.has(word)),
-        );
+        const names = namesIn(input.code);
+        // Code without a name of its own gives a finding nothing to name.
+        const isAbout =
+          names.size === 0 || output.findings.some(({ message }) => [...namesIn(message)].some((word) => names.has(word)));
         return isAbout ? undefined : "names nothing that is in the code";
       },
     },
   },
 });
 
+/** The names in a program or a message, in letters of any language. */
+function namesIn(text: string): Set<string> {
+  const whole = text.normalize("NFC");
+  const names = [
+    ...(whole.match(/[\p{L}_$][\p{L}\p{M}\p{N}_$]*/gu) ?? []),
+    // A Chinese sentence has no spaces around a name.
+    ...(whole.match(/(?<![\p{Script=Latin}\w$])[A-Za-z_$][\w$]*(?!\p{Script=Latin})/gu) ?? []),
+  ];
+  return new Set(names.filter((name) => !COMMON.has(name)));
+}
+
+/** Whether a message has as many Chinese or Japanese characters as three words have. */
+function hasSigns(message: string): boolean {
+  return countWords(message.replace(/[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+/gu, "")) >= 3;
+}
+
 /** Words of programs that are also common English words. */
 const COMMON = new Set(
-  "the and for not with from this that return use else while else new none true false class function type value name data list in is or if".split(
+  "the and for not with from this that return use else while else new none true false class function type value name data list in is or if a an as at be by do go he i it me my no of on so to up us we am ok s t".split(
     " ",
   ),
 );

@@ -48,6 +48,19 @@ const search = (query: string, titles: string[]): Honest => ({
     results: titles.map((title, at) => ({ url: `https://example.com/${at}`, title, snippet: "" })),
   },
 });
+const run = (name: string, code: string, stdout: string, { language = "python", stdin = "", ...answered } = {}): Honest => ({
+  name,
+  id: "code.execute.sandboxed",
+  params: { code, language, stdin },
+  output: { stdout, stderr: "", exit_code: 0, duration_ms: 80, truncated: false, ...answered },
+});
+const review = (name: string, code: string, message: string): Honest => ({
+  name,
+  id: "code.review",
+  params: { code },
+  output: { findings: [{ severity: "high", line: 1, message }] },
+});
+const EOF_ERROR = { exit_code: 1, stderr: "EOFError: EOF when reading a line" };
 const drawing = (name: string, inner: string, params: object = {}, frame = 'viewBox="0 0 100 100"'): Honest => ({
   name,
   id: "image.generate.illustration.svg",
@@ -207,6 +220,32 @@ export const honestResults: Honest[] = [
   drawing("of the one path that was asked", '<path d="M1 1h9v9z"/>', { max_paths: 1 }),
   drawing("as wide as its window", shapes.replaceAll(/"[24]0"/g, '"400"'), {}, 'width="100%" height="100%"'),
   drawing("points without spaces", '<polygon points="10-5 30-6 40-9"/>'.repeat(3), {}, 'viewBox="0 -9 50 9"'),
+  run("a prompt before the output", 'n = input("Name? ")\nprint("Hello")', "Name? Hello\n", { stdin: "Ada\n" }),
+  run("dots before the output", 'for i in range(3): print(".", end="")\nprint("done")', "...done\n"),
+  run("no input at all", 'name = input()\nprint("Hello", name)', "", EOF_ERROR),
+  run("no second line of input", "a = input()\nb = input()\nprint(a, b)", "", { stdin: "one\n", ...EOF_ERROR }),
+  run("line ends of Windows", "print(1)\nprint(2)", "1\r\n2\r\n"),
+  run("a text of digits with two names", 'a = "5"\nb = a\nprint(b + b)', "55\n"),
+  run("a lost line of a comment", '/*\nconsole.log("debug");\n*/\nconsole.log("done");', "done\n", {
+    language: "javascript",
+  }),
+  run("a format", 'console.log("%d apples", 5);', "5 apples\n", { language: "javascript" }),
+  run("an increment", "let a = 5;\nconsole.log(++a);", "6\n", { language: "javascript" }),
+  run("a branch without brackets", 'if (1 > 2)\nconsole.log("odd");\nconsole.log("end");', "end\n", {
+    language: "javascript",
+  }),
+  run("an exit code without a call", "process.exitCode = 3;", "", { language: "javascript", exit_code: 3 }),
+  run("a missing argument", "import argparse\np = argparse.ArgumentParser()\np.add_argument('n')\np.parse_args()", "", {
+    exit_code: 2,
+    stderr: "usage: main.py [-h] n",
+  }),
+  run("an exception in a thread", "import threading\nthreading.Thread(target=lambda: 1 / 0).start()", "", {
+    stderr: "Exception in thread Thread-1:\nTraceback (most recent call last):\nZeroDivisionError: division by zero",
+  }),
+  review("in Chinese", "answer = eval(input())", "这里直接执行用户输入的answer，存在代码注入风险"),
+  review("of names of one letter", "c = a / b", "Division by zero when b is 0."),
+  review("of names with umlauts", "größe = 1", "Die Variable größe wird nie benutzt."),
+  review("of a loop without names", "while (true) {}", "This loop never ends and blocks the thread."),
   {
     name: "a review in German",
     id: good("code.review.python").id,
