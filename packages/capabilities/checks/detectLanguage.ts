@@ -1,5 +1,6 @@
 import { detectAll } from "tinyld";
 import { LANGUAGES } from "../languages.ts";
+import { textLength } from "./textMeasures.ts";
 
 /** A text with fewer letters does not show its language reliably, only its script. */
 const MIN_LETTERS = 20;
@@ -19,6 +20,27 @@ const SCRIPTS: { [language: string]: RegExp } = {
   uk: /\p{Script=Cyrillic}/u,
   zh: /\p{Script=Han}/u,
 };
+
+/** The longest text of Chinese characters that may be a Japanese title. A Japanese sentence has kana. */
+const TITLE = 12;
+const HAN = /\p{Script=Han}/u;
+
+/**
+ * Languages in which many whole sentences are the same. If one of them is the best guess, the other one may follow
+ * closely.
+ */
+const TWINS = [["da", "no"]];
+const TWIN_FLOOR = 0.8;
+
+/** The text without links. They have Latin letters in every language. */
+function withoutLinks(text: string): string {
+  return text.replace(/https?:\/\/[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}，。、）」]+/gu, " ");
+}
+
+/** Whether a language is not written in Latin letters. */
+export function hasOwnScript(language: string): boolean {
+  return Object.hasOwn(SCRIPTS, language);
+}
 
 /** Guesses at a text's language, best first. `confidence` is a guess's score divided by the best score. */
 export type LanguageGuess = { language: string; confidence: number };
@@ -48,17 +70,23 @@ export function detectLanguages(text: string): LanguageGuess[] {
  * 1 it must be the best guess. For texts of fewer than 20 letters only the script is checked.
  */
 export function isInLanguage(text: string, language: string, floor: number): boolean {
-  const letters = [...sampleOf(text)].filter((character) => /\p{L}/u.test(character));
+  const words = withoutLinks(text);
+  const letters = [...sampleOf(words)].filter((character) => /\p{L}/u.test(character));
   if (letters.length === 0) return false;
   const script = SCRIPTS[language] ?? /\p{Script=Latin}/u;
-  const inScript = letters.filter((letter) => script.test(letter)).length;
-  if (inScript < letters.length / 2) return false;
+  const own = letters.filter((letter) => script.test(letter));
   // A Chinese, Japanese or Korean character contains as much as several letters.
+  if (textLength(own.join("")) < textLength(letters.join("")) / 2) return false;
   const isDense = language === "zh" || language === "ja" || language === "ko";
   if (letters.length * (isDense ? 4 : 1) < MIN_LETTERS) return true;
-  const guesses = detectLanguages(text);
+  // A Japanese title without kana cannot be told from Chinese.
+  if (language === "ja" && letters.length <= TITLE && letters.every((letter) => HAN.test(letter))) return true;
+  const guesses = detectLanguages(words);
   if (guesses.length === 0) return true;
-  return guesses.some((guess) => guess.language === language && guess.confidence >= floor);
+  const best = guesses[0]?.language ?? "";
+  const isTwin = TWINS.some((pair) => pair.includes(language) && pair.includes(best));
+  const least = isTwin ? Math.min(floor, TWIN_FLOOR) : floor;
+  return guesses.some((guess) => guess.language === language && guess.confidence >= least);
 }
 
 /** The most likely language of a text; undefined if the text is too short or too mixed. */

@@ -6,24 +6,32 @@ export type NumberInText = { written: string; ways: string[] };
 
 /** Words for powers of ten, by the number of zeros. A word may have different meanings in two languages. */
 const SCALES: [zeros: number, words: string][] = [
-  [2, "hundred hundert cent cento cien ciento cem honderd hundra hundre hundrede sto сто yüz 百 백"],
+  [2, "hundred hundert cent cento cien ciento cem honderd hundra hundre hundrede sto сто yüz sata száz sută sute trăm ratus 百 백"],
   [
     3,
-    "thousand thousands tausend mille mila mil milhar millier milliers duizend tusen tusind tysiąc tysiące tysięcy тысяча тысячи тысяч тыс bin 千 천",
+    "thousand thousands tausend mille mila mil milhar millier milliers duizend tusen tusind tysiąc tysiące tysięcy тысяча тысячи тысяч тыс bin k tsd tys tuhat tuhatta tisíc tisíce tisíců ezer mie mii ribu nghìn ngàn хиляди хиляда тисяча тисячі тисяч тис χίλια χιλιάδες אלף אלפים ألف آلاف हज़ार हजार 千 천",
   ],
   [4, "万 萬 만"],
+  [5, "lakh lakhs लाख"],
   [
     6,
-    "million millions millionen mio milione milioni millón millones milhão milhões miljoen miljon miljoner millioner milion miliony milionów миллион миллиона миллионов млн milyon",
+    "m mn mln mi million millions millionen mio milione milioni millón millones milhão milhões miljoen miljon miljoner millioner milion miliony milionów миллион миллиона миллионов млн milyon miljoona miljoonaa miljoonan milionů millió milioane milhoes juta triệu мільйон мільйони мільйонів милион милиона εκατομμύριο εκατομμύρια מיליון مليون ملايين मिलियन",
   ],
+  [7, "crore crores करोड़"],
   [8, "億 亿 억"],
   [
     9,
-    "billion billions milliard milliards milliarde milliarden mrd miliardo miliardi miljard miljarder milliarder miliard miliardy miliardów миллиард миллиарда миллиардов млрд milyar bilhão bilhões",
+    "b bn mld mia mdr md mds bi billion billions milliard milliards milliarde milliarden mrd miliardo miliardi miljard miljarder milliarder miliard miliardy miliardów миллиард миллиарда миллиардов млрд milyar bilhão bilhões miljardi miljardia miliarda miliardu milliárd miliarde tỷ мільярд мільярди мільярдів милиард милиарда δισεκατομμύριο δισεκατομμύρια מיליארד مليار مليارات",
   ],
-  [12, "trillion trillions billionen billón billones 兆 조"],
+  [12, "tn triliun trillion trillions billionen billón billones 兆 조"],
 ];
-const ZEROS = new Map(SCALES.flatMap(([zeros, words]) => words.split(" ").map((word) => [word, zeros])));
+const ZEROS = new Map(
+  SCALES.flatMap(([zeros, words]) => words.split(" ").map((word) => [word.normalize("NFC"), zeros])),
+);
+/** Short forms, which are other words if no number stands before them. */
+const SHORT_FORMS = new Set("k m mn mi b bn bi tn mia mie md mds mdr tys tsd тис тыс".split(" "));
+/** In these languages a large number has several parts: 1億2500万 is 125,000,000. */
+const MYRIADS = /^[万萬만億亿억兆조]$/u;
 
 /** The largest number that has a word of its own in these languages is a quintillion. */
 const MAX_ZEROS = 18;
@@ -33,7 +41,7 @@ const SPACES = "\u00a0\u202f\u2009 ";
  * Runs of digits with their separators, and runs of letters. Every Chinese or Japanese character is a word.
  */
 const TOKEN = new RegExp(
-  `\\d+(?:[.,:/'’٬٫${SPACES}]\\d+)*|[\\p{Script=Han}\\p{Script=Hangul}]|(?:(?![\\p{Script=Han}\\p{Script=Hangul}])\\p{L})+`,
+  `\\d+(?:[.,:/'’٬٫${SPACES}]\\d+)*|[\\p{Script=Han}\\p{Script=Hangul}]|(?:(?![\\p{Script=Han}\\p{Script=Hangul}])[\\p{L}\\p{M}])+`,
   "gu",
 );
 const GROUPED = new RegExp(`^\\d{1,3}(?:([.,'’٬${SPACES}])\\d{3})(?:\\1\\d{3})*(?:[.,٫]\\d+)?$`, "u");
@@ -46,39 +54,57 @@ const DECIMAL = /^\d+[.,٫]\d+$/;
  * split into their parts.
  */
 export function numbersInText(text: string): NumberInText[] {
-  const ascii = text.replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
+  const ascii = text.normalize("NFC").replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
   const found: NumberInText[] = [];
-  /** The last number, and the zeros of the words that follow it. */
+  /** The last number, the zeros of the words that follow it, and the larger parts that stand before it. */
   let last:
-    | { number: NumberInText; digits: string; fraction: number; zeros: number; end: number }
+    | { number: NumberInText; digits: string; fraction: number; zeros: number; end: number; before: string }
     | undefined;
+  /** The value of the last number, if a smaller part may follow it. */
+  let larger = "";
   for (const { 0: token, index } of ascii.matchAll(TOKEN)) {
+    const isBeside = last !== undefined && ascii.slice(last.end, index).trim() === "";
     if (/^\d/.test(token)) {
+      const before = isBeside ? larger : "";
+      larger = "";
       for (const written of piecesOf(token)) {
         const { digits, fraction } = digitsOf(written);
         const number = { written, ways: waysOf(digits, fraction, 0) };
         found.push(number);
-        last = { number, digits, fraction, zeros: 0, end: index + token.length };
+        last = { number, digits, fraction, zeros: 0, end: index + token.length, before };
+        addParts(last);
       }
       continue;
     }
     const zeros = ZEROS.get(token.toLowerCase());
-    if (zeros === undefined) {
+    if (zeros === undefined || (!isBeside && SHORT_FORMS.has(token.toLowerCase()))) {
       last = undefined;
       continue;
     }
-    const isBeside = last !== undefined && ascii.slice(last.end, index).trim() === "";
     if (last && isBeside && last.zeros + zeros <= MAX_ZEROS) {
       last.zeros += zeros;
       last.end = index + token.length;
       last.number.ways.push(...waysOf(last.digits, last.fraction, last.zeros));
+      const sum = addParts(last);
+      if (MYRIADS.test(token) && last.fraction === 0) larger = sum;
     } else {
       const number = { written: token, ways: waysOf("1", 0, zeros) };
       found.push(number);
-      last = { number, digits: "1", fraction: 0, zeros, end: index + token.length };
+      last = { number, digits: "1", fraction: 0, zeros, end: index + token.length, before: "" };
     }
   }
   return found;
+}
+
+/** Adds the sum of a number and of the larger parts before it, and returns it: 1億 and 2500万 are 125,000,000. */
+function addParts(part: { number: NumberInText; digits: string; fraction: number; zeros: number; before: string }): string {
+  const own = `${part.digits.replace(/^0+(?=\d)/, "")}${"0".repeat(part.zeros)}`;
+  if (part.before === "" || part.fraction > 0) return own;
+  const rest = part.before.slice(0, -own.length);
+  // The larger part ends with as many zeros as the smaller part has digits.
+  if (rest === "" || !/^0+$/.test(part.before.slice(-own.length))) return own;
+  part.number.ways.push(`${rest}${own}`);
+  return `${rest}${own}`;
 }
 
 /**
@@ -88,8 +114,10 @@ export function numbersInText(text: string): NumberInText[] {
 export function missingNumber(wanted: string, text: string): string | undefined {
   const known = new Set(numbersInText(text).flatMap(({ ways }) => ways));
   const clocks = clocksIn(text);
+  const marked = markedClocksIn(wanted);
   const isKnown = ({ written, ways }: NumberInText): boolean =>
-    ways.some((way) => known.has(way)) || asClock(written).some((time) => clocks.has(time));
+    ways.some((way) => known.has(way)) ||
+    [...asClock(written), ...(marked.get(written) ?? [])].some((time) => clocks.has(time));
   const missing = numbersInText(wanted).find(
     (number) => /^\d/.test(number.written) && (number.ways[0] as string).length >= 3 && !isKnown(number),
   );
@@ -126,10 +154,28 @@ function waysOf(digits: string, fraction: number, zeros: number): string[] {
   return ways;
 }
 
-/** The clock times in a text, as 14:30. Other countries write 14h30. */
+/** The clock times in a text, as 14:30. Other countries write 14h30, 14.30 Uhr, or 2.30 pm. */
 function clocksIn(text: string): Set<string> {
   const times = text.matchAll(/(?<!\d)(\d{1,2})(?::| ?h ?)(\d\d)(?!\d)/g);
-  return new Set(Array.from(times, ([, hour, minute]) => `${Number(hour)}:${minute}`));
+  return new Set([
+    ...Array.from(times, ([, hour, minute]) => `${Number(hour)}:${minute}`),
+    ...Array.from(markedClocksIn(text).values()).flat(),
+  ]);
+}
+
+/** Times with a point that a word marks as times, as they are written, with the same times as 14:30 and 2:30. */
+function markedClocksIn(text: string): Map<string, string[]> {
+  const marked = text.matchAll(
+    /(?<![\d.,])(\d{1,2})\.(\d\d)(?=\s?(?:([ap])\.?\s?m\b|uhr\b|uur\b))|\b(?:kl\.?|klo|alle|pukul|ore|ora)\s(\d{1,2})\.(\d\d)(?!\d)/gi,
+  );
+  return new Map(
+    Array.from(marked, ([, early, minutes, half, late, others]) => {
+      const [hour, minute] = [Number(early ?? late), minutes ?? others];
+      const full = (hour % 12) + (half?.toLowerCase() === "p" ? 12 : 0);
+      const hours = new Set([hour, hour % 12 || 12, ...(half === undefined ? [] : [full])]);
+      return [`${early ?? late}.${minute}`, [...hours].map((one) => `${one}:${minute}`)];
+    }),
+  );
 }
 
 /** "14.30" may be a time too: 14:30, or 2:30. */

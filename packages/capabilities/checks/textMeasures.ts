@@ -29,9 +29,14 @@ export function countWords(text: string): number {
   return words + Math.ceil(signs / 2);
 }
 
-/** Whether a text stops where a sentence may. French has a space before the last quotation mark. */
+/**
+ * Whether a text stops where a sentence may. French has a space before the last quotation mark, Hebrew and Arabic may
+ * have a mark of direction, and casual texts have emojis at the end.
+ */
 export function endsSentence(text: string): boolean {
-  return /[.!?…。．！？؟۔।॥։።။។:;][\s\p{Pe}\p{Pf}\p{Pi}"'’”»)\]]*$/u.test(text.trim());
+  return /[\p{Extended_Pictographic}.!?…。．｡！？؟۔।॥։။።:;：；][\s\p{Pe}\p{Pf}\p{Pi}\p{Cf}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}"'’”»)\]]*$/u.test(
+    text.trim(),
+  );
 }
 
 /** Only the letters and digits of a text, in lower case, for comparisons. */

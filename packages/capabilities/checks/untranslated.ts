@@ -15,6 +15,18 @@ function plainWords(text: string): string[] {
 }
 
 /**
+ * A translation without the names of its source: words in Latin letters with a capital letter or a digit. A sentence in
+ * another script may have more letters in names of products than in all of its other words.
+ */
+export function withoutNames(text: string, source: string): string {
+  const word = /[\p{Script=Latin}\p{N}][\p{Script=Latin}\p{N}'’._-]*/gu;
+  const isName = (one: string): boolean => /[\p{Lu}\p{N}]/u.test(one);
+  const known = new Set((source.match(word) ?? []).filter(isName));
+  const rest = text.replace(word, (one) => (known.has(one) ? " " : one));
+  return /\p{L}/u.test(rest) ? rest : text;
+}
+
+/**
  * The share of a translation's words that are unchanged from the source. It is 0 if the text is short, or if the
  * languages share many words. In an Italian text the share of English loan words is about 0.1, and rarely more.
  */

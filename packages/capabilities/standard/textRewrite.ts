@@ -3,6 +3,9 @@ import { keepsContent } from "../checks/keepsContent.ts";
 import { normalized, sharedStems, textLength } from "../checks/textMeasures.ts";
 import { defineCapability } from "../defineCapability.ts";
 
+/** So many letters may come or go with the register alone. */
+const POLITE = 40;
+
 /** `text.rewrite.formal` and `.casual`: the same text in another register. */
 export const textRewrite = defineCapability({
   id: "text.rewrite",
@@ -28,7 +31,10 @@ export const textRewrite = defineCapability({
     has_plausible_length: {
       since: "v0",
       test: ({ input, output }) => {
-        const ratio = textLength(output.text) / Math.max(1, textLength(input.text));
+        const [length, before] = [textLength(output.text), textLength(input.text)];
+        // "thx" is "Thank you very much." in another register.
+        if (length <= before + POLITE && before <= length + POLITE) return undefined;
+        const ratio = length / Math.max(1, before);
         return ratio >= 0.4 && ratio <= 2.5 ? undefined : `is ${ratio.toFixed(2)} times as long`;
       },
     },
@@ -41,9 +47,13 @@ export const textRewrite = defineCapability({
       since: "v1",
       test: ({ input, output }) => {
         const language = bestLanguage(input.text);
-        return language === undefined || isInLanguage(output.text, language, 1)
-          ? undefined
-          : `is not in ${language}`;
+        const own = bestLanguage(output.text);
+        // Slang often reads as another language. Then the same language may still be one of the guesses.
+        const isSame =
+          language === undefined ||
+          isInLanguage(output.text, language, 1) ||
+          (own !== undefined && isInLanguage(input.text, own, 0.4));
+        return isSame ? undefined : `is not in ${language}`;
       },
     },
     is_about_the_same: {

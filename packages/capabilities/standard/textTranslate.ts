@@ -1,8 +1,11 @@
-import { isInLanguage } from "../checks/detectLanguage.ts";
+import { hasOwnScript, isInLanguage } from "../checks/detectLanguage.ts";
 import { keepsContent } from "../checks/keepsContent.ts";
 import { normalized, textLength } from "../checks/textMeasures.ts";
-import { untranslatedShare } from "../checks/untranslated.ts";
+import { untranslatedShare, withoutNames } from "../checks/untranslated.ts";
 import { defineCapability } from "../defineCapability.ts";
+
+/** One word or two, in letters. "Bye" is "Auf Wiedersehen", so their lengths say nothing. */
+const SHORT = 20;
 
 /** `text.translate.{source}.{target}`, optionally with the register: `text.translate.en.it.business`. */
 export const textTranslate = defineCapability({
@@ -31,24 +34,27 @@ export const textTranslate = defineCapability({
     },
     has_plausible_length: {
       since: "v0",
-      test: ({ input, output }) => lengthComplaint(input.text, output.text, 0.3, 3),
+      test: ({ input, output }) =>
+        textLength(input.text) < SHORT && textLength(output.text) < 2 * SHORT
+          ? undefined
+          : lengthComplaint(input.text, output.text, 0.3, 3),
     },
     is_in_target_language: {
       since: "v0",
-      test: ({ output, parts }) =>
-        isInLanguage(output.text, parts.target ?? "", 0.5) ? undefined : `is not in ${parts.target}`,
+      test: ({ input, output, parts }) =>
+        isTranslation(output.text, input.text, parts.target ?? "", 0.5) ? undefined : `is not in ${parts.target}`,
     },
     is_clearly_in_target_language: {
       since: "v1",
-      test: ({ output, parts }) =>
-        isInLanguage(output.text, parts.target ?? "", 1)
+      test: ({ input, output, parts }) =>
+        isTranslation(output.text, input.text, parts.target ?? "", 1)
           ? undefined
           : `reads as another language than ${parts.target}`,
     },
     is_about_as_long: {
       since: "v1",
       test: ({ input, output }) =>
-        textLength(input.text) < 20 ? undefined : lengthComplaint(input.text, output.text, 0.5, 2.2),
+        textLength(input.text) < SHORT ? undefined : lengthComplaint(input.text, output.text, 0.5, 2.2),
     },
     is_translated: {
       since: "v1",
@@ -69,6 +75,10 @@ export const textTranslate = defineCapability({
     ...keepsContent,
   },
 });
+
+function isTranslation(text: string, source: string, target: string, floor: number): boolean {
+  return isInLanguage(hasOwnScript(target) ? withoutNames(text, source) : text, target, floor);
+}
 
 function lengthComplaint(source: string, text: string, low: number, high: number): string | undefined {
   const ratio = textLength(text) / Math.max(1, textLength(source));
