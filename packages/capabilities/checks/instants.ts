@@ -9,7 +9,7 @@ export function isUnixSeconds(value: number): boolean {
   return Number.isInteger(value) && value >= FIRST && value < LAST;
 }
 
-const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/;
+const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?([Zz]|[+−-]\d\d(?::?\d\d)?)?)?$/;
 
 /** Unix seconds of an ISO 8601 date or time, in its zone or else in UTC; undefined if the text is neither. */
 export function isoSeconds(text: unknown): number | undefined {
@@ -23,9 +23,26 @@ export function isoSeconds(text: unknown): number | undefined {
   // Date.UTC rolls over: 31 February would become 3 March.
   const isReal =
     date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24 && minute < 60 && second < 61;
-  const [, sign, hours = "0", minutes = "0"] = /^([+-])(\d\d):?(\d\d)$/.exec(match[7] ?? "") ?? [];
-  const ahead = (Number(hours) * 3600 + Number(minutes) * 60) * (sign === "-" ? -1 : 1);
+  const [, sign = "+", hours = "0", minutes = "0"] = /^([+−-])(\d\d):?(\d\d)?$/.exec(match[7] ?? "") ?? [];
+  const ahead = (Number(hours) * 3600 + Number(minutes) * 60) * (sign === "+" ? 1 : -1);
   return isReal ? milliseconds / 1000 - ahead : undefined;
+}
+
+/** Whether an ISO 8601 time names its zone. */
+export function hasZone(text: string): boolean {
+  return ISO.exec(text)?.[7] !== undefined;
+}
+
+/**
+ * Whether a time can be on a day. A time with an offset, or without a zone, is the local time. A time in UTC is on the
+ * day if it is that day in some zone.
+ */
+export function isDayOf(text: string, date: string): boolean {
+  if (text.startsWith(date)) return true;
+  const [time, start] = [isoSeconds(text), isoSeconds(date)];
+  const isUtc = /^(?:z|[+−-]00(?::?00)?)$/i.test(ISO.exec(text)?.[7] ?? "");
+  if (!isUtc || time === undefined || start === undefined) return false;
+  return time >= start - 14 * 3600 && time < start + 36 * 3600;
 }
 
 /** The greatest age of an answer if the buyer gives the time of its question, in seconds. */

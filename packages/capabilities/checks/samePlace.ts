@@ -1,7 +1,10 @@
 const STATES =
   "AL Alabama,AK Alaska,AZ Arizona,AR Arkansas,CA California,CO Colorado,CT Connecticut,DE Delaware,FL Florida,GA Georgia,HI Hawaii,ID Idaho,IL Illinois,IN Indiana,IA Iowa,KS Kansas,KY Kentucky,LA Louisiana,ME Maine,MD Maryland,MA Massachusetts,MI Michigan,MN Minnesota,MS Mississippi,MO Missouri,MT Montana,NE Nebraska,NV Nevada,NH New Hampshire,NJ New Jersey,NM New Mexico,NY New York,NC North Carolina,ND North Dakota,OH Ohio,OK Oklahoma,OR Oregon,PA Pennsylvania,RI Rhode Island,SC South Carolina,SD South Dakota,TN Tennessee,TX Texas,UT Utah,VT Vermont,VA Virginia,WA Washington,WV West Virginia,WI Wisconsin,WY Wyoming";
 const COUNTRIES =
-  "US United States,US USA,US United States of America,US U.S.,GB United Kingdom,GB UK,GB England,GB Scotland,GB Wales,FR France,DE Germany,IT Italy,ES Spain,PT Portugal,NL Netherlands,BE Belgium,CH Switzerland,AT Austria,NO Norway,SE Sweden,DK Denmark,FI Finland,IS Iceland,IE Ireland,PL Poland,CZ Czechia,GR Greece,TR Turkey,RU Russia,UA Ukraine,CA Canada,MX Mexico,BR Brazil,AR Argentina,CL Chile,CO Colombia,PE Peru,AU Australia,NZ New Zealand,JP Japan,CN China,KR South Korea,IN India,ID Indonesia,TH Thailand,VN Vietnam,SG Singapore,IL Israel,EG Egypt,ZA South Africa,KE Kenya,NG Nigeria,MA Morocco,SA Saudi Arabia,GE Georgia,CU Cuba";
+  "US United States,US USA,US United States of America,US U.S.,GB United Kingdom,GB UK,GB England,GB Scotland,GB Wales,FR France,DE Germany,IT Italy,ES Spain,PT Portugal,NL Netherlands,BE Belgium,CH Switzerland,AT Austria,NO Norway,SE Sweden,DK Denmark,FI Finland,IS Iceland,IE Ireland,PL Poland,CZ Czechia,GR Greece,TR Turkey,RU Russia,UA Ukraine,CA Canada,MX Mexico,BR Brazil,AR Argentina,CL Chile,CO Colombia,PE Peru,AU Australia,NZ New Zealand,JP Japan,CN China,KR South Korea,IN India,ID Indonesia,TH Thailand,VN Vietnam,SG Singapore,IL Israel,EG Egypt,ZA South Africa,KE Kenya,NG Nigeria,MA Morocco,SA Saudi Arabia,GE Georgia,CU Cuba,PK Pakistan,BD Bangladesh,LK Sri Lanka,NP Nepal,MY Malaysia,PH Philippines,CR Costa Rica,PA Panama,JM Jamaica,DO Dominican Republic,GT Guatemala,HN Honduras,NI Nicaragua,SV El Salvador,EC Ecuador,BO Bolivia,PY Paraguay,UY Uruguay,VE Venezuela,GY Guyana,LB Lebanon,LY Libya,SY Syria,JO Jordan,IQ Iraq,IR Iran,AE United Arab Emirates,HU Hungary,RO Romania,BG Bulgaria,RS Serbia,HR Croatia,SK Slovakia,SI Slovenia,LT Lithuania,LV Latvia,EE Estonia,CY Cyprus,MT Malta,DZ Algeria,TN Tunisia,GH Ghana,ET Ethiopia,TZ Tanzania,UG Uganda,ZM Zambia,ZW Zimbabwe,CM Cameroon,SN Senegal,AM Armenia,AZ Azerbaijan,KZ Kazakhstan,UZ Uzbekistan";
+/** States and provinces of other countries, which people write as `Perth, WA` or `London, Ontario`. */
+const PROVINCES =
+  "AU NSW New South Wales,AU VIC Victoria,AU QLD Queensland,AU SA South Australia,AU WA Western Australia,AU TAS Tasmania,AU NT Northern Territory,CA ON Ontario,CA QC Quebec,CA BC British Columbia,CA AB Alberta,CA MB Manitoba,CA SK Saskatchewan,CA NS Nova Scotia,CA NB New Brunswick,CA NL Newfoundland and Labrador,CA PE Prince Edward Island";
 
 /** The regions that a name or code may mean: `US-TX` for Texas. Some names mean several. */
 const REGIONS = new Map<string, string[]>();
@@ -15,6 +18,12 @@ for (const entry of STATES.split(",")) {
 for (const entry of COUNTRIES.split(",")) {
   learn(entry.slice(0, 2), entry.slice(0, 2));
   learn(entry.slice(3), entry.slice(0, 2));
+}
+
+for (const entry of PROVINCES.split(",")) {
+  const [, country = "", code = "", name = ""] = /^(\w+) (\w+) (.*)$/.exec(entry) ?? [];
+  learn(code, `${country}-${code}`);
+  learn(name, `${country}-${code}`);
 }
 
 /** Letters that Unicode does not decompose, with their plain spelling. */
@@ -32,7 +41,7 @@ const LETTERS: { [letter: string]: string } = {
 
 /** Names of one city: the usual English name, and another one. */
 const NAMES = new Map(
-  "cologne koln,munich munchen,nuremberg nurnberg,vienna wien,geneva geneve,prague praha,warsaw warszawa,krakow cracow,rome roma,milan milano,turin torino,venice venezia,florence firenze,naples napoli,genoa genova,lisbon lisboa,seville sevilla,copenhagen kobenhavn,gothenburg goteborg,brussels bruxelles,brussels brussel,antwerp antwerpen,the hague den haag,athens athina,moscow moskva,bucharest bucuresti,belgrade beograd,zurich zuerich,dusseldorf duesseldorf,mexico city ciudad de mexico,new york new york city,beijing peking,mumbai bombay,kyiv kiev"
+  "cologne koln,munich munchen,nuremberg nurnberg,vienna wien,geneva geneve,prague praha,warsaw warszawa,krakow cracow,rome roma,milan milano,turin torino,venice venezia,florence firenze,naples napoli,genoa genova,lisbon lisboa,seville sevilla,copenhagen kobenhavn,gothenburg goteborg,brussels bruxelles,brussels brussel,antwerp antwerpen,the hague den haag,athens athina,moscow moskva,bucharest bucuresti,belgrade beograd,zurich zuerich,dusseldorf duesseldorf,mexico city ciudad de mexico,new york new york city,beijing peking,mumbai bombay,kyiv kiev,new york nyc,bengaluru bangalore,kolkata calcutta,chennai madras,yangon rangoon,gurugram gurgaon,lviv lvov,odesa odessa,kharkiv kharkov,basel basle,porto oporto,cordoba cordova"
     .split(",")
     .map((pair) => {
       const english = /^(the hague|mexico city|new york|\S+) /.exec(pair)?.[1] as string;
@@ -51,19 +60,40 @@ export function plain(text: string): string {
     .trim();
 }
 
+/** Short forms at the beginning of a name: St. Louis, Mt. Vernon, Ft. Worth. */
+const SHORT_FORMS: { readonly [short: string]: string } = { st: "saint", ste: "sainte", mt: "mount", ft: "fort" };
+
+/** The name of a place in one spelling: `München` and `Munich`, `St. Louis` and `Saint Louis` are the same. */
+export function placeName(text: string): string {
+  const whole = plain(text).replace(/^(?:st|ste|mt|ft)(?= )/, (short) => SHORT_FORMS[short] as string);
+  return NAMES.get(whole) ?? whole;
+}
+
 /**
  * Whether the place of the answer is the requested place. One name must contain the other name as a sequence of whole
  * words, or both must be names of one city. The states and countries must not contradict each other. A name without a
- * country fits any country.
+ * country fits any country. Names in different scripts, and coordinates, cannot be compared.
  */
 export function isSamePlace(answered: string, asked: string): boolean {
   const [a, b] = [answered.split(","), asked.split(",")];
-  const [nameA, nameB] = [plain(a[0] ?? ""), plain(b[0] ?? "")];
+  const [nameA, nameB] = [placeName(a[0] ?? ""), placeName(b[0] ?? "")];
   if (nameA === "" || nameB === "") return false;
-  if ((NAMES.get(nameA) ?? nameA) === (NAMES.get(nameB) ?? nameB))
-    return regionsAgree(a.slice(1), b.slice(1));
+  if (nameA === nameB || !areComparable(nameA, nameB)) return regionsAgree(a.slice(1), b.slice(1));
   if (!` ${nameA} `.includes(` ${nameB} `) && !` ${nameB} `.includes(` ${nameA} `)) return false;
-  return regionsAgree(a.slice(1), b.slice(1));
+  // "Portland OR" is Portland in OR.
+  const [restA, restB] = [nameA, nameB].map((name, at) => {
+    const other = at === 0 ? nameB : nameA;
+    return name.startsWith(`${other} `) ? [name.slice(other.length + 1)] : [];
+  }) as [string[], string[]];
+  return regionsAgree([...restA, ...a.slice(1)], [...restB, ...b.slice(1)]);
+}
+
+/** Whether two names have letters of one script. A name that mixes scripts can be compared with both. */
+function areComparable(answered: string, asked: string): boolean {
+  const isLatin = (name: string): boolean => /\p{Script=Latin}/u.test(name);
+  const isOther = (name: string): boolean => /(?!\p{Script=Latin})\p{L}/u.test(name);
+  if (!isLatin(asked) && !isOther(asked)) return !/\p{L}/u.test(answered);
+  return (isLatin(answered) && isLatin(asked)) || isOther(answered) === isOther(asked);
 }
 
 /**
@@ -81,18 +111,26 @@ export function regionsAgree(answered: string[], asked: string[]): boolean {
  * meanings: CA is California and Canada. Empty if the parts contradict each other, undefined if none is known.
  */
 function narrowest(parts: string[]): string[] | undefined {
-  let regions: string[] | undefined;
-  // The largest region comes last, and says what the codes before it mean.
-  for (const part of parts.toReversed()) {
-    const name = plain(part);
+  const known = parts.flatMap((part) => {
+    // A postcode may follow: "OR 97201".
+    const name = plain(part.replace(/\d[\d-]*/g, " "));
     const meanings = REGIONS.get(name);
-    if (meanings === undefined) continue;
-    const known = regions ?? meanings;
-    const inside = known.flatMap((one) => meanings.flatMap((it) => smaller(one, it)));
-    // In `Perth, WA, Australia` and `Milano, MI, Italy` the code is a part of that country. Only the codes of the US
-    // are all known here.
-    const isCodeAbroad = inside.length === 0 && name.length === 2;
-    regions = [...new Set(isCodeAbroad ? known.filter((one) => !one.startsWith("US")) : inside)];
+    return meanings === undefined ? [] : [{ meanings, isCode: name.length <= 3 }];
+  });
+  const whole = together(known.map(({ meanings }) => meanings));
+  if (whole === undefined || whole.length > 0) return whole;
+  // A country has codes of its own for its regions: MI is Milan in Italy, and TN is Tamil Nadu in India.
+  const names = together(known.filter(({ isCode }, at) => !isCode || at === known.length - 1).map(({ meanings }) => meanings));
+  return names ?? whole;
+}
+
+/** The smallest regions that several parts can mean together. */
+function together(parts: string[][]): string[] | undefined {
+  let regions: string[] | undefined;
+  for (const meanings of parts) {
+    regions = [
+      ...new Set((regions ?? meanings).flatMap((one) => meanings.flatMap((it) => smaller(one, it)))),
+    ];
   }
   return regions;
 }
@@ -104,9 +142,9 @@ function smaller(one: string, other: string): string[] {
 }
 
 /**
- * Whether a word of a sentence may be a region. A code must have capital letters: `it`, `no` and `or` are also the codes
- * of Italy, Norway and Oregon. A longer name may have small letters, so that nobody can hide it in this way.
+ * A word of a sentence that may be a region. Such a word begins with a capital letter, and a code has only capital
+ * letters: `it`, `no` and `or` are also the codes of Italy, Norway and Oregon.
  */
 export function mayBeRegion(word: string): boolean {
-  return plain(word).length > 2 || word === word.toUpperCase();
+  return /^\p{Lu}/u.test(word) && (word.length > 2 || word === word.toUpperCase());
 }

@@ -1,5 +1,5 @@
-import { isFresh, isoSeconds } from "../checks/instants.ts";
-import { isSamePlace, mayBeRegion, plain, regionsAgree } from "../checks/samePlace.ts";
+import { hasZone, isDayOf, isFresh, isoSeconds } from "../checks/instants.ts";
+import { isSamePlace, mayBeRegion, placeName, plain, regionsAgree } from "../checks/samePlace.ts";
 import { countWords, endsSentence } from "../checks/textMeasures.ts";
 import { type Check, type CheckContext, defineCapability } from "../defineCapability.ts";
 
@@ -41,6 +41,20 @@ const [COLDEST, HOTTEST, STRONGEST] = [-92, 58, 115];
 /** How old a reading of the present may be, in seconds. */
 const MAX_AGE = 6 * 3600;
 
+/** Whether a reading of the present is fresh. A time without a zone is the local time of some zone. */
+function isFreshAnywhere(observedAt: string, askedAt: number | undefined): boolean {
+  const time = isoSeconds(observedAt) ?? 0;
+  if (hasZone(observedAt) || askedAt === undefined) return isFresh(time, askedAt, MAX_AGE);
+  return time >= askedAt - 12 * 3600 - MAX_AGE && time <= askedAt + 14 * 3600 + MAX_AGE;
+}
+
+/** Whether a text has a word. Rain, snow and sun are one sign in Chinese, Japanese and Korean. */
+function hasWord(text: string): boolean {
+  return /[\p{L}\p{M}]{3}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u.test(
+    text.normalize("NFC"),
+  );
+}
+
 /** The checks of a weather reading, at any place in the output. */
 function readingChecks<Output>(readingOf: (output: Output) => Reading): {
   [name: string]: Check<Asked, Output>;
@@ -66,16 +80,16 @@ function readingChecks<Output>(readingOf: (output: Output) => Reading): {
       isSamePlace(location, asked.location) ? undefined : `is of ${location}`,
     ),
     is_of_the_asked_day: check("v1", (asked, { observed_at }) =>
-      asked.date === undefined || observed_at.startsWith(asked.date) ? undefined : `is of ${observed_at}`,
+      asked.date === undefined || isDayOf(observed_at, asked.date) ? undefined : `is of ${observed_at}`,
     ),
     is_fresh: check("v1", (asked, { observed_at }) =>
-      asked.date !== undefined || isFresh(isoSeconds(observed_at) ?? 0, asked.asked_at, MAX_AGE)
+      asked.date !== undefined || isFreshAnywhere(observed_at, asked.asked_at)
         ? undefined
         : `is of ${observed_at}`,
     ),
     agrees_with_itself: check("v1", (_asked, { conditions, temperature_c }) => {
-      if (!/\p{L}{3}/u.test(conditions)) return "has no words for the conditions";
-      if (/\b(snow|sleet|blizzard)/i.test(conditions) && temperature_c > 12)
+      if (!hasWord(conditions)) return "has no words for the conditions";
+      if (/(?<!\bno )\b(snow|sleet|blizzard)/i.test(conditions) && temperature_c > 12)
         return `snow at ${temperature_c} °C`;
       const isHot = /\b(hot|heat|scorching)\b/i.test(conditions);
       return isHot && temperature_c < 15 ? `heat at ${temperature_c} °C` : undefined;
@@ -127,6 +141,38 @@ export const dataLookupWeatherGeojson = defineCapability({
   },
 });
 
+/** A number with degrees. The unit is in one of the groups after the number, or it is not named. */
+const TEMPERATURE =
+  /(?<![\d.,])([-−–‑])?(\d{1,4}(?:[.,]\d{1,4})?)\s{0,4}(?:[°º˚]\s{0,4}([CF](?!\p{L}))?|([℃℉])|deg(?:rees?|\.)?(?!\p{L})(?:\s{1,4}(Celsius|Fahrenheit|[CF](?!\p{L})))?|(Celsius|Fahrenheit|[CF](?!\p{L})))/giu;
+
+/** `c` or `f`; undefined if the text names no unit. */
+function unitOf([, , , ...units]: RegExpExecArray): string | undefined {
+  const unit = units.find((one) => one !== undefined);
+  return unit === undefined ? undefined : /[f℉]/i.test(unit[0] as string) ? "f" : "c";
+}
+
+/** Whether a number of degrees can be a temperature. Without a unit, either one may be meant. */
+function mayBeTemperature(match: RegExpExecArray): boolean {
+  const value = Number(match[2]?.replace(",", ".")) * (match[1] ? -1 : 1);
+  const unit = unitOf(match);
+  const readings = [
+    ...(unit === "f" ? [] : [value]),
+    ...(unit === "c" ? [] : [((value - 32) * 5) / 9]),
+  ];
+  return readings.some((celsius) => celsius >= COLDEST && celsius <= HOTTEST);
+}
+
+/** The names under which a text may speak of a place. Text is in English, so `Köln` is also Cologne. */
+function namesOf(name: string): string[] {
+  const own = plain(name);
+  const usual = placeName(name);
+  const short = usual.replace(/ (?:city|am main|upon .*|on .*)$/, "");
+  const abbreviated = own.replace(/^saint(?= )/, "st");
+  // "Portland OR" has a code after the name.
+  const bare = name.trim().replace(/\s+[A-Z]{2}(?:\s+\d{5})?$/, "");
+  return [...new Set([own, usual, short, abbreviated, plain(bare)])].filter((one) => one !== "");
+}
+
 /** `data.lookup.weather.summary-text`: the weather in a sentence or two, in English. */
 export const dataLookupWeatherText = defineCapability({
   id: "data.lookup.weather.summary-text",
@@ -146,18 +192,20 @@ export const dataLookupWeatherText = defineCapability({
       since: "v1",
       test: ({ input: asked, output }) => {
         const [name = "", ...regions] = asked.location.split(",");
+        // A text in English cannot repeat a name in another script, or coordinates.
+        if (!/\p{Script=Latin}/u.test(name)) return undefined;
         const place = plain(name);
-        if (!` ${plain(output.text)} `.includes(` ${place} `)) return `does not name ${place}`;
+        const pieces = output.text.split(/[,;:()–—]|\bin\b/).map((piece) => piece.trim());
+        const names = namesOf(name);
+        if (!names.some((one) => ` ${plain(output.text)} `.includes(` ${one} `))) return `does not name ${place}`;
         // "Paris, France" and "Paris in France" name the country of the place.
-        for (const said of output.text.split(/,|\bin\b|[.;:]/).map((part) => part.trim().slice(0, 60))) {
-          // "Kansas City" in Missouri, or "Peru" in Indiana: the name of the place is no region.
-          if (`${plain(said)} `.startsWith(`${place} `)) continue;
-          const words = said.split(/\s+/);
-          const candidates = [words.slice(0, 1), words.slice(0, 2)]
-            .map((some) => some.join(" "))
-            .filter(mayBeRegion);
+        for (const [at, said] of pieces.entries()) {
+          const before = ` ${plain(pieces[at - 1] ?? "")}`;
+          if (!names.some((one) => before.endsWith(` ${one}`))) continue;
+          const words = said.slice(0, 60).split(/\s+/);
+          const candidates = [1, 2, 3].map((count) => words.slice(0, count).join(" ")).filter(mayBeRegion);
           const isOther = candidates.every((candidate) => regionsAgree([candidate], regions)) === false;
-          if (isOther && regions.length > 0) return `is of ${place} in ${said}`;
+          if (isOther && regions.length > 0) return `is of ${place} in ${said.slice(0, 60)}`;
         }
         return undefined;
       },
@@ -165,20 +213,12 @@ export const dataLookupWeatherText = defineCapability({
     gives_a_temperature: {
       since: "v1",
       test: ({ output }) => {
-        const match =
-          /(?<![\d.,])(-|−|–)?(\d{1,4}(?:[.,]\d{1,4})?)\s{0,4}(?:[°º˚]\s{0,4}([CF])?|[℃℉]|degrees(?:\s{1,4}(Celsius|Fahrenheit))?|([CF])\b)/.exec(
-            output.text,
-          );
-        if (!match) return "gives no temperature in degrees";
-        const value = Number(match[2]?.replace(",", ".")) * (match[1] ? -1 : 1);
-        const isFahrenheit = (
-          match[3] ??
-          match[4] ??
-          match[5] ??
-          (match[0].includes("℉") ? "F" : "C")
-        ).startsWith("F");
-        const celsius = isFahrenheit ? ((value - 32) * 5) / 9 : value;
-        return celsius >= COLDEST && celsius <= HOTTEST ? undefined : `${match[0]} is impossible`;
+        const found = Array.from(output.text.matchAll(TEMPERATURE));
+        if (found.length === 0) return "gives no temperature in degrees";
+        const wrong = found.find((match) => !mayBeTemperature(match) && unitOf(match) !== undefined);
+        if (wrong) return `${wrong[0]} is impossible`;
+        // Other degrees are the direction of the wind, or a place.
+        return found.some(mayBeTemperature) ? undefined : `${found[0]?.[0]} is impossible`;
       },
     },
     is_complete: {
