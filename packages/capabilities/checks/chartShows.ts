@@ -21,6 +21,8 @@ const MAX_SHARE_OFF = 0.07;
  * be distinguished.
  */
 export function barComplaint(marks: ChartMarks, values: number[]): string | undefined {
+  // Zeros have no bars.
+  if (values.every((value) => value === 0)) return undefined;
   const standing = barsOf(marks, false);
   const lying = barsOf(marks, true);
   const slot = Math.max(marks.width, marks.height) / values.length;
@@ -134,6 +136,7 @@ function follows(trace: number[], values: number[]): boolean {
 /** Finds what is wrong with a pie chart of these values: there is no disc, or the slices have other sizes. */
 export function pieComplaint(marks: ChartMarks, values: number[]): string | undefined {
   const total = values.reduce((sum, value) => sum + value, 0);
+  if (total === 0) return undefined;
   const shares = values.map((value) => value / total).sort((a, b) => b - a);
   const clear = shares.filter((share) => share >= 0.02);
   if (clear.length > 24) return undefined;

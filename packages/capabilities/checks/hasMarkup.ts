@@ -1,7 +1,17 @@
+/** Elements that need no end. They are also named in texts about HTML, but not often after other words. */
+const ALONE = new Set(["br", "hr", "img", "script", "style", "iframe"]);
+
 /**
- * Whether a text contains a tag of HTML or XML. It takes linear time: after the last `>` there can be no tag.
+ * Whether a text contains markup of HTML: an element with its end, or a line break or picture within the text. The names
+ * of types (`List<String>`) and of elements (`<template>: …`) are none. It takes linear time.
  */
 export function hasMarkup(text: string): boolean {
-  const start = text.search(/<\/?[a-z]/i);
-  return start >= 0 && text.includes(">", start);
+  const open = new Set<string>();
+  for (const { 0: tag, 1: slash, 2: written = "", index } of text.matchAll(/<(\/?)([a-z][a-z0-9-]*)[^<>]*>/gi)) {
+    const name = written.toLowerCase();
+    if (slash === "/" && open.has(name)) return true;
+    if (ALONE.has(name) && (index > 0 || tag.includes("="))) return true;
+    if (slash === "") open.add(name);
+  }
+  return false;
 }

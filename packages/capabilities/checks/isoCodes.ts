@@ -10,7 +10,7 @@ export const CURRENCIES: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** The currencies of each exchange, by the suffix of the ticker. Pence count as pounds. */
+/** The currencies of each exchange, by the suffix of the ticker. Some have shares in a second currency. Pence count as pounds. */
 export const EXCHANGE_CURRENCIES: { readonly [suffix: string]: readonly string[] } = {
   AS: ["EUR"],
   AX: ["AUD"],
@@ -19,7 +19,7 @@ export const EXCHANGE_CURRENCIES: { readonly [suffix: string]: readonly string[]
   DE: ["EUR"],
   F: ["EUR"],
   HE: ["EUR"],
-  HK: ["HKD"],
+  HK: ["HKD", "CNY", "USD"],
   KS: ["KRW"],
   L: ["GBP", "USD", "EUR"],
   LS: ["EUR"],
@@ -29,12 +29,12 @@ export const EXCHANGE_CURRENCIES: { readonly [suffix: string]: readonly string[]
   OL: ["NOK"],
   PA: ["EUR"],
   SA: ["BRL"],
-  SS: ["CNY"],
+  SS: ["CNY", "USD"],
   ST: ["SEK"],
-  SW: ["CHF"],
-  SZ: ["CNY"],
+  SW: ["CHF", "EUR", "USD", "GBP"],
+  SZ: ["CNY", "HKD"],
   T: ["JPY"],
-  TO: ["CAD"],
+  TO: ["CAD", "USD"],
   TW: ["TWD"],
   VI: ["EUR"],
   WA: ["PLN"],

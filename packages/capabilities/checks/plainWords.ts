@@ -1,3 +1,5 @@
+import { isInLanguage } from "./detectLanguage.ts";
+
 /** English words with a clear sentiment. A longer list would be wrong more often. */
 const POSITIVE = new Set(
   "excellent wonderful amazing fantastic delightful superb brilliant perfect outstanding love loved loving happy delighted thrilled awesome flawless magnificent joy beautiful".split(
@@ -10,25 +12,36 @@ const NEGATIVE = new Set(
   ),
 );
 const NEGATION =
-  /\b(not|no|never|hardly|nothing|n't|don't|didn't|isn't|wasn't|without|but|however|although|despite)\b|n't\b/i;
+  /\b(not|no|never|hardly|barely|nothing|nobody|none|neither|nor|cannot|dont|didnt|isnt|wasnt|without|but|however|although|though|despite|except|unless|until|if|would|far from|less than|too)\b|n't\b/i;
 
-const INSULTS =
-  /\b(you (are |'re )?(a |an )?(complete |total |fucking |stupid )*(idiot|moron|scum|trash|pig|loser|imbecile)s?|kill yourself|go die|shut up,? (you )?(idiot|moron)|fuck you|piece of shit|i will (kill|hurt|find) you)\b/gi;
+const WHO = "(?:you|u|ya)";
+const ARE = "(?: are|'re| r)";
+const KIND = "(?:(?:an?|such an?|the|complete|total|fucking|stupid|absolute|utter) )*";
+/** Nouns that only insult, and nouns that are also other words: "you trash old files" is no insult. */
+const INSULTS = new RegExp(
+  `\\b(${WHO}(?:${ARE})? ${KIND}(?:idiot|moron|scum|imbecile)s?|${WHO}${ARE} ${KIND}(?:trash|pig|loser)s?(?=\\s*(?:[.!?,;]|and\\b|$))|shut up,? (?:you )?(?:idiot|moron)|fuck you|piece of shit|i will (?:kill|hurt) you|i will find you,? and [^.!?]{0,40}(?:regret|kill|hurt|die|suffer))\\b|(?:^|[.!?,;]\\s{0,9})(?:(?:go|just|please) )*(?:kill yourself|go die)(?=\\s*(?:[.!?,;]|you\\b|$))`,
+  "i",
+);
+
+/** Words of a text that tells what others said or did. */
+const REPORT = /\b(said|says|say|saying|called|calls|calling|told|wrote|shouted|word|phrase|quote|if|never|not|nobody)\b|n't\b/i;
 
 /**
  * The clear sentiment of an English text: it has at least two words of one kind, none of the other kind, and
- * no negation.
+ * no negation. A text in another language may have the same words.
  */
 export function plainSentiment(text: string): "positive" | "negative" | undefined {
-  if (NEGATION.test(text)) return undefined;
-  const words = text.toLowerCase().match(/[a-z']+/g) ?? [];
+  const straight = text.replace(/[’ʼ]/g, "'");
+  if (NEGATION.test(straight) || !isInLanguage(text, "en", 1)) return undefined;
+  const words = straight.toLowerCase().match(/[a-z']+/g) ?? [];
   const positive = words.filter((word) => POSITIVE.has(word)).length;
   const negative = words.filter((word) => NEGATIVE.has(word)).length;
   if (positive >= 2 && negative === 0) return "positive";
   return negative >= 2 && positive === 0 ? "negative" : undefined;
 }
 
-/** Whether an English text contains plain insults or threats. Quotations do not count. */
+/** Whether an English text contains plain insults or threats. Quotations and reports do not count. */
 export function isPlainlyToxic(text: string): boolean {
-  return !/["“”«»]/.test(text) && (text.match(INSULTS)?.length ?? 0) > 0;
+  const straight = text.replace(/[’ʼ]/g, "'");
+  return !/["“”„«»‘‹›「」]/.test(text) && !REPORT.test(straight) && INSULTS.test(straight);
 }

@@ -24,9 +24,9 @@ export const classifyTextSentiment = defineCapability({
   checks: {
     has_a_likely_winner: {
       since: "v1",
-      // The most likely of three labels has at least a third of the probability.
+      // The most likely of three labels has at least a third of the probability, which may be rounded to 0.33.
       test: ({ output }) =>
-        output.confidence >= 1 / 3 ? undefined : `is ${output.confidence} sure: less than chance`,
+        output.confidence >= 0.33 ? undefined : `is ${output.confidence} sure: less than chance`,
     },
     agrees_with_plain_words: {
       since: "v1",

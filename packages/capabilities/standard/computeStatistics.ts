@@ -71,14 +71,14 @@ function rightAnswers(operation: string, data: number[]): number[] {
   return operation === "variance" ? variances : variances.map(Math.sqrt);
 }
 
-/** The definitions in use: nearest rank, and interpolation between n − 1, n or n + 1 steps. */
+/** The definitions in use: nearest rank, and the interpolations of Hyndman and Fan (R's types 4 to 9). */
 function percentiles95(at: (index: number) => number, count: number): number[] {
   const between = (position: number): number => {
     const floor = Math.floor(position);
     return at(floor) + (position - floor) * (at(floor + 1) - at(floor));
   };
   const nearest = at(Math.ceil((95 * count) / 100) - 1);
-  return [nearest, between(0.95 * (count - 1)), between(0.95 * count - 1), between(0.95 * (count + 1) - 1)];
+  return [nearest, between(0.95 * (count - 1)), between(0.95 * count - 1), between(0.95 * (count + 1) - 1), between(0.95 * count - 0.5), between(0.95 * (count + 1 / 3) - 2 / 3), between(0.95 * (count + 0.25) - 0.625)];
 }
 
 /** A sum whose error does not grow with the count (Neumaier). */

@@ -87,7 +87,7 @@ export const dataExtractFromUrl = defineCapability({
     has_clean_values: {
       since: "v1",
       test: ({ input, output }) => {
-        const dirty = input.fields.find((field) => isDirty(output.extracted[field]));
+        const dirty = input.fields.find((field) => isDirty(output.extracted[field], field));
         if (dirty !== undefined) return `${dirty} has markup or a placeholder in it`;
         const lazy = input.fields.find((field) => isLazy(field, output.extracted[field], input.url));
         return lazy === undefined
@@ -158,9 +158,11 @@ function isLazy(field: string, value: unknown, url: string): boolean {
 const NO_PAGE =
   /^(?:error 40[34]|(?:error )?40[34] (?:not found|forbidden)|(?:page )?not found|access denied|just a moment[.…]{0,3}|attention required!.{0,40}|are you (?:a )?(?:robot|human)\?)$/i;
 
-function isDirty(value: unknown): boolean {
-  if (value !== null && typeof value === "object") return Object.values(value).some(isDirty);
+function isDirty(value: unknown, field?: string): boolean {
+  if (value !== null && typeof value === "object") return Object.values(value).some((part) => isDirty(part));
   if (typeof value !== "string") return false;
+  // "unknown" is one of the three values of this field.
+  if (field === "availability" && value === "unknown") return false;
   return (
     hasMarkup(value) ||
     NO_PAGE.test(value.trim()) ||

@@ -111,7 +111,7 @@ export const dataLookupStockPrice = defineCapability({
     is_of_the_asked_share: {
       since: "v0",
       test: ({ input, output }) =>
-        output.ticker.toUpperCase() === input.ticker.toUpperCase() ? undefined : `is of ${output.ticker}`,
+        sameTicker(output.ticker) === sameTicker(input.ticker) ? undefined : `is of ${output.ticker}`,
     },
     has_a_currency: {
       since: "v0",
@@ -119,20 +119,24 @@ export const dataLookupStockPrice = defineCapability({
     },
     is_fresh: {
       since: "v1",
-      // Exchanges close on weekends and holidays, so the last price may be four days old.
-      test: ({ input, output }) =>
-        isFresh(output.timestamp, input.asked_at, 5 * 86_400) ? undefined : "is older than five days",
+      // Exchanges close on weekends and holidays, so the last price may be four days old. In Asia a new year or a
+      // golden week takes up to eleven days.
+      test: ({ input, output }) => {
+        const days = LONG_HOLIDAYS.test(input.ticker) ? 12 : 5;
+        return isFresh(output.timestamp, input.asked_at, days * 86_400) ? undefined : `is older than ${days} days`;
+      },
     },
     is_plausible: {
       since: "v1",
-      test: ({ input, output }) => sharePriceProblem(input.ticker, output.price),
+      test: ({ input, output }) => sharePriceProblem(sameTicker(input.ticker), output.price),
     },
     is_in_the_currency_of_the_exchange: {
       since: "v1",
       test: ({ input, output }) => {
         const suffix = /\.([A-Za-z]{1,2})$/.exec(input.ticker)?.[1]?.toUpperCase();
         const expected = suffix === undefined ? undefined : EXCHANGE_CURRENCIES[suffix];
-        const currency = output.currency === "GBX" || output.currency === "GBp" ? "GBP" : output.currency;
+        const written = output.currency.toUpperCase();
+        const currency = HUNDREDTHS[output.currency] ?? HUNDREDTHS[written] ?? written;
         return expected === undefined || expected.includes(currency)
           ? undefined
           : `is in ${output.currency}, not ${expected.join(" or ")}`;
@@ -141,6 +145,17 @@ export const dataLookupStockPrice = defineCapability({
   },
 });
 
+/** Names of hundredths of a currency, in which some exchanges give prices. */
+const HUNDREDTHS: { readonly [name: string]: string } = { GBX: "GBP", GBp: "GBP", ILA: "ILS", ZAC: "ZAR" };
+
+/** The exchanges of China, Hong Kong, Taiwan, Korea, Japan, Turkey and Indonesia. */
+const LONG_HOLIDAYS = /\.(?:SS|SZ|HK|TW|TWO|KS|KQ|T|IS|JK)$/i;
+
+/** A ticker in one spelling: BRK.B and BRK-B are one share. */
+function sameTicker(ticker: string): string {
+  return ticker.toUpperCase().replaceAll("-", ".");
+}
+
 function isCurrency(text: string): boolean {
-  return CURRENCIES.has(text) || text === "GBX" || text === "GBp";
+  return CURRENCIES.has(text.toUpperCase()) || Object.hasOwn(HUNDREDTHS, text.toUpperCase());
 }

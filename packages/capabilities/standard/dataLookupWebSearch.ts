@@ -94,7 +94,8 @@ export const dataLookupWebSearch = defineCapability({
 
 /** The stems of long words, and short words of at least three letters. */
 function wordsOf(text: string): Set<string> {
-  const bare = plain(text);
+  // The plural of a short word is the word: "cats" finds "Cat breeds".
+  const bare = plain(text).replace(/(?<=\b[a-z]{3,4})s\b/g, "");
   const words = stemsOf(bare);
   for (const word of bare.match(/[\p{L}\p{N}]{3,4}/gu) ?? []) {
     if (!STOP.has(word)) words.add(word);

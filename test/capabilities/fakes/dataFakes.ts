@@ -180,6 +180,7 @@ export const dataFakes: Fake[] = [
     (title) =>
       extract(`${title} as the title`, { extracted: { title, price_amount: 39.9, price_currency: "EUR" } }),
   ),
+  extract("a line break in a value", { extracted: { title: "Desk<br>lamp", price_amount: 39.9, price_currency: "EUR" } }),
   extract("a negative price", {
     extracted: { title: "Desk lamp", price_amount: -5, price_currency: "EUR" },
   }),

@@ -60,6 +60,18 @@ const review = (name: string, code: string, message: string): Honest => ({
   params: { code },
   output: { findings: [{ severity: "high", line: 1, message }] },
 });
+const share = (ticker: string, answered: object): Honest => ({
+  name: `${ticker}: ${JSON.stringify(answered)}`,
+  id: "data.lookup.stock-price",
+  params: { ticker, asked_at: ASKED_AT },
+  output: { ticker, price: 500, currency: "USD", timestamp: ASKED_AT - 60, ...answered },
+});
+const classified = (kind: string, text: string, output: object): Honest => ({
+  name: text,
+  id: `classify.text.${kind}`,
+  params: { text },
+  output: { confidence: 0.9, ...output },
+});
 const EOF_ERROR = { exit_code: 1, stderr: "EOFError: EOF when reading a line" };
 const drawing = (name: string, inner: string, params: object = {}, frame = 'viewBox="0 0 100 100"'): Honest => ({
   name,
@@ -271,6 +283,9 @@ export const honestResults: Honest[] = [
     price_currency: "JPY",
   }),
   search("São Paulo hotéis", ["Hoteis em Sao Paulo", "Os melhores hotéis de São Paulo"]),
+  search("html template element", ["<template>: The Content Template element - HTML | MDN"]),
+  search("List String Integer Java", ["List<String> vs List<Integer> in Java"]),
+  search("cats", ["Cat breeds", "The cat at home"]),
   search("Straße Köln", ["Strassen in Koeln und Köln", "Liste der Straßen von Köln"]),
   search("Crème brûlée", ["Creme brulee, the recipe", "La crème brûlée de ma grand-mère"]),
   search("東京 天気", ["東京の天気予報", "今日の東京"]),
@@ -330,6 +345,35 @@ export const honestResults: Honest[] = [
         { severity: "medium", line: 8, message: "«average» teilt durch null, wenn values leer ist." },
       ],
     },
+  },
+  extract("https://shop.example.com/lamp", "https://shop.example.com/lamp", { title: "Lamp", availability: "unknown" }),
+  share("BRK.B", { ticker: "BRK-B" }),
+  share("MSFT", { currency: "usd" }),
+  share("900901.SS", { price: 0.7 }),
+  share("600519.SS", { price: 1450, currency: "CNY", timestamp: ASKED_AT - 10 * 86_400 }),
+  classified("sentiment", "It isn’t perfect and the food wasn’t excellent.", { sentiment: "negative" }),
+  classified("sentiment", "Het hotel was verre van perfect, en het ontbijt was ook niet perfect.", { sentiment: "negative" }),
+  classified("sentiment", "The bus leaves at nine.", { sentiment: "neutral", confidence: 0.33 }),
+  classified("toxicity", "Do you trash your old phones, or are you a pig farmer?", { toxic: false }),
+  classified("toxicity", "I will find you the best price.", { toxic: false }),
+  classified("toxicity", "If you want to kill yourself, please call 988 at once.", { toxic: false }),
+  {
+    name: "a recording in Thai",
+    id: "audio.transcribe.json-with-timestamps",
+    params: { audio_url: "https://example.com/a.mp3" },
+    output: { language: "th", segments: [{ start_ms: 0, end_ms: 4000, text: "สวัสดีครับ วันนี้อากาศดีมาก" }] },
+  },
+  {
+    name: "another code of Norwegian",
+    id: "audio.transcribe.no.json-with-timestamps",
+    params: { audio_url: "https://example.com/a.mp3" },
+    output: { language: "nb", segments: [{ start_ms: 0, end_ms: 4000, text: "Møtet er flyttet til torsdag, og vi trenger rapporten." }] },
+  },
+  {
+    name: "interpolated in another way",
+    id: "compute.statistics.percentile-95",
+    params: { data: Array.from({ length: 20 }, (_, at) => (at + 1) ** 2) },
+    output: { result: 380.5 },
   },
   {
     name: "in lower case",
