@@ -34,7 +34,10 @@ const TWIN_FLOOR = 0.8;
 
 /** The text without links. They have Latin letters in every language. */
 function withoutLinks(text: string): string {
-  return text.replace(/https?:\/\/[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}，。、）」]+/gu, " ");
+  return text.replace(
+    /https?:\/\/[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}，。、）」]+/gu,
+    " ",
+  );
 }
 
 /** Whether a language is not written in Latin letters. */
@@ -80,7 +83,8 @@ export function isInLanguage(text: string, language: string, floor: number): boo
   const isDense = language === "zh" || language === "ja" || language === "ko";
   if (letters.length * (isDense ? 4 : 1) < MIN_LETTERS) return true;
   // A Japanese title without kana cannot be told from Chinese.
-  if (language === "ja" && letters.length <= TITLE && letters.every((letter) => HAN.test(letter))) return true;
+  if (language === "ja" && letters.length <= TITLE && letters.every((letter) => HAN.test(letter)))
+    return true;
   const guesses = detectLanguages(words);
   if (guesses.length === 0) return true;
   const best = guesses[0]?.language ?? "";

@@ -7,7 +7,9 @@ const ALONE = new Set(["br", "hr", "img", "script", "style", "iframe"]);
  */
 export function hasMarkup(text: string): boolean {
   const open = new Set<string>();
-  for (const { 0: tag, 1: slash, 2: written = "", index } of text.matchAll(/<(\/?)([a-z][a-z0-9-]*)[^<>]*>/gi)) {
+  for (const { 0: tag, 1: slash, 2: written = "", index } of text.matchAll(
+    /<(\/?)([a-z][a-z0-9-]*)[^<>]*>/gi,
+  )) {
     const name = written.toLowerCase();
     if (slash === "/" && open.has(name)) return true;
     if (ALONE.has(name) && (index > 0 || tag.includes("="))) return true;

@@ -9,7 +9,8 @@ export function isUnixSeconds(value: number): boolean {
   return Number.isInteger(value) && value >= FIRST && value < LAST;
 }
 
-const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?([Zz]|[+−-]\d\d(?::?\d\d)?)?)?$/;
+const ISO =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?([Zz]|[+−-]\d\d(?::?\d\d)?)?)?$/;
 
 /** Unix seconds of an ISO 8601 date or time, in its zone or else in UTC; undefined if the text is neither. */
 export function isoSeconds(text: unknown): number | undefined {

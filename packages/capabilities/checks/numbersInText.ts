@@ -6,7 +6,10 @@ export type NumberInText = { written: string; ways: string[] };
 
 /** Words for powers of ten, by the number of zeros. A word may have different meanings in two languages. */
 const SCALES: [zeros: number, words: string][] = [
-  [2, "hundred hundert cent cento cien ciento cem honderd hundra hundre hundrede sto сто yüz sata száz sută sute trăm ratus 百 백"],
+  [
+    2,
+    "hundred hundert cent cento cien ciento cem honderd hundra hundre hundrede sto сто yüz sata száz sută sute trăm ratus 百 백",
+  ],
   [
     3,
     "thousand thousands tausend mille mila mil milhar millier milliers duizend tusen tusind tysiąc tysiące tysięcy тысяча тысячи тысяч тыс bin k tsd tys tuhat tuhatta tisíc tisíce tisíců ezer mie mii ribu nghìn ngàn хиляди хиляда тисяча тисячі тисяч тис χίλια χιλιάδες אלף אלפים ألف آلاف हज़ार हजार 千 천",
@@ -97,7 +100,13 @@ export function numbersInText(text: string): NumberInText[] {
 }
 
 /** Adds the sum of a number and of the larger parts before it, and returns it: 1億 and 2500万 are 125,000,000. */
-function addParts(part: { number: NumberInText; digits: string; fraction: number; zeros: number; before: string }): string {
+function addParts(part: {
+  number: NumberInText;
+  digits: string;
+  fraction: number;
+  zeros: number;
+  before: string;
+}): string {
   const own = `${part.digits.replace(/^0+(?=\d)/, "")}${"0".repeat(part.zeros)}`;
   if (part.before === "" || part.fraction > 0) return own;
   const rest = part.before.slice(0, -own.length);

@@ -24,7 +24,8 @@ const INSULTS = new RegExp(
 );
 
 /** Words of a text that tells what others said or did. */
-const REPORT = /\b(said|says|say|saying|called|calls|calling|told|wrote|shouted|word|phrase|quote|if|never|not|nobody)\b|n't\b/i;
+const REPORT =
+  /\b(said|says|say|saying|called|calls|calling|told|wrote|shouted|word|phrase|quote|if|never|not|nobody)\b|n't\b/i;
 
 /**
  * The clear sentiment of an English text: it has at least two words of one kind, none of the other kind, and

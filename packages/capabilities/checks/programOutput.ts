@@ -27,7 +27,8 @@ export function mustPrint(code: string, language: string): string[] {
   for (const line of code.split(/\r?\n/)) {
     const found = depth === 0 && !isBranch ? statement.exec(line) : null;
     // In JavaScript the statement after `if (…)` and `else` needs no brackets and no indentation.
-    if (language === "javascript" && line.trim() !== "") isBranch = /\b(?:if|else)\b/.test(line.split(/[;{}]/).at(-1) ?? "");
+    if (language === "javascript" && line.trim() !== "")
+      isBranch = /\b(?:if|else)\b/.test(line.split(/[;{}]/).at(-1) ?? "");
     if (found) lines.push(found[1] ?? found[2] ?? "");
     depth = language === "javascript" || found === null ? depth + balance(line) : depth;
   }

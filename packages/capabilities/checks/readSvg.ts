@@ -273,12 +273,12 @@ function activePart(name: string, attributes: Attributes): string | undefined {
 }
 
 /** An address in CSS that is no part of the same document. It may be in quotes and between spaces. */
-const FOREIGN_URL = /url\((?!\s{0,20}["']?\s{0,20}(?:#|data:(?:image\/(?:png|jpeg|gif|webp)|font\/|application\/(?:x-)?font)))/i;
+const FOREIGN_URL =
+  /url\((?!\s{0,20}["']?\s{0,20}(?:#|data:(?:image\/(?:png|jpeg|gif|webp)|font\/|application\/(?:x-)?font)))/i;
 
 /** The first part of a style sheet that may load something. An escape could hide such a part. */
 function activeStyle(css: string): string | undefined {
-  const found =
-    /@import|image-set\s{0,9}\(|\bsrc\s{0,9}\(|\\/i.exec(css)?.[0] ?? FOREIGN_URL.exec(css)?.[0];
+  const found = /@import|image-set\s{0,9}\(|\bsrc\s{0,9}\(|\\/i.exec(css)?.[0] ?? FOREIGN_URL.exec(css)?.[0];
   return found === undefined ? undefined : `${found} in a style`;
 }
 

@@ -61,7 +61,12 @@ export function plain(text: string): string {
 }
 
 /** Short forms at the beginning of a name: St. Louis, Mt. Vernon, Ft. Worth. */
-const SHORT_FORMS: { readonly [short: string]: string } = { st: "saint", ste: "sainte", mt: "mount", ft: "fort" };
+const SHORT_FORMS: { readonly [short: string]: string } = {
+  st: "saint",
+  ste: "sainte",
+  mt: "mount",
+  ft: "fort",
+};
 
 /** The name of a place in one spelling: `München` and `Munich`, `St. Louis` and `Saint Louis` are the same. */
 export function placeName(text: string): string {
@@ -120,7 +125,9 @@ function narrowest(parts: string[]): string[] | undefined {
   const whole = together(known.map(({ meanings }) => meanings));
   if (whole === undefined || whole.length > 0) return whole;
   // A country has codes of its own for its regions: MI is Milan in Italy, and TN is Tamil Nadu in India.
-  const names = together(known.filter(({ isCode }, at) => !isCode || at === known.length - 1).map(({ meanings }) => meanings));
+  const names = together(
+    known.filter(({ isCode }, at) => !isCode || at === known.length - 1).map(({ meanings }) => meanings),
+  );
   return names ?? whole;
 }
 

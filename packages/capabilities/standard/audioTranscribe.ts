@@ -83,7 +83,9 @@ export const audioTranscribe = defineCapability({
       since: "v0",
       test: ({ input, output, parts }) => {
         const asked = parts.language ?? input.language_hint ?? output.language;
-        return sameCode(output.language) === sameCode(asked) ? undefined : `is in ${output.language}, not ${asked}`;
+        return sameCode(output.language) === sameCode(asked)
+          ? undefined
+          : `is in ${output.language}, not ${asked}`;
       },
     },
     reads_as_its_language: {

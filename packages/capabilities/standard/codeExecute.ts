@@ -7,11 +7,11 @@ const GRACE_MS = 500;
 const DEFAULT_TIMEOUT_MS = 5000;
 
 /** Programs that choose their exit code. `parse_args` exits with 2 when an argument is missing. */
-const EXITS =
-  /\bexit(?:Code)?\b|\bquit\b|SystemExit|_exit|\babort\b|\bkill\b|parse_args|unittest|pytest/;
+const EXITS = /\bexit(?:Code)?\b|\bquit\b|SystemExit|_exit|\babort\b|\bkill\b|parse_args|unittest|pytest/;
 
 /** Programs whose tracebacks need not end them: they catch them, or they happen in a thread or a destructor. */
-const SURVIVES = /traceback|logging|stderr|warn|thread|async|concurrent|multiprocessing|__del__|weakref|atexit/i;
+const SURVIVES =
+  /traceback|logging|stderr|warn|thread|async|concurrent|multiprocessing|__del__|weakref|atexit/i;
 
 /** Exit codes that have a meaning of their own: success, an uncaught exception, the time limit. */
 const [SUCCESS, EXCEPTION, TIMED_OUT] = [0, 1, 124];
@@ -153,7 +153,8 @@ function missingLine(lines: string[], stdout: string, mayPrecede: boolean): stri
   const printed = stdout.split(/\r?\n/);
   let at = 0;
   for (const line of lines) {
-    const isIt = (text: string | undefined): boolean => (mayPrecede ? text?.endsWith(line) : text === line) ?? false;
+    const isIt = (text: string | undefined): boolean =>
+      (mayPrecede ? text?.endsWith(line) : text === line) ?? false;
     while (at < printed.length && !isIt(printed[at])) at++;
     if (at === printed.length) return line;
     at++;

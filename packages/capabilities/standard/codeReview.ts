@@ -74,7 +74,8 @@ export const codeReview = defineCapability({
         const names = namesIn(input.code);
         // Code without a name of its own gives a finding nothing to name.
         const isAbout =
-          names.size === 0 || output.findings.some(({ message }) => [...namesIn(message)].some((word) => names.has(word)));
+          names.size === 0 ||
+          output.findings.some(({ message }) => [...namesIn(message)].some((word) => names.has(word)));
         return isAbout ? undefined : "names nothing that is in the code";
       },
     },

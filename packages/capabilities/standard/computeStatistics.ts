@@ -78,7 +78,15 @@ function percentiles95(at: (index: number) => number, count: number): number[] {
     return at(floor) + (position - floor) * (at(floor + 1) - at(floor));
   };
   const nearest = at(Math.ceil((95 * count) / 100) - 1);
-  return [nearest, between(0.95 * (count - 1)), between(0.95 * count - 1), between(0.95 * (count + 1) - 1), between(0.95 * count - 0.5), between(0.95 * (count + 1 / 3) - 2 / 3), between(0.95 * (count + 0.25) - 0.625)];
+  return [
+    nearest,
+    between(0.95 * (count - 1)),
+    between(0.95 * count - 1),
+    between(0.95 * (count + 1) - 1),
+    between(0.95 * count - 0.5),
+    between(0.95 * (count + 1 / 3) - 2 / 3),
+    between(0.95 * (count + 0.25) - 0.625),
+  ];
 }
 
 /** A sum whose error does not grow with the count (Neumaier). */

@@ -123,7 +123,9 @@ export const dataLookupStockPrice = defineCapability({
       // golden week takes up to eleven days.
       test: ({ input, output }) => {
         const days = LONG_HOLIDAYS.test(input.ticker) ? 12 : 5;
-        return isFresh(output.timestamp, input.asked_at, days * 86_400) ? undefined : `is older than ${days} days`;
+        return isFresh(output.timestamp, input.asked_at, days * 86_400)
+          ? undefined
+          : `is older than ${days} days`;
       },
     },
     is_plausible: {

@@ -155,10 +155,7 @@ function unitOf([, , , ...units]: RegExpExecArray): string | undefined {
 function mayBeTemperature(match: RegExpExecArray): boolean {
   const value = Number(match[2]?.replace(",", ".")) * (match[1] ? -1 : 1);
   const unit = unitOf(match);
-  const readings = [
-    ...(unit === "f" ? [] : [value]),
-    ...(unit === "c" ? [] : [((value - 32) * 5) / 9]),
-  ];
+  const readings = [...(unit === "f" ? [] : [value]), ...(unit === "c" ? [] : [((value - 32) * 5) / 9])];
   return readings.some((celsius) => celsius >= COLDEST && celsius <= HOTTEST);
 }
 
@@ -197,7 +194,8 @@ export const dataLookupWeatherText = defineCapability({
         const place = plain(name);
         const pieces = output.text.split(/[,;:()–—]|\bin\b/).map((piece) => piece.trim());
         const names = namesOf(name);
-        if (!names.some((one) => ` ${plain(output.text)} `.includes(` ${one} `))) return `does not name ${place}`;
+        if (!names.some((one) => ` ${plain(output.text)} `.includes(` ${one} `)))
+          return `does not name ${place}`;
         // "Paris, France" and "Paris in France" name the country of the place.
         for (const [at, said] of pieces.entries()) {
           const before = ` ${plain(pieces[at - 1] ?? "")}`;

@@ -42,7 +42,9 @@ export const textTranslate = defineCapability({
     is_in_target_language: {
       since: "v0",
       test: ({ input, output, parts }) =>
-        isTranslation(output.text, input.text, parts.target ?? "", 0.5) ? undefined : `is not in ${parts.target}`,
+        isTranslation(output.text, input.text, parts.target ?? "", 0.5)
+          ? undefined
+          : `is not in ${parts.target}`,
     },
     is_clearly_in_target_language: {
       since: "v1",

@@ -29,7 +29,16 @@ describe("measures of texts", () => {
       ["3,000,000,000", "3 mil millones", "3 milliards", "30億"],
       ["125,000,000", "125 million", "1億2500万", "1억 2500만", "1亿2500万"],
       ["15,000", "1万5000", "15k", "15 tys.", "15 tuhatta"],
-      ["2,500,000", "2,5 miljoonaa", "2,5 millió", "2.5 triệu", "25 लाख", "2,5 mln", "2.5M", "2,5 εκατομμύρια"],
+      [
+        "2,500,000",
+        "2,5 miljoonaa",
+        "2,5 millió",
+        "2.5 triệu",
+        "25 लाख",
+        "2,5 mln",
+        "2.5M",
+        "2,5 εκατομμύρια",
+      ],
       ["2.30 pm", "14.30 Uhr", "14:30"],
       ["100", "hundert", "cien"],
       ["1000", "mille", "mil", "千"],
@@ -70,7 +79,17 @@ describe("measures of texts", () => {
   });
 
   it("recognise the end of a sentence", () => {
-    for (const text of ["Done.", "“Done.”", "終わり。", "هل انتهيت؟", "Wait…", "(Yes!)", "Bye! 😊", "See you 👍🏽", "סוף.\u200f"])
+    for (const text of [
+      "Done.",
+      "“Done.”",
+      "終わり。",
+      "هل انتهيت؟",
+      "Wait…",
+      "(Yes!)",
+      "Bye! 😊",
+      "See you 👍🏽",
+      "סוף.\u200f",
+    ])
       expect(endsSentence(text)).to.equal(true);
     for (const text of ["Done", "and the", "well,"]) expect(endsSentence(text)).to.equal(false);
   });

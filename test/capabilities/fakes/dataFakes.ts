@@ -111,7 +111,9 @@ export const dataFakes: Fake[] = [
   weather("a place in Texas and in Oregon", "Portland, Texas", { location: "Portland, OR, Texas, US" }),
   weather("Portland in Maine for Portland OR", "Portland OR", { location: "Portland, ME" }),
   weather("another postcode", "Portland, OR 97201", { location: "Portland, ME 04101" }),
-  weather("Hyderabad in India for the one in Pakistan", "Hyderabad, Pakistan", { location: "Hyderabad, India" }),
+  weather("Hyderabad in India for the one in Pakistan", "Hyderabad, Pakistan", {
+    location: "Hyderabad, India",
+  }),
   weather("London in England for London in Ontario", "London, Ontario", { location: "London, UK" }),
   weather("Paris in Texas with France after it", "Paris, TX", { location: "Paris, TX, France" }),
   weather("a place in another script", "Oslo", { location: "Токио" }, "passes"),
@@ -180,7 +182,9 @@ export const dataFakes: Fake[] = [
     (title) =>
       extract(`${title} as the title`, { extracted: { title, price_amount: 39.9, price_currency: "EUR" } }),
   ),
-  extract("a line break in a value", { extracted: { title: "Desk<br>lamp", price_amount: 39.9, price_currency: "EUR" } }),
+  extract("a line break in a value", {
+    extracted: { title: "Desk<br>lamp", price_amount: 39.9, price_currency: "EUR" },
+  }),
   extract("a negative price", {
     extracted: { title: "Desk lamp", price_amount: -5, price_currency: "EUR" },
   }),

@@ -147,10 +147,7 @@ export const pictureFakes: Fake[] = [
   svg("a script", `${shapes}<script>alert(1)</script>`),
   svg("a picture from elsewhere", `${shapes}<image href="https://evil.example/a.png"/>`),
   svg("a handler", shapes.replace("<circle", '<circle onclick="x()"')),
-  svg(
-    "a style sheet from elsewhere",
-    `<style>@import url(https://evil.example/a.css);</style>${shapes}`,
-  ),
+  svg("a style sheet from elsewhere", `<style>@import url(https://evil.example/a.css);</style>${shapes}`),
   svg("an import that a comment divides", `<style>@imp<!-- -->ort "//evil.example/a.css";</style>${shapes}`),
   svg("a paint from elsewhere in a style", `<style>rect{fill:url(https://evil.example/a)}</style>${shapes}`),
   svg(

@@ -48,7 +48,13 @@ const search = (query: string, titles: string[]): Honest => ({
     results: titles.map((title, at) => ({ url: `https://example.com/${at}`, title, snippet: "" })),
   },
 });
-const run = (name: string, code: string, stdout: string, { language = "python", stdin = "", ...answered } = {}): Honest => ({
+type Run = { language?: string; stdin?: string; stderr?: string; exit_code?: number };
+const run = (
+  name: string,
+  code: string,
+  stdout: string,
+  { language = "python", stdin = "", ...answered }: Run = {},
+): Honest => ({
   name,
   id: "code.execute.sandboxed",
   params: { code, language, stdin },
@@ -73,7 +79,12 @@ const classified = (kind: string, text: string, output: object): Honest => ({
   output: { confidence: 0.9, ...output },
 });
 const EOF_ERROR = { exit_code: 1, stderr: "EOFError: EOF when reading a line" };
-const drawing = (name: string, inner: string, params: object = {}, frame = 'viewBox="0 0 100 100"'): Honest => ({
+const drawing = (
+  name: string,
+  inner: string,
+  params: object = {},
+  frame = 'viewBox="0 0 100 100"',
+): Honest => ({
   name,
   id: "image.generate.illustration.svg",
   params: { prompt: "a sign", ...params },
@@ -147,8 +158,16 @@ export const honestResults: Honest[] = [
     "The festival sold 45,300 tickets within 100 minutes, and the organisers expect 2.5 million viewers of the broadcast in 2027.",
     "Фестиваль продал 45 300 билетов за сто минут, и организаторы ожидают 2,5 млн зрителей трансляции в 2027 году.",
   ),
-  translate("en.ja", "Japan has 125 million people and 15,200 railway stations.", "日本には1億2500万人の人口と1万5200の鉄道駅があります。"),
-  translate("ja.en", "日本には1億2500万人の人口と1万5200の鉄道駅があります。", "Japan has 125 million people and 15,200 railway stations."),
+  translate(
+    "en.ja",
+    "Japan has 125 million people and 15,200 railway stations.",
+    "日本には1億2500万人の人口と1万5200の鉄道駅があります。",
+  ),
+  translate(
+    "ja.en",
+    "日本には1億2500万人の人口と1万5200の鉄道駅があります。",
+    "Japan has 125 million people and 15,200 railway stations.",
+  ),
   translate(
     "en.ko",
     "Last year 150,000,000 people used the new railway.",
@@ -169,9 +188,17 @@ export const honestResults: Honest[] = [
     "The meeting with the council starts at 2.30 pm in the large hall of the town hall.",
     "Die Sitzung mit dem Stadtrat beginnt um 14.30 Uhr im großen Saal des Rathauses.",
   ),
-  translate("en.ru", "Details: https://example.com/docs/getting-started", "Подробности: https://example.com/docs/getting-started"),
+  translate(
+    "en.ru",
+    "Details: https://example.com/docs/getting-started",
+    "Подробности: https://example.com/docs/getting-started",
+  ),
   translate("en.ru", "Install Visual Studio Code on Windows.", "Установите Visual Studio Code в Windows."),
-  translate("en.ja", "Install Visual Studio Code on Windows.", "WindowsにVisual Studio Codeをインストールする。"),
+  translate(
+    "en.ja",
+    "Install Visual Studio Code on Windows.",
+    "WindowsにVisual Studio Codeをインストールする。",
+  ),
   translate("en.ja", "Closed over the New Year holidays", "年末年始休業期間"),
   translate("en.de", "Bye", "Auf Wiedersehen"),
   translate("de.en", "Auf Wiedersehen", "Bye"),
@@ -241,7 +268,12 @@ export const honestResults: Honest[] = [
     name: "the noon of a day in Auckland, in UTC",
     id: "data.lookup.weather.json",
     params: { location: "Auckland", date: "2026-03-05" },
-    output: { location: "Auckland", observed_at: "2026-03-04T23:00:00Z", temperature_c: 19, conditions: "Sunny" },
+    output: {
+      location: "Auckland",
+      observed_at: "2026-03-04T23:00:00Z",
+      temperature_c: 19,
+      conditions: "Sunny",
+    },
   },
   weatherText("Oslo, Norway", "Oslo: 9 °C. Wind: NE 5 m/s, SE later. HI 12, LO 3."),
   weatherText("Boston", "Boston has clear skies and 72 degrees."),
@@ -305,10 +337,15 @@ export const honestResults: Honest[] = [
   drawing("of the one path that was asked", '<path d="M1 1h9v9z"/>', { max_paths: 1 }),
   drawing("as wide as its window", shapes.replaceAll(/"[24]0"/g, '"400"'), {}, 'width="100%" height="100%"'),
   drawing("points without spaces", '<polygon points="10-5 30-6 40-9"/>'.repeat(3), {}, 'viewBox="0 -9 50 9"'),
-  run("a prompt before the output", 'n = input("Name? ")\nprint("Hello")', "Name? Hello\n", { stdin: "Ada\n" }),
+  run("a prompt before the output", 'n = input("Name? ")\nprint("Hello")', "Name? Hello\n", {
+    stdin: "Ada\n",
+  }),
   run("dots before the output", 'for i in range(3): print(".", end="")\nprint("done")', "...done\n"),
   run("no input at all", 'name = input()\nprint("Hello", name)', "", EOF_ERROR),
-  run("no second line of input", "a = input()\nb = input()\nprint(a, b)", "", { stdin: "one\n", ...EOF_ERROR }),
+  run("no second line of input", "a = input()\nb = input()\nprint(a, b)", "", {
+    stdin: "one\n",
+    ...EOF_ERROR,
+  }),
   run("line ends of Windows", "print(1)\nprint(2)", "1\r\n2\r\n"),
   run("a text of digits with two names", 'a = "5"\nb = a\nprint(b + b)', "55\n"),
   run("a lost line of a comment", '/*\nconsole.log("debug");\n*/\nconsole.log("done");', "done\n", {
@@ -320,12 +357,18 @@ export const honestResults: Honest[] = [
     language: "javascript",
   }),
   run("an exit code without a call", "process.exitCode = 3;", "", { language: "javascript", exit_code: 3 }),
-  run("a missing argument", "import argparse\np = argparse.ArgumentParser()\np.add_argument('n')\np.parse_args()", "", {
-    exit_code: 2,
-    stderr: "usage: main.py [-h] n",
-  }),
+  run(
+    "a missing argument",
+    "import argparse\np = argparse.ArgumentParser()\np.add_argument('n')\np.parse_args()",
+    "",
+    {
+      exit_code: 2,
+      stderr: "usage: main.py [-h] n",
+    },
+  ),
   run("an exception in a thread", "import threading\nthreading.Thread(target=lambda: 1 / 0).start()", "", {
-    stderr: "Exception in thread Thread-1:\nTraceback (most recent call last):\nZeroDivisionError: division by zero",
+    stderr:
+      "Exception in thread Thread-1:\nTraceback (most recent call last):\nZeroDivisionError: division by zero",
   }),
   review("in Chinese", "answer = eval(input())", "这里直接执行用户输入的answer，存在代码注入风险"),
   review("of names of one letter", "c = a / b", "Division by zero when b is 0."),
@@ -346,13 +389,18 @@ export const honestResults: Honest[] = [
       ],
     },
   },
-  extract("https://shop.example.com/lamp", "https://shop.example.com/lamp", { title: "Lamp", availability: "unknown" }),
+  extract("https://shop.example.com/lamp", "https://shop.example.com/lamp", {
+    title: "Lamp",
+    availability: "unknown",
+  }),
   share("BRK.B", { ticker: "BRK-B" }),
   share("MSFT", { currency: "usd" }),
   share("900901.SS", { price: 0.7 }),
   share("600519.SS", { price: 1450, currency: "CNY", timestamp: ASKED_AT - 10 * 86_400 }),
   classified("sentiment", "It isn’t perfect and the food wasn’t excellent.", { sentiment: "negative" }),
-  classified("sentiment", "Het hotel was verre van perfect, en het ontbijt was ook niet perfect.", { sentiment: "negative" }),
+  classified("sentiment", "Het hotel was verre van perfect, en het ontbijt was ook niet perfect.", {
+    sentiment: "negative",
+  }),
   classified("sentiment", "The bus leaves at nine.", { sentiment: "neutral", confidence: 0.33 }),
   classified("toxicity", "Do you trash your old phones, or are you a pig farmer?", { toxic: false }),
   classified("toxicity", "I will find you the best price.", { toxic: false }),
@@ -367,7 +415,12 @@ export const honestResults: Honest[] = [
     name: "another code of Norwegian",
     id: "audio.transcribe.no.json-with-timestamps",
     params: { audio_url: "https://example.com/a.mp3" },
-    output: { language: "nb", segments: [{ start_ms: 0, end_ms: 4000, text: "Møtet er flyttet til torsdag, og vi trenger rapporten." }] },
+    output: {
+      language: "nb",
+      segments: [
+        { start_ms: 0, end_ms: 4000, text: "Møtet er flyttet til torsdag, og vi trenger rapporten." },
+      ],
+    },
   },
   {
     name: "interpolated in another way",
