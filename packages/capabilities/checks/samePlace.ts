@@ -19,12 +19,14 @@ for (const entry of COUNTRIES.split(",")) {
   learn(entry.slice(0, 2), entry.slice(0, 2));
   learn(entry.slice(3), entry.slice(0, 2));
 }
-
 for (const entry of PROVINCES.split(",")) {
   const [, country = "", code = "", name = ""] = /^(\w+) (\w+) (.*)$/.exec(entry) ?? [];
   learn(code, `${country}-${code}`);
   learn(name, `${country}-${code}`);
 }
+
+/** Countries of which all codes are known here. An unknown code is no region of theirs. */
+const COUNTRIES_WITH_CODES = new Set(["US", "AU", "CA"]);
 
 /** Letters that Unicode does not decompose, with their plain spelling. */
 const LETTERS: { [letter: string]: string } = {
@@ -124,11 +126,10 @@ function narrowest(parts: string[]): string[] | undefined {
   });
   const whole = together(known.map(({ meanings }) => meanings));
   if (whole === undefined || whole.length > 0) return whole;
-  // A country has codes of its own for its regions: MI is Milan in Italy, and TN is Tamil Nadu in India.
-  const names = together(
-    known.filter(({ isCode }, at) => !isCode || at === known.length - 1).map(({ meanings }) => meanings),
-  );
-  return names ?? whole;
+  // Other countries have codes of their own for their regions: MI is Milan in Italy, and TN is Tamil Nadu in India.
+  const isLast = (at: number): boolean => at === known.length - 1;
+  const names = known.filter(({ isCode }, at) => !isCode || isLast(at)).map(({ meanings }) => meanings);
+  return (together(names) ?? []).filter((region) => !COUNTRIES_WITH_CODES.has(region.slice(0, 2)));
 }
 
 /** The smallest regions that several parts can mean together. */
@@ -149,9 +150,9 @@ function smaller(one: string, other: string): string[] {
 }
 
 /**
- * A word of a sentence that may be a region. Such a word begins with a capital letter, and a code has only capital
- * letters: `it`, `no` and `or` are also the codes of Italy, Norway and Oregon.
+ * Words of a sentence that may be a region. A code has only capital letters: `it`, `no` and `or` are also the codes of
+ * Italy, Norway and Oregon.
  */
-export function mayBeRegion(word: string): boolean {
-  return /^\p{Lu}/u.test(word) && (word.length > 2 || word === word.toUpperCase());
+export function mayBeRegion(words: string): boolean {
+  return words.length > 3 || words === words.toUpperCase();
 }
