@@ -41,7 +41,7 @@ async function database({ DATABASE_URL: url = "" }: Environment): Promise<InputI
 }
 
 async function chain(environment: Environment): Promise<InputIssue[]> {
-  const { RPC_URL: url, CHAIN_ID: chainId, START_BLOCK: startBlock = "0" } = environment;
+  const { RPC_URL: url = "", CHAIN_ID: chainId, START_BLOCK: startBlock = "0" } = environment;
   const client = createPublicClient({
     transport: rpcTransport(url, { retryCount: 1, timeout: PATIENCE_MS }),
   });

@@ -117,11 +117,8 @@ export async function* readListings(parameters: ReadListingsParameters): AsyncGe
   let after: string | null = null;
   for (let pages = 0; ; pages++) {
     if (pages === maxPages || performance.now() > end) throw endlessList(maxPages);
-    const { agents }: z.output<typeof agentsAnswer> = nodeAnswer(
-      agentsAnswer,
-      await askWithRetries(parameters, AGENTS_QUERY, { after }),
-      "agents",
-    );
+    const answer: unknown = await askWithRetries(parameters, AGENTS_QUERY, { after });
+    const { agents } = nodeAnswer(agentsAnswer, answer, "agents");
     for (const { address: agent, listings: page } of agents.nodes) {
       const all = page.pageInfo.hasNextPage
         ? (nodeAnswer(

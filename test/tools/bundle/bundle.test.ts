@@ -15,7 +15,7 @@ import { account, badOffers, deployment, hire, log, pageInput, samples } from ".
 
 const SCRIPT = path.join(import.meta.dirname, "page.mjs");
 /** The capabilities that need the data about languages, which is large. */
-const OF_LANGUAGE = ["audioTranscribe", "textRewrite", "textSummarize", "textTranslate"];
+const OF_LANGUAGE = ["audioTranscribe", "classifyText", "textRewrite", "textSummarize", "textTranslate"];
 
 describe("bundles for browsers", () => {
   let folder: string;

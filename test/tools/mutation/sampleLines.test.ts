@@ -22,7 +22,8 @@ describe("a sample of lines", () => {
   });
 
   it("is spread over all files, and is always the same", () => {
-    const lines = (count: number) => Array.from({ length: count }, (_, n) => `const a${n} = ${n};`).join("\n");
+    const lines = (count: number) =>
+      Array.from({ length: count }, (_, n) => `const a${n} = ${n};`).join("\n");
     const files = new Map([
       ["a.ts", lines(30)],
       ["b.ts", lines(10)],
