@@ -54,8 +54,10 @@ export type Operations = {
    *
    * This must not be a statement of a handler. After a handler's own statement Ponder drops the rows that it keeps in memory,
    * and asks the database for each row until it has read the whole history.
+   *
+   * @param signal aborts when the process begins to end. Then the lock stays open
    */
-  holdSchema: () => Promise<void>;
+  holdSchema: (signal: AbortSignal) => Promise<void>;
   /** The lines of followed ledgers, which all indexers in the database share. */
   lines: KeptLines;
   close: () => Promise<void>;
@@ -66,6 +68,10 @@ export type Operations = {
  * unless it comes from Ponder's own connection. Ponder repeats its own statements as often.
  */
 const HOLD_PAUSES = [125, 250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, null];
+
+/** The two states of the lock of a schema, as SQL. */
+const HELD = "jsonb_build_object('is_locked', 1, 'heartbeat_at', $1::int8)";
+const OPEN = "jsonb_build_object('is_locked', 0)";
 
 const TABLE = "ops.blocked_segment";
 const TRANSFERS = "ops.blocked_transfers";
@@ -154,17 +160,21 @@ export function openOperations(databaseUrl: string, indexerSchema: string): Oper
         throw error;
       }
     },
-    holdSchema: async () => {
+    holdSchema: async (signal) => {
       const meta = `${pg.escapeIdentifier(indexerSchema)}._ponder_meta`;
-      const held = "value || jsonb_build_object('is_locked', 1, 'heartbeat_at', $1::int8)";
+      const set = (lock: string) =>
+        pool.query(`UPDATE ${meta} SET value = value || ${lock}`, lock === HELD ? [Date.now()] : []);
       for (const pause of HOLD_PAUSES) {
+        if (signal.aborted) return;
         try {
-          await pool.query(`UPDATE ${meta} SET value = ${held}`, [Date.now()]);
+          await set(HELD);
+          // At its end, Ponder opens the lock once. It may have done so before this statement ran.
+          if (signal.aborted) await set(OPEN);
           return;
         } catch (error) {
           if (pause === null) throw error;
           logWarning({ msg: "Could not take the lock of the schema, trying again", cause: String(error) });
-          await sleep(pause);
+          await sleep(pause, undefined, { signal }).catch(() => {});
         }
       }
     },

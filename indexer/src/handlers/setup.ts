@@ -3,7 +3,7 @@ import { config, operations } from "../../environment.ts";
 import { expectStartBeforeContracts } from "../../expectStartBeforeContracts.ts";
 import { hubsWarning } from "../../hubsWarning.ts";
 import { token } from "../../ponder.schema.ts";
-import { logWarning, ponderSchema } from "../../ponderProcess.ts";
+import { logWarning, ponderSchema, shutdownSignal } from "../../ponderProcess.ts";
 import { logParams } from "../eventLog.ts";
 
 const missing = hubsWarning(config);
@@ -11,7 +11,7 @@ if (missing !== null) logWarning({ msg: missing });
 
 /** The log begins with this node's configuration: its parameters, its token, and the first block that it reads. */
 ponder.on("AnchoredLedger:setup", async ({ context }: { context: Pick<Context, "db" | "client"> }) => {
-  if (ponderSchema() !== undefined) await operations.holdSchema();
+  if (ponderSchema() !== undefined) await operations.holdSchema(shutdownSignal());
   const unknown = await expectStartBeforeContracts(config);
   if (unknown.length > 0) {
     const contracts = unknown.join(", ");
