@@ -34,10 +34,16 @@ export function countWords(text: string): number {
  * have a mark of direction, and casual texts have emojis at the end.
  */
 export function endsSentence(text: string): boolean {
-  return /[\p{Extended_Pictographic}.!?…。．｡！？؟۔।॥։။።:;：；][\s\p{Pe}\p{Pf}\p{Pi}\p{Cf}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}"'’”»)\]]*$/u.test(
-    text.trim(),
-  );
+  // One regular expression for the whole end would take quadratic time for a run of emojis.
+  for (const sign of [...text].reverse()) {
+    if (STOP.test(sign)) return true;
+    if (!AFTER_STOP.test(sign)) return false;
+  }
+  return false;
 }
+
+const STOP = /[\p{Extended_Pictographic}.!?…。．｡！？؟۔।॥։။።:;：；]/u;
+const AFTER_STOP = /[\s\p{Pe}\p{Pf}\p{Pi}\p{Cf}\p{M}\p{Emoji_Modifier}\p{Regional_Indicator}"'’”»)\]]/u;
 
 /** Only the letters and digits of a text, in lower case, for comparisons. */
 export function normalized(text: string): string {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { bestLanguage, isInLanguage } from "tallystick-capabilities/checks/detectLanguage";
+import { hasMarkup } from "tallystick-capabilities/checks/hasMarkup";
 import { linksIn } from "tallystick-capabilities/checks/linksIn";
 import { missingNumber } from "tallystick-capabilities/checks/numbersInText";
 import { isPlainlyToxic, plainSentiment } from "tallystick-capabilities/checks/plainWords";
@@ -91,7 +92,9 @@ describe("measures of texts", () => {
       "סוף.\u200f",
     ])
       expect(endsSentence(text)).to.equal(true);
-    for (const text of ["Done", "and the", "well,"]) expect(endsSentence(text)).to.equal(false);
+    for (const text of ["Done", "and the", "well,", `${"😀".repeat(50_000)}x`])
+      expect(endsSentence(text)).to.equal(false);
+    expect(hasMarkup(`<${"a".repeat(100_000)}`)).to.equal(false);
   });
 
   it("tell how many words of one text another text shares", () => {
