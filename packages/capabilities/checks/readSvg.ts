@@ -259,7 +259,7 @@ function coordinatesOf(points = ""): number[] {
 function activePart(name: string, attributes: Attributes): string | undefined {
   if (/^(script|foreignObject|iframe|object|embed|audio|video)$/i.test(name)) return `a ${name} element`;
   const isAnimation = /^(set|animate\w{0,20})$/i.test(name);
-  if (isAnimation && /(?:^|:)(?:href|on\w{1,40})\s{0,9}$/i.test(attributes.attributeName ?? "")) {
+  if (isAnimation && /(?:^|:)(?:href|on\w{1,40})$/i.test((attributes.attributeName ?? "").trim())) {
     return `an animation of ${attributes.attributeName?.slice(0, 80)}`;
   }
   for (const [attribute, value] of Object.entries(attributes)) {

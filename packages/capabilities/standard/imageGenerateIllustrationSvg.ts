@@ -85,7 +85,8 @@ export const imageGenerateIllustrationSvg = defineCapability({
         const { visible: all, outside, steps } = contentsOf(context);
         const visible = all - outside;
         // One path can be a whole drawing, and the buyer may want no more of them. A drawing may have one colour.
-        const isEnough = visible >= Math.min(3, context.input.max_paths ?? 3) || steps >= MANY_STEPS;
+        const isAllowedWhole = steps > 0 && visible >= (context.input.max_paths ?? 3);
+        const isEnough = visible >= 3 || isAllowedWhole || steps >= MANY_STEPS;
         return isEnough ? undefined : `has ${visible} shapes`;
       },
     },

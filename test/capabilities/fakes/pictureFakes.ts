@@ -187,4 +187,13 @@ export const pictureFakes: Fake[] = [
   ),
   svg("a drawing of something else", shapes, "passes"),
   svg("white on white", shapes.replaceAll(/fill="\w+"/g, 'fill="#fff"').replace("#fff", "#fffffe"), "passes"),
+  {
+    name: "one white rectangle for a buyer who wants one path",
+    id: "image.generate.illustration.svg",
+    params: { prompt: "a sign", max_paths: 1 },
+    output: {
+      svg: '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9" fill="#fff"/></svg>',
+    },
+    verdict: "refused",
+  },
 ];
