@@ -14,6 +14,9 @@ function plainWords(text: string): string[] {
   return text.match(/(?<![\p{L}\p{N}@/.:_-])\p{Ll}{4,}(?![\p{L}\p{N}@/_-])/gu) ?? [];
 }
 
+/** The least number of words at which capital letters on all words show a title. */
+const MIN_TITLE = 6;
+
 /**
  * A translation without the names of its source: words in Latin letters with a capital letter or a digit. A sentence in
  * another script may have more letters in names of products than in all of its other words.
@@ -21,7 +24,11 @@ function plainWords(text: string): string[] {
 export function withoutNames(text: string, source: string): string {
   const word = /[\p{Script=Latin}\p{N}][\p{Script=Latin}\p{N}'’._-]*/gu;
   const isName = (one: string): boolean => /[\p{Lu}\p{N}]/u.test(one);
-  const known = new Set((source.match(word) ?? []).filter(isName));
+  const words = source.match(word) ?? [];
+  const names = words.filter(isName);
+  // If all words of a longer text have capital letters, these do not show which words are names.
+  if (words.length >= MIN_TITLE && names.length === words.length) return text;
+  const known = new Set(names);
   const rest = text.replace(word, (one) => (known.has(one) ? " " : one));
   return /\p{L}/u.test(rest) ? rest : text;
 }

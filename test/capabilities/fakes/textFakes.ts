@@ -249,4 +249,11 @@ export const textFakes: Fake[] = [
     },
     "passes",
   ),
+  {
+    name: "a title in capital letters with one Russian letter",
+    id: "text.translate.en.ru",
+    params: { text: "NEW TERMS OF SERVICE APPLY FROM MAY ONWARDS" },
+    output: { text: "NEW TERMS OF SERVICE APPLY и FROM MAY ONWARDS" },
+    verdict: "refused",
+  },
 ];
