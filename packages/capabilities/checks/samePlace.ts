@@ -95,6 +95,11 @@ export function isSamePlace(answered: string, asked: string): boolean {
   return regionsAgree([...restA, ...a.slice(1)], [...restB, ...b.slice(1)]);
 }
 
+/** Whether a name is also the name or the code of a state, a province or a country. */
+export function isRegion(name: string): boolean {
+  return REGIONS.has(plain(name));
+}
+
 /** Whether two names have letters of one script. A name that mixes scripts can be compared with both. */
 function areComparable(answered: string, asked: string): boolean {
   const isLatin = (name: string): boolean => /\p{Script=Latin}/u.test(name);

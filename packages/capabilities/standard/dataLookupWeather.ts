@@ -1,5 +1,5 @@
 import { hasZone, isDayOf, isFresh, isoSeconds } from "../checks/instants.ts";
-import { isSamePlace, mayBeRegion, placeName, plain, regionsAgree } from "../checks/samePlace.ts";
+import { isRegion, isSamePlace, mayBeRegion, placeName, plain, regionsAgree } from "../checks/samePlace.ts";
 import { countWords, endsSentence } from "../checks/textMeasures.ts";
 import { type Check, type CheckContext, defineCapability } from "../defineCapability.ts";
 
@@ -159,15 +159,20 @@ function mayBeTemperature(match: RegExpExecArray): boolean {
   return readings.some((celsius) => celsius >= COLDEST && celsius <= HOTTEST);
 }
 
+/** The code of a state or country after a name without a comma: "Portland OR", "Portland OR 97201". */
+const CODE_AFTER_NAME = /\s([A-Z]{2})(?:\s\d{5})?\s{0,9}$/;
+
 /** The names under which a text may speak of a place. Text is in English, so `Köln` is also Cologne. */
 function namesOf(name: string): string[] {
   const own = plain(name);
   const usual = placeName(name);
   const short = usual.replace(/ (?:city|am main|upon .*|on .*)$/, "");
+  // Kansas is not Kansas City.
+  const usualShort = isRegion(short) ? usual : short;
   const abbreviated = own.replace(/^saint(?= )/, "st");
   // "Portland OR" has a code after the name.
-  const bare = name.trim().replace(/\s+[A-Z]{2}(?:\s+\d{5})?$/, "");
-  return [...new Set([own, usual, short, abbreviated, plain(bare)])].filter((one) => one !== "");
+  const bare = name.replace(CODE_AFTER_NAME, "");
+  return [...new Set([own, usual, usualShort, abbreviated, plain(bare)])].filter((one) => one !== "");
 }
 
 /** `data.lookup.weather.summary-text`: the weather in a sentence or two, in English. */
@@ -188,7 +193,9 @@ export const dataLookupWeatherText = defineCapability({
     names_the_place: {
       since: "v1",
       test: ({ input: asked, output }) => {
-        const [name = "", ...regions] = asked.location.split(",");
+        const [name = "", ...parts] = asked.location.split(",");
+        const code = CODE_AFTER_NAME.exec(name)?.[1];
+        const regions = code === undefined ? parts : [code, ...parts];
         // A text in English cannot repeat a name in another script, or coordinates.
         if (!/\p{Script=Latin}/u.test(name)) return undefined;
         const place = plain(name);

@@ -118,6 +118,16 @@ export const dataFakes: Fake[] = [
   weather("Paris in Texas with France after it", "Paris, TX", { location: "Paris, TX, France" }),
   weather("a place in another script", "Oslo", { location: "Токио" }, "passes"),
   weather("London in Canada for London", "London, UK", { location: "London, Ontario, Canada" }),
+  sentence(
+    "Kansas for Kansas City",
+    "Kansas City, MO",
+    "Today it is sunny in Kansas with a high of 20 °C and a light wind.",
+  ),
+  sentence(
+    "Portland in Maine for Portland OR",
+    "Portland OR",
+    "Today it is sunny in Portland, Maine, with a high of 20 °C and a light wind.",
+  ),
   weather("another town", "Rome", { location: "Romeoville" }),
   weather("of last year", "Oslo", { observed_at: iso(asked_at - 365 * 86_400) }),
   weather("of tomorrow", "Oslo", { observed_at: iso(asked_at + 86_400) }),
