@@ -10,8 +10,8 @@ export const CURRENCIES: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** The currencies of each exchange, by the suffix of the ticker. Some have shares in a second currency. Pence count as pounds. */
-export const EXCHANGE_CURRENCIES: { readonly [suffix: string]: readonly string[] } = {
+/** The currencies of each exchange, by the suffix of the ticker. Pence count as pounds. */
+const EXCHANGE_CURRENCIES: { readonly [suffix: string]: readonly string[] } = {
   AS: ["EUR"],
   AX: ["AUD"],
   BR: ["EUR"],
@@ -19,7 +19,7 @@ export const EXCHANGE_CURRENCIES: { readonly [suffix: string]: readonly string[]
   DE: ["EUR"],
   F: ["EUR"],
   HE: ["EUR"],
-  HK: ["HKD", "CNY", "USD"],
+  HK: ["HKD"],
   KS: ["KRW"],
   L: ["GBP", "USD", "EUR"],
   LS: ["EUR"],
@@ -29,13 +29,36 @@ export const EXCHANGE_CURRENCIES: { readonly [suffix: string]: readonly string[]
   OL: ["NOK"],
   PA: ["EUR"],
   SA: ["BRL"],
-  SS: ["CNY", "USD"],
+  SS: ["CNY"],
   ST: ["SEK"],
   SW: ["CHF", "EUR", "USD", "GBP"],
-  SZ: ["CNY", "HKD"],
+  SZ: ["CNY"],
   T: ["JPY"],
-  TO: ["CAD", "USD"],
+  TO: ["CAD"],
   TW: ["TWD"],
   VI: ["EUR"],
   WA: ["PLN"],
 };
+
+/** Tickers of shares that an exchange may list in a second currency. */
+const SECOND_CURRENCIES: [ticker: RegExp, currency: string][] = [
+  [/^8\d{4}\.HK$/, "CNY"],
+  [/^0?9\d{3}\.HK$/, "USD"],
+  [/^9\d{5}\.SS$/, "USD"],
+  [/^2\d{5}\.SZ$/, "HKD"],
+  [/[.-]U\.TO$/, "USD"],
+];
+
+/** The largest companies of Switzerland. Funds are also listed there in other currencies, but these are not. */
+const IN_FRANCS =
+  /^(?:NESN|ROG|NOVN|UBSG|ZURN|ABBN|CFR|LONN|SIKA|GIVN|HOLN|SREN|SCMN|ALC|GEBN|KNIN|LOGN|PGHN|SLHN)\.SW$/;
+
+/** The currencies in which a share may be listed, by its ticker; undefined if the exchange is unknown. */
+export function currenciesOf(ticker: string): readonly string[] | undefined {
+  const written = ticker.toUpperCase();
+  if (IN_FRANCS.test(written)) return ["CHF"];
+  const suffix = /\.([A-Z]{1,2})$/.exec(written)?.[1] ?? "";
+  const usual = Object.hasOwn(EXCHANGE_CURRENCIES, suffix) ? EXCHANGE_CURRENCIES[suffix] : undefined;
+  const others = SECOND_CURRENCIES.filter(([form]) => form.test(written)).map(([, currency]) => currency);
+  return usual && [...usual, ...others];
+}

@@ -1,5 +1,5 @@
 import { isFresh, isUnixSeconds } from "../checks/instants.ts";
-import { CURRENCIES, EXCHANGE_CURRENCIES } from "../checks/isoCodes.ts";
+import { CURRENCIES, currenciesOf } from "../checks/isoCodes.ts";
 import { coinPriceProblem, sharePriceProblem } from "../checks/plausiblePrices.ts";
 import { type Check, defineCapability } from "../defineCapability.ts";
 
@@ -135,8 +135,7 @@ export const dataLookupStockPrice = defineCapability({
     is_in_the_currency_of_the_exchange: {
       since: "v1",
       test: ({ input, output }) => {
-        const suffix = /\.([A-Za-z]{1,2})$/.exec(input.ticker)?.[1]?.toUpperCase();
-        const expected = suffix === undefined ? undefined : EXCHANGE_CURRENCIES[suffix];
+        const expected = currenciesOf(input.ticker);
         const written = output.currency.toUpperCase();
         const currency = HUNDREDTHS[output.currency] ?? HUNDREDTHS[written] ?? written;
         return expected === undefined || expected.includes(currency)
