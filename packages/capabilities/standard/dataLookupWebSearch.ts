@@ -95,7 +95,7 @@ export const dataLookupWebSearch = defineCapability({
 /** The stems of long words, and short words of at least three letters. */
 function wordsOf(text: string): Set<string> {
   // The plural of a short word is the word: "cats" finds "Cat breeds".
-  const bare = plain(text).replace(/(?<=\b[a-z]{3,4})s\b/g, "");
+  const bare = plain(text).replace(/\b([a-z]{3,4})s\b/g, (word, one) => (STOP.has(word) ? word : one));
   const words = stemsOf(bare);
   for (const word of bare.match(/[\p{L}\p{N}]{3,4}/gu) ?? []) {
     if (!STOP.has(word)) words.add(word);
@@ -104,7 +104,7 @@ function wordsOf(text: string): Set<string> {
 }
 
 const STOP = new Set(
-  "the and for with how what from that this are was who why when come der die das und les des per che con una los las".split(
+  "the and for with how what from that this does are was who why when come der die das und les des per che con una los las".split(
     " ",
   ),
 );

@@ -132,6 +132,21 @@ export const dataFakes: Fake[] = [
   share("always in dollars, in Toronto", "SHOP.TO", { price: 100 }),
   share("always in dollars, in Zurich", "NESN.SW", { price: 95 }),
   share("always in dollars, in Shanghai", "600519.SS", { price: 500 }),
+  {
+    name: "pages that share only a stop word with the query",
+    id: "data.lookup.web-search",
+    params: { query: "what does this protein do" },
+    output: {
+      results: [
+        { url: "https://example.com/1", title: "Why this song does it", snippet: "All about this singer." },
+        { url: "https://example.com/2", title: "Buy this car", snippet: "It does not rust." },
+      ],
+    },
+    verdict: "refused",
+  },
+  extract("a tag with attributes before the title", {
+    extracted: { title: '<h1 class="name">Desk lamp', price_amount: 39.9, price_currency: "EUR" },
+  }),
   weather("another town", "Rome", { location: "Romeoville" }),
   weather("of last year", "Oslo", { observed_at: iso(asked_at - 365 * 86_400) }),
   weather("of tomorrow", "Oslo", { observed_at: iso(asked_at + 86_400) }),
