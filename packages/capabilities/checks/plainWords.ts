@@ -19,13 +19,15 @@ const ARE = "(?: are|'re| r)";
 const KIND = "(?:(?:an?|such an?|the|complete|total|fucking|stupid|absolute|utter) )*";
 /** Nouns that only insult, and nouns that are also other words: "you trash old files" is no insult. */
 const INSULTS = new RegExp(
-  `\\b(${WHO}(?:${ARE})? ${KIND}(?:idiot|moron|scum|imbecile)s?|${WHO}${ARE} ${KIND}(?:trash|pig|loser)s?(?=\\s*(?:[.!?,;]|and\\b|$))|shut up,? (?:you )?(?:idiot|moron)|fuck you|piece of shit|i will (?:kill|hurt) you|i will find you,? and [^.!?]{0,40}(?:regret|kill|hurt|die|suffer))\\b|(?:^|[.!?,;]\\s{0,9})(?:(?:go|just|please) )*(?:kill yourself|go die)(?=\\s*(?:[.!?,;]|you\\b|$))`,
+  `\\b(${WHO}(?:${ARE})? ${KIND}(?:idiot|moron|scum|imbecile)s?|${WHO}${ARE} ${KIND}(?:trash|pig|loser)s?(?=\\s*(?:,|and\\b|$))|shut up,? (?:you )?(?:idiot|moron)|fuck you|piece of shit|i will (?:kill|hurt) you|i will find you,? and [^.!?]{0,40}(?:regret|kill|hurt|die|suffer))\\b|(?:^|,)\\s{0,9}(?:${WHO} ${KIND}(?:trash|pig|loser)s?(?=\\s*(?:,|$))|(?:(?:go|just|please) )*(?:kill yourself|go die)(?=\\s*(?:,|you\\b|$)))`,
   "i",
 );
 
-/** Words of a text that tells what others said or did. */
-const REPORT =
-  /\b(said|says|say|saying|called|calls|calling|told|wrote|shouted|word|phrase|quote|if|never|not|nobody)\b|n't\b/i;
+/** Words of a text that tells what others said. */
+const REPORT = /\b(said|says|say|saying|called|calls|calling|told|wrote|shouted|word|phrase|quote)\b/i;
+
+/** Words before an insult that may turn it around: "I do not think you are an idiot". */
+const DOUBT = /\b(if|never|not|nobody)\b|n't\b/i;
 
 /**
  * The clear sentiment of an English text: it has at least two words of one kind, none of the other kind, and
@@ -44,5 +46,9 @@ export function plainSentiment(text: string): "positive" | "negative" | undefine
 /** Whether an English text contains plain insults or threats. Quotations and reports do not count. */
 export function isPlainlyToxic(text: string): boolean {
   const straight = text.replace(/[’ʼ]/g, "'");
-  return !/["“”„«»‘‹›「」]/.test(text) && !REPORT.test(straight) && INSULTS.test(straight);
+  if (/["“”„«»‘‹›「」]/.test(text) || REPORT.test(straight)) return false;
+  return straight.split(/[.!?;\n]/).some((sentence) => {
+    const at = sentence.search(INSULTS);
+    return at >= 0 && !DOUBT.test(sentence.slice(0, at));
+  });
 }

@@ -147,6 +147,19 @@ export const dataFakes: Fake[] = [
   extract("a tag with attributes before the title", {
     extracted: { title: '<h1 class="name">Desk lamp', price_amount: 39.9, price_currency: "EUR" },
   }),
+  ...[
+    "I can't believe it. You idiot, get lost!",
+    "You pig!",
+    "Shut up, you idiot. I will never come back.",
+  ].map(
+    (text): Fake => ({
+      name: `toxic as not toxic: ${text}`,
+      id: "classify.text.toxicity",
+      params: { text },
+      output: { toxic: false, confidence: 0.9 },
+      verdict: "refused",
+    }),
+  ),
   weather("another town", "Rome", { location: "Romeoville" }),
   weather("of last year", "Oslo", { observed_at: iso(asked_at - 365 * 86_400) }),
   weather("of tomorrow", "Oslo", { observed_at: iso(asked_at + 86_400) }),
