@@ -75,7 +75,9 @@ export const codeReview = defineCapability({
         // Code without a name of its own gives a finding nothing to name.
         const isAbout =
           names.size === 0 ||
-          output.findings.some(({ message }) => [...namesIn(message)].some((word) => names.has(word)));
+          output.findings.some(({ message }) =>
+            [...namesIn(withoutShortForms(message))].some((word) => names.has(word)),
+          );
         return isAbout ? undefined : "names nothing that is in the code";
       },
     },
@@ -91,6 +93,11 @@ function namesIn(text: string): Set<string> {
     ...(whole.match(/(?<![\p{Script=Latin}\w$])[A-Za-z_$][\w$]*(?!\p{Script=Latin})/gu) ?? []),
   ];
   return new Set(names.filter((name) => !COMMON.has(name)));
+}
+
+/** A message without the single letters in "e.g." and "it's". They are no names. */
+function withoutShortForms(message: string): string {
+  return message.replace(/\b(?:e\.\s?g|i\.\s?e)\b|(?<=\p{L})['’](?:s|t|d|m|re|ll|ve)\b/giu, " ");
 }
 
 /** Whether a message has as many Chinese or Japanese characters as three words have. */

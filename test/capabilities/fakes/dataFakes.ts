@@ -160,6 +160,15 @@ export const dataFakes: Fake[] = [
       verdict: "refused",
     }),
   ),
+  {
+    name: "a finding that shares only the letters of e.g. with the code",
+    id: "code.review",
+    params: { code: "try { open(path); } catch (e) { log(e); }" },
+    output: {
+      findings: [{ severity: "low", line: 1, message: "There are problems here, e.g. weak style." }],
+    },
+    verdict: "refused",
+  },
   weather("another town", "Rome", { location: "Romeoville" }),
   weather("of last year", "Oslo", { observed_at: iso(asked_at - 365 * 86_400) }),
   weather("of tomorrow", "Oslo", { observed_at: iso(asked_at + 86_400) }),
