@@ -144,7 +144,8 @@ function readRoot(
     .map(Number);
   const hasBox = box.length === 4 && box.every(Number.isFinite) && (box[2] ?? 0) > 0 && (box[3] ?? 0) > 0;
   const isLength = (length: string | undefined): boolean => Number.parseFloat(length ?? "") > 0;
-  const isInPixels = (length: string | undefined): boolean => /^[\s\d.+e]+(?:px)?\s*$/i.test(length ?? "");
+  const isInPixels = (length: string | undefined): boolean =>
+    /^[\d.+e]+(?:px)?$/i.test((length ?? "").trim());
   contents.hasSize = hasBox || (isLength(attributes.width) && isLength(attributes.height));
   if (!contents.hasSize) return undefined;
   // "100%" and "10cm" are another number of units than they say. Then the frame is unknown.

@@ -196,4 +196,13 @@ export const pictureFakes: Fake[] = [
     },
     verdict: "refused",
   },
+  {
+    name: "a width with very many spaces, which must not take long",
+    id: "image.generate.illustration.svg",
+    params: { prompt: "a sign" },
+    output: {
+      svg: `<svg xmlns="http://www.w3.org/2000/svg" width="1${" ".repeat(300_000)}x" height="1"></svg>`,
+    },
+    verdict: "refused",
+  },
 ];
