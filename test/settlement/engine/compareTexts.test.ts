@@ -31,6 +31,14 @@ describe("comparators for free text", () => {
     ["overlap/1", "", "x", false],
     ["overlap/1", "???", "!!!", false],
   ];
+  it("are asked for at most 64 texts of an answer; the others count as they are", () => {
+    const texts = (text: string) => Array.from({ length: 70 }, () => text);
+    const rule = { path: ["*"], comparator: "normalised", overlap: 0.9 } as const;
+    const { shadow, comparisons } = compareTexts(texts("It is good."), texts("it is good"), [rule]);
+    expect(comparisons).to.have.length(64);
+    expect(shadow).to.deep.equal([...texts("It is good.").slice(0, 64), ...texts("it is good").slice(64)]);
+  });
+
   for (const [comparator, a, b, equal] of cases) {
     it(`${comparator}: ${JSON.stringify(a)} and ${JSON.stringify(b)} are ${equal ? "" : "not "}equal`, () => {
       expect(areEqualTexts(a, b, comparator)).to.equal(equal);

@@ -24,7 +24,7 @@ const derive = (name: string, sources: string[], tests: string[]): Room => ({
   sources: sources.map((one) => one.replace(/^(!?)/, "$1packages/derive/")),
   tests: tests.map((one) => `test/derive/${one}.test.ts`),
   longestTestMs: 60_000,
-  environment: { DERIVE_RUNS: "20", FAMILY_RUNS: "20", AUDIT_RUNS: "20", STEWARD_RUNS: "20" },
+  environment: { DERIVE_RUNS: "40", FAMILY_RUNS: "20", AUDIT_RUNS: "20", STEWARD_RUNS: "20" },
 });
 
 const protocol = (name: string, sources: string[], tests: string[]): Room => ({
@@ -49,7 +49,14 @@ const PAYMENTS =
  * `sdk/hires` and `sdk/keeper` need a chain or a disk, so these parts take longest.
  */
 export const rooms: Room[] = [
-  derive("hires", [HIRES], ["{tiers,hires,escrows,ratings,rational,edges,sameBlock,binding}"]),
+  derive(
+    "hires",
+    [HIRES],
+    [
+      "{tiers,hires,escrows,ratings,rational,edges,sameBlock,binding,audits,auditModes,auditCanaries,families,offers,params,searchRank}",
+      "oracle/oracle",
+    ],
+  ),
   derive(
     "clusters",
     [AGENTS, "{funding,fingerprint}/*.ts"],
