@@ -60,6 +60,10 @@ export function registerBenchApi(program: Command): void {
       "with --flood or --costs: only the kinds or requests with one of these texts in their name",
     )
     .option("--proxied", "with --flood: clients come through a proxy")
+    .option(
+      "--balancer",
+      "with --flood: clients come through a real nginx with deploy/nginx.conf, and floods that no proxy passes on go to it",
+    )
     .option("--unlimited", "with --flood: the server has no limits")
     .option("--json", "print the figures as JSON")
     .option("--database <url>", "use this database and keep it; it is filled if it is empty")

@@ -3,6 +3,7 @@ import { type Query, queriesOf } from "../queries.ts";
 import { type FloodKind, floodKinds } from "./kinds.ts";
 import { askSteadily, type Times } from "./otherClients.ts";
 import { type FloodCounts, startFlooder, startServer, startSink } from "./processes.ts";
+import { startBalancer } from "./startBalancer.ts";
 
 export type FloodOptions = MarketSize & {
   /** How long each phase takes. */
@@ -13,6 +14,8 @@ export type FloodOptions = MarketSize & {
   kinds?: string[];
   /** Whether clients come through a proxy that the server trusts, and not from addresses of their own. */
   proxied?: boolean;
+  /** Whether this proxy is a real nginx with the settings of `deploy/nginx.conf`. */
+  balancer?: boolean;
   /** Whether the server has no limits. */
   unlimited?: boolean;
 };
@@ -67,27 +70,37 @@ async function measureKind(
   kind: FloodKind,
   given: FloodOptions & { query: Query; network: number },
 ): Promise<FloodFigures> {
-  const { seconds, rounds, query, network, proxied = false, unlimited = false } = given;
-  const isProxied = proxied && !kind.isDirect;
-  const server = await startServer(url, { isProxied, limits: unlimited ? "none" : "default" });
+  const { seconds, rounds, query, network, proxied = false, balancer = false, unlimited = false } = given;
+  // nginx takes the address of each client from its connection. Without nginx the clients write the proxy's header.
+  const isProxied = proxied && !balancer && !kind.isDirect;
+  const server = await startServer(url, {
+    isProxied: isProxied || balancer,
+    limits: unlimited ? "none" : "default",
+  });
   const cpuSeconds = async () => (await server.used()).cpuSeconds;
   const sink = await startSink(kind);
   const addressOf = (host: number) => `${isProxied ? "10" : "127"}.1.${network}.${host}`;
-  const others = (duration: number) => askSteadily(server.port, query, { seconds: duration, isProxied });
   const stopped: { stop: () => Promise<void> }[] = [server, sink];
+  let { port: entrance } = server;
+  const others = (duration: number) => askSteadily(entrance, query, { seconds: duration, isProxied });
   const open = async (port: number, host: number) => {
     const flooder = await startFlooder(port, kind, addressOf(host), isProxied);
     stopped.push(flooder);
     return flooder;
   };
   try {
+    if (balancer) {
+      const nginx = await startBalancer(server.port);
+      stopped.push(nginx);
+      entrance = nginx.port;
+    }
     // The first requests of a process are slow, whoever sends them, so they come before the measurement.
-    const early = await open(server.port, 2);
+    const early = await open(entrance, 2);
     early.run();
     await others(WARM_SECONDS);
     early.pause();
     await others(WARM_SECONDS);
-    const [flooder, control] = [await open(server.port, 1), await open(sink.port, 3)];
+    const [flooder, control] = [await open(entrance, 1), await open(sink.port, 3)];
     const before = await others(seconds);
     flooder.run();
     const first = await others(FIRST_SECONDS);
