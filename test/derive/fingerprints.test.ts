@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { neededOverlap, tokensOf } from "tallystick-derive/fingerprint/tokens";
+import { neededOverlap, sharesAtLeast, tokensOf } from "tallystick-derive/fingerprint/tokens";
 import type { MemoryStore } from "tallystick-derive/memoryStore";
 import { EventLog, wallet } from "./eventLog.ts";
 
@@ -29,6 +29,19 @@ describe("listing fingerprint", () => {
     expect(neededOverlap(13, 13, similarity)).to.equal(12);
     expect(neededOverlap(12, 12, similarity)).to.equal(12);
     expect(neededOverlap(25, 25, similarity), "exactly 0.92").to.equal(23);
+  });
+
+  it("is compared token by token: two sets share enough exactly when their intersection is large enough", () => {
+    // Tokens of which one is the beginning of another, and one with a character beyond 16 bits.
+    const token = fc.constantFrom("a", "ab", "a|b", "abc", "b", "c|x", "c|x.y", "\u{10ffff}", "\uffff", "z");
+    const set = fc.uniqueArray(token, { minLength: 1 }).map((them) => them.sort());
+    fc.assert(
+      fc.property(set, set, fc.nat(11), (own, other, needed) => {
+        const shared = other.filter((it) => own.includes(it)).length;
+        expect(sharesAtLeast(needed, own, other.join("\n"), other.length)).to.equal(shared >= needed);
+      }),
+      { numRuns: 2_000 },
+    );
   });
 
   it("is compared in a short time even if the required similarity is almost zero, and sets of all sizes can be similar", async () => {

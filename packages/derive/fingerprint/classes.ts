@@ -48,7 +48,6 @@ function findNear(context: ApplyContext, tokens: string[]): Row<"fingerprint">[]
   const { fingerprintSimilarity: similarity } = context.params;
   const n = tokens.length;
   const found: Row<"fingerprint">[] = [];
-  const own = new Set(tokens);
   // Other sizes are out of range: two sets of such sizes are not similar even if one contains the other.
   const [least, most] = sizesInRange(n, similarity);
   for (const { at: size } of entriesUp(context.store, SIZES, least, most)) {
@@ -59,7 +58,7 @@ function findNear(context: ApplyContext, tokens: string[]): Row<"fingerprint">[]
       for (const id of itemsOf(context.store, posting(token, size))) candidates.add(id);
     forEachRow(candidates, (id) => {
       const other = context.store.get("fingerprint", id);
-      if (other !== null && sharesAtLeast(needed, own, other.tokens.split("\n"))) found.push(other);
+      if (other !== null && sharesAtLeast(needed, tokens, other.tokens, size)) found.push(other);
     });
   }
   return found;

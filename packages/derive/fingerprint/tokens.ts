@@ -39,9 +39,30 @@ export function neededOverlap(
   return overlap;
 }
 
-/** Whether two sets share at least `needed` tokens. It stops as soon as too many are missing. */
-export function sharesAtLeast(needed: number, a: ReadonlySet<string>, b: readonly string[]): boolean {
-  let missing = 0;
-  for (const token of b) if (!a.has(token) && ++missing > b.length - needed) return false;
-  return b.length >= needed;
+/**
+ * Whether two sets share at least `needed` tokens. It stops as soon as too many are missing, because most sets that are
+ * compared are not similar. So the text of the other set is read token by token.
+ *
+ * @param own sorted, as from {@link tokensOf}
+ * @param other the tokens of the other set, sorted in the same way, one on each line
+ * @param size the number of tokens of the other set
+ */
+export function sharesAtLeast(needed: number, own: readonly string[], other: string, size: number): boolean {
+  let spare = size - needed;
+  if (spare < 0) return false;
+  let n = 0;
+  for (let start = 0; start < other.length; ) {
+    const next = other.indexOf("\n", start);
+    const end = next < 0 ? other.length : next;
+    let mine = own[n];
+    if (mine !== undefined && mine.length === end - start && other.startsWith(mine, start)) n++;
+    else {
+      const token = other.slice(start, end);
+      while (mine !== undefined && mine < token) mine = own[++n];
+      if (mine === token) n++;
+      else if (--spare < 0) return false;
+    }
+    start = end + 1;
+  }
+  return true;
 }
