@@ -55,8 +55,11 @@ export async function exclusively(work) {
       await sleep(20);
       continue;
     }
-    if (!told) say(`waiting for another run (process ${owner}) that installs or compiles`);
-    told = true;
+    // The owner's number is 0 for the moment until it is written.
+    if (!told && owner > 0) {
+      say(`waiting for another run (process ${owner}) that installs or compiles`);
+      told = true;
+    }
     await sleep(300);
   }
   try {

@@ -19,11 +19,12 @@ export function isoSeconds(text: unknown): number | undefined {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
     .slice(1, 7)
     .map((part) => Number(part ?? 0));
-  const milliseconds = Date.UTC(year, month - 1, day, hour, minute, second);
-  const date = new Date(milliseconds);
   // Date.UTC rolls over: 31 February would become 3 March.
-  const isReal =
-    date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24 && minute < 60 && second < 61;
+  const date = new Date(Date.UTC(year, month - 1, day));
+  const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  // A leap second is the second 60. It comes at the end of a day.
+  const isReal = isDay && hour < 24 && minute < 60 && second < 61;
+  const milliseconds = Date.UTC(year, month - 1, day, hour, minute, second);
   const [, sign = "+", hours = "0", minutes = "0"] = /^([+−-])(\d\d):?(\d\d)?$/.exec(match[7] ?? "") ?? [];
   const ahead = (Number(hours) * 3600 + Number(minutes) * 60) * (sign === "+" ? 1 : -1);
   return isReal ? milliseconds / 1000 - ahead : undefined;

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 
@@ -57,5 +58,22 @@ describe("the lock of a checkout's first run", () => {
     expect(codes).to.deep.equal(workers.map(() => 0));
     expect(readFileSync(notes, "utf8")).to.equal("begin\nend\n".repeat(workers.length));
     expect(existsSync(lock)).to.equal(false);
+  });
+
+  it("names the process for which it waits as soon as the lock has its number", async () => {
+    writeFileSync(lock, "");
+    const worker = spawn(process.execPath, [path.join(bootstrap, "worker.mjs"), path.join(folder, "later")], {
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    const closed = once(worker, "close");
+    const told: string[] = [];
+    worker.stderr.setEncoding("utf8").on("data", (text) => told.push(text));
+    // Longer than the worker needs to start and to find the empty lock.
+    await sleep(1_000);
+    writeFileSync(lock, String(process.pid));
+    while (told.length === 0) await sleep(50);
+    rmSync(lock);
+    await closed;
+    expect(told.join("")).to.match(new RegExp(`^[^\n]*process ${process.pid}\\)[^\n]*\n$`));
   });
 });
