@@ -17,9 +17,9 @@ import { proofRoutes } from "./routes/proofRoutes.ts";
 import { recordRoutes } from "./routes/recordRoutes.ts";
 import { reviewRoutes } from "./routes/reviewRoutes.ts";
 import { settleRoutes } from "./routes/settleRoutes.ts";
-import { tileRoutes } from "./routes/tileRoutes.ts";
+import { TILES_PREFIX, tileRoutes } from "./routes/tileRoutes.ts";
 
-/** Every route and its methods, for the answer to a wrong method. */
+/** Every route and its methods, for the answer to a wrong method. A route with GET also takes HEAD. */
 const METHODS: { [path: string]: string } = {
   "/v1/settle": "POST",
   "/v1/actions": "POST",
@@ -27,13 +27,13 @@ const METHODS: { [path: string]: string } = {
   "/v1/records": "POST",
   "/v1/claim": "POST",
   "/v1/claim/verify": "POST",
-  "/v1/notices": "GET and POST",
+  "/v1/notices": "GET, POST",
   "/v1/notices/list": "POST",
   "/v1/erc8004/files": "POST",
   "/v1/erc8004/files/:name": "GET",
   "/v1/erc8004/hire-proof": "GET",
   "/v1/reviews": "GET",
-  "/v1/reviews/:id": "GET and POST",
+  "/v1/reviews/:id": "GET, POST",
   "/v1/status/:task_id": "GET",
   "/v1/context": "GET",
   "/v1/rules": "GET",
@@ -46,6 +46,8 @@ const METHODS: { [path: string]: string } = {
   "/v1/ledger/consistency": "GET",
   "/v1/ledger/bundle": "GET",
   "/v1/ledger/tlog-proof": "GET",
+  [`${TILES_PREFIX}/checkpoint`]: "GET",
+  [`${TILES_PREFIX}/tile/*`]: "GET",
   "/health": "GET",
   "/metrics": "GET",
 };
@@ -57,7 +59,7 @@ const COSTLY = [
   "/v1/ledger/bundle",
   "/v1/ledger/tlog-proof",
   "/v1/erc8004/hire-proof",
-  "/tlog/checkpoint",
+  `${TILES_PREFIX}/checkpoint`,
 ];
 
 /** The HTTP side of settlement. All errors become `application/problem+json` in one place. */
@@ -103,7 +105,8 @@ export function createApp(dependencies: AppDependencies): Hono {
     app.all(path, (c) => {
       throw new TallystickError({
         code: "method_not_allowed",
-        message: `${c.req.path} takes ${methods} only.`,
+        message: `${c.req.path} takes ${methods.replace(", ", " and ")} only.`,
+        details: { headers: { allow: methods.replace("GET", "GET, HEAD") } },
       });
     });
   }

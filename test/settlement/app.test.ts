@@ -84,6 +84,19 @@ describe("the settlement service over HTTP", () => {
     }
   });
 
+  it("answers 405 to a wrong method of every route, and names the right methods", async () => {
+    const methodsOf = new Map<string, Set<string>>();
+    for (const { method, path } of service.app.routes) {
+      if (method !== "ALL") methodsOf.set(path, (methodsOf.get(path) ?? new Set()).add(method));
+    }
+    expect([...methodsOf.keys()]).to.include.members(["/v1/settle", "/tlog/checkpoint", "/tlog/tile/*"]);
+    for (const [path, methods] of methodsOf) {
+      const answer = await service.app.request(path.replace(/:\w+|\*/g, "x"), { method: "DELETE" });
+      const allowed = ["GET", "HEAD", "POST"].filter((it) => methods.has(it === "HEAD" ? "GET" : it));
+      expect([answer.status, answer.headers.get("allow")], path).to.deep.equal([405, allowed.join(", ")]);
+    }
+  });
+
   it("shows nothing internal after an unexpected error, and logs it", async () => {
     service.ledger.verify = () => Promise.reject(new Error("secret path"));
     const answer = await service.get("/v1/ledger/verify");
