@@ -12,8 +12,10 @@ export type SettlementRoute = {
   summary: string;
   /** The name in generated clients. Default: made of the method and the path. */
   operationId?: string;
-  /** The parameters of the query, all optional, with their descriptions. */
+  /** The parameters of the query, with their descriptions. */
   query?: { [name: string]: string };
+  /** The parameters of the query that settlement requires. The other ones are optional. */
+  required?: readonly string[];
   needsKey?: boolean;
   /** The type of the answer if it is not JSON. */
   mediaType?: string;
@@ -24,6 +26,10 @@ const record = (path: string, what: string): SettlementRoute => ({
   path,
   summary: `Settle ${what}: {body, signature, signer?}`,
 });
+const entry = {
+  index: "Position of the entry. Either index or hash is required",
+  hash: "Hash of the entry, in place of index",
+};
 const positions = { from: "First position, from 0", to: "The position after the last one" };
 
 /** The routes of the settlement service (swarm.at §6, SHP §5) that this server forwards. */
@@ -33,7 +39,7 @@ export const settlementRoutes: readonly SettlementRoute[] = [
   {
     method: "get",
     path: "/v1/context",
-    summary: "What agents may know: the named keys of rules and shared state",
+    summary: "What agents may know: the rules and the shared state under the requested keys",
     query: { keywords: "Keys, at most 64, with commas between" },
   },
   { method: "get", path: "/v1/rules", summary: "The institutional rules" },
@@ -78,6 +84,7 @@ export const settlementRoutes: readonly SettlementRoute[] = [
     path: "/v1/erc8004/hire-proof",
     summary: "A receipt and its rating, proven under one checkpoint",
     query: { receipt: "Hash of the receipt's entry" },
+    required: ["receipt"],
   },
   { method: "get", path: "/v1/reviews", summary: "Proposals that wait for a review", needsKey: true },
   { method: "get", path: "/v1/reviews/{id}", summary: "A held proposal, with its shadow", needsKey: true },
@@ -105,25 +112,25 @@ export const settlementRoutes: readonly SettlementRoute[] = [
     method: "get",
     path: "/v1/ledger/proof",
     summary: "An inclusion proof (RFC 9162)",
-    query: { index: "Position of the entry", hash: "Or the hash of the entry", size: "Size of the tree" },
+    query: { ...entry, size: "Size of the tree. Default: the size of the ledger" },
   },
   {
     method: "get",
     path: "/v1/ledger/consistency",
     summary: "A consistency proof (RFC 9162)",
-    query: { from: "The smaller size", to: "The larger size" },
+    query: { from: "The smaller size. Default: 0", to: "The larger size. Default: the size of the ledger" },
   },
   {
     method: "get",
     path: "/v1/ledger/bundle",
     summary: "The .proof file of an entry",
-    query: { index: "Position of the entry", hash: "Or the hash of the entry" },
+    query: entry,
   },
   {
     method: "get",
     path: "/v1/ledger/tlog-proof",
     summary: "The proof of an entry in C2SP's form, with the cosignatures of witnesses (C2SP tlog-proof)",
-    query: { index: "Position of the entry", hash: "Or the hash of the entry" },
+    query: entry,
     mediaType: "text/plain",
   },
   {
@@ -165,7 +172,7 @@ export function describeSettlement(app: OpenAPIHono): void {
 }
 
 function describe(app: OpenAPIHono, route: SettlementRoute, more: Record<number, object>): void {
-  const { method, path, summary, query, needsKey = false, mediaType, operationId } = route;
+  const { method, path, summary, query, required = [], needsKey = false, mediaType, operationId } = route;
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
   const texts = (keys: string[], of: (key: string) => z.ZodType) =>
     z.object(Object.fromEntries(keys.map((key) => [key, of(key)])));
@@ -180,10 +187,9 @@ function describe(app: OpenAPIHono, route: SettlementRoute, more: Record<number,
       ...(names.length > 0 && { params: texts(names, () => z.string()) }),
       ...(query && {
         query: texts(Object.keys(query), (key) =>
-          z
-            .string()
-            .optional()
-            .openapi({ description: query[key] ?? "" }),
+          (required.includes(key) ? z.string() : z.string().optional()).openapi({
+            description: query[key] ?? "",
+          }),
         ),
       }),
       ...(method === "post" && {

@@ -10,9 +10,9 @@ const MAX_KEYWORDS = 64;
 /**
  * What agents may know (swarm.at §2, §6.2).
  *
- * - `GET /v1/context?keywords=a,b`: `core_logic`, and the named keys of the institutional rules and of the shared state, at
- *   most 64. The header `x-parent-hash` is the head at the time of the answer. A proposal that is made from the answer
- *   names this head as its parent.
+ * - `GET /v1/context?keywords=a,b`: `core_logic`, and what the institutional rules and the shared state have under the
+ *   keys `a` and `b`. A request has at most 64 keys. The header `x-parent-hash` is the head at the time of the answer. A
+ *   proposal that is made from the answer names this head as its parent.
  * - `GET /v1/rules`: all rules. In both answers, `x-rules-version` is the version of the rules.
  *
  * The rules of actions and their limits are shown only with a key (Bearer), because they tell an attacker which

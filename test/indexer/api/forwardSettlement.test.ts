@@ -91,6 +91,21 @@ describe("the settlement routes of the indexer's origin", () => {
     expect(seen).to.equal(undefined);
   });
 
+  it("are described with the query parameters that settlement requires", async () => {
+    const response = await app.request("/openapi.json");
+    type Parameter = { in: string; name: string; required?: boolean };
+    const { paths } = (await response.json()) as {
+      paths: { [path: string]: { [method: string]: { tags?: string[]; parameters?: Parameter[] } } };
+    };
+    const required = Object.entries(paths).flatMap(([path, operations]) =>
+      Object.values(operations)
+        .filter(({ tags }) => tags?.includes("Settlement"))
+        .flatMap(({ parameters = [] }) => parameters.filter((it) => it.in === "query" && it.required))
+        .map(({ name }) => `${path}?${name}`),
+    );
+    expect(required).to.deep.equal(["/v1/erc8004/hire-proof?receipt"]);
+  });
+
   it("refuse huge bodies", async () => {
     const response = await app.request("/v1/receipts", { method: "POST", body: "x".repeat(300_000) });
     expect(await problemOf(response)).to.deep.equal({ status: 413, code: "payload_too_large" });
