@@ -60,7 +60,7 @@ export function registerDeploy(program: Command): void {
     .option("--rpc-url <url>", "the chain's JSON-RPC; default: the network's public one, or RPC_URL")
     .option(
       "--token <address>",
-      "the address of USDC; default: the network's USDC, or a new test token on a chain without USDC",
+      "the address of USDC; default: the network's USDC; on a local chain a new test token",
       parseOption("--token", address),
     )
     .option("--guardian <address>", "who may pause deposits: a multisig", parseOption("--guardian", address))
@@ -73,14 +73,20 @@ export function registerDeploy(program: Command): void {
       "or three owners of a new Safe, two of whom have to confirm; on a local chain by default three of its accounts",
       parseOption("--guardian-owners", owners),
     )
-    .option("--plain", "deploy to addresses that depend on the deployer, where CreateX is missing")
+    .option(
+      "--plain",
+      "do not use CreateX, for a chain that lacks it; the addresses then depend on the deployer",
+    )
     .option(
       "--provider <id>",
       "the escrow provider's id, as in platform_escrow:ID",
       parseOption("--provider", provider),
       "tallystick",
     )
-    .option("--output <file>", "where to record it; default contracts/deployments/<chainId>.json")
+    .option(
+      "--output <file>",
+      "where to record it; default contracts/deployments/<chainId>.json, on a local chain .tallystick/deployments/<chainId>.json",
+    )
     .option("--yes", "do not ask before sending transactions to a real chain")
     .addHelpText(
       "after",
@@ -107,7 +113,7 @@ type Plan = DeployContractsParameters & {
   balance: bigint;
   /** The kind of the guardian, if it exists already. */
   guardianKind: string | undefined;
-  /** Whether a mistake costs real money, which is so on every chain except a local one. */
+  /** False only for a local chain. On any other chain nothing can be undone, so the command asks first. */
   real: boolean;
   output: string;
 };
@@ -144,14 +150,16 @@ async function planDeployment(options: Options): Promise<Plan> {
       hint: "Have it deployed (https://createx.rocks), or give --plain.",
     });
   }
-  // A journal belongs to one chain, provider and guardian. An interrupted deployment continues, and any other
-  // deployment starts from the beginning. A local chain is new at every start.
+  // A journal belongs to one chain, provider, guardian and `--token`. An interrupted deployment continues, and any other
+  // deployment starts from the beginning. A local chain is a new chain after every start, with the same chain id. So
+  // the journal's name also has the hash of the chain's first block.
   const genesis = await client.getBlock({ blockNumber: 0n });
   const name = [
     chainId,
     genesis.hash.slice(2, 10),
     options.provider.replaceAll(/[^\w-]/g, "_"),
     chosen.guardian ?? keccak256(toHex(chosen.guardianOwners.join())).slice(2, 22),
+    ...(options.token ? [options.token] : []),
     ...(deterministic ? ["create2"] : []),
   ].join("-");
   return {

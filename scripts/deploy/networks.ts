@@ -4,7 +4,7 @@ import type { Address } from "tallystick-protocol/address";
 export type KnownNetwork = {
   chainId: number;
   rpcUrl: string;
-  /** Circle's USDC on it; absent: a test token is deployed. */
+  /** Circle's USDC on it. A local chain has none, and gets a test token. */
   token?: Address;
 };
 

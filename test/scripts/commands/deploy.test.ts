@@ -143,6 +143,15 @@ describe("tallystick deploy", function () {
     expect(JSON.parse(second.out)).to.deep.equal(JSON.parse(first.out));
   });
 
+  it("starts a new deployment for another token, with the same guardian and provider", async () => {
+    const common = ["--rpc-url", rpcUrl, "--output", path.join(folder, "tokens.json")];
+    const { token } = JSON.parse((await deploy(...common, "--provider", "with-a-token")).out);
+    const first = JSON.parse((await deploy(...common, "--provider", "tokens")).out);
+    const { code, out, err } = await deploy(...common, "--provider", "tokens", "--token", token);
+    expect(code, err).to.equal(0);
+    expect(JSON.parse(out).token).to.equal(token).and.not.equal(first.token);
+  });
+
   it("refuses a chain that has another id, does not answer, or is not named", async () => {
     const wrong = await deploy("--network", "base", "--rpc-url", rpcUrl);
     expect(wrong.code).to.equal(1);
