@@ -51,16 +51,16 @@ export class Pulse {
   }
 
   /**
-   * One beat: verifies, then settles a pulse. Does nothing while the start has not read all entries.
+   * One beat: verifies, then settles a pulse. Does nothing while the ledger has unread entries.
    *
    * @throws LedgerLineError naming the line that differs from the settled one; then nothing is settled
    */
   async beat(): Promise<void> {
     const { ledger, engine, operator, now } = this.#parameters;
-    // A pulse says that everything was read back. After a start that read only the end, it waits until the
-    // rest is read.
-    if (ledger.unread > 0) return;
     const size = await ledger.verifyGrowth();
+    // A pulse says that everything was read back. After a start that read only the end of the file, the pulse waits
+    // until the other entries are read.
+    if (size === undefined) return;
     const body = { size, root: toHex(ledger.tree.root(size)), verified_at: Math.floor(now()) };
     const { ledgerName } = engine;
     await engine.settleRecord(

@@ -97,7 +97,6 @@ describe("the pulse of a ledger that was not read whole, or was changed", () => 
     const did: string[] = [];
     const pulse = new Pulse({
       ledger: {
-        unread: 0,
         verifyGrowth: async () => 1,
         tree: { root: () => new Uint8Array(32) },
         ...ledger,
@@ -110,12 +109,12 @@ describe("the pulse of a ledger that was not read whole, or was changed", () => 
     return { pulse, did };
   };
 
-  it("waits until the service has read the ledger to the last line after its start", async () => {
-    for (const [unread, wanted] of [
-      [1, []],
-      [0, ["settled"]],
+  it("waits after a start until the service has read every line of the ledger", async () => {
+    for (const [size, wanted] of [
+      [undefined, []],
+      [1, ["settled"]],
     ] as const) {
-      const { pulse, did } = pulseOf({ unread });
+      const { pulse, did } = pulseOf({ verifyGrowth: async () => size });
       await pulse.beat();
       expect(did).to.deep.equal(wanted);
     }

@@ -31,8 +31,8 @@ export const MAX_WAITING_BYTES = 32 << 20;
 export const SCRUB_ENTRIES = 20_000;
 
 /**
- * If a store knows the ledger, the number of its last entries that are verified before anything is served;
- * see {@link DiskLedger.readRest}.
+ * How many of the last entries are verified before anything is served, if a store knows the ledger.
+ * {@link DiskLedger.readRest} verifies the other ones later.
  */
 export const TAIL_ENTRIES = 20_000;
 
@@ -86,8 +86,8 @@ export type OpenLedgerParameters = {
 /**
  * A ledger in a folder: `ledger.jsonl`, with one canonical line for each entry. It is append-only and has one writer.
  *
- * `size`, `head`, `tree` and all reads cover only entries on disk. Entries that are being written already
- * have their place in the chain: {@link nextParent} is the parent hash of the next entry.
+ * `size`, `head`, `tree` and all reads cover only entries on disk. {@link nextParent} is ahead of them: it is the hash of
+ * the last accepted entry, even while that entry is being written.
  */
 export class DiskLedger {
   readonly folder: string;
@@ -97,7 +97,7 @@ export class DiskLedger {
   #tree = new MerkleTree(sha256ByNode);
   /** The end of each line: the byte after it. */
   #ends: NumberStore = new GrowingNumbers(8);
-  /** The number of entries at the beginning that were not read since the opening. */
+  /** How many of the file's first entries this process has not read yet. */
   #unread = 0;
   readonly #onEntry: OnEntry;
   readonly #growthListeners = new Set<(size: number) => void>();
@@ -108,8 +108,9 @@ export class DiskLedger {
   #nextIndex = 0;
   #verifying: Promise<VerifiedLedger> | undefined;
   #rest: Promise<void> = Promise.resolve();
-  /** The number of entries that were read back from disk, and the position of the present round over them. */
+  /** Entries before this position were read from disk at least once, except the {@link unread} ones. */
   #readBack = 0;
+  /** {@link verifyGrowth} has read the entries before this position again in its present round. */
   #scrubbed = 0;
 
   private constructor(folder: string, onEntry: OnEntry) {
@@ -179,7 +180,7 @@ export class DiskLedger {
     return undefined;
   }
 
-  /** The number of entries at the beginning that were not read, neither at the opening nor since. */
+  /** How many of the file's first entries this process has not read yet. */
   get unread(): number {
     return this.#unread;
   }
@@ -368,9 +369,10 @@ export class DiskLedger {
   }
 
   /**
-   * Reads the file again from its beginning and verifies every entry that was on disk at the time of the
-   * call. Simultaneous callers share one reading. The next reading starts after a pause that is as long as
-   * the last reading. So repeated calls cannot keep the service busy all the time.
+   * Reads the file again from its beginning, and verifies every entry that is on disk when the reading starts. A
+   * caller that comes during a reading gets the result of this reading, which does not cover newer entries. The next
+   * reading starts after a pause that is as long as the last reading. So repeated calls cannot keep the service busy
+   * all the time.
    *
    * @throws LedgerLineError naming the first bad line
    */
@@ -400,7 +402,7 @@ export class DiskLedger {
     for await (const lines of ledgerLines(this.path, this.#endOf(size - 1))) {
       for (const line of lines) {
         const leaf = chain.next(line);
-        // A forged chain can be consistent in itself, but its root differs from the written one.
+        // A forged chain can be consistent in itself, but its entries are not the ones that were written.
         if (!bytesEqual(leaf, this.tree.leaf(frontier.size))) {
           throw new LedgerLineError(frontier.size + 1, "the entry is not the one that was settled");
         }
@@ -414,12 +416,14 @@ export class DiskLedger {
 
   /**
    * Reads back the entries since the last call and the next {@link SCRUB_ENTRIES} older entries, and compares
-   * them with the tree. Entries that were read at the opening count as read.
+   * them with the tree. Entries that were read at the opening, or by {@link readRest}, count as read.
    *
-   * @returns the size up to which everything was read back at least once
+   * @returns the size up to which everything was read at least once; undefined while there are {@link unread}
+   * entries. Then nothing is read back
    * @throws LedgerLineError naming the first line that is not the settled one
    */
-  async verifyGrowth(): Promise<number> {
+  async verifyGrowth(): Promise<number | undefined> {
+    if (this.#unread > 0) return undefined;
     const size = this.size;
     const scrubTo = Math.min(this.#readBack, this.#scrubbed + SCRUB_ENTRIES);
     await this.#compare(this.#scrubbed, scrubTo);
@@ -493,6 +497,6 @@ function sealFitting(entry: NewEntry & { parentHash: string }): ReturnType<typeo
   throw new TallystickError({
     code: "payload_too_large",
     message: `The entry would have ${sealed.line.length} bytes in the ledger, more than ${MAX_ENTRY_BYTES}.`,
-    hint: "Keep the content elsewhere and settle its hash. Characters beyond ASCII take six bytes each.",
+    hint: "Keep the content elsewhere and settle its hash. Most characters that are not printable ASCII take six or twelve bytes.",
   });
 }

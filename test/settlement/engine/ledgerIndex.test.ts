@@ -118,11 +118,13 @@ describe("the index of a ledger, on disk", () => {
     await close();
     await open();
     expect([taken, ledger.unread, ledger.size]).to.deep.equal([0, ENTRIES - 20, ENTRIES]);
+    expect(await ledger.verifyGrowth(), "nothing is read back before the first entries").to.equal(undefined);
     expect(facts()).to.deep.equal(before);
     expect((await ledger.entry(401)).timestamp).to.equal(401.5);
     await write(ENTRIES, ENTRIES + 60);
     const { size, root } = await ledger.verify();
     expect([size, toHex(root)]).to.deep.equal([ENTRIES + 60, toHex(ledger.tree.root())]);
+    expect([await ledger.readRest(), await ledger.verifyGrowth()]).to.deep.equal([true, ENTRIES + 60]);
     await close();
     expect(rows()).to.equal(await anew());
   });
