@@ -21,7 +21,8 @@ const REMINDERS = [0, 0.5, 0.8] as const;
 
 /**
  * The stored state of an assignment: how often its auditor was asked, whether the auditor has accepted, and the fee
- * and address of the offer. Each attempt makes the same offer, so that all attempts are one hire.
+ * and address of the offer. Until the auditor accepts, each request repeats this offer. So all these requests are one
+ * hire.
  */
 type Asked = { times: number; isTaken: boolean; feeAtomic: string; endpoint: string };
 
@@ -39,7 +40,7 @@ export type AuditorHiresParameters = {
 };
 
 /**
- * Hires drawn auditors by a normal hire (x402) at the endpoint of each auditor's offer. The hire tells the auditor
+ * Hires each drawn auditor by a normal hire (x402), at the endpoint of the auditor's offer. The hire tells the auditor
  * its assignment. An auditor that lets its time pass is reminded. An auditor that asks for payment gets its fee with
  * the hire, as an advance on the fees of its verdicts. It gets at most one advance for an assignment. An auditor that
  * cannot be reached finds the assignment at its node, and is paid after its verdict.
@@ -51,7 +52,7 @@ export function createAuditorHires({ buyer, store, payBefore, atOnce, log }: Aud
     const { hire, round, attempt, auditor, capability, due } = assignment;
     const { times, isTaken, endpoint } = asked;
     await store.put(keyOf(token), { ...asked, times: times + 1 } satisfies Asked);
-    // Only the first hire is paid. A reminder is free.
+    // A reminder before the auditor accepts repeats the paid offer. A reminder after that is free.
     const price = isTaken ? "0" : formatUsdc(BigInt(asked.feeAtomic));
     await buyer.hire({
       capability: AUDIT_CAPABILITY,

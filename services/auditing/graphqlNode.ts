@@ -7,9 +7,9 @@ import { zeroAddress } from "viem";
 import type { OpenAssignment, OperatorNode, OperatorRules, RolledBackEscrow } from "./operatorNode.ts";
 
 /**
- * The most items of one page, and the most items and pages of one list. Further items are read in later rounds, when
- * earlier items have left the list. A page can be empty although more pages follow, because a node reads a limited
- * number of rows for a page.
+ * The most items of one page, and the most items and pages of one list. Open assignments and challenged audits leave
+ * their lists, so a later round reads the further items. Auditors never leave their list, so further auditors are not
+ * read. A page can be empty although more pages follow, because a node reads a limited number of rows for a page.
  */
 const PAGE = 100;
 const MAX_LISTED = 5_000;

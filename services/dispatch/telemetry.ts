@@ -30,8 +30,9 @@ export const noSpans: Spans = {
 };
 
 /**
- * Spans by OpenTelemetry's conventions for generative AI, of the version of `@opentelemetry/semantic-conventions` that is
- * pinned here. A span has counts, names and times. It never has a prompt, an answer or other text of a model.
+ * Spans by OpenTelemetry's conventions for generative AI, as `@opentelemetry/semantic-conventions` has them in the
+ * version that package.json names. A span has counts, names and times. It never has a prompt, an answer or other text of
+ * a model.
  */
 export function openSpans(tracer: Tracer = trace.getTracer("tallystick-dispatch")): Spans {
   const within = <T>(

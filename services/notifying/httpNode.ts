@@ -20,7 +20,7 @@ const PAGE = 100;
 const MAX_STEPS = 5_000;
 const MAX_PAGES = 1_000;
 
-/** No more subscriptions are read. A node keeps fewer. */
+/** When a round has this many subscriptions, it reads no further page. A node keeps fewer. */
 const MAX_SUBSCRIPTIONS = 20_000;
 
 /** The most subscriptions that are confirmed in one request. The rest waits for the next round. */
@@ -99,7 +99,7 @@ export function createHttpNode(parameters: {
   };
 }
 
-/** A page of steps. Of a step, only the block and the keys that a notice also has are read. */
+/** A page of steps. The form has the block of a step, and the keys that a notice has too. */
 const stepsPageForm = z.object({
   steps: z
     .array(

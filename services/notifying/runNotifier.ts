@@ -9,7 +9,7 @@ import type { NotifierConfig } from "./config.ts";
 import { notifierRegistry } from "./metrics.ts";
 import { openNotifier } from "./openNotifier.ts";
 
-/** After this many failed rounds in a row the process is unhealthy. */
+/** The process is unhealthy if no round has succeeded for the time of this many rounds and one more minute. */
 const STALE_ROUNDS = 10;
 
 /** A running sender of notices, and the URL of its metrics. */

@@ -70,7 +70,11 @@ export function createMetrics(sources: MetricSources): Metrics {
     sources.serving,
   );
   gauge("hosts_opted_out", "Hosts whose robots.txt keeps this prober away.", sources.optedOut);
-  gauge("hosts_left_out", "Hosts beyond PROBER_MAX_HOSTS.", sources.hostsLeftOut);
+  gauge(
+    "hosts_left_out",
+    "Hosts left out above PROBER_MAX_HOSTS; a host may count several times.",
+    sources.hostsLeftOut,
+  );
   gauge("endpoints_refused", "Listings whose endpoint is not asked: plain http, or a private address.", () =>
     sources.refusedEndpoints(),
   );

@@ -18,7 +18,7 @@ import { DAY, FIRST_SLOT, listingAt, openTestProber, type TestProber } from "./s
 const OTHER = wallet(3);
 const IDLE = wallet(4);
 
-/** The reports of a prober that lies: good hosts are down, and failing hosts are up. */
+/** The false answer that the lying prober gets: a good host seems down, and a failing host seems up. */
 const lie = (status: number): Answer => {
   const headers = terms(AGENT);
   const get = (name: string) => (status === 402 ? null : headers[name]) ?? null;

@@ -20,7 +20,7 @@ type Entry = {
    * answers.
    */
   turn: number;
-  /** Whether the last look found the host up. Such hosts go first when several share an IP address. */
+  /** Whether the last look found the host up. When several hosts share an IP address, the hosts that were up go first. */
   wasUp: boolean;
 };
 

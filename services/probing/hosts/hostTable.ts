@@ -3,7 +3,10 @@ import type { DrawnMoments } from "../schedule/drawnMoments.ts";
 import { hostKeyOf, type Target } from "../terms/target.ts";
 import type { HostMemory } from "./hostMemory.ts";
 
-/** The most agents of a host, and the most listings of one agent at a host. */
+/**
+ * The most agents of a host, and the most listings of one agent at a host. Agents that the host served in the last
+ * seven days are always kept, also above `MAX_AGENTS`.
+ */
 const MAX_AGENTS = 1_000;
 const MAX_LISTINGS = 4;
 
@@ -21,7 +24,8 @@ export type HostTableParameters = {
 
 /**
  * The hosts of all listings. If there are too many, the prober keeps those that serve somebody, and draws some of the
- * others with its key. So ten thousand listed hosts that do not exist cannot push out a host that serves somebody.
+ * others. The prober's secret key decides the draw, so nobody else can predict it. Ten thousand listed hosts that do not
+ * exist cannot push out a host that serves somebody.
  */
 export class HostTable {
   readonly #parameters: HostTableParameters;
@@ -31,7 +35,10 @@ export class HostTable {
    * protocol.
    */
   refused = 0;
-  /** The number of hosts above the limit. */
+  /**
+   * How many hosts above the limit were left out by the last {@link load}. A host can count several times: it is cut
+   * during the reading, and a later listing names it again.
+   */
   leftOut = 0;
 
   constructor(parameters: HostTableParameters) {

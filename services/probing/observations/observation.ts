@@ -1,14 +1,24 @@
 import type { Address } from "tallystick-protocol/address";
 import { isHex } from "tallystick-protocol/hex";
 
-/** One observation of a prober, which is one line of a file. `at` is unix milliseconds. */
+/**
+ * One observation of a prober, which is one line of a file. `at` is unix milliseconds.
+ *
+ * - `ask`: the prober asks the host. This line is written before anything is sent, so that the host is not asked twice
+ *   in a slot.
+ * - `up`: the host answered well. `milliseconds` is how long the answer took.
+ * - `down`: the host did not answer, or answered something else.
+ * - `ours`: the prober's own connection failed, so there is no data.
+ * - `served`: the host's payment terms pay the agent. This is written once a day.
+ * - `unserved`: the prober asked for an agent, and the host does not serve it.
+ * - `robots`: whether the host's robots.txt asks the prober to stay away; undefined if the file could not be read.
+ */
 export type Observation = { slot: number; at: number; host: string } & (
-  | /** The host is asked. This is written before anything is sent, so that the host is not asked twice in a slot. */
-  { what: "ask" }
+  | { what: "ask" }
   | { what: "up"; milliseconds: number }
-  | { what: "down"; why: string } /** The prober's own connection failed, so there is no data. */
+  | { what: "down"; why: string }
   | { what: "ours" }
-  | { what: "served"; agent: Address } /** A request for an agent that the host does not serve. */
+  | { what: "served"; agent: Address }
   | { what: "unserved"; agent: Address }
   | { what: "robots"; optedOut: boolean | undefined }
 );

@@ -38,13 +38,13 @@ const parseList = boundForm({
  * what happens to SLAs.
  *
  * - `POST /v1/notices` takes `{body, signature, signer?}`. The buyer signs `body = {type: "notice_subscription",
- * ledger,   buyer, url, agents, issued_at}`. The answer is `{id, sender, expires_at}`, 201. Without agents the
- * subscription is   cancelled: `{id, sender, removed: true}`, 200. A subscription is private: it is not in a ledger,
- * and only the sender   can read it.
+ *   ledger, buyer, url, agents, issued_at}`. The answer is `{id, sender, expires_at}`, 201. Without agents the
+ *   subscription is cancelled: `{id, sender, removed: true}`, 200. A subscription is private: it is not in a ledger,
+ *   and only the sender can read it.
  * - `GET /v1/notices` answers `{sender, ledger}`.
  * - `POST /v1/notices/list` takes `{body: {type: "notice_list", ledger, after, confirmed?, issued_at}, signature}` of
- * the   sender, and answers `{subscriptions, next}`. `confirmed` names subscriptions, `{id, since}`, whose addresses
- * want   notices.
+ *   the sender, and answers `{subscriptions, next}`. `confirmed` lists subscriptions, `{id, since}`, whose addresses
+ *   want notices.
  */
 export function noticeRoutes(dependencies: AppDependencies): Hono {
   const { now, notices, ledgerName } = dependencies;

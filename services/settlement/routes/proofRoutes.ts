@@ -11,11 +11,11 @@ import { makeProofBundle, makeTlogProof } from "../proofs/proofBundles.ts";
  * Proofs about the ledger (RFC 9162 §2.1). Every answer costs O(log² n) hashes, however large the ledger. Hashes are `0x…`.
  *
  * - `GET /v1/ledger/checkpoint?size=`: a C2SP signed note: the kept note of this size, or the newest if no size is
- * given. A   clock makes the notes, at most one in 0.9 seconds. If the contract has the size and root of a note, the
- * note also has   the writer's EIP-712 `Head`. `?witnessed=true`: the newest note that the quorum of witnesses has
- * cosigned (C2SP   tlog-cosignature).
+ *   given. A clock makes the notes, at most one in 0.9 seconds. If the contract has the size and root of a note, the
+ *   note also has the writer's EIP-712 `Head`. `?witnessed=true`: the newest note that the quorum of witnesses has
+ *   cosigned (C2SP tlog-cosignature).
  * - `GET /v1/ledger/key`: the `vkey` that checks the notes (C2SP signed-note). While one key replaces another, there
- * are   two lines, each with its time at the end (`until=`, `from=`). Both keys sign then, and either is enough.
+ *   are two lines, each with its time at the end (`until=`, `from=`). Both keys sign then, and either is enough.
  * - `GET /v1/ledger/proof?index=&size=`: `{index, size, leaf_hash, root, proof}`; instead of `index`, `hash=` finds an entry.
  * - `GET /v1/ledger/consistency?from=&to=`: `{from, to, from_root, to_root, proof}`.
  * - `GET /v1/ledger/bundle?index=` (or `hash=`): the `.proof` file of an entry, for `tallystick verify-proof`.

@@ -119,7 +119,7 @@ describe("reviews of held proposals", () => {
     expect(service.ledger.size).to.equal(0);
   });
 
-  it("are checked against the rules before the shadow is compared, and again at the release", async () => {
+  it("are not made for a proposal that the rules refuse, and cannot release one that the rules refuse later", async () => {
     const file = path.join(folder.path, "rules.json");
     const spend = { field: "usd", max: "100", per_seconds: 3600 };
     const rules = { version: 1, actions: { pay: { budget: [spend] }, "*": { allow: false } } };
@@ -166,7 +166,7 @@ describe("reviews of held proposals", () => {
     expect((await review(id, "release")).json.code).to.equal("unknown_held");
   });
 
-  it("find held proposals with an index that follows from their file, also after damage to the index", async () => {
+  it("find held proposals by an index that the next start rebuilds if it is lost or damaged", async () => {
     const [one, two] = [await hold(1), await hold(2)];
     await review(one, "reject");
     const at = path.join(folder.path, "local", "held.sqlite");
@@ -186,7 +186,7 @@ describe("reviews of held proposals", () => {
     expect(service.ledger.size).to.equal(1);
   });
 
-  it("settle at the next start the entries that a crash prevented after the review", async () => {
+  it("release a proposal at the next start if the process was killed after the review was settled", async () => {
     const id = await hold();
     const append = service.ledger.append.bind(service.ledger);
     service.ledger.append = (entry) => {
@@ -204,7 +204,7 @@ describe("reviews of held proposals", () => {
     expect(service.ledger.size).to.equal(2);
   });
 
-  it("do not prevent the next start when the content of a released proposal is gone, and settle the others", async () => {
+  it("do not prevent the next start if the content of one released proposal is missing: the start settles the others", async () => {
     const [lost, good] = [await hold(1), await hold(2)];
     const append = service.ledger.append.bind(service.ledger);
     service.ledger.append = (entry) => {
@@ -214,7 +214,8 @@ describe("reviews of held proposals", () => {
     for (const id of [lost, good]) expect((await review(id, "release")).status).to.equal(500);
     expect((await service.get("/v1/status/task-1")).json).to.include({ status: "ESCROWED" });
     await service.close();
-    // A ledger that was restored from a mirror has both reviews. The held proposals come from an older copy.
+    // A ledger that was restored from a mirror has both reviews. The file of held proposals has lost its first line, and
+    // with it the content of one proposal.
     const file = path.join(folder.path, "local", "held.jsonl");
     const [, line] = readFileSync(file, "latin1").split("\n");
     writeFileSync(file, `${line}\n`);
