@@ -9,8 +9,9 @@ import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 import {IBytesSignatureToken} from "../interfaces/IBytesSignatureToken.sol";
 
-/// @title A stand-in for USDC on local chains. It has the same decimals, EIP-712 domain and signature functions, and
-/// anyone can mint
+/// @title A stand-in for USDC on local chains
+/// @notice It has USDC's decimals, the name and version of USDC's EIP-712 domain, and USDC's payments and permits by
+/// signature. Anyone can mint.
 contract TestUSDC is ERC20, EIP712, ERC3009, Nonces, IERC20Permit, IBytesSignatureToken {
     bytes32 private constant PERMIT_TYPEHASH =
         keccak256("Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)");
@@ -103,7 +104,7 @@ contract TestUSDC is ERC20, EIP712, ERC3009, Nonces, IERC20Permit, IBytesSignatu
         return 6;
     }
 
-    /// @dev Other test tokens override this.
+    /// @dev The test token `LikeFiatToken` overrides this.
     function _isSigned(address signer, bytes32 digest, bytes calldata signature)
         internal
         view

@@ -50,7 +50,7 @@ const COUNTED: { [T in TableName]?: (row: Row<T>) => Partial<MarketCounts> } = {
     status === "held" ? { escrowsHeld: 1, heldAmount: amount } : { escrowsHeld: 0, heldAmount: 0n },
 };
 
-/** What an event's changes add to the counts; null if they add nothing. */
+/** What the changes of one or more events add to the counts; null if they add nothing. */
 export function marketCountsOf(changes: readonly RowChange[]): MarketCounts | null {
   let sum = NO_COUNTS;
   for (const { table, before, after } of changes) {

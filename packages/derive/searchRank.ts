@@ -20,7 +20,7 @@ const MAX_DIGITS = 31;
  * The published ranking, as a number: a lower number comes first. A higher tier comes first, then a higher success rate
  * in whole percent (agents without a rate come last), then more digits in the weighted count of hires. Rates are cut
  * from their published nine decimals, or for agents with private metrics from the published bucket. So a search shows
- * no more of such agents than their page.
+ * nothing of these agents that their pages do not show.
  */
 export function searchRankOf(agent: Figures): SearchRank {
   const isPrivate = agent.privateListings > 0;

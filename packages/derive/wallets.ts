@@ -29,7 +29,7 @@ export function saveWallets(context: ApplyContext): void {
   }
 }
 
-/** Hubs (exchanges, bridges, faucets) and escrows are never agents, fund nobody and hire nobody. */
+/** Hubs (exchanges, bridges, faucets) and escrows never count as agents, as funders or as buyers. */
 export function isHubOrEscrow(context: ApplyContext, address: string): boolean {
   return (openWallet(context, address).row?.kind ?? null) !== null;
 }

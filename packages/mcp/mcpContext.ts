@@ -12,7 +12,7 @@ import type { LocalAccount, PublicClient } from "viem";
 import type { HireDesk } from "./hireDesk.ts";
 import type { ResumeDesk } from "./resumeDesk.ts";
 
-/** An agent's wallet and what it may spend. */
+/** An agent's wallet. {@link SpendCap} limits what it may spend. */
 export type McpWallet = { account: LocalAccount; address: Address };
 
 /** The spending cap that the operator set. Amounts are in atomic units. */
@@ -53,8 +53,8 @@ export type McpContext = {
   devMode: boolean;
   fetch: Fetch;
   /**
-   * Reads the chain. It says who writes a ledger if the ledger's id does not say so. If absent, such proofs are
-   * refused.
+   * Reads the chain. If a ledger's id does not show its writer, the chain says who writes the ledger. Without the chain
+   * the tools refuse proofs of such a ledger.
    */
   chain: PublicClient | undefined;
   /** Sends requests to sellers, which are strangers. */

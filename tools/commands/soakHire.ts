@@ -7,7 +7,7 @@ export function registerSoakHire(program: Command): void {
   program
     .command("soak-hire")
     .description(
-      "Hire at random in both modes with faults injected, and check that no unit of money appears or disappears.",
+      "Hire at random, by direct payment and by escrow, with faults injected, and check that no unit of money appears or disappears.",
     )
     .option("--hires <count>", "how many hires", wholeNumber("--hires"), 1_000)
     .option(

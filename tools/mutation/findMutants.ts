@@ -41,7 +41,8 @@ const OTHER_PARTY: Record<string, string> = {
  * Every mutant of one source file, in the order of the file: operators, conditions replaced by true or false,
  * statements and modifiers left out, constants, members of enums, addresses, and the {@link meaningfulChanges}.
  *
- * @param ast solc's syntax tree of it, analysed (`stopAfter` not set)
+ * @param ast solc's syntax tree of the file, with types. Compile without solc's setting `stopAfter`: a tree of a file that
+ * was only parsed has no types
  */
 export function findMutants(file: string, source: string, ast: AstNode): Mutant[] {
   const bytes = Buffer.from(source);
@@ -165,7 +166,7 @@ function literal(node: AstNode, original: string): string[] {
   if (node.kind === "bool") return [original === "true" ? "false" : "true"];
   if (node.kind === "string") return [`${original.slice(0, -1)}x"`];
   if (node.kind !== "number") return [];
-  // An address or a hash in one literal has no arithmetic: change its last digit.
+  // A long literal is an address or a hash. With `+ 1` it would not compile, so its last digit changes.
   if (/^0x/.test(original) && original.length > 18) {
     return [`${original.slice(0, -1)}${original.endsWith("1") ? "2" : "1"}`];
   }

@@ -18,7 +18,7 @@ export type DayRates = {
 
 export type RateHistory = { from: string; to: string; window_days: number; days: DayRates[] };
 
-/** The window has the same length as that of the published rates. */
+/** The published rates have a window of the same length. */
 export const WINDOW_DAYS = 30;
 
 /**

@@ -31,13 +31,14 @@ export type GraphNode = {
   agent: Row<"agent"> | null;
 };
 
-/** Agents that one funder's money put into one cluster. If they are many, only the first are named. */
+/** Agents that one funder's money put into one cluster. If they are many, `members` has only the first ones. */
 export type GraphSignal = {
   id: string;
   signal: string;
   funder: string;
   members: string[];
   memberCount: number;
+  /** Whether the signal was dropped, because its funder was published as a hub later. */
   dropped: boolean;
 };
 
@@ -74,10 +75,10 @@ const NAME_BYTES = 43;
 
 /**
  * A cluster with the evidence for its signals. It has the members, and the wallets whose money reached them in at
- * most three transfers. It also has these transfers, and the tripped signals. The number of SQL statements does not
- * grow with the members.
+ * most three transfers. It also has these transfers, and the tripped signals. A cluster of similar listings has only
+ * its members. The number of SQL statements does not grow with the members.
  *
- * @param most the most members that are read, at most {@link GRAPH_LIMITS}
+ * @param most how many members are read at most. A number above the limit in {@link GRAPH_LIMITS} counts as this limit
  */
 export async function clusterGraph(
   db: Database,

@@ -19,7 +19,7 @@ export function recordsByHash(db: Database, hashes: readonly string[]): Promise<
   );
 }
 
-/** The valid records of a type, the last loaded first. `final`: only those of final blocks. */
+/** The valid records of a type, the last loaded first. `final`: only records in final blocks. */
 export function validRecords(type: string, { final = false } = {}): RowList<Row<"record">> {
   const { record } = schema;
   const isFinal = sql`${record.block} <= (SELECT ${FINAL_BLOCK} FROM _ponder_checkpoint LIMIT 1)`;

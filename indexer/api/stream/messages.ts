@@ -6,7 +6,7 @@ import { type KeyedTable, type RowOf, rowsById } from "../rows/rowsById.ts";
 import type { TimelineRow } from "../rows/timeline.ts";
 import { weightOf } from "../weightOf.ts";
 
-/** A moment as it is sent: `text` is the JSON, made once for all clients. */
+/** The message of a row of the timeline. `text` is its JSON, which is made once for all clients. */
 export type StreamMessage = Pick<TimelineRow, "position" | "kind" | "subject" | "agent" | "counterpart"> & {
   text: string;
 };
@@ -33,8 +33,8 @@ export function topicOf({ kind }: Pick<TimelineRow, "kind">): Topic | undefined 
 }
 
 /**
- * The messages of timeline rows, in their order. It makes one look-up for each kind of message. A row that no
- * longer exists is left out.
+ * The messages of timeline rows, in their order. Each kind of message takes one look-up, and steps of SLAs take two. A
+ * row whose subject no longer exists is left out.
  */
 export async function messagesOf(db: Database, rows: TimelineRow[]): Promise<StreamMessage[]> {
   const find = async <Name extends KeyedTable>(

@@ -20,7 +20,7 @@ export type RowDatabase = {
   logEvents(events: { position: string; event: DeriveEvent }[]): Promise<void>;
   /** Whether an event is in the log, either as the payment that it became or at its own position. */
   isLogged(event: LoggedEvent): Promise<boolean>;
-  /** Called once, before the first event. */
+  /** Called before events are applied, and again each time, until the first event is in the log. */
   begin(): Promise<void>;
 };
 
@@ -57,7 +57,7 @@ export class Projector {
   }
 
   /**
-   * The rows before an event, for `run`.
+   * The rows as they are before an event. Read them inside {@link LoadedRows.run}.
    *
    * @param block the hash of its block; "" for the parameters, which have none
    */
@@ -73,8 +73,10 @@ export class Projector {
    *
    * @param events later than any that was applied before, unless the database went back
    * @param block the hash of their block; "" for the parameters, which have none
-   * @param read reads the past, when the log has only the transfers that matter; then all lines are stored unchanged
-   * @param isLast whether the events after one with these changes must wait; then `each` is shorter than `events`
+   * @param read reads earlier transfers from the chain, if the log has only the transfers that matter. Then every line
+   * is stored as it is, also a transfer that became a payment. Null if the log has all transfers
+   * @param isLast gets the changes of each event. If it returns true, the events after this one are not applied, and
+   * `each` may be shorter than `events`
    */
   async apply(
     database: RowDatabase,
@@ -91,11 +93,12 @@ export class Projector {
     const run = <T>(work: () => T) => rows.run(work);
     const transaction = new Transaction(rows);
     const each: (readonly RowChange[])[] = [];
-    // One by one: a call takes some 120,000 arguments at most, and an event may need more lines of the past.
     const logged: DeriveEvent[] = [];
     for (const event of events) {
       let own = new Transaction(transaction);
       if (read !== null) {
+        // This pushes one line at a time. An event may need more than 120,000 lines of the past, and one call cannot take
+        // so many arguments.
         for (const line of await applyRelevant(own, event, read, options, run)) logged.push(line);
       } else {
         await run(() => {
@@ -124,9 +127,9 @@ export class Projector {
   }
 
   /**
-   * Forgets the cached rows, unless the last applied event is still in the log before the next event. If the
-   * database went back, the same events come again, so the next event is not later than the last one. After a
-   * reorganization the next event may be later, but then the last one is no longer in the log.
+   * Forgets the cached rows if the database went back. Two things show this. The next event is not later than the event
+   * that was applied last, because the same events come again. Or the event that was applied last is no longer in the
+   * log, because a reorganization removed it.
    */
   async #checkPast(database: RowDatabase, position: string, block: string): Promise<void> {
     if (this.#last === null) {
@@ -142,7 +145,7 @@ export class Projector {
   }
 
   /**
-   * The number of times that the database went back. Everything that was read from its rows before is then
+   * A count that grows whenever the database went back. Everything that was read from its rows before is then
    * invalid.
    */
   get forgotten(): number {

@@ -84,7 +84,7 @@ export const imageGenerateIllustrationSvg = defineCapability({
       test: (context) => {
         const { visible: all, outside, steps } = contentsOf(context);
         const visible = all - outside;
-        // One path can be a whole drawing, and the buyer may want no more of them. A drawing may have one colour.
+        // One path can be a whole drawing, and the buyer may allow fewer than three. A drawing may have one colour.
         const isAllowedWhole = steps > 0 && visible >= (context.input.max_paths ?? 3);
         const isEnough = visible >= 3 || isAllowedWhole || steps >= MANY_STEPS;
         return isEnough ? undefined : `has ${visible} shapes`;

@@ -1,6 +1,9 @@
 import type { ColumnKind } from "../columnKind.ts";
 
-/** The rows of what settlement says of agents' proposals (see `../tables.ts`). Shares are whole numbers of 10⁻⁹. */
+/**
+ * The tables for the results of agents' proposals, as settlement reports them (see `../tables.ts`). A share is stored
+ * as a whole number of billionths: 500,000,000 means one half.
+ */
 export const settlementTrustTables = {
   /** One row for each agent that a record of outcomes names, even if it is not an agent of SHP. */
   settlementTrust: {
@@ -28,6 +31,9 @@ export const settlementTrustTables = {
     /** The last hour that a record reported for it, unix seconds / 3600. */
     lastHour: "number",
   },
-  /** The parts of hours that were reported, `<ledger>/<hour>/<part>`. */
+  /**
+   * Which parts were reported: `<ledger>/<hour>/<part>`. The report of an hour can have several records, which are
+   * called its parts.
+   */
   outcomesTold: { id: "text" },
 } as const satisfies Record<string, Record<string, ColumnKind>>;

@@ -7,11 +7,10 @@ import type { McpContext } from "../mcpContext.ts";
 import { plainFigures, plainName, strangersText, strangersTextSchema } from "../strangersText.ts";
 import { answering } from "../toolResult.ts";
 
-/**
- * How long one request waits for the task, and how long the dispatcher then may take to answer, in
- * milliseconds.
- */
+/** How long the dispatcher waits for the task before it answers, in milliseconds. */
 const WAIT_MS = 45_000;
+
+/** The time limit of the whole request in milliseconds. It includes `WAIT_MS`. */
 const ANSWER_MS = 60_000;
 
 /** The tool that gives a task to the operator's models and settles the result (swarm.at §6). */

@@ -13,7 +13,7 @@ export const auditRoundSchema = z.int().min(1, "must be 1 or more").max(MAX_AUDI
 
 /**
  * The body of an `audit_verdict`: what an assigned auditor found (SHP §8.3.1). `params_hash` and `result_hash` say
- * which bytes it judged: those of the receipt.
+ * which bytes it judged. They are the same as in the receipt.
  */
 const auditVerdictFields = {
   hire: auditedHireSchema,

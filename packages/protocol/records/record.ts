@@ -20,7 +20,7 @@ import type { LedgerName } from "./ledgerName.ts";
 /** A statement by `signer`; `body` is kept exactly as it was signed. */
 export type SignedRecord = { type: string; body: RecordBody; signer: Address; signature: Hex };
 
-/** The form of a record type's name. The reader knows which types exist. */
+/** The form of a record type's name. A name that has this form may still be no known type. */
 const RECORD_TYPE = /^[a-z][a-z0-9_.-]{0,63}$/;
 
 /** keccak256 of the UTF-8 canonical body: the 32 bytes a wallet signs as a message. */
@@ -68,7 +68,7 @@ export async function signRecord(statement: Statement & RecordSigner): Promise<S
  * spelling.
  *
  * @param recover how the key is recovered: in plain JavaScript unless the caller has something faster
- * @throws InvalidInputError naming `field` when these bytes are no such signature
+ * @throws InvalidInputError naming `field` when `signature` has another form or is not a valid signature
  */
 export function recoverBodySigner(
   body: RecordBody,
@@ -83,7 +83,7 @@ export function recoverBodySigner(
  * The wallet key that signed a body; null when none did. Never throws. It cannot check ERC-1271 wallets.
  *
  * @param recover how the key is recovered: in plain JavaScript unless the caller has something faster
- * @param key leave this out of the body: it is the field in which the body itself holds the signature
+ * @param key the field of the body that holds this signature, if the body has one. The signature does not cover it
  */
 export function signerOf(
   body: RecordBody,

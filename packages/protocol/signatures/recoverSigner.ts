@@ -16,7 +16,7 @@ const HALF_ORDER = hexToBytes("7fffffffffffffffffffffffffffffff5d576e7357a4501dd
  *
  * @param hash what was signed, as `ecrecover` is given it
  * @param recover how the key is recovered: in plain JavaScript unless the caller has something faster
- * @throws InvalidInputError naming `field` when these bytes are no such signature
+ * @throws InvalidInputError naming `field` when `signature` has another form or is not a valid signature
  */
 export function recoverSigner(
   hash: Uint8Array,

@@ -19,7 +19,7 @@ const OWN_ADDRESSES = new Set(["127.0.0.1", "0:0:0:0"]);
 
 /**
  * The number of new connections that an address may open in one moment, and the number that it earns with each
- * second. A client that opens a connection for each request stays below this limit: its points pay for no more. Above
+ * second. A client that opens a connection for each request stays below this limit: it has no points for more. Above
  * the limit Node closes a connection before it makes any object for it. That costs a quarter of the usual work. A
  * process cannot do better, because the kernel has already accepted the connection.
  */

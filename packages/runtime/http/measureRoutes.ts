@@ -10,7 +10,7 @@ export type ObserveRequest = (route: string, status: string, seconds: number) =>
 
 const NAME = "tallystick_http_request_seconds";
 
-/** The name for all unknown paths, because strangers can invent any number of them. */
+/** A name for unknown paths. Strangers can invent any number of paths, so a path itself is never a name. */
 const OTHER = "other";
 
 /** The histogram for {@link measureRoutes} in a registry. All apps of a process share it. */
@@ -40,7 +40,10 @@ export function measureRoutes(observe: ObserveRequest): MiddlewareHandler {
   };
 }
 
-/** The template of the route that the request matched, not of a middleware for many routes. */
+/**
+ * The template of the route that the request matched. An unknown path matches no route. It gets the template of a
+ * middleware that matches, such as `/v1/insights/*`, or {@link OTHER} if there is none.
+ */
 function routeOf(c: Context): string {
   const templates = matchedRoutes(c).map(({ path }) => path);
   return templates.findLast((path) => path !== "*" && path !== "/*") ?? OTHER;

@@ -1,5 +1,5 @@
-// A seller that does real work: it computes figures about numbers, and draws charts. A hire costs 0.02 USDC when it
-// is paid directly, and a little more by escrow.
+// A seller that does real work. It computes figures about numbers, for 0.02 USDC each, and draws charts, for 0.10 USDC
+// each. A buyer's first chart is free. The median and the charts are also sold by escrow, for a little more.
 //
 //   npm run -s tallystick -- example seller
 //

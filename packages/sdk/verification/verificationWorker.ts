@@ -1,9 +1,8 @@
+// The program of a worker, in Node and in browsers. It first sends `"ready"`. Then it answers every job with
+// `{verification}` or with `{error, code}`. An answer does not say to which job it belongs, so send one job at a time.
 import { runVerification, type VerificationJob } from "./verificationJob.ts";
 
-/**
- * The program of a worker, in Node and in browsers. It answers every job with its verification, or with
- * `{error, code}`.
- */
+/** The side of the worker's connection that this program uses. */
 type Port = {
   postMessage: (message: unknown) => void;
   onMessage: (listener: (job: VerificationJob) => void) => void;

@@ -2,8 +2,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 /**
- * A dialogue over the page. It begins with its heading, so that a reader reads its text before its buttons. Escape
- * closes it. Until then the page behind it cannot be used.
+ * A dialogue over the page. At the start its heading has the focus, so that a screen reader reads the dialogue's text
+ * before its buttons. Escape closes the dialogue. Until then the page behind it cannot be used.
  */
 export function Sheet(props: { title: string; onClose: () => void; children: ComponentChildren }) {
   const { title, onClose, children } = props;

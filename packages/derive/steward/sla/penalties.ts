@@ -74,8 +74,8 @@ export function liftPenalty(context: ApplyContext, breach: Row<"breach">): void 
 }
 
 /**
- * The factor that remains of the score after all breaches whose effect is not over: Π(1 − amount·(30 −
- * g)/30), with g good days.
+ * The share of the score that remains after penalties. Each confirmed breach that reduces the score multiplies this
+ * share by 1 − amount·(30 − g)/30, where g is the breach's number of good days, at most 30.
  */
 export function scoreLeft(breaches: readonly Row<"breach">[]): Rational {
   let left = ONE;
