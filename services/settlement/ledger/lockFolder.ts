@@ -28,7 +28,7 @@ async function openLock(folder: string): Promise<FileHandle> {
     throw new TallystickError({
       code: "ledger_unavailable",
       message: `The ledger's folder cannot be written: ${(cause as Error).message}.`,
-      hint: "Check its permissions and the file system, or set LEDGER_DIR. To read a ledger: tallystick verify-ledger FILE.",
+      hint: "Check its permissions and the file system, or name another folder (LEDGER_DIR, MIRROR_DIR). To read a ledger: tallystick verify-ledger FILE.",
       cause,
     });
   }
