@@ -5,8 +5,8 @@
 const [MAX_LIST, MAX_DEPTH] = [20_000, 64];
 
 /**
- * Whether a page can draw an answer. A longer list would freeze the tab, and a value with more levels would overflow
- * the stack.
+ * Whether a page can draw an answer. Without these limits a very long list could freeze the tab, and a value with very
+ * many levels could overflow the stack.
  */
 export function isBounded(json: unknown): boolean {
   let level: unknown[] = [json];

@@ -5,7 +5,10 @@ import { exclusively, readText, root } from "./checkout.mjs";
 import { runQuietly, withNodeFirst } from "./run.mjs";
 import { BootstrapError, say } from "./say.mjs";
 
-/** The commands that need compiled contracts, and the contracts that they deploy. (`npm test` builds all contracts as one of its steps.) */
+/**
+ * The commands before which the bootstrap compiles contracts, and the contracts that these commands deploy. (`npm test`
+ * builds all contracts as one of its steps.)
+ */
 export const NEED_CONTRACTS = ["demo", "deploy", "bench-index", "soak-index", "check-portal"];
 const DEPLOYED = [
   "contracts/HireEscrow.sol",

@@ -11,12 +11,15 @@ export type LookAgainParameters = {
   signal: AbortSignal;
 };
 
-/** How long the database may be unreachable at a time, in milliseconds. It may restart, or be replaced. */
+/**
+ * The longest time in which every attempt may fail for a reason that passes, in milliseconds. In this time a database
+ * can restart, or be replaced.
+ */
 const AWAY_MS = 120_000;
 
 /**
- * Calls `look` again and again until it returns something other than undefined. An error ends the wait,
- * except when the database cannot be reached for a while, or another process holds a lock.
+ * Calls `look` again and again until it returns something other than undefined. The wait also goes on if the database
+ * cannot be reached, or if another process holds a lock, but for two minutes at most. Any other error ends the wait.
  *
  * @throws what `look` throws; TallystickError `wait_timeout`; the signal's reason when aborted
  */

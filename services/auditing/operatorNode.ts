@@ -36,7 +36,7 @@ export type AuditorAccount = { auditor: Address; accrued: bigint; paid: bigint }
 /** An escrow of a rolled back hire. */
 export type RolledBackEscrow = { id: Hex; escrow: Address; hire: Hire };
 
-/** A hire that two auditors found bad, and that waits for its operator's decision. */
+/** A hire whose audit failed, and that waits for its operator's decision. */
 export type ChallengedHire = { hire: string; seller: Address; capability: string | null; time: number };
 
 /** The questions of an operator's process to a node. The answers have the state of the last tick. */

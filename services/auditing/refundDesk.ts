@@ -44,8 +44,8 @@ export function createRefundDesk({ arbiter, network, escrows, sender, log }: Ref
   return {
     /**
      * @param rolledBack escrows of hires whose rollback is final
-     * @param auditArbiters the arbiters in the node's parameters: a refund by any other account would count as a dispute between
-     * the two sides
+     * @param auditArbiters the arbiters in the node's parameters. A refund by another arbiter would count as a dispute
+     * between buyer and seller, and not as the result of an audit
      * @returns how many were refunded
      */
     round: async (

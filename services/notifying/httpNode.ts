@@ -13,9 +13,10 @@ import type { BreachStep, NotifierNode, Subscription } from "./notifierNode.ts";
 const PAGE = 100;
 
 /**
- * A round stops reading after so many steps, or so many answers. The next round reads the rest. All steps of the first
- * block are read in one round, because the next round would begin with the same block. So `MAX_STEPS` is no limit for
- * this block. If this block has more than `MAX_PAGES` pages, the round fails.
+ * A round stops reading after so many steps, or so many answers. The next round reads the rest. If a round stopped in
+ * its first block, the next round would begin with this block again, and no round would ever get further. So a round
+ * reads the first block to its end, even beyond `MAX_STEPS`. If the first block has more than `MAX_PAGES` pages, the
+ * round fails.
  */
 const MAX_STEPS = 5_000;
 const MAX_PAGES = 1_000;
@@ -99,7 +100,7 @@ export function createHttpNode(parameters: {
   };
 }
 
-/** A page of steps. The form has the block of a step, and the keys that a notice has too. */
+/** A page of steps. A step has the number of its block. Its other keys are keys of a notice. */
 const stepsPageForm = z.object({
   steps: z
     .array(

@@ -51,7 +51,7 @@ const CHECKPOINT_MS = 900;
  */
 const STATIC_LOG_MS = 2_000;
 
-/** How long a start waits for the chain, in milliseconds. After that the service answers reads. */
+/** How long a start waits for the chain, and then again for the witnesses, in milliseconds. Then the start goes on. */
 const FIRST_LOOK_MS = 5_000;
 
 /** How long the service waits for a round of anchoring when it stops, in milliseconds. */
@@ -59,7 +59,7 @@ const ANCHOR_GRACE_MS = 2_000;
 
 /**
  * Compares the ledger with what was signed last and with the chain. Then makes the first checkpoint, if nothing
- * contradicts the ledger, and asks the witnesses. `start` of the result does everything later.
+ * contradicts the ledger, and asks the witnesses. `start` of the result begins the regular checkpoints and anchors.
  */
 export async function openSigning(parameters: OpenSigningParameters): Promise<Signing> {
   const { config, folder, ledger, gate, log } = parameters;
@@ -121,7 +121,7 @@ export async function openSigning(parameters: OpenSigningParameters): Promise<Si
   );
   gate.onChange(() => {
     checkpointClock.want();
-    // Only an answer of the chain can open the gate again.
+    // The chain may be the reason. Then only its answer opens the gate again, so the next round starts now.
     if (gate.refusal) anchorer?.wake();
   });
   return {
@@ -151,8 +151,8 @@ export async function openSigning(parameters: OpenSigningParameters): Promise<Si
 }
 
 /**
- * Writes down that this machine has signed nothing of a ledger. A stand-by machine needs this before it
- * copies the ledger of another machine.
+ * Writes down that this machine has signed nothing of a ledger, if the ledger is empty here and nothing was written
+ * down yet. A stand-by machine needs this before it copies the ledger of another machine.
  */
 export async function beginSigned({
   config,
@@ -205,8 +205,8 @@ async function openStaticLog(
 }
 
 /**
- * Asks the witnesses before anything is written, because a copy that is older than what they have seen must
- * not be written.
+ * Asks the witnesses before the service writes anything. If they have seen more entries than this copy of the ledger
+ * has, the copy is old, and nothing may be added to it.
  */
 async function firstAnswers(witnesses: Witnesses, checkpoints: Checkpoints, gate: LedgerGate): Promise<void> {
   if (!gate.maySign) return;

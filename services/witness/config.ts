@@ -67,7 +67,10 @@ export function readWitnessConfig(environment: Environment): WitnessConfig {
   };
 }
 
-/** The `log` lines of a policy in C2SP's form. A witness asks nobody else, so other lines mean nothing here. */
+/**
+ * The keys in the `log` lines of a policy in C2SP's form. Its other lines must have the right form too, but they do not
+ * matter here: they say which other witnesses must cosign, and a witness asks no other witness.
+ */
 function readLogs(file: string): NoteVerifierKey[] {
   let text: string;
   try {

@@ -11,7 +11,8 @@ type Line = Pick<Property, "contract" | "claim"> &
   ProofResult & { bugs: ({ what: string; found: boolean } & Pick<ProofResult, "verdicts" | "ms">)[] };
 
 /**
- * Proves and prints; the exit code is 0 when every property is proved and each proof fails with every inserted fault.
+ * Proves the chosen properties and prints the results. Each proof is also tried on the code with each of its inserted
+ * faults. The exit code is 0 if every property is proved and the code with a fault is never proved.
  */
 export async function prove(chosen: Property[], explored: boolean, json: boolean): Promise<number> {
   const solver = await openSolver();
@@ -36,7 +37,7 @@ export async function prove(chosen: Property[], explored: boolean, json: boolean
   return lines.every(({ proved, bugs }) => proved && bugs.every(({ found }) => found)) ? 0 : 1;
 }
 
-/** Explores the whole escrow, and the escrow with each of the inserted faults. */
+/** Explores the escrow as it is deployed, and then once with each of the inserted faults. */
 async function exploreAll(json: boolean): Promise<Line> {
   const { name, claim, bugs } = exploration;
   const look = async (initCode: string) => {

@@ -1,7 +1,10 @@
-/** Why a task ended without an entry of its own. */
+/** The status of a task whose work was not accepted, and is not held for review. */
 export type Unsettled = "REJECTED" | "FAILED" | "BUDGET" | "CANCELLED" | "EXPIRED";
 
-/** The outcome of a task. `cost_usd` is everything that was spent on it, `calls` the number of requests to models. */
+/**
+ * The outcome of a task. `cost_usd` is everything that was spent on it. `calls` is the number of requests to models,
+ * without those that a busy vendor refused.
+ */
 export type Outcome = {
   task_id: string;
   cost_usd: string;
@@ -15,7 +18,9 @@ export type Outcome = {
   | { status: "VALIDATED"; answer: unknown }
 );
 
-/** How a task ended that has no entry of its own. */
+/**
+ * The end of a task whose work was not accepted, or is held for review. Such a task gets a closing entry.
+ */
 export type Unfinished =
   | { status: "ESCROWED"; reason: string; held: string; divergence: number }
   | { status: Unsettled; reason: string };

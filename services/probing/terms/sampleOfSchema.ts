@@ -1,6 +1,6 @@
 import type { JsonSchema } from "tallystick-capabilities/schemaType";
 
-/** The depth limit of a sample. Deeper parts are left out, and then the sample does not fit. */
+/** The depth limit of a sample. Deeper parts are null, and then the sample usually does not fit. */
 const MAX_DEPTH = 8;
 
 /** The most items and characters of one value. */
@@ -54,7 +54,7 @@ function sampleOf(schema: unknown, depth: number, room: Room): unknown {
   }
 }
 
-/** A value that the schema names. */
+/** Takes the length of a value from what is left. Returns the value, or null if too little is left. */
 function given(value: unknown, room: Room): unknown {
   room.left -= JSON.stringify(value)?.length ?? 0;
   return room.left < 0 ? null : value;

@@ -14,9 +14,9 @@ export type WaitForTurnParameters = {
   store: SharedStore;
   leaseMs: number;
   log: Log;
-  /** Called when it has to wait, and whenever the reason changes. */
+  /** Called with the reason after every attempt that did not succeed. */
   onState: (state: StandbyState) => void;
-  /** Whether this process could write if it had the lease, as far as it can know before. */
+  /** Whether this process could write if it had the lease. It answers by what is known without the lease. */
   isAble: () => Promise<boolean>;
   /** Ends the waiting. */
   signal: AbortSignal;

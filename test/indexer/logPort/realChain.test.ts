@@ -65,7 +65,7 @@ describe("the log port on a real chain", () => {
       .filter((transfer) => wallets.includes(transfer[side]))
       .map(({ block, log, from, to, value, tx }) => ({ block, log, from, to, value, tx }));
 
-  it("gives the logs of the chain, of final blocks by topics and of the other blocks by their hashes", async () => {
+  it("gives the chain's logs: it reads final blocks by topics, and other blocks by their hashes", async () => {
     for (const more of [{}, { finalityBlocks: 6 }, { finalityBlocks: 6, batch: 1, maxBlocks: 3 }]) {
       const source = open(more);
       const [range, some] = [await whole(), [bob.address, carol.address]];

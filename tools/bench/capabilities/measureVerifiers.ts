@@ -6,10 +6,10 @@ import { readSamples, type Sample } from "../../samples/readSamples.ts";
 export type VerifierFigures = {
   id: string;
   checks: number;
-  /** Good samples accepted, of how many. */
+  /** How many good samples were accepted, and how many there are. */
   accepted: number;
   good: number;
-  /** Damaged samples refused, of how many. */
+  /** How many damaged samples were refused, and how many there are. */
   refused: number;
   damaged: number;
   /** The slowest sample, by the best of its runs, in milliseconds of wall time. */

@@ -6,8 +6,9 @@ import { MemoryStore } from "tallystick-derive/memoryStore";
 import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
 import { readWholeLines } from "../../../scripts/eventLog/readWholeLines.ts";
 
-// Derives a log with trusted signatures, and measures each event by itself, which makes the whole slower. For each kind of event it
-// prints the median time, in which other work of the machine does not show, and the sum of the times. Argument: FILE.
+// Derives a log without checking its signatures, and measures each event by itself. This makes the whole run slower.
+// For each kind of event it prints the median time and the sum of the times. Other work of the machine does not show in
+// the median. Argument: FILE; without it, standard input.
 const [file = "-"] = process.argv.slice(2);
 const store = new MemoryStore();
 const notes = openNotes(store);
