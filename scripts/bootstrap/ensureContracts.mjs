@@ -9,12 +9,13 @@ import { BootstrapError, say } from "./say.mjs";
  * The commands before which the bootstrap compiles contracts, and the contracts that these commands deploy. (`npm test`
  * builds all contracts as one of its steps.)
  */
-export const NEED_CONTRACTS = ["demo", "deploy", "bench-index", "soak-index", "check-portal"];
+export const NEED_CONTRACTS = ["demo", "deploy", "bench-index", "soak-index", "check-portal", "prove"];
 const DEPLOYED = [
   "contracts/HireEscrow.sol",
   "contracts/AnchoredLedger.sol",
   "contracts/test/TestUSDC.sol",
   "contracts/test/TransferEmitter.sol",
+  "contracts/test/exploration/Explorer.sol",
 ];
 
 /** Compiles the contracts if their sources, the compiler's settings or the dependencies changed since the last time.
