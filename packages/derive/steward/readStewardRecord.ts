@@ -70,6 +70,6 @@ function readEndorsement(context: ApplyContext, event: RecordEvent): Reading {
     ? typeof event.body.agent_signature === "string"
     : checkEndorsedSignature(event.body, agent, context.recover);
   if (body.revoked !== true && !isAgreed)
-    return `body.agent_signature is not ${agent}'s over the body without it`;
+    return `body.agent_signature must be ${agent}'s signature over the body without this field`;
   return () => endorsementSettled(context, event, body);
 }

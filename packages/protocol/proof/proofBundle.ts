@@ -210,7 +210,7 @@ function checkLedger(
     throw new UnconfirmedWriterError(
       word.by === "contract"
         ? `The writer ${writer} is a contract, and only the chain says what it signed.`
-        : `The writer ${writer} is not the first one of the ledger, and only the chain shows that it came later.`,
+        : `The writer ${writer} is not the ledger's first writer, and only the chain shows whether it became the writer later.`,
     );
   }
   return { id, chainId, contract, firstWriter, guardian, writer, word, rests };

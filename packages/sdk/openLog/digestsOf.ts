@@ -15,7 +15,7 @@ const page = z.object({ digests: z.array(tick).max(5_000), next: count.nullable(
 export type TickDigest = z.infer<typeof tick>;
 
 /**
- * The digests of a node's final ticks in blocks [from, to], in order.
+ * The digests at the ticks in blocks [from, to], in order. A node gives only ticks that no reorganization can undo.
  *
  * @throws TallystickError `bad_answer`, and those of askNode
  */
@@ -35,7 +35,11 @@ export async function* digestsOf(
     const { digests, next }: z.infer<typeof page> = read.data;
     for (const it of digests) {
       if (it.block <= last.block || it.line <= last.line || (to !== undefined && it.block > to))
-        throw badAnswer(url, path, `has the tick of block ${it.block} where it cannot be`);
+        throw badAnswer(
+          url,
+          path,
+          `gives the tick of block ${it.block} out of order or outside of the range`,
+        );
       last = it;
       yield it;
     }

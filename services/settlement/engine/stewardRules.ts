@@ -39,7 +39,7 @@ const RULES = {
     if (revoked !== true && !checkEndorsedSignature(body, agent))
       issues.push({
         field: "body.agent_signature",
-        message: `must be ${agent}'s own over the body without it`,
+        message: `must be ${agent}'s signature over the body without this field`,
       });
     return issues;
   },

@@ -278,7 +278,7 @@ describe("endorsements", () => {
     endorse(log, wallet(88), AGENT);
     endorse(log, first, wallet(88));
     expect(await reasonsOf(log, "endorsement")).to.deep.equal([
-      `body.agent_signature is not ${AGENT}'s over the body without it`,
+      `body.agent_signature must be ${AGENT}'s signature over the body without this field`,
       `${wallet(88)} is no agent`,
       `${wallet(88)} is no agent`,
     ]);

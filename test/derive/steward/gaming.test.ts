@@ -79,7 +79,7 @@ describe("what an attack on the trust score costs", () => {
     expect(after.endorsements).to.equal(before.endorsements);
     const reasons = (await reasonsOf(log, "endorsement")).filter((it) => it !== null);
     expect(new Set(reasons)).to.deep.equal(
-      new Set([`body.agent_signature is not ${AGENT}'s over the body without it`]),
+      new Set([`body.agent_signature must be ${AGENT}'s signature over the body without this field`]),
     );
     expect(reasons.length).to.equal(395);
   });

@@ -216,7 +216,7 @@ describe("a proof bundle", () => {
       ],
       [
         () => verifyProofBundle(later),
-        `The writer ${next} is not the first one of the ledger, and only the chain shows that it came later.`,
+        `The writer ${next} is not the ledger's first writer, and only the chain shows whether it became the writer later.`,
         hint,
       ],
       [
