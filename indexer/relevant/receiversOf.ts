@@ -8,7 +8,7 @@ export type Receiver = {
   received: bigint;
   /** Whether the wallet bought something, or is an ancestor of a buyer. Then money that comes back to it matters. */
   isTraced: boolean;
-  /** Whether so many transfers reached the wallet that nobody funds it any more. */
+  /** Whether the wallet got too many transfers (`hubTransfers`), so that no later transfer counts as its funding. */
   isFull: boolean;
 };
 

@@ -53,9 +53,9 @@ export type HireFacts = Outcome &
   };
 
 /**
- * Counts a hire once. Registers both sides, then fixes the hire's weight: 1, or 1/cluster_size if both are in
- * one cluster at this position (SHP §4.5.3, §9.2). Returns false and counts nothing if one side is a hub or an
- * escrow, even if it was an agent before.
+ * Counts a hire. The caller must not count it again. Registers both sides, then fixes the hire's weight: 1, or
+ * 1/cluster_size if both are in one cluster at this position (SHP §4.5.3, §9.2). Returns false and counts nothing if
+ * one side is a hub or an escrow, even if it was an agent before.
  */
 export function countHire(context: ApplyContext, facts: HireFacts): boolean {
   if (!mayHire(context, facts)) return false;

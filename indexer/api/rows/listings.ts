@@ -19,7 +19,10 @@ const isPlatformEscrow = sql`${listing.paymentMode} LIKE 'platform\\_escrow:%'`;
 
 const ofState = (what: SQL) => sql`(SELECT ${what} FROM ${state} WHERE ${state.id} = ${STATE_ID})`;
 
-/** The condition that a listing agrees to audits by a followed operator and that this is in force. Never null. */
+/**
+ * The condition that hires of a listing can be audited now: its consent names an operator that this node follows, and the
+ * consent has begun. Never null.
+ */
 const isAudited = sql`coalesce(${listing.auditFrom} <= ${ofState(sql`${state.time}`)}
   AND jsonb_exists(${ofState(sql`${state.params}::jsonb -> 'audit' -> 'operators'`)}, ${listing.auditOperator}), false)`;
 
@@ -68,7 +71,7 @@ export function paysBy(mode: string): SQL {
   return mode === ANY_PLATFORM_ESCROW ? isPlatformEscrow : eq(listing.paymentMode, mode);
 }
 
-/** An agent's listings by capability and payment mode: those that are live, or all that it ever published. */
+/** An agent's listings, sorted by capability and payment mode: the live ones, or all that it ever published. */
 export function listingsOf(address: string, which: "live" | "all"): RowList<Row<"listing">> {
   return {
     table: listing,
@@ -108,8 +111,8 @@ const OFFER_ORDERS: Record<OfferOrder, Pick<RowList<unknown>, "order" | "directi
 };
 
 /**
- * Live listings in the order of an index. With a capability its own index is used, except for `newest`, which
- * reads all listings.
+ * Live listings in the order of an index. If `where` names a capability, only its part of the index is read. But
+ * `newest` always reads the listings of all capabilities.
  */
 export function offerList(where: OfferWhere, orderBy: OfferOrder): RowList<Row<"listing">> {
   const { capability, paymentMode, maxPriceUsdc, maxLatencyMs, minTrustTier } = where;
@@ -161,8 +164,8 @@ export type Match = {
 };
 
 /**
- * The requirements for a listing; null lets everything pass. Prices are atomic units. Rates are cut to whole
- * percent and tenths.
+ * The requirements for a listing; null lets everything pass. Prices are atomic units. `minPercent` is a success
+ * rate in whole percent, and `minTenths` is an average rating in tenths of a star.
  */
 export type ListingFilter = {
   capability: string;

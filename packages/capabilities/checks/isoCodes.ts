@@ -1,4 +1,4 @@
-/** Currencies by ISO 4217 that are in use. */
+/** The currencies of ISO 4217 that are in use, and two that ended in 2025: ANG and BGN. */
 export const CURRENCIES: ReadonlySet<string> = new Set(
   (
     "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF " +

@@ -55,7 +55,7 @@ function hasWord(text: string): boolean {
   );
 }
 
-/** The checks of a weather reading, at any place in the output. */
+/** The checks of a weather reading. `readingOf` finds the reading in the output. */
 function readingChecks<Output>(readingOf: (output: Output) => Reading): {
   [name: string]: Check<Asked, Output>;
 } {
@@ -222,7 +222,7 @@ export const dataLookupWeatherText = defineCapability({
         if (found.length === 0) return "gives no temperature in degrees";
         const wrong = found.find((match) => !mayBeTemperature(match) && unitOf(match) !== undefined);
         if (wrong) return `${wrong[0]} is impossible`;
-        // Other degrees are the direction of the wind, or a place.
+        // Degrees without a unit may also be the direction of the wind, or coordinates.
         return found.some(mayBeTemperature) ? undefined : `${found[0]?.[0]} is impossible`;
       },
     },

@@ -8,9 +8,10 @@ import { boundForm } from "./boundForm.ts";
 export const MAX_AUDIT_MODELS = 8;
 
 /**
- * The body of an `audit_judge`: the operator itself judges a round of a hire's audit, with the models that it names.
- * It may do so while the capability is in bootstrap mode and nobody can be assigned (SHP §8.3.4.2). Nodes show such a
- * verdict with `auditor_type: "operator-issued"`.
+ * The body of an `audit_judge`: the operator assigns a round of a hire's audit to itself, and names the models that
+ * judge. It may do so while the capability is in bootstrap mode, after a long time in which nobody else could be
+ * assigned (SHP §8.3.4.2). The verdict comes in a record of its own. Nodes show such an assignment with
+ * `auditor_type: "operator-issued"`.
  */
 const auditJudgeFields = {
   hire: auditedHireSchema,
@@ -26,7 +27,7 @@ const read = boundForm(auditJudgeFields);
 export type AuditJudge = ReturnType<typeof read>;
 
 /**
- * Reads the body of an operator's own assignment.
+ * Reads the body of a record by which an operator assigns a round to itself.
  *
  * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */

@@ -9,7 +9,10 @@ import { PROMPT_REFUSALS } from "./refuseRequest.ts";
 export const SOCKETS_PER_ADDRESS = 256;
 const MAX_SOCKETS = 4_000;
 
-/** The price of a connection, in points of its address's budget. It is lower than that of any request. */
+/**
+ * The price of a connection, in points of its address's budget. It is lower than the price of any request that is not
+ * free.
+ */
 const CONNECTION_POINTS = 0.2;
 
 /**
@@ -19,9 +22,9 @@ const OWN_ADDRESSES = new Set(["127.0.0.1", "0:0:0:0"]);
 
 /**
  * The number of new connections that an address may open in one moment, and the number that it earns with each
- * second. A client that opens a connection for each request stays below this limit: it has no points for more. Above
- * the limit Node closes a connection before it makes any object for it. That costs a quarter of the usual work. A
- * process cannot do better, because the kernel has already accepted the connection.
+ * second. A client that opens a connection for each request stays below this limit, because its points limit its
+ * requests to fewer. Above the limit Node closes a connection before it makes any object for it. That costs a quarter
+ * of the usual work. A process cannot do better, because the kernel has already accepted the connection.
  */
 const OPENED_AT_ONCE = 256;
 const OPENED_PER_SECOND = 100;
@@ -106,7 +109,10 @@ type WithBlockList = Server & { blockList?: BlockList };
 
 /** Drops connections of addresses that open too many in a short time, before a socket exists. */
 function dropTooMany(server: WithBlockList, atOnce: number, now: () => number): void {
-  /** When the connections of an address are paid for, in seconds: a leaky bucket. */
+  /**
+   * The time up to which the connections of an address have used what it earns, in seconds: a leaky bucket. Each
+   * connection moves the time forward.
+   */
   const paidAt = new Map<string, number>();
   const list = new BlockList();
   list.check = (remoteAddress) => {

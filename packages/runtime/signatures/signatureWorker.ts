@@ -1,5 +1,5 @@
-// A thread that reads signatures for SignatureThreads. It takes a list of [text, signature] and returns what
-// it read.
+// A thread that reads signatures for SignatureThreads. It gets a list of [text, signature] and answers with a
+// SignatureReading for each.
 import { parentPort } from "node:worker_threads";
 import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
 import { readSignatureHere } from "./readSignature.ts";

@@ -25,7 +25,7 @@ export type KeptDisclosures = {
 };
 
 /**
- * Keeps what was asked for and delivered for as long as auditors may ask.
+ * Keeps the requests and results of hires as long as auditors may ask for them.
  *
  * @param parameters.seconds how long; default {@link DISCLOSURE_SECONDS}
  * @param parameters.now milliseconds since 1970
@@ -44,7 +44,6 @@ export function keptDisclosures(parameters: {
     const today = Math.floor(now() / DAY_MS);
     // The day is in the key, so old work is found without reading anything large.
     for (const key of await store.keys("expiry")) {
-      // An agent that buys and sells may use one store for both. The seller's entries have another form.
       const [, day, hireId] = /^expiry\/(\d+)\.(0x[0-9a-f]{64})$/.exec(key) ?? [];
       if (day === undefined || Number(day) >= today) continue;
       await store.delete(`disclosure/${hireId}`);

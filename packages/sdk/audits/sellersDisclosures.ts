@@ -27,7 +27,10 @@ export async function sellersDisclosures(parameters: {
   seller: Address;
   listings: readonly Listing[];
   store: KeyValueStore;
-  /** Where the same agent keeps what it bought. Its copies are shown when a seller does not show its own. */
+  /**
+   * Where the same agent keeps the work that it bought. Auditors can get it here if the seller of that work does not
+   * show it.
+   */
   bought?: KeyValueStore | undefined;
   node?: Pick<AuditNode, "openOfSeller" | "openOfHire"> | undefined;
   baseUrl: string;
@@ -63,8 +66,8 @@ export async function sellersDisclosures(parameters: {
 }
 
 /**
- * The most look-ups of single hires at a time. They are needed because a node lists audits by seller, and not
- * by buyer.
+ * The most look-ups of single hires at a time. They find the audits that are not in the node's list of the seller's
+ * audits: those of hires that this agent bought, and those for which a full list has no room.
  */
 const MAX_LOOKUPS = 4;
 
