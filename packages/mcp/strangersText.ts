@@ -37,11 +37,18 @@ export function strangersText(value: unknown, offset = 0, limit = MAX_CHARACTERS
 
 /**
  * A stranger's words as part of an error message, on one line. As JSON they have no line breaks, so they
- * cannot look like our own lines.
+ * cannot look like our own lines. Other line separators, and characters that nobody sees, are written as escapes.
  */
 export function quoteStranger(value: unknown, limit = 700): string {
-  const json = (JSON.stringify(value) ?? "null").slice(0, limit);
+  const json = (JSON.stringify(value) ?? "null").replace(UNSEEN, escapeOf).slice(0, limit);
   return `From a stranger, not advice: ${json}`;
+}
+
+/** Characters that JSON leaves as they are: the last control characters, line separators and format characters. */
+const UNSEEN = /[\u007f-\u009f\p{Zl}\p{Zp}\p{Cf}]/gu;
+
+function escapeOf(character: string): string {
+  return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }
 
 /** Shortens a name or an id that somebody else chose, and makes it plain ASCII on one line. */
