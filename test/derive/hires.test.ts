@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { apply } from "tallystick-derive/apply";
 import type { DeriveEvent, RecordEvent } from "tallystick-derive/events";
 import { MemoryStore } from "tallystick-derive/memoryStore";
+import type { Address } from "tallystick-protocol/address";
 import { DAY, EventLog, HOUR, START, wallet } from "./eventLog.ts";
 
 const seller = wallet(1);
@@ -36,6 +37,32 @@ describe("direct hires", () => {
       const tx = log.transfer(buyer, seller, 500_000, { authorized: true });
       log.receipt(seller, buyer, { tx, ...change });
       expect(await sellerOf(log), JSON.stringify(change)).to.equal(undefined);
+    }
+  });
+
+  it("need a payment between exactly these sides, also if other addresses end with the same sixteen digits", async () => {
+    // A payment is found by these digits. Somebody who tries 2^32 keys finds two addresses with the same digits.
+    const near = (address: Address): Address => `0x${"e".repeat(24)}${address.slice(-16)}`;
+    const sides: [from: Address, to: Address][] = [
+      [near(buyer), seller],
+      [buyer, near(seller)],
+      [near(buyer), near(seller)],
+    ];
+    for (const [from, to] of sides) {
+      const receiptLast = new EventLog();
+      const tx = receiptLast.transfer(from, to, 500_000, { authorized: true });
+      receiptLast.receipt(seller, buyer, { tx });
+      expect(await sellerOf(receiptLast), "the receipt is last").to.equal(undefined);
+
+      const receiptFirst = new EventLog();
+      receiptFirst.receipt(seller, buyer, { tx });
+      receiptFirst.after(HOUR).transfer(from, to, 500_000, { authorized: true, tx });
+      expect(await sellerOf(receiptFirst), "the receipt is first").to.equal(undefined);
+
+      for (const log of [receiptLast, receiptFirst]) {
+        log.transfer(buyer, seller, 500_000, { authorized: true, tx });
+        expect((await sellerOf(log))?.last_30d_hire_count, "the real payment").to.equal(1);
+      }
     }
   });
 
