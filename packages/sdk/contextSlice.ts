@@ -1,7 +1,10 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { toBareHex } from "tallystick-protocol/hex";
-import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import { isLedgerHash } from "tallystick-protocol/ledger/entry";
+import * as z from "zod";
+import { readServiceAnswer } from "./readServiceAnswer.ts";
 import { type Fetch, requestService } from "./requestService.ts";
 
 /** What an agent may know for one task. */
@@ -39,19 +42,22 @@ export type FetchContextSliceParameters = {
   signal?: AbortSignal;
 };
 
+const answerForm = z.object({
+  slice: z.record(z.string(), z.unknown()),
+  /** In a header of the answer. */
+  parentHash: z.string().refine(isLedgerHash),
+});
+
 /**
  * Asks the service for a slice of its institutional rules and of the shared state, with the ledger's head at that
  * time.
  *
- * @throws ServiceError when the service refuses or cannot be reached
+ * @throws ServiceError when the service refuses or cannot be reached, and `unreadable_answer`
  */
 export async function fetchContextSlice(parameters: FetchContextSliceParameters): Promise<ContextSlice> {
   const { baseUrl, keywords = [], fetch, signal } = parameters;
   const query = new URLSearchParams({ keywords: keywords.join(",") });
   const { text, headers } = await requestService({ baseUrl, path: `/v1/context?${query}`, fetch, signal });
-  return {
-    slice: readForeignJson(text) as ContextSlice["slice"],
-    parentHash: headers.get("x-parent-hash") ?? "",
-    contextHash: toBareHex(sha256(utf8ToBytes(text))),
-  };
+  const answer = { slice: tryForeignJson(text), parentHash: headers.get("x-parent-hash") };
+  return { ...readServiceAnswer(answerForm, answer), contextHash: toBareHex(sha256(utf8ToBytes(text))) };
 }

@@ -2,9 +2,10 @@ import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import { isLedgerHash } from "tallystick-protocol/ledger/entry";
 import * as z from "zod";
 import { type ContextSlice, fetchContextSlice } from "./contextSlice.ts";
+import { listForm } from "./listForm.ts";
+import { readServiceAnswer } from "./readServiceAnswer.ts";
 import { readSettledEntry } from "./readSettledEntry.ts";
 import { type Fetch, requestService, ServiceError } from "./requestService.ts";
-import { unreadableAnswer } from "./unreadableAnswer.ts";
 
 /** An agent's proposal. `shadow` is the same task done by another model, see {@link shadowAudit}. */
 export type Draft = {
@@ -139,7 +140,7 @@ async function propose(
   };
   try {
     const { text } = await requestService({ baseUrl, path: "/v1/settle", apiKey, body, fetch });
-    return readAnswer(text);
+    return readServiceAnswer(answerForm, tryForeignJson(text));
   } catch (error) {
     if (!(error instanceof ServiceError) || !error.isUncertain) throw error;
     const { signal: _, ...unhurried } = parameters;
@@ -151,16 +152,16 @@ async function propose(
   }
 }
 
-/** @throws ServiceError `unreadable_answer` for what no settlement service says */
-function readAnswer(text: string): Answer {
-  const answer = Object(tryForeignJson(text));
-  const isKnown =
-    answer.status === "SETTLED"
-      ? isLedgerHash(answer.hash)
-      : ["REJECTED", "ESCROWED", "VALIDATED"].includes(answer.status);
-  if (!isKnown) throw unreadableAnswer();
-  return answer;
-}
+/** An entry of the ledger, and a held proposal. A held proposal is asked for by its id. */
+const entryFields = { hash: z.string().refine(isLedgerHash), index: z.int(), timestamp: z.number() };
+const heldFields = { id: z.string().max(128), divergence: z.number() };
+
+const answerForm = z.discriminatedUnion("status", [
+  z.object({ status: z.literal("SETTLED"), ...entryFields }),
+  z.object({ status: z.literal("REJECTED"), reason: z.string() }),
+  z.object({ status: z.literal("ESCROWED"), reason: z.string(), ...heldFields }),
+  z.object({ status: z.literal("VALIDATED"), mode: z.literal("sandbox") }),
+]);
 
 /**
  * Finds the outcome of a proposal whose answer was lost. If another entry has the proposal's parent, the proposal was
@@ -182,17 +183,8 @@ async function findAnswer(
 const MAX_LISTED = 100;
 
 const statusForm = z.object({
-  history: z
-    .array(
-      z.object({
-        parent_hash: z.string(),
-        hash: z.string().refine(isLedgerHash),
-        index: z.int(),
-        timestamp: z.number(),
-      }),
-    )
-    .max(MAX_LISTED),
-  held: z.array(z.object({ id: z.string().max(128), divergence: z.number() })),
+  history: listForm(z.object({ parent_hash: z.string(), ...entryFields }), MAX_LISTED),
+  held: z.array(z.object(heldFields)),
 });
 
 const reviewForm = z.object({ parent_hash: z.string() });
@@ -216,11 +208,8 @@ export async function findProposed(
   if (parents.length === 0) return undefined;
   const service = { baseUrl, fetch, signal };
   const read = async <Form extends z.ZodType>(form: Form, path: string, key?: string) => {
-    const answer = form.safeParse(
-      tryForeignJson((await requestService({ ...service, path, apiKey: key })).text),
-    );
-    if (!answer.success) throw unreadableAnswer(answer.error);
-    return answer.data;
+    const { text } = await requestService({ ...service, path, apiKey: key });
+    return readServiceAnswer(form, tryForeignJson(text));
   };
   const path = `/v1/status/${encodeURIComponent(taskId)}?limit=${MAX_LISTED}`;
   const { history, held } = await read(statusForm, path).catch((error): z.output<typeof statusForm> => {

@@ -276,6 +276,44 @@ describe("an agent's loop of settlement", () => {
     expect(reviews).to.equal(100);
   });
 
+  it("looks its proposal up in the ledger if the answer to it has another form", async () => {
+    const wrong = [
+      ...["<html>", "{}", "null", '{"status":"DONE"}', '{"status":"SETTLED","hash":"x"}'],
+      ...['{"status":"SETTLED"}', '{"status":"REJECTED"}', '{"status":"ESCROWED","reason":"r","id":{}}'],
+    ];
+    for (const [n, text] of wrong.entries()) {
+      const result = await run({
+        taskId: `task-${n}`,
+        fetch: async (input, init) => {
+          const response = await fetch(input, init);
+          return input.endsWith("/v1/settle") ? new Response(text) : response;
+        },
+      });
+      expect(result, text).to.include({ status: "SETTLED", hash: service.ledger.head, index: n });
+    }
+  });
+
+  it("proposes nothing if something else answers in place of the context", async () => {
+    const never = async (): Promise<Draft> => {
+      throw new Error("done without a context");
+    };
+    const head = service.ledger.head;
+    const answers: [text: string, parent: string | undefined][] = [
+      ...["<html>", "null", "[]", "7", '"x"'].map((text): [string, string] => [text, head]),
+      ["{}", undefined],
+      ["{}", "x"],
+    ];
+    for (const [text, parent] of answers) {
+      const headers: HeadersInit = parent === undefined ? {} : { "x-parent-hash": parent };
+      const failure = await run({
+        work: never,
+        fetch: async () => new Response(text, { headers }),
+      }).catch((error: unknown) => error);
+      expect(failure, text).to.include({ name: "ServiceError", code: "unreadable_answer" });
+    }
+    expect(service.ledger.size).to.equal(0);
+  });
+
   it("finds a proposal of an earlier process that arrives only after the first look", async () => {
     const parentHash = service.ledger.head;
     const result = await run({

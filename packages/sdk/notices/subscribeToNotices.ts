@@ -4,8 +4,9 @@ import { SUBSCRIPTION_TYPE } from "tallystick-protocol/notices/noticeSubscriptio
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { signRecord } from "tallystick-protocol/records/record";
 import type { LocalAccount } from "viem";
+import * as z from "zod";
+import { readServiceAnswer } from "../readServiceAnswer.ts";
 import { type Fetch, requestService } from "../requestService.ts";
-import { unreadableAnswer } from "../unreadableAnswer.ts";
 
 export type SubscribeToNoticesParameters = {
   /** The buyer. */
@@ -22,6 +23,8 @@ export type SubscribeToNoticesParameters = {
   issuedAt?: number;
   fetch?: Fetch;
 };
+
+const answerForm = z.object({ id: z.string(), sender: addressSchema });
 
 /**
  * Subscribes an address to notices about the SLAs of these agents, or ends the subscription. It lasts 90 days
@@ -40,8 +43,5 @@ export async function subscribeToNotices(
   const body = { buyer, url, agents: [...agents], issued_at };
   const { type: _, ...record } = await signRecord({ type: SUBSCRIPTION_TYPE, ledger, body, account });
   const { text } = await requestService({ baseUrl, path: "/v1/notices", body: record, fetch });
-  const { id, sender } = Object(tryForeignJson(text)) as { id: unknown; sender: unknown };
-  const known = addressSchema.safeParse(sender);
-  if (typeof id !== "string" || !known.success) throw unreadableAnswer();
-  return { id, sender: known.data };
+  return readServiceAnswer(answerForm, tryForeignJson(text));
 }

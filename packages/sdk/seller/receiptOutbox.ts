@@ -1,8 +1,10 @@
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import type { SignedRecord } from "tallystick-protocol/records/record";
-import { readSettledEntry } from "../readSettledEntry.ts";
+import * as z from "zod";
+import { readServiceAnswer } from "../readServiceAnswer.ts";
 import { type Fetch, requestService, ServiceError } from "../requestService.ts";
+import { settledEntryForm } from "../settledEntryForm.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
-import { unreadableAnswer } from "../unreadableAnswer.ts";
 
 /** A receipt in the ledger: its entry hash and the tokens of its two ratings. */
 export type SettledReceipt = { hash: string; ratingTokens: { buyer: string; seller: string } };
@@ -134,10 +136,12 @@ export function createReceiptOutbox(parameters: ReceiptOutboxParameters): Receip
   };
 }
 
+const settledReceiptForm = settledEntryForm.extend({
+  rating_tokens: z.object({ buyer: z.string(), seller: z.string() }),
+});
+
 /** @throws ServiceError `unreadable_answer`: then nobody knows whether the receipt is in the ledger */
 function readAnswer(text: string): SettledReceipt {
-  const { hash, rating_tokens: ratingTokens } = readSettledEntry(text);
-  const { buyer, seller } = Object(ratingTokens);
-  if (typeof buyer !== "string" || typeof seller !== "string") throw unreadableAnswer();
-  return { hash, ratingTokens: { buyer, seller } };
+  const { hash, rating_tokens } = readServiceAnswer(settledReceiptForm, tryForeignJson(text));
+  return { hash, ratingTokens: rating_tokens };
 }
