@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import {
   buildSchema,
   type GraphQLOutputType,
@@ -27,6 +28,9 @@ const OPERATIONS = `${repositoryRoot}/packages/sdk/query/operations.graphql`;
  */
 export const QUERIES_FILE = `${repositoryRoot}/packages/sdk/query/createGraphqlClient.ts`;
 
+/** The file with the forms of the client's answers, by which the command line checks what a node answers. */
+export const FORMS_FILE = `${repositoryRoot}/scripts/query/graphqlForms.ts`;
+
 /** How scalars arrive in JSON. All other scalars are strings: addresses, ids, money, large integers. */
 const SCALARS: { [name: string]: string } = {
   Int: "number",
@@ -36,13 +40,64 @@ const SCALARS: { [name: string]: string } = {
   JSON: "unknown",
 };
 
-/** The text of the generated file. */
-export function queriesText(): string {
+/** The forms of scalars. All other scalars are strings. */
+const SCALAR_FORMS: { [name: string]: string } = {
+  Int: "z.int()",
+  Float: "z.number()",
+  SafeInt: "z.int()",
+  Boolean: "z.boolean()",
+  JSON: "z.unknown()",
+};
+
+function readOperations(): { schema: GraphQLSchema; operations: OperationDefinitionNode[] } {
   const schema = buildSchema(readFileSync(SDL, "utf8"));
   const document = parse(readFileSync(OPERATIONS, "utf8"));
   const errors = validate(schema, document);
   if (errors.length > 0) throw new Error(errors.map((error) => error.message).join("\n"));
   const operations = document.definitions.filter((it) => it.kind === Kind.OPERATION_DEFINITION);
+  return { schema, operations };
+}
+
+/** The text of {@link FORMS_FILE}. */
+export function formsText(): string {
+  const { schema, operations } = readOperations();
+  const root = schema.getQueryType();
+  if (!root) throw new Error("The schema has no queries.");
+  const forms = operations.map(
+    (operation) => `  ${namesOf(operation).field}: () => ${bareForm(root, operation.selectionSet)},`,
+  );
+  return `// Generated from indexer/schema.graphql and operations.graphql: npm run generate:queries.
+
+import { z } from "zod";
+
+/** The form of the answer to each query of operations.graphql. A newer node may have more values of an enum. */
+export const graphqlForms = {
+${forms.join("\n")}
+};
+`;
+}
+
+function formOf(type: GraphQLOutputType, selection: SelectionSetNode | undefined): string {
+  if (isNonNullType(type)) return bareForm(type.ofType, selection);
+  const form = bareForm(type, selection);
+  return form === SCALAR_FORMS.JSON ? form : `${form}.nullable()`;
+}
+
+function bareForm(type: GraphQLOutputType, selection: SelectionSetNode | undefined): string {
+  if (isListType(type)) return `z.array(${formOf(type.ofType, selection)})`;
+  if (!isObjectType(type)) return SCALAR_FORMS[String(type)] ?? "z.string()";
+  const fields = (selection?.selections ?? []).map((field) => {
+    if (field.kind !== Kind.FIELD) throw new Error("Operations select fields only.");
+    const found = type.getFields()[field.name.value];
+    if (!found) throw new Error(`${type}.${field.name.value} is not there.`);
+    return `${field.alias?.value ?? field.name.value}: ${formOf(found.type, field.selectionSet)}`;
+  });
+  return `z.object({ ${fields.join(", ")} })`;
+}
+
+/** The text of {@link QUERIES_FILE}. */
+export function queriesText(): string {
+  const { schema, operations } = readOperations();
   const inputs = new Set<string>();
   const types = operations.map((operation) => typesOf(schema, operation, inputs));
   const members = operations.map((operation) => {
@@ -51,12 +106,13 @@ export function queriesText(): string {
       ({ type }) => type.kind !== Kind.NON_NULL_TYPE,
     );
     const variables = operation.variableDefinitions?.length
-      ? `variables${optional ? "?" : ""}: ${name}Variables`
+      ? `variables${optional ? "?" : ""}: ${name}Variables, `
       : "";
     const call = variables === "" ? "{}" : optional ? "variables ?? {}" : "variables";
+    const names = variables === "" ? "options" : "variables, options";
     return {
-      type: `  ${field}: (${variables}) => Promise<${name}Answer>;`,
-      code: `    ${field}: (${variables === "" ? "" : "variables"}) => ask(\`${print(operation)}\`, ${call}),`,
+      type: `  ${field}: (${variables}options?: AskOptions) => Promise<${name}Answer>;`,
+      code: `    ${field}: (${names}) => ask(\`${print(operation)}\`, ${call}, options),`,
     };
   });
   return `// Generated from indexer/schema.graphql and operations.graphql: npm run generate:queries.
@@ -65,6 +121,9 @@ ${[...inputs].join("\n\n")}
 
 ${types.join("\n\n")}
 
+/** \`signal\` ends the wait for the answer. */
+export type AskOptions = { signal?: AbortSignal | undefined };
+
 /** One function for each query of operations.graphql; each gives the answer's \`data\`. */
 export type GraphqlClient = {
 ${members.map((it) => it.type).join("\n")}
@@ -72,7 +131,7 @@ ${members.map((it) => it.type).join("\n")}
 
 /** @param ask sends a query with its variables and gives \`data\` */
 export function createGraphqlClient(
-  ask: <Answer>(query: string, variables: object) => Promise<Answer>,
+  ask: <Answer>(query: string, variables: object, options: AskOptions | undefined) => Promise<Answer>,
 ): GraphqlClient {
   return {
 ${members.map((it) => it.code).join("\n")}
@@ -152,6 +211,11 @@ function enumType(values: string[]): string {
 }
 
 if (import.meta.filename === process.argv[1]) {
-  writeFileSync(QUERIES_FILE, queriesText());
-  console.log("wrote packages/sdk/query/createGraphqlClient.ts");
+  for (const [file, text] of [
+    [QUERIES_FILE, queriesText()],
+    [FORMS_FILE, formsText()],
+  ] as const) {
+    writeFileSync(file, text);
+    console.log(`wrote ${path.relative(repositoryRoot, file)}`);
+  }
 }

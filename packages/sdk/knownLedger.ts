@@ -25,15 +25,16 @@ export type KnownLedgerParameters = {
  * later, it lies or was replaced. It gets no signature for the other ledger. The name `local` belongs to no ledger in
  * particular, so it is never accepted from a node; the caller has to give it.
  *
- * @returns a function that throws TallystickError `ledger_unknown`, or ServiceError when the node cannot be asked
+ * @returns a function whose `signal` ends the wait for the node. It throws TallystickError `ledger_unknown`, ServiceError
+ * when the node cannot be asked, or the signal's reason
  */
 export function knownLedger({ baseUrl, ledger, store, fetch }: KnownLedgerParameters) {
   const key = `ledger/${toBareHex(sha256(utf8ToBytes(baseUrl.replace(/\/$/, "")))).slice(0, 32)}`;
   let known: LedgerName | undefined = ledger;
-  return async (): Promise<LedgerName> => {
+  return async (signal?: AbortSignal): Promise<LedgerName> => {
     known ??= await store.get<LedgerName>(key);
     if (known !== undefined) return known;
-    const { text } = await requestService({ baseUrl, path: "/v1/ledger/latest", fetch });
+    const { text } = await requestService({ baseUrl, path: "/v1/ledger/latest", fetch, signal });
     const named = ledgerIn(text);
     if (!isLedgerName(named) || named === "local") {
       throw new TallystickError({

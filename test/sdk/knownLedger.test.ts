@@ -56,6 +56,16 @@ describe("the ledger that a buyer signs for", () => {
     expect(await open(store)()).to.equal(ONE);
   });
 
+  it("is not waited for when the caller stops", async () => {
+    const stop = new AbortController();
+    const hang: Fetch = () => {
+      queueMicrotask(() => stop.abort(new Error("stopped")));
+      return new Promise(() => {});
+    };
+    const error = await open(memoryStore(), { fetch: hang })(stop.signal).catch((reason) => reason);
+    expect(error.message).to.equal("stopped");
+  });
+
   it("is the same for two processes that ask at the same time", async () => {
     const store = memoryStore();
     const [a, b] = [open(store), open(store)];

@@ -22,7 +22,7 @@ export type AuditStepParameters = {
   fetch?: Fetch | undefined;
   node: AuditNode;
   works: AuditWorks;
-  ledger: () => Promise<LedgerName>;
+  ledger: (signal?: AbortSignal) => Promise<LedgerName>;
   /** Reaches sellers and buyers. */
   holderFetch: Fetch;
   /** Milliseconds since 1970. */

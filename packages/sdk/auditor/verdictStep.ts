@@ -18,20 +18,23 @@ export function verdictStep(parameters: AuditStepParameters, { forward, later }:
    * Signs and stores the verdict, or returns the stored verdict. The first verdict stays, even if the work is
    * judged again after a crash.
    */
-  async function verdictOf({ token, assignment, judgement }: AuditWork): Promise<SignedRecord> {
+  async function verdictOf(
+    { token, assignment, judgement }: AuditWork,
+    signal: AbortSignal,
+  ): Promise<SignedRecord> {
     const known = await works.verdict(token);
     if (known) return known;
     const { hire, round, attempt } = assignment;
     const { paramsHash, resultHash } = disclosedHireOf(assignment);
     const { verdict, reasons } = judgement as Judgement;
     const said = { hire, round, attempt, verdict, reasons, params_hash: paramsHash, result_hash: resultHash };
-    const statement = { type: "audit_verdict", ledger: await ledger(), body: said as RecordBody };
+    const statement = { type: "audit_verdict", ledger: await ledger(signal), body: said as RecordBody };
     return await works.fixVerdict(token, await signRecord({ ...statement, account }));
   }
 
   return async (work, signal) => {
     const { token } = work;
-    const record = await verdictOf(work);
+    const record = await verdictOf(work, signal);
     try {
       const { text } = await requestService({ baseUrl, path: "/v1/records", body: record, fetch, signal });
       expectSettled(text);

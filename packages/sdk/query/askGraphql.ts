@@ -5,20 +5,24 @@ import { readText } from "../readText.ts";
 import { type Fetch, MAX_SERVICE_BYTES, SERVICE_MS, ServiceError } from "../requestService.ts";
 
 /**
- * Sends a GraphQL query and gives its `data`.
+ * Sends a GraphQL query and gives its `data`, which is an object. Its fields are not checked: `readServiceAnswer` does
+ * this.
  *
+ * @param parameters.signal ends the wait
  * @throws InvalidInputError naming every variable with a number that JSON cannot write; ServiceError with
- * `extensions.code` of the first error, or `unreachable`
+ * `extensions.code` of the first error, or `unreachable`; the signal's reason
  */
-export async function askGraphql<Answer>(parameters: {
+export async function askGraphql(parameters: {
   baseUrl: string;
   query: string;
   variables: object;
   fetch?: Fetch | undefined;
-}): Promise<Answer> {
+  signal?: AbortSignal | undefined;
+}): Promise<object> {
   const { baseUrl, query, variables, fetch = globalThis.fetch } = parameters;
   const body = `{"query":${JSON.stringify(query)},"variables":${jsonText(variables)}}`;
-  const limit = startDeadline(SERVICE_MS);
+  parameters.signal?.throwIfAborted();
+  const limit = startDeadline(SERVICE_MS, parameters.signal);
   const { signal } = limit;
   let response: Response;
   let text: string;
@@ -32,6 +36,7 @@ export async function askGraphql<Answer>(parameters: {
     response = await abortable(request, signal);
     text = await readText(response, MAX_SERVICE_BYTES, signal);
   } catch (cause) {
+    parameters.signal?.throwIfAborted();
     const message = `${baseUrl} could not be reached: ${cause instanceof Error ? cause.message : String(cause)}`;
     throw new ServiceError({ code: "unreachable", message, status: 0, cause });
   } finally {
@@ -39,7 +44,7 @@ export async function askGraphql<Answer>(parameters: {
   }
   const { data, errors }: { data?: unknown; errors?: unknown } = Object(tryForeignJson(text));
   const [error] = Array.isArray(errors) ? errors : [];
-  if (response.ok && error === undefined && typeof data === "object" && data !== null) return data as Answer;
+  if (response.ok && error === undefined && typeof data === "object" && data !== null) return data;
   const { message, extensions } = Object(error) as { message?: unknown; extensions?: unknown };
   const { code } = Object(extensions) as { code?: unknown };
   throw new ServiceError({

@@ -644,33 +644,39 @@ export type ClusterGraphAnswer = {
   } | null;
 };
 
+/** `signal` ends the wait for the answer. */
+export type AskOptions = { signal?: AbortSignal | undefined };
+
 /** One function for each query of operations.graphql; each gives the answer's `data`. */
 export type GraphqlClient = {
-  agent: (variables: AgentVariables) => Promise<AgentAnswer>;
-  agents: (variables?: AgentsVariables) => Promise<AgentsAnswer>;
-  hire: (variables: HireVariables) => Promise<HireAnswer>;
-  hires: (variables?: HiresVariables) => Promise<HiresAnswer>;
-  escrow: (variables: EscrowVariables) => Promise<EscrowAnswer>;
-  cluster: (variables: ClusterVariables) => Promise<ClusterAnswer>;
-  fundingGraph: (variables: FundingGraphVariables) => Promise<FundingGraphAnswer>;
-  status: () => Promise<StatusAnswer>;
-  openAudits: (variables?: OpenAuditsVariables) => Promise<OpenAuditsAnswer>;
-  audits: (variables?: AuditsVariables) => Promise<AuditsAnswer>;
-  audit: (variables: AuditVariables) => Promise<AuditAnswer>;
-  auditors: (variables?: AuditorsVariables) => Promise<AuditorsAnswer>;
-  auditActuations: (variables?: AuditActuationsVariables) => Promise<AuditActuationsAnswer>;
-  signedRecord: (variables: SignedRecordVariables) => Promise<SignedRecordAnswer>;
-  market: (variables?: MarketVariables) => Promise<MarketAnswer>;
-  capabilities: (variables?: CapabilitiesVariables) => Promise<CapabilitiesAnswer>;
-  clusterGraph: (variables: ClusterGraphVariables) => Promise<ClusterGraphAnswer>;
+  agent: (variables: AgentVariables, options?: AskOptions) => Promise<AgentAnswer>;
+  agents: (variables?: AgentsVariables, options?: AskOptions) => Promise<AgentsAnswer>;
+  hire: (variables: HireVariables, options?: AskOptions) => Promise<HireAnswer>;
+  hires: (variables?: HiresVariables, options?: AskOptions) => Promise<HiresAnswer>;
+  escrow: (variables: EscrowVariables, options?: AskOptions) => Promise<EscrowAnswer>;
+  cluster: (variables: ClusterVariables, options?: AskOptions) => Promise<ClusterAnswer>;
+  fundingGraph: (variables: FundingGraphVariables, options?: AskOptions) => Promise<FundingGraphAnswer>;
+  status: (options?: AskOptions) => Promise<StatusAnswer>;
+  openAudits: (variables?: OpenAuditsVariables, options?: AskOptions) => Promise<OpenAuditsAnswer>;
+  audits: (variables?: AuditsVariables, options?: AskOptions) => Promise<AuditsAnswer>;
+  audit: (variables: AuditVariables, options?: AskOptions) => Promise<AuditAnswer>;
+  auditors: (variables?: AuditorsVariables, options?: AskOptions) => Promise<AuditorsAnswer>;
+  auditActuations: (
+    variables?: AuditActuationsVariables,
+    options?: AskOptions,
+  ) => Promise<AuditActuationsAnswer>;
+  signedRecord: (variables: SignedRecordVariables, options?: AskOptions) => Promise<SignedRecordAnswer>;
+  market: (variables?: MarketVariables, options?: AskOptions) => Promise<MarketAnswer>;
+  capabilities: (variables?: CapabilitiesVariables, options?: AskOptions) => Promise<CapabilitiesAnswer>;
+  clusterGraph: (variables: ClusterGraphVariables, options?: AskOptions) => Promise<ClusterGraphAnswer>;
 };
 
 /** @param ask sends a query with its variables and gives `data` */
 export function createGraphqlClient(
-  ask: <Answer>(query: string, variables: object) => Promise<Answer>,
+  ask: <Answer>(query: string, variables: object, options: AskOptions | undefined) => Promise<Answer>,
 ): GraphqlClient {
   return {
-    agent: (variables) =>
+    agent: (variables, options) =>
       ask(
         `query Agent($address: Address!) {
   agent(address: $address) {
@@ -756,8 +762,9 @@ export function createGraphqlClient(
   }
 }`,
         variables,
+        options,
       ),
-    agents: (variables) =>
+    agents: (variables, options) =>
       ask(
         `query Agents($where: AgentFilter, $orderBy: AgentOrder, $first: Int, $after: String) {
   agents(where: $where, orderBy: $orderBy, first: $first, after: $after) {
@@ -778,8 +785,9 @@ export function createGraphqlClient(
   }
 }`,
         variables ?? {},
+        options,
       ),
-    hire: (variables) =>
+    hire: (variables, options) =>
       ask(
         `query Hire($id: ID!) {
   hire(id: $id) {
@@ -811,8 +819,9 @@ export function createGraphqlClient(
   }
 }`,
         variables,
+        options,
       ),
-    hires: (variables) =>
+    hires: (variables, options) =>
       ask(
         `query Hires($where: HireFilter, $first: Int, $after: String) {
   hires(where: $where, first: $first, after: $after) {
@@ -834,8 +843,9 @@ export function createGraphqlClient(
   }
 }`,
         variables ?? {},
+        options,
       ),
-    escrow: (variables) =>
+    escrow: (variables, options) =>
       ask(
         `query Escrow($id: ID!) {
   escrow(id: $id) {
@@ -869,8 +879,9 @@ export function createGraphqlClient(
   }
 }`,
         variables,
+        options,
       ),
-    cluster: (variables) =>
+    cluster: (variables, options) =>
       ask(
         `query Cluster($id: ID!, $first: Int, $after: String) {
   cluster(id: $id) {
@@ -892,8 +903,9 @@ export function createGraphqlClient(
   }
 }`,
         variables,
+        options,
       ),
-    fundingGraph: (variables) =>
+    fundingGraph: (variables, options) =>
       ask(
         `query FundingGraph($agent: Address!, $depth: Int) {
   fundingGraph(agent: $agent, depth: $depth) {
@@ -914,8 +926,9 @@ export function createGraphqlClient(
   }
 }`,
         variables,
+        options,
       ),
-    status: () =>
+    status: (options) =>
       ask(
         `query Status {
   meta {
@@ -954,8 +967,9 @@ export function createGraphqlClient(
   }
 }`,
         {},
+        options,
       ),
-    openAudits: (variables) =>
+    openAudits: (variables, options) =>
       ask(
         `query OpenAudits($where: AuditAssignmentFilter, $first: Int, $after: String) {
   auditAssignments(where: $where, first: $first, after: $after) {
@@ -994,8 +1008,9 @@ export function createGraphqlClient(
   }
 }`,
         variables ?? {},
+        options,
       ),
-    audits: (variables) =>
+    audits: (variables, options) =>
       ask(
         `query Audits($where: AuditFilter, $orderBy: AuditOrder, $first: Int, $after: String) {
   audits(where: $where, orderBy: $orderBy, first: $first, after: $after) {
@@ -1048,8 +1063,9 @@ export function createGraphqlClient(
   }
 }`,
         variables ?? {},
+        options,
       ),
-    audit: (variables) =>
+    audit: (variables, options) =>
       ask(
         `query Audit($id: ID!) {
   audit(id: $id) {
@@ -1119,8 +1135,9 @@ export function createGraphqlClient(
   }
 }`,
         variables,
+        options,
       ),
-    auditors: (variables) =>
+    auditors: (variables, options) =>
       ask(
         `query Auditors($where: AuditorFilter, $first: Int, $after: String) {
   auditors(where: $where, first: $first, after: $after) {
@@ -1148,8 +1165,9 @@ export function createGraphqlClient(
   }
 }`,
         variables ?? {},
+        options,
       ),
-    auditActuations: (variables) =>
+    auditActuations: (variables, options) =>
       ask(
         `query AuditActuations($first: Int, $after: String) {
   auditActuations(first: $first, after: $after) {
@@ -1172,8 +1190,9 @@ export function createGraphqlClient(
   }
 }`,
         variables ?? {},
+        options,
       ),
-    signedRecord: (variables) =>
+    signedRecord: (variables, options) =>
       ask(
         `query SignedRecord($hash: String!) {
   ledgerEntryByHash(hash: $hash) {
@@ -1184,8 +1203,9 @@ export function createGraphqlClient(
   }
 }`,
         variables,
+        options,
       ),
-    market: (variables) =>
+    market: (variables, options) =>
       ask(
         `query Market($days: Int) {
   market {
@@ -1223,8 +1243,9 @@ export function createGraphqlClient(
   }
 }`,
         variables ?? {},
+        options,
       ),
-    capabilities: (variables) =>
+    capabilities: (variables, options) =>
       ask(
         `query Capabilities($orderBy: CapabilityOrder, $first: Int, $after: String) {
   capabilities(orderBy: $orderBy, first: $first, after: $after) {
@@ -1246,8 +1267,9 @@ export function createGraphqlClient(
   }
 }`,
         variables ?? {},
+        options,
       ),
-    clusterGraph: (variables) =>
+    clusterGraph: (variables, options) =>
       ask(
         `query ClusterGraph($id: ID!, $members: Int) {
   cluster(id: $id) {
@@ -1287,6 +1309,7 @@ export function createGraphqlClient(
   }
 }`,
         variables,
+        options,
       ),
   };
 }

@@ -13,7 +13,12 @@ import type {
   SlaAnswer,
 } from "./answers.ts";
 import { askGraphql } from "./askGraphql.ts";
-import { type AgentAnswer, createGraphqlClient, type GraphqlClient } from "./createGraphqlClient.ts";
+import {
+  type AgentAnswer,
+  type AskOptions,
+  createGraphqlClient,
+  type GraphqlClient,
+} from "./createGraphqlClient.ts";
 
 /**
  * Asks a node about agents. Every call throws {@link ServiceError} with the problem's `code` when the node refuses, or
@@ -28,7 +33,7 @@ export type QueryClient = {
   /** The agent's cluster, with the other members (SHP §4.5.2). */
   cluster: (agent: string, page?: Page) => Promise<ClusterAnswer>;
   /** All its listings, retired ones too. */
-  listings: (agent: string, page?: Page) => Promise<ListingsAnswer>;
+  listings: (agent: string, page?: Page, options?: { signal?: AbortSignal }) => Promise<ListingsAnswer>;
   /** The receipts it signed as the seller, the latest first. */
   receipts: (agent: string, page?: Page) => Promise<ReceiptsAnswer>;
   /** Its SLA and the present state of each guarantee (STEWARD). */
@@ -61,21 +66,33 @@ export function createQueryClient({ baseUrl, fetch }: { baseUrl: string; fetch?:
     }: { list?: string | undefined; body?: unknown; signal?: AbortSignal | undefined } = {},
   ): Promise<Answer> =>
     readAnswer((await requestService({ baseUrl, path, body, fetch, signal })).text, list) as Answer;
-  const ofAgent = <Answer>(agent: string, part: string, list?: string, page: Page = {}) =>
-    ask<Answer>(`/v1/agents/${encodeURIComponent(agent)}/${part}${queryOf(page)}`, { list });
-  const graphql = createGraphqlClient((query, variables) => askGraphql({ baseUrl, query, variables, fetch }));
+  const ofAgent = <Answer>(
+    agent: string,
+    part: string,
+    list?: string,
+    page: Page = {},
+    { signal }: { signal?: AbortSignal | undefined } = {},
+  ) => ask<Answer>(`/v1/agents/${encodeURIComponent(agent)}/${part}${queryOf(page)}`, { list, signal });
+  // The fields of an answer are not checked here, because the forms of all queries would be larger than the client. A
+  // caller that pays or signs by an answer checks it by `readServiceAnswer`.
+  const graphql = createGraphqlClient(
+    async <Answer>(query: string, variables: object, options: AskOptions | undefined) =>
+      (await askGraphql({ baseUrl, query, variables, fetch, signal: options?.signal })) as Answer,
+  );
   return {
     search: (request, { signal } = {}) => ask("/v1/search", { list: "agents", body: request, signal }),
     reputation: (agent) => ofAgent(agent, "reputation"),
     cluster: (agent, page) => ofAgent(agent, "cluster", "co_members", page),
-    listings: (agent, page) => ofAgent(agent, "listings", "listings", page),
+    listings: (agent, page, options) => ofAgent(agent, "listings", "listings", page, options),
     receipts: (agent, page) => ofAgent(agent, "receipts", "receipts", page),
-    sla: (agent, { signal } = {}) => ask(`/v1/agents/${encodeURIComponent(agent)}/sla`, { signal }),
+    sla: (agent, options) => ofAgent(agent, "sla", undefined, undefined, options),
     params: () => ask("/v1/params"),
     agent: async (address) => (await graphql.agent({ address })).agent,
     graphql,
   };
 }
+
+const NODES = "The node's answer";
 
 /**
  * Reads a node's answer. Only that is checked on which every caller relies: it is an object, its lists are lists of
@@ -86,12 +103,13 @@ export function createQueryClient({ baseUrl, fetch }: { baseUrl: string; fetch?:
  */
 function readAnswer(text: string, list?: string): unknown {
   const answer: unknown = tryForeignJson(text);
-  if (!isObject(answer)) throw unreadableAnswer();
+  if (!isObject(answer)) throw unreadableAnswer({ what: NODES });
   if (list === undefined) return answer;
   const { [list]: items, next_cursor = null } = answer;
   const isItem = list === "co_members" ? (item: unknown) => typeof item === "string" : isObject;
-  if (!Array.isArray(items) || !items.every(isItem)) throw unreadableAnswer();
-  if (next_cursor !== null && typeof next_cursor !== "string") throw unreadableAnswer();
+  if (!Array.isArray(items) || !items.every(isItem)) throw unreadableAnswer({ what: NODES, place: list });
+  if (next_cursor !== null && typeof next_cursor !== "string")
+    throw unreadableAnswer({ what: NODES, place: "next_cursor" });
   return { ...answer, next_cursor };
 }
 

@@ -162,6 +162,44 @@ describe("a node whose answer has another form", () => {
       }
   });
 
+  it("names the wrong field of a list", async () => {
+    const messages = await Promise.all(
+      ['{"agents":{}}', '{"agents":[],"next_cursor":7}'].map(async (text) => {
+        const failure = clientOf(text).search({ capability: "text.task0" });
+        return await failure.then(String, ({ message }: Error) => message);
+      }),
+    );
+    expect(messages).to.deep.equal([
+      "The node's answer does not have the expected form. Wrong is: agents.",
+      "The node's answer does not have the expected form. Wrong is: next_cursor.",
+    ]);
+  });
+
+  it("is not waited for when the caller stops", async () => {
+    const asks: ((client: QueryClient, signal: AbortSignal) => Promise<unknown>)[] = [
+      (client, signal) => client.search({ capability: "text.task0" }, { signal }),
+      (client, signal) => client.listings(seller, {}, { signal }),
+      (client, signal) => client.sla(seller, { signal }),
+      (client, signal) => client.graphql.status({ signal }),
+      (client, signal) => client.graphql.audit({ id: "0x" }, { signal }),
+      (client, signal) => client.graphql.agents({ first: 1 }, { signal }),
+    ];
+    for (const ask of asks) {
+      const stop = new AbortController();
+      let asked = 0;
+      const client = createQueryClient({
+        baseUrl: "http://node.example",
+        fetch: async () => {
+          asked++;
+          queueMicrotask(() => stop.abort(new Error("stopped")));
+          return new Promise(() => {});
+        },
+      });
+      const failure = await ask(client, stop.signal).catch((error: Error) => error.message);
+      expect([failure, asked], String(ask)).to.deep.equal(["stopped", 1]);
+    }
+  });
+
   it("is read if it has more fields, or no cursor", async () => {
     const answer = await clientOf('{"agents":[{"agent_id":"0x1","new":1}],"more":{}}').search({
       capability: "text.task0",
