@@ -28,7 +28,7 @@ export type Confirmations = {
 export function createConfirmations(parameters: {
   store: KeyValueStore;
   account: LocalAccount;
-  ledger: () => Promise<LedgerName>;
+  ledger: (signal?: AbortSignal) => Promise<LedgerName>;
   post: Post;
   /** Unix seconds. */
   now: () => number;
@@ -51,7 +51,7 @@ export function createConfirmations(parameters: {
     const challenge = randomBytes(16).toString("hex");
     const type = "notice_confirmation";
     const body = { subscription: id, buyer, url, challenge, issued_at: Math.floor(now()) };
-    const text = JSON.stringify(await signRecord({ type, ledger: await ledger(), body, account }));
+    const text = JSON.stringify(await signRecord({ type, ledger: await ledger(signal), body, account }));
     const answer = await post({ url, text, id: challenge, isRead: true }, signal).catch((error) => {
       log("A receiver of notices could not be asked.", { subscription: id, reason: reasonOf(error) });
       return undefined;

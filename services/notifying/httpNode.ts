@@ -4,6 +4,8 @@ import { breachSteps } from "tallystick-protocol/notices/notice";
 import { breachIdSchema } from "tallystick-protocol/records/breachId";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { signRecord } from "tallystick-protocol/records/record";
+import { listForm } from "tallystick-sdk/listForm";
+import { readServiceAnswer } from "tallystick-sdk/readServiceAnswer";
 import { type Fetch, requestService, ServiceError } from "tallystick-sdk/requestService";
 import type { LocalAccount } from "viem";
 import { z } from "zod";
@@ -35,7 +37,7 @@ export function createHttpNode(parameters: {
   baseUrl: string;
   /** The sender's account. */
   account: LocalAccount;
-  ledger: () => Promise<LedgerName>;
+  ledger: (signal?: AbortSignal) => Promise<LedgerName>;
   /** Unix seconds. */
   now: () => number;
   fetch?: Fetch;
@@ -49,7 +51,7 @@ export function createHttpNode(parameters: {
         const query = new URLSearchParams({ from_block: String(block), limit: String(PAGE) });
         if (cursor !== "") query.set("cursor", cursor);
         const { text } = await requestService({ baseUrl, path: `/v1/breach-steps?${query}`, signal, fetch });
-        const page: StepsPage = readAs(stepsPageForm, text, "/v1/breach-steps");
+        const page: StepsPage = read(stepsPageForm, text, "/v1/breach-steps");
         pages++;
         steps.push(...page.steps.map(({ block: _, ...step }) => step));
         finalBlock = page.final_block;
@@ -79,7 +81,7 @@ export function createHttpNode(parameters: {
           issued_at: Math.floor(now()),
         };
         const { signature, ...record } = await signRecord({
-          ...{ type: "notice_list", ledger: await ledger() },
+          ...{ type: "notice_list", ledger: await ledger(signal) },
           ...{ body, account },
         });
         const request = { body: record.body, signature, signer: record.signer };
@@ -90,7 +92,7 @@ export function createHttpNode(parameters: {
           signal,
           fetch,
         });
-        const page: SubscriptionsPage = readAs(subscriptionsPageForm, text, "/v1/notices/list");
+        const page: SubscriptionsPage = read(subscriptionsPageForm, text, "/v1/notices/list");
         found.push(...page.subscriptions);
         // An empty page is the end, even if it names a next page.
         after = page.subscriptions.length === 0 ? null : page.next;
@@ -102,25 +104,24 @@ export function createHttpNode(parameters: {
 
 /** A page of steps. A step has the number of its block. Its other keys are keys of a notice. */
 const stepsPageForm = z.object({
-  steps: z
-    .array(
-      z.object({
-        block: z.int(),
-        agent: addressSchema,
-        breach: breachIdSchema,
-        step: z.enum(breachSteps),
-        record: z.string().nullable(),
-        time: z.int(),
-        metric: z.string(),
-        window_days: z.int(),
-        target: z.string(),
-        breach_threshold: z.string(),
-        value: z.string(),
-        penalty: z.looseObject({ type: z.string() }),
-        suspension: z.object({ from: z.int(), until: z.int() }).nullable(),
-      }),
-    )
-    .max(PAGE),
+  steps: listForm(
+    z.object({
+      block: z.int(),
+      agent: addressSchema,
+      breach: breachIdSchema,
+      step: z.enum(breachSteps),
+      record: z.string().nullable(),
+      time: z.int(),
+      metric: z.string(),
+      window_days: z.int(),
+      target: z.string(),
+      breach_threshold: z.string(),
+      value: z.string(),
+      penalty: z.looseObject({ type: z.string() }),
+      suspension: z.object({ from: z.int(), until: z.int() }).nullable(),
+    }),
+    PAGE,
+  ),
   next_cursor: z.string().nullable(),
   final_block: z.int(),
 });
@@ -143,17 +144,10 @@ const subscriptionsPageForm = z.object({
 
 type SubscriptionsPage = z.output<typeof subscriptionsPageForm>;
 
-/** @throws ServiceError `unreadable_answer` when the answer does not have the form */
-function readAs<Form extends z.ZodType>(form: Form, text: string, path: string): z.output<Form> {
-  const read = form.safeParse(tryForeignJson(text));
-  if (read.success) return read.data;
-  const place = read.error.issues[0]?.path.join(".") || "all of it";
-  throw new ServiceError({
-    code: "unreadable_answer",
-    message: `The node's answer to ${path} does not have the expected form. Wrong is: ${place}.`,
+function read<Form extends z.ZodType>(form: Form, text: string, path: string): z.output<Form> {
+  return readServiceAnswer(form, tryForeignJson(text), {
+    what: `The node's answer to ${path}`,
     hint: "Check NOTIFIER_NODE_URL. Something between this process and the node may have answered.",
-    status: 0,
-    cause: read.error,
   });
 }
 

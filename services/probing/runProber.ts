@@ -75,7 +75,7 @@ async function startProber(
   const { nodeUrl, ledger, folder } = config;
   const named = knownLedger({ baseUrl: nodeUrl, ledger, store: fileStore(path.join(folder, "state")) });
   const settle = async (type: RecordType, body: RecordBody): Promise<{ hash: string }> => {
-    const record = await signRecord({ type, ledger: await named(), body, account });
+    const record = await signRecord({ type, ledger: await named(stop.signal), body, account });
     const { text } = await requestService({
       baseUrl: nodeUrl,
       path: "/v1/records",

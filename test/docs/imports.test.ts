@@ -60,7 +60,7 @@ const ONLY: { [edge: string]: RegExp } = {
   "settlement → sdk": /^packages\/sdk\/(net\/|requestService\.ts$)/,
   // The modules with which to reach strangers, to ask a node and read its answer, and to read the terms of x402.
   "probing → sdk":
-    /^packages\/sdk\/(net\/|(?:requestService|readSettledEntry)\.ts$|query\/askGraphql\.ts$|knownLedger\.ts$|store\/(file|keyValue)Store\.ts$|x402\/paymentHeaders\.ts$)/,
+    /^packages\/sdk\/(net\/|(?:requestService|listForm|readServiceAnswer|readSettledEntry)\.ts$|query\/askGraphql\.ts$|knownLedger\.ts$|store\/(file|keyValue)Store\.ts$|x402\/paymentHeaders\.ts$)/,
   // The modules with which a page derives a node's log again, and reads an answer up to a limit.
   "portal → sdk": /^packages\/sdk\/(openLog\/|readBytes\.ts$)/,
   // The modules that build the portal.

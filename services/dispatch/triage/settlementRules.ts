@@ -1,6 +1,8 @@
 import { actionName, DEFAULT_ACTION } from "tallystick-protocol/actions/actionName";
-import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import { readServiceAnswer } from "tallystick-sdk/readServiceAnswer";
 import { type Fetch, requestService } from "tallystick-sdk/requestService";
+import { z } from "zod";
 
 /** Where proposals are settled, and the key for it. */
 export type Settlement = { baseUrl: string; apiKey: string; fetch?: Fetch };
@@ -13,15 +15,21 @@ export type SettlementRules = {
   asksShadow: (action: string | undefined) => boolean;
 };
 
-/** @throws ServiceError; the signal's reason */
+const rulesForm = z.looseObject({
+  core_logic: z.unknown().optional(),
+  /** The rules of actions. Only those that need a shadow matter here. */
+  actions: z.record(z.string(), z.unknown()).nullish(),
+});
+
+/** @throws ServiceError, also `unreadable_answer`; the signal's reason */
 export async function readSettlementRules(
   { baseUrl, apiKey, fetch }: Settlement,
   signal: AbortSignal,
 ): Promise<SettlementRules> {
   const { text } = await requestService({ baseUrl, path: "/v1/rules", apiKey, fetch, signal });
-  const { core_logic: coreLogic, actions } = Object(readForeignJson(text));
+  const { core_logic: coreLogic, actions } = readServiceAnswer(rulesForm, tryForeignJson(text));
   const shadowed = new Map<string, boolean>();
-  for (const [action, rule] of Object.entries(Object(actions)))
+  for (const [action, rule] of Object.entries(actions ?? {}))
     shadowed.set(actionName(action), (rule as { shadow?: unknown } | null)?.shadow === true);
   return {
     coreLogic,

@@ -1,8 +1,10 @@
 import { addressSchema } from "tallystick-protocol/address";
+import { listForm } from "tallystick-sdk/listForm";
 import { askGraphql } from "tallystick-sdk/query/askGraphql";
+import { readServiceAnswer } from "tallystick-sdk/readServiceAnswer";
 import { type Fetch, requestService, ServiceError } from "tallystick-sdk/requestService";
 import { z } from "zod";
-import { nodeAnswer } from "../nodeAnswer.ts";
+import { nodeHint } from "../nodeHint.ts";
 import type { Target } from "../terms/target.ts";
 
 /** The most agents of a page, and the most listings of an agent on a page and in all. */
@@ -54,17 +56,16 @@ const listings = (most: number) =>
     .transform((nodes) => nodes.flatMap((node) => listing.safeParse(node).data ?? []));
 const agentsAnswer = z.object({
   agents: z.object({
-    nodes: z
-      .array(
-        z.object({
-          address: addressSchema,
-          listings: z.object({
-            nodes: listings(LISTINGS_ON_A_PAGE),
-            pageInfo: z.object({ hasNextPage: z.boolean() }),
-          }),
+    nodes: listForm(
+      z.object({
+        address: addressSchema,
+        listings: z.object({
+          nodes: listings(LISTINGS_ON_A_PAGE),
+          pageInfo: z.object({ hasNextPage: z.boolean() }),
         }),
-      )
-      .max(PAGE),
+      }),
+      PAGE,
+    ),
     pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() }),
   }),
 });
@@ -118,15 +119,9 @@ export async function* readListings(parameters: ReadListingsParameters): AsyncGe
   for (let pages = 0; ; pages++) {
     if (pages === maxPages || performance.now() > end) throw endlessList(maxPages);
     const answer: unknown = await askWithRetries(parameters, AGENTS_QUERY, { after });
-    const { agents } = nodeAnswer(agentsAnswer, answer, "agents");
+    const { agents } = readServiceAnswer(agentsAnswer, answer, listOf("agents"));
     for (const { address: agent, listings: page } of agents.nodes) {
-      const all = page.pageInfo.hasNextPage
-        ? (nodeAnswer(
-            agentAnswer,
-            await askWithRetries(parameters, AGENT_QUERY, { address: agent }),
-            "listings",
-          ).agent?.listings.nodes ?? [])
-        : page.nodes;
+      const all = page.pageInfo.hasNextPage ? await allListings(parameters, agent) : page.nodes;
       for (const one of all) yield { agent, ...one };
     }
     const { hasNextPage, endCursor } = agents.pageInfo;
@@ -135,6 +130,14 @@ export async function* readListings(parameters: ReadListingsParameters): AsyncGe
     after = endCursor;
   }
 }
+
+async function allListings(parameters: ReadListingsParameters, address: string) {
+  const answer = await askWithRetries(parameters, AGENT_QUERY, { address });
+  const { agent } = readServiceAnswer(agentAnswer, answer, listOf("listings"));
+  return agent?.listings.nodes ?? [];
+}
+
+const listOf = (items: string) => ({ what: `The node's list of ${items}`, hint: nodeHint });
 
 function endlessList(maxPages: number): ServiceError {
   return new ServiceError({
@@ -151,9 +154,8 @@ async function askWithRetries(
   variables: object,
 ): Promise<unknown> {
   for (let tries = 1; ; tries++) {
-    signal.throwIfAborted();
     try {
-      return await askGraphql({ baseUrl, query, variables, fetch });
+      return await askGraphql({ baseUrl, query, variables, fetch, signal });
     } catch (error) {
       const isBusy = error instanceof ServiceError && [0, 429, 502, 503, 504].includes(error.status);
       if (!isBusy || tries >= TRIES) throw error;

@@ -1,7 +1,9 @@
 import { addressSchema } from "tallystick-protocol/address";
+import { listForm } from "tallystick-sdk/listForm";
 import { askGraphql } from "tallystick-sdk/query/askGraphql";
+import { readServiceAnswer } from "tallystick-sdk/readServiceAnswer";
 import { z } from "zod";
-import { nodeAnswer } from "../nodeAnswer.ts";
+import { nodeHint } from "../nodeHint.ts";
 import type { GuaranteeFigure } from "./compareMonitoring.ts";
 
 /** An agent whose SLA names a monitoring endpoint, with the measured figures of its guarantees. */
@@ -18,30 +20,27 @@ const QUERY = `query ProberSlas($first: Int!, $after: String) { page: agents(fir
 /** The most guarantees of an agent. */
 const MAX_GUARANTEES = 64;
 
+const guaranteeForm = z.object({
+  metric: z.string(),
+  measurementWindow: z.string(),
+  current: z.number().nullable(),
+  status: z.string(),
+});
+
 const pageForm = z.object({
   page: z.object({
-    nodes: z
-      .array(
-        z.object({
-          address: addressSchema,
-          sla: z
-            .object({
-              body: z.looseObject({ monitoring_endpoint: z.unknown().optional() }),
-              guarantees: z
-                .array(
-                  z.object({
-                    metric: z.string(),
-                    measurementWindow: z.string(),
-                    current: z.number().nullable(),
-                    status: z.string(),
-                  }),
-                )
-                .max(MAX_GUARANTEES),
-            })
-            .nullable(),
-        }),
-      )
-      .max(PAGE),
+    nodes: listForm(
+      z.object({
+        address: addressSchema,
+        sla: z
+          .object({
+            body: z.looseObject({ monitoring_endpoint: z.unknown().optional() }),
+            guarantees: listForm(guaranteeForm, MAX_GUARANTEES),
+          })
+          .nullable(),
+      }),
+      PAGE,
+    ),
     pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() }),
   }),
 });
@@ -50,17 +49,16 @@ const pageForm = z.object({
  * Reads the agents of a node that declare a monitoring endpoint, with the measured figures of their
  * guarantees.
  *
- * @throws ServiceError
+ * @throws ServiceError; the signal's reason
  */
 export async function* readMonitored(baseUrl: string, signal: AbortSignal): AsyncGenerator<Monitored> {
   let after: string | null = null;
   for (let page = 0; page < MAX_PAGES; page++) {
-    signal.throwIfAborted();
     const variables = { first: PAGE, after };
-    const answer: z.output<typeof pageForm> = nodeAnswer(
+    const answer: z.output<typeof pageForm> = readServiceAnswer(
       pageForm,
-      await askGraphql<unknown>({ baseUrl, query: QUERY, variables }),
-      "SLAs",
+      await askGraphql({ baseUrl, query: QUERY, variables, signal }),
+      { what: "The node's list of SLAs", hint: nodeHint },
     );
     for (const { address, sla } of answer.page.nodes) {
       const endpoint = sla?.body.monitoring_endpoint;
