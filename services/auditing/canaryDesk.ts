@@ -29,8 +29,11 @@ export type CanaryDeskParameters = {
   store: KeyValueStore;
   /** Makes the buyer of one canary, with the wallet `account` and a journal of its own. */
   openBuyer: (account: LocalAccount) => Pick<Buyer, "hire" | "find">;
-  /** Signs a record as the operator and settles it. The same body again gives the same entry. */
-  settle: (type: "audit_canary", body: RecordBody) => Promise<SettledEntry>;
+  /**
+   * Signs a record as the operator and settles it. The same body again gives the same entry, so the wait may end before
+   * the answer.
+   */
+  settle: (type: "audit_canary", body: RecordBody, signal: AbortSignal) => Promise<SettledEntry>;
   log: Log;
 };
 
@@ -118,14 +121,14 @@ export function createCanaryDesk({ plans, store, openBuyer, settle, log }: Canar
         const reveal = { salt: it.salt, hires: canariesOf(plan, it.nonces) };
         const commitment = canaryCommitment(reveal);
         if (it.entry === undefined) {
-          it.entry = await settle("audit_canary", { commitment });
+          it.entry = await settle("audit_canary", { commitment }, signal);
           await store.put(keyOf(plan), it);
           log("Canaries were committed to.", { plan: plan.name, commitment });
         }
         if (!(await isAnchored(it.entry))) continue;
         if (time >= plan.hire_after && time < plan.reveal_after) await makeHires(plan, it, signal);
         if (time < plan.reveal_after) continue;
-        await settle("audit_canary", { commitment, reveal } as RecordBody);
+        await settle("audit_canary", { commitment, reveal } as RecordBody, signal);
         await store.put(keyOf(plan), { ...it, isRevealed: true } satisfies Arranged);
         open--;
         log("Canaries were revealed.", { plan: plan.name });

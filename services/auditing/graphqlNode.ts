@@ -1,9 +1,16 @@
-import type { Address } from "tallystick-protocol/address";
-import { parseUsdc } from "tallystick-protocol/amount";
-import type { Hex } from "tallystick-protocol/hex";
+import { type Address, addressSchema } from "tallystick-protocol/address";
+import { capabilitySchema } from "tallystick-protocol/capabilitySchema";
+import { hash32Schema } from "tallystick-protocol/hash32Schema";
+import { auditedHireSchema } from "tallystick-protocol/records/auditedHireSchema";
+import { MAX_AUDIT_FEES, MAX_AUDIT_OPERATORS } from "tallystick-protocol/records/auditParams";
+import { MAX_ENDPOINT_LENGTH } from "tallystick-protocol/records/listing";
+import { listForm } from "tallystick-sdk/listForm";
 import { askGraphql } from "tallystick-sdk/query/askGraphql";
+import { readServiceAnswer } from "tallystick-sdk/readServiceAnswer";
 import { type Fetch, ServiceError } from "tallystick-sdk/requestService";
+import { usdcForm } from "tallystick-sdk/usdcForm";
 import { zeroAddress } from "viem";
+import { z } from "zod";
 import type { OpenAssignment, OperatorNode, OperatorRules, RolledBackEscrow } from "./operatorNode.ts";
 
 /**
@@ -49,48 +56,98 @@ export const operatorQueries = {
     "query OperatorEntry($ledger: ID!, $seq: SafeInt!) { ledgerEntry(ledger: $ledger, seq: $seq) { record { time } } }",
 } as const;
 
-type Page<Node> = { page: { nodes: Node[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } } };
+const seconds = z.int().min(0);
+/** The name of an assignment has at most two digits for its round, and for its attempt. */
+const ordinal = z.int().min(1).max(99);
 
-type AccountNode = { address: Address; accruedUsdc: string; paidUsdc: string };
-type AssignmentNode = {
-  auditedHire: string;
-  round: number;
-  attempt: number;
-  auditorAddress: Address;
-  auditorType: string;
-  assignedAt: number;
-  due: number | null;
-  audit: { capability: string | null; amountUsdc: string } | null;
+const statusForm = z.object({
+  meta: z.object({ time: seconds, blockedAtSegment: z.object({ ledger: z.string() }).nullable() }),
+});
+
+const rulesForm = z.object({
+  params: z
+    .object({
+      auditArbiters: z.array(addressSchema),
+      audit: z.object({
+        operators: listForm(z.object({ address: addressSchema, pool: addressSchema }), MAX_AUDIT_OPERATORS),
+        fees: listForm(z.object({ fromUsdc: usdcForm, feeUsdc: usdcForm }), MAX_AUDIT_FEES).refine((bands) =>
+          bands.every(({ fromUsdc }, n) => n === 0 || fromUsdc > (bands[n - 1]?.fromUsdc ?? 0n)),
+        ),
+      }),
+    })
+    .nullable(),
+});
+
+const pageForm = <Row extends z.ZodType>(row: Row) =>
+  z.object({
+    page: z.object({
+      nodes: listForm(row, PAGE),
+      pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullish() }),
+    }),
+  });
+
+const pageForms = {
+  accounts: pageForm(z.object({ address: addressSchema, accruedUsdc: usdcForm, paidUsdc: usdcForm })),
+  // A stranger chose the endpoint. The hire of this auditor checks it, so that a bad one spoils only that hire.
+  endpoints: pageForm(z.object({ address: addressSchema, endpoint: z.string().max(MAX_ENDPOINT_LENGTH) })),
+  open: pageForm(
+    z.object({
+      auditedHire: auditedHireSchema,
+      round: ordinal,
+      attempt: ordinal,
+      auditorAddress: addressSchema,
+      auditorType: z.string(),
+      assignedAt: seconds,
+      due: seconds.nullable(),
+      audit: z.object({ capability: capabilitySchema.nullable(), amountUsdc: usdcForm }).nullable(),
+    }),
+  ),
+  challenged: pageForm(
+    z.object({
+      auditedHire: auditedHireSchema,
+      sellerAddress: addressSchema,
+      capability: capabilitySchema.nullable(),
+      closedTime: seconds,
+    }),
+  ),
+  rolledBack: pageForm(z.object({ auditedHire: auditedHireSchema })),
 };
-type RulesAnswer = {
-  params: {
-    auditArbiters: Address[];
-    audit: {
-      operators: { address: Address; pool: Address }[];
-      fees: { fromUsdc: string; feeUsdc: string }[];
-    };
-  } | null;
+
+type Page<Row> = {
+  page: { nodes: Row[]; pageInfo: { hasNextPage: boolean; endCursor?: string | null | undefined } };
 };
-type EscrowNode = {
-  id: Hex;
-  contract: Address;
-  status: string;
-  hireId: Hex;
-  buyerAddress: Address;
-  sellerAddress: Address;
-  payee: Address;
-  amountUsdc: string;
-  feeUsdc: string;
-  feeRecipient: Address | null;
-  deadline: number;
-  arbiter: Address | null;
-};
+type AssignmentRow = z.output<typeof pageForms.open>["page"]["nodes"][number];
+
+const escrowFields = z.object({
+  id: hash32Schema,
+  contract: addressSchema,
+  status: z.enum(["HELD", "RELEASED", "REFUNDED", "TIMED_OUT"]),
+  hireId: hash32Schema,
+  buyerAddress: addressSchema,
+  sellerAddress: addressSchema,
+  payee: addressSchema,
+  amountUsdc: usdcForm,
+  feeUsdc: usdcForm,
+  feeRecipient: addressSchema.nullable(),
+  deadline: seconds,
+  arbiter: addressSchema.nullable(),
+});
+
+/** @param id the answer must be about this escrow */
+const escrowForm = (id: string) =>
+  z.object({
+    escrow: escrowFields.refine((escrow) => escrow.id === id, { path: ["id"] }).nullable(),
+  });
+
+const entryForm = z.object({
+  ledgerEntry: z.object({ record: z.object({ time: seconds }).nullable() }).nullable(),
+});
 
 /**
  * Asks a node's public API what an operator must know. Use only a node that the operator trusts: its answers decide who is
- * paid.
+ * paid. The form of each answer is checked. If a part of an answer is wrong, nothing of the answer is used.
  *
- * @throws every call may throw ServiceError
+ * @throws every call may throw ServiceError, also `unreadable_answer`, or the signal's reason
  */
 export function createGraphqlNode(parameters: {
   baseUrl: string;
@@ -101,29 +158,41 @@ export function createGraphqlNode(parameters: {
   /** The escrows that hold no money any more. */
   const settled = new Set<string>();
 
-  const ask = async <Answer>(query: string, variables: object, signal?: AbortSignal): Promise<Answer> => {
-    signal?.throwIfAborted();
-    return await askGraphql<Answer>({ baseUrl, query, variables, fetch });
-  };
+  async function ask<Form extends z.ZodType>(
+    name: keyof typeof operatorQueries,
+    form: Form,
+    variables: object,
+    signal: AbortSignal | undefined,
+  ): Promise<z.output<Form>> {
+    const query = operatorQueries[name];
+    const answer = await askGraphql({ baseUrl, query, variables, fetch, signal });
+    return readServiceAnswer(form, answer, {
+      what: `The node's answer to the query "${name}"`,
+      hint: "Nothing was paid by this answer. Check AUDIT_NODE_URL, and that the node has the version of this process.",
+    });
+  }
 
-  async function list<Node>(query: string, signal?: AbortSignal, most = MAX_LISTED): Promise<Node[]> {
-    const nodes: Node[] = [];
+  async function list<Row>(
+    name: keyof typeof pageForms,
+    form: z.ZodType<Page<Row>>,
+    signal: AbortSignal | undefined,
+    most = MAX_LISTED,
+  ): Promise<Row[]> {
+    const rows: Row[] = [];
     let after: string | null = null;
     // Without a limit, a node could send empty pages forever and say each time that more pages follow.
-    for (let page = 0; page < MAX_PAGES && nodes.length < most; page++) {
-      const asked = { operator, first: PAGE, after };
-      const found: Page<Node>["page"] = (await ask<Page<Node>>(query, asked, signal)).page;
-      nodes.push(...found.nodes);
-      const next: string | null = found.pageInfo.endCursor;
-      if (!found.pageInfo.hasNextPage || next === null) break;
-      after = next;
+    for (let n = 0; n < MAX_PAGES && rows.length < most; n++) {
+      const { page }: Page<Row> = await ask(name, form, { operator, first: PAGE, after }, signal);
+      rows.push(...page.nodes);
+      after = page.pageInfo.endCursor ?? null;
+      if (!page.pageInfo.hasNextPage || after === null) break;
     }
-    return nodes.slice(0, most);
+    return rows.slice(0, most);
   }
 
   async function heldEscrow(id: string, signal?: AbortSignal): Promise<RolledBackEscrow | undefined> {
     if (settled.has(id)) return undefined;
-    const { escrow } = await ask<{ escrow: EscrowNode | null }>(operatorQueries.escrow, { id }, signal);
+    const { escrow } = await ask("escrow", escrowForm(id), { id }, signal);
     // A node that builds its index again may not know the escrow yet.
     if (escrow === null) return undefined;
     if (escrow.status === "HELD") return { id: escrow.id, escrow: escrow.contract, hire: hireOf(escrow) };
@@ -133,60 +202,45 @@ export function createGraphqlNode(parameters: {
 
   return {
     status: async (signal) => {
-      type Meta = { meta: { time: number; blockedAtSegment: object | null } };
-      const { meta } = await ask<Meta>(operatorQueries.status, {}, signal);
+      const { meta } = await ask("status", statusForm, {}, signal);
       return { time: meta.time, isBlocked: meta.blockedAtSegment !== null };
     },
-    rules: async (signal) => rulesOf(await ask<RulesAnswer>(operatorQueries.rules, {}, signal), parameters),
-    accounts: async (signal) =>
-      (await list<AccountNode>(operatorQueries.accounts, signal)).map(
-        ({ address, accruedUsdc, paidUsdc }) => ({
-          auditor: address,
-          accrued: parseUsdc(accruedUsdc),
-          paid: parseUsdc(paidUsdc),
-        }),
-      ),
+    rules: async (signal) => rulesOf(await ask("rules", rulesForm, {}, signal), parameters),
+    accounts: async (signal) => {
+      const rows = await list("accounts", pageForms.accounts, signal);
+      return rows.map((row) => ({ auditor: row.address, accrued: row.accruedUsdc, paid: row.paidUsdc }));
+    },
     openAssignments: async (signal) => {
-      type Node = { address: Address; endpoint: string };
-      const offers = await list<Node>(operatorQueries.endpoints, signal);
+      const offers = await list("endpoints", pageForms.endpoints, signal);
       const endpoints = new Map(offers.map(({ address, endpoint }) => [address, endpoint]));
-      const nodes = await list<AssignmentNode>(operatorQueries.open, signal);
-      return nodes.flatMap((it) => assignmentOf(it, endpoints.get(it.auditorAddress)));
+      const rows = await list("open", pageForms.open, signal);
+      return rows.flatMap((it) => assignmentOf(it, endpoints.get(it.auditorAddress)));
     },
     challenged: async (signal) => {
-      type Node = {
-        auditedHire: string;
-        sellerAddress: Address;
-        capability: string | null;
-        closedTime: number;
-      };
-      const nodes = await list<Node>(operatorQueries.challenged, signal);
-      return nodes.map(({ auditedHire: hire, sellerAddress: seller, capability, closedTime: time }) => ({
+      const rows = await list("challenged", pageForms.challenged, signal);
+      return rows.map(({ auditedHire: hire, sellerAddress: seller, capability, closedTime: time }) => ({
         ...{ hire, seller, capability, time },
       }));
     },
     rolledBackEscrows: async (signal) => {
-      type Node = { auditedHire: string };
-      const nodes = await list<Node>(operatorQueries.rolledBack, signal, MAX_ROLLED_BACK);
+      const rows = await list("rolledBack", pageForms.rolledBack, signal, MAX_ROLLED_BACK);
       const held: RolledBackEscrow[] = [];
       // The id of a hire contains a dash if the hire was paid directly by a transfer. Nobody holds such money any more.
-      for (const { auditedHire: id } of nodes.filter((it) => !it.auditedHire.includes("-"))) {
+      for (const { auditedHire: id } of rows.filter((it) => !it.auditedHire.includes("-"))) {
         const escrow = await heldEscrow(id, signal);
         if (escrow !== undefined) held.push(escrow);
       }
       return held;
     },
     anchoredAt: async ({ ledger, index }, signal) => {
-      type Entry = { ledgerEntry: { record: { time: number } | null } | null };
-      const variables = { ledger, seq: index };
-      const { ledgerEntry } = await ask<Entry>(operatorQueries.entry, variables, signal);
+      const { ledgerEntry } = await ask("entry", entryForm, { ledger, seq: index }, signal);
       return ledgerEntry?.record?.time;
     },
   };
 }
 
 function rulesOf(
-  { params }: RulesAnswer,
+  { params }: z.output<typeof rulesForm>,
   { baseUrl, operator }: { baseUrl: string; operator: Address },
 ): OperatorRules {
   if (params === null) throw noParams(baseUrl);
@@ -194,27 +248,26 @@ function rulesOf(
   return {
     pool: operators.find(({ address }) => address === operator)?.pool ?? null,
     auditArbiters: params.auditArbiters,
-    fees: fees.map(({ fromUsdc, feeUsdc }) => ({ from: parseUsdc(fromUsdc), fee: parseUsdc(feeUsdc) })),
+    fees: fees.map(({ fromUsdc, feeUsdc }) => ({ from: fromUsdc, fee: feeUsdc })),
   };
 }
 
 /** Assignments that the operator judges itself are left out, because nobody can be hired for them. */
-function assignmentOf(node: AssignmentNode, endpoint: string | undefined): OpenAssignment[] {
-  const { auditedHire: hire, round, attempt, auditorAddress: auditor, assignedAt: time, due, audit } = node;
-  if (node.auditorType !== "AUDITOR" || endpoint === undefined || audit === null || due === null) return [];
-  const { capability, amountUsdc } = audit;
-  const amount = parseUsdc(amountUsdc);
+function assignmentOf(row: AssignmentRow, endpoint: string | undefined): OpenAssignment[] {
+  const { auditedHire: hire, round, attempt, auditorAddress: auditor, assignedAt: time, due, audit } = row;
+  if (row.auditorType !== "AUDITOR" || endpoint === undefined || audit === null || due === null) return [];
+  const { capability, amountUsdc: amount } = audit;
   return [{ hire, round, attempt, auditor, endpoint, capability: capability ?? "", amount, time, due }];
 }
 
-function hireOf(escrow: EscrowNode): RolledBackEscrow["hire"] {
+function hireOf(escrow: z.output<typeof escrowFields>): RolledBackEscrow["hire"] {
   return {
     hireId: escrow.hireId,
     buyer: escrow.buyerAddress,
     seller: escrow.sellerAddress,
     payee: escrow.payee,
-    amount: parseUsdc(escrow.amountUsdc),
-    fee: parseUsdc(escrow.feeUsdc),
+    amount: escrow.amountUsdc,
+    fee: escrow.feeUsdc,
     feeRecipient: escrow.feeRecipient ?? zeroAddress,
     deadline: BigInt(escrow.deadline),
     arbiter: escrow.arbiter ?? zeroAddress,

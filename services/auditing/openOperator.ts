@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Address } from "tallystick-protocol/address";
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { signRecord } from "tallystick-protocol/records/record";
@@ -10,12 +11,13 @@ import { settledBlock } from "tallystick-sdk/chain/paymentState";
 import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
 import { type CreateBuyerParameters, createBuyer } from "tallystick-sdk/createBuyer";
 import { knownLedger } from "tallystick-sdk/knownLedger";
-import { readSettledEntry } from "tallystick-sdk/readSettledEntry";
+import { readServiceAnswer } from "tallystick-sdk/readServiceAnswer";
 import { type Fetch, requestService } from "tallystick-sdk/requestService";
+import { settledEntryForm } from "tallystick-sdk/settledEntryForm";
 import { fileStore } from "tallystick-sdk/store/fileStore";
-import { unreadableAnswer } from "tallystick-sdk/unreadableAnswer";
 import type { LocalAccount, Transport } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { z } from "zod";
 import { anyAnswer, createAuditorHires } from "./auditorHires.ts";
 import { createCanaryDesk, type SettledEntry } from "./canaryDesk.ts";
 import { readCanaryPlan } from "./canaryPlan.ts";
@@ -32,6 +34,9 @@ const VALID_SECONDS = 1_800;
 
 /** How many auditors are asked at once. */
 const AT_ONCE = 8;
+
+/** The answer about a settled record, with the record's place in the ledger. */
+const placedForm = settledEntryForm.extend({ index: z.int().min(0) });
 
 export type OpenOperatorParameters = {
   config: AuditingConfig;
@@ -84,13 +89,12 @@ export async function openOperator(parameters: OpenOperatorParameters): Promise<
       ...limits,
     });
   const buyer = openBuyer(pool, "hires", { budget });
-  const settle = async (type: string, body: RecordBody): Promise<SettledEntry> => {
-    const named = await ledger();
+  const settle = async (type: string, body: RecordBody, signal: AbortSignal): Promise<SettledEntry> => {
+    const named = await ledger(signal);
     const record = await signRecord({ type, ledger: named, body, account: operator });
-    const { text } = await requestService({ baseUrl: nodeUrl, path: "/v1/records", body: record, fetch });
-    const { index } = readSettledEntry(text);
-    if (typeof index !== "number") throw unreadableAnswer();
-    return { ledger: named, index };
+    const path = "/v1/records";
+    const { text } = await requestService({ baseUrl: nodeUrl, path, body: record, fetch, signal });
+    return { ledger: named, index: readServiceAnswer(placedForm, tryForeignJson(text)).index };
   };
   // Unfinished hires of an earlier process are resumed, at whatever stage they stopped.
   const resumed = await buyer.resume(anyAnswer).catch((error) => {

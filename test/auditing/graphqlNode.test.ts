@@ -7,6 +7,7 @@ import { ServiceError } from "tallystick-sdk/requestService";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { createGraphqlNode, operatorQueries } from "../../services/auditing/graphqlNode.ts";
 import type { OperatorNode } from "../../services/auditing/operatorNode.ts";
+import { createRound, freshState, type RoundParameters } from "../../services/auditing/operatorRound.ts";
 import { AUDITED, POOL, SELLER } from "../derive/auditScene.ts";
 import { type AuditStory, openAuditStory } from "../indexer/support/auditStory.ts";
 
@@ -96,16 +97,250 @@ describe("an operator's queries", () => {
       expect(given).to.be.below(40 * 1_048_576);
     });
 
-    it("accept no invalid amount, and no answer of another shape", async () => {
-      const amounts = ["1e9", "-1", "0.0000001", "NaN", null];
-      for (const accruedUsdc of amounts) {
-        const list = page([{ address: POOL, accruedUsdc, paidUsdc: "0" }], { hasNextPage: false });
-        const { result } = await asking(list, (node) => node.accounts());
-        expect(result, String(accruedUsdc)).to.be.instanceOf(Error);
+    /** Asks with an answer that is wrong in one place, and expects an error that names the place. */
+    const expectRefused = async (
+      data: unknown,
+      ask: (node: OperatorNode) => Promise<unknown>,
+      place: string,
+    ): Promise<void> => {
+      const { result } = await asking({ data }, ask);
+      const about = `${place}: ${JSON.stringify(data)}`;
+      expect(result, about).to.be.instanceOf(ServiceError).and.to.include({ code: "unreadable_answer" });
+      const { message, hint } = result as ServiceError;
+      expect(message, about).to.contain(` Wrong is: ${place}.`);
+      expect(hint).to.contain("AUDIT_NODE_URL");
+    };
+    const HASH = `0x${"ab".repeat(32)}`;
+    const assignment = {
+      ...{ auditedHire: HASH, round: 1, attempt: 1, auditorAddress: SELLER, auditorType: "AUDITOR" },
+      ...{ assignedAt: 1, due: 2, audit: { capability: null, amountUsdc: "0.50" } },
+    };
+    const escrow = {
+      ...{ id: HASH, contract: POOL, status: "HELD", hireId: HASH, buyerAddress: AUDITED },
+      ...{ sellerAddress: SELLER, payee: SELLER, amountUsdc: "1", feeUsdc: "0", feeRecipient: null },
+      ...{ deadline: 1, arbiter: null },
+    };
+    const params = {
+      auditArbiters: [SELLER],
+      audit: {
+        operators: [{ address: AUDITED, pool: POOL }],
+        fees: [
+          { fromUsdc: "0.00", feeUsdc: "0.005" },
+          { fromUsdc: "1.00", feeUsdc: "0.01" },
+        ],
+      },
+    };
+    const [addresses, amounts, hires, times] = [
+      [SELLER.toUpperCase(), `${SELLER}0`, "", null, 7, {}],
+      ["1e9", "-1", "0.0000001", "NaN", "", "1,5", null, 1, {}],
+      [HASH.toUpperCase(), HASH.slice(2), `${HASH}-`, `${HASH}-01`, "", null, 7],
+      [-1, 1.5, 2 ** 60, "1", null, {}],
+    ];
+    const wrongValues: { [field: string]: unknown[] } = {
+      ...{ address: addresses, pool: addresses, auditorAddress: addresses, sellerAddress: addresses },
+      ...{ contract: addresses, buyerAddress: addresses, payee: addresses },
+      ...{ feeRecipient: addresses.filter((it) => it !== null) },
+      ...{ arbiter: addresses.filter((it) => it !== null) },
+      ...{
+        accruedUsdc: amounts,
+        paidUsdc: amounts,
+        amountUsdc: amounts,
+        feeUsdc: amounts,
+        fromUsdc: amounts,
+      },
+      ...{ auditedHire: hires, id: [...hires, `0x${"cd".repeat(32)}`], hireId: hires },
+      ...{ round: [0, 100, ...times], attempt: [0, 100, ...times], assignedAt: times, closedTime: times },
+      ...{ due: times.filter((it) => it !== null), deadline: times, time: times },
+      ...{ endpoint: [null, 7, {}, "x".repeat(2_049)], capability: [7, {}, "", "No capability"] },
+      ...{ auditorType: [null, 7], status: [null, 7, "", "held"], audit: [7, "x", []] },
+    };
+    const rows: [row: object, ask: (node: OperatorNode) => Promise<unknown>][] = [
+      [{ address: POOL, accruedUsdc: "1", paidUsdc: "0" }, (node) => node.accounts()],
+      [{ address: POOL, endpoint: "https://a.example" }, (node) => node.openAssignments()],
+      [
+        { auditedHire: HASH, sellerAddress: SELLER, capability: null, closedTime: 1 },
+        (node) => node.challenged(),
+      ],
+      [{ auditedHire: HASH }, (node) => node.rolledBackEscrows()],
+    ];
+
+    it("accept no wrong value in a row of a list", async () => {
+      for (const [row, ask] of rows)
+        for (const field of Object.keys(row))
+          for (const value of wrongValues[field] ?? []) {
+            const { data } = page([{ ...row, [field]: value }], { hasNextPage: false });
+            await expectRefused(data, ask, `page.nodes.0.${field}`);
+          }
+    });
+
+    it("accept no wrong value in an assignment, in an escrow, in the rules, and about an entry", async () => {
+      const { audit, ...ofAssignment } = assignment;
+      const asked = (data: (body: string) => unknown, ask: (node: OperatorNode) => Promise<unknown>) =>
+        asking((_: number, body: string) => Response.json({ data: data(body) }), ask);
+      const expectWrong = ({ result }: { result: unknown }, place: string) =>
+        expect(result, place)
+          .to.be.instanceOf(ServiceError)
+          .with.property("message")
+          .that.contains(`Wrong is: ${place}`);
+      const open = (row: object) =>
+        asked(
+          (body) => page(body.includes("auditAssignments") ? [row] : [], { hasNextPage: false }).data,
+          (node) => node.openAssignments(),
+        );
+      for (const field of Object.keys(ofAssignment))
+        for (const value of wrongValues[field] ?? [])
+          expectWrong(await open({ ...assignment, [field]: value }), `page.nodes.0.${field}.`);
+      for (const value of amounts)
+        expectWrong(
+          await open({ ...assignment, audit: { ...audit, amountUsdc: value } }),
+          "page.nodes.0.audit.amountUsdc.",
+        );
+
+      const held = (changed: object) =>
+        asked(
+          (body) =>
+            body.includes("escrow(id")
+              ? { escrow: { ...escrow, ...changed } }
+              : page([{ auditedHire: HASH }], { hasNextPage: false }).data,
+          (node) => node.rolledBackEscrows(),
+        );
+      expect((await held({})).result).to.have.length(1);
+      for (const field of Object.keys(escrow))
+        for (const value of wrongValues[field] ?? [])
+          expectWrong(await held({ [field]: value }), `escrow.${field}.`);
+
+      const rules = (node: OperatorNode) => node.rules();
+      expect((await asking({ data: { params } }, rules)).result).to.have.property("pool", POOL);
+      for (const address of addresses) {
+        await expectRefused(
+          { params: { ...params, auditArbiters: [address] } },
+          rules,
+          "params.auditArbiters.0",
+        );
+        const operators = [{ address: AUDITED, pool: address }];
+        await expectRefused(
+          { params: { ...params, audit: { ...params.audit, operators } } },
+          rules,
+          "params.audit.operators.0.pool",
+        );
       }
-      for (const shape of [{}, { data: null }, { data: {} }, { data: { page: null } }, [], "x"]) {
-        const { result } = await asking(shape, (node) => node.accounts());
-        expect(result, JSON.stringify(shape)).to.be.instanceOf(Error);
+      for (const amount of amounts) {
+        const fees = [{ fromUsdc: "0", feeUsdc: amount }];
+        await expectRefused(
+          { params: { ...params, audit: { ...params.audit, fees } } },
+          rules,
+          "params.audit.fees.0.feeUsdc",
+        );
+      }
+      // The fee of a hire is that of the last band that begins below its price. So the bands must be in order.
+      const fees = params.audit.fees.toReversed();
+      await expectRefused(
+        { params: { ...params, audit: { ...params.audit, fees } } },
+        rules,
+        "params.audit.fees",
+      );
+
+      for (const time of times) {
+        await expectRefused(
+          { ledgerEntry: { record: { time } } },
+          (node) => node.anchoredAt({ ledger: "local", index: 1 }),
+          "ledgerEntry.record.time",
+        );
+        await expectRefused({ meta: { time, blockedAtSegment: null } }, (node) => node.status(), "meta.time");
+      }
+    });
+
+    it("accept no answer of another shape, and no list that is longer than they asked for", async () => {
+      const asks: ((node: OperatorNode) => Promise<unknown>)[] = [
+        (node) => node.status(),
+        (node) => node.rules(),
+        (node) => node.accounts(),
+        (node) => node.openAssignments(),
+        (node) => node.challenged(),
+        (node) => node.rolledBackEscrows(),
+        (node) => node.anchoredAt({ ledger: "local", index: 1 }),
+      ];
+      for (const ask of asks)
+        for (const shape of [{}, { data: null }, { data: {} }, { data: { page: null } }, [], "x"]) {
+          const { result } = await asking(shape, ask);
+          expect(result, `${ask} ${JSON.stringify(shape)}`).to.be.instanceOf(ServiceError);
+        }
+      const row = { address: POOL, accruedUsdc: "0", paidUsdc: "0" };
+      const long = page(
+        Array.from({ length: 101 }, () => row),
+        { hasNextPage: false },
+      );
+      await expectRefused(long.data, (node) => node.accounts(), "page.nodes");
+      for (const more of [{}, { hasNextPage: "no" }, { hasNextPage: true, endCursor: 7 }]) {
+        const { result } = await asking(page([], more), (node) => node.accounts());
+        expect(result, JSON.stringify(more)).to.have.property("code", "unreadable_answer");
+      }
+    });
+
+    it("cause no payment, because the round ends with the error before it", async () => {
+      const payments: unknown[] = [];
+      const errors: unknown[] = [];
+      const answers: { [query: string]: unknown } = {
+        OperatorNodeStatus: { meta: { time: 1, blockedAtSegment: null } },
+        OperatorRules: { params },
+        OperatorAccounts: page(
+          [
+            { address: SELLER, accruedUsdc: "5.00", paidUsdc: "0" },
+            { address: AUDITED, accruedUsdc: "5.00", paidUsdc: null },
+          ],
+          { hasNextPage: false },
+        ).data,
+      };
+      const node = createGraphqlNode({
+        ...{ baseUrl: "http://node.test", operator: AUDITED },
+        fetch: async (_, init) => {
+          const [, query = ""] = /query (\w+)/.exec(String(init?.body)) ?? [];
+          return Response.json({ data: answers[query] });
+        },
+      });
+      const desk = {
+        follow: async () => ({ settled: 0n, waiting: 0, refused: 0 }),
+        pay: async (accounts: unknown[]) => {
+          payments.push(...accounts);
+          return { settled: 0n, waiting: 0, refused: 0 };
+        },
+      };
+      const round = createRound(
+        {
+          ...{ node, payments: desk, pool: POOL, payAfter: 0, now: () => 0 },
+          ...{ finalTime: async () => 1, budgetLeft: async () => 0n },
+          log: (_: string, details: { error?: unknown }) => errors.push(details.error),
+        } as unknown as RoundParameters,
+        freshState(),
+        new AbortController().signal,
+      );
+      await round();
+      expect(payments).to.deep.equal([]);
+      expect(errors).to.have.length(1);
+      expect(String(errors[0])).to.contain("Wrong is: page.nodes.1.paidUsdc.");
+    });
+
+    it("end at once when the operator stops, although the node does not answer", async () => {
+      const asks: ((node: OperatorNode, signal: AbortSignal) => Promise<unknown>)[] = [
+        (node, signal) => node.status(signal),
+        (node, signal) => node.rules(signal),
+        (node, signal) => node.accounts(signal),
+        (node, signal) => node.openAssignments(signal),
+        (node, signal) => node.challenged(signal),
+        (node, signal) => node.rolledBackEscrows(signal),
+        (node, signal) => node.anchoredAt({ ledger: "local", index: 1 }, signal),
+      ];
+      for (const ask of asks) {
+        const stop = new AbortController();
+        const node = createGraphqlNode({
+          ...{ baseUrl: "http://node.test", operator: AUDITED },
+          fetch: async () => {
+            queueMicrotask(() => stop.abort(new Error("stopped")));
+            return new Promise(() => {});
+          },
+        });
+        const failure = await ask(node, stop.signal).catch((error: unknown) => error);
+        expect(failure, String(ask)).to.be.instanceOf(Error).with.property("message", "stopped");
       }
     });
   });

@@ -136,6 +136,35 @@ describe("the process of an operator of audits", function () {
     expect(await paid()).to.deep.equal([20_000n]);
   });
 
+  it("stops at once, although its node and its ledger do not answer", async () => {
+    const canary = {
+      ...{ private_key: newWallet().privateKey, seller: pool.address, capability: "text.translate" },
+      ...{ params: {}, max_price_usdc: "0.01", truth: "good" },
+    };
+    const canariesFile = path.join(folder, "canaries.json");
+    writeFileSync(
+      canariesFile,
+      JSON.stringify({ name: "one", reveal_after: 2_000_000_000, hires: [canary] }),
+    );
+    // First the node does not answer the operator's own client, then the ledger does not answer about the canaries.
+    for (const node of [undefined, fakeNode(pool.address)]) {
+      const asked = Promise.withResolvers<string>();
+      const operator = await openOperator({
+        ...{ log: () => {}, now: Date.now, transport: chain.transport, ledger: "local" },
+        config: { ...configOf(), canariesFile },
+        ...(node !== undefined && { node }),
+        fetch: (input) => {
+          asked.resolve(new URL(input).pathname);
+          return new Promise(() => {});
+        },
+      });
+      const round = operator.round();
+      expect(await asked.promise).to.equal(node === undefined ? "/graphql" : "/v1/records");
+      await operator.close();
+      await round;
+    }
+  }).timeout(15_000);
+
   it("does the rest of a round when a part of it fails, and reports the hires that wait for people", async () => {
     const challenged = [{ hire: `0x${"1".repeat(64)}-1`, seller: pool.address, capability: null, time: 5 }];
     const operator = await open({

@@ -5,6 +5,8 @@ import { capabilitySchema } from "../capabilitySchema.ts";
 
 /** The most operators of audits that one node follows. */
 export const MAX_AUDIT_OPERATORS = 16;
+/** The most bands of fees. */
+export const MAX_AUDIT_FEES = 16;
 /** The most capabilities that have a rate of their own. */
 const MAX_AUDIT_RATES = 512;
 
@@ -94,7 +96,7 @@ export const auditParamsSchema = z.strictObject({
   fees: z
     .array(z.strictObject({ fromAtomic: atomicSchema, feeAtomic: atomicSchema }))
     .min(1, "must have at least one band")
-    .max(16, "must have at most 16 bands")
+    .max(MAX_AUDIT_FEES, `must have at most ${MAX_AUDIT_FEES} bands`)
     .refine((bands) => bands[0]?.fromAtomic === "0", "must begin with the band from 0")
     .refine(
       (bands) =>
