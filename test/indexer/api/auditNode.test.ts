@@ -1,12 +1,16 @@
 import { expect } from "chai";
 import type { Row } from "tallystick-derive/tables";
 import type { Address } from "tallystick-protocol/address";
-import { nameOf } from "tallystick-sdk/audits/assignment";
+import { type AuditNode, nameOf } from "tallystick-sdk/audits/assignment";
 import { createAuditNode } from "tallystick-sdk/audits/createAuditNode";
+import type { ServiceError } from "tallystick-sdk/requestService";
 import { SELLER } from "../../derive/auditScene.ts";
 import { wallet } from "../../derive/eventLog.ts";
 import { rejection } from "../../sdk/support/tamper.ts";
 import { type AuditStory, openAuditStory } from "../support/auditStory.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: the JSON of a node's answer, which a test changes
+type Json = any;
 
 describe("the SDK's client of a node that assigns audits", () => {
   let story: AuditStory;
@@ -93,6 +97,107 @@ describe("the SDK's client of a node that assigns audits", () => {
     const bad = nodeThat(() => true);
     expect(await bad.late.openOfAuditor(SELLER)).to.deep.equal([]);
     expect(bad.asked()).to.equal(100);
+  });
+
+  describe("to a node whose answer is wrong", () => {
+    /** Asks a node that changes its answer, and returns the error. */
+    const failureOf = async (
+      change: (data: Json) => void,
+      ask: (node: AuditNode) => Promise<unknown>,
+    ): Promise<ServiceError> => {
+      const lying = createAuditNode({
+        baseUrl: "http://node.test",
+        fetch: async (input, init) => {
+          const answer: Json = await (await story.app.request(input, init)).json();
+          change(answer.data ?? answer);
+          return Response.json(answer);
+        },
+      });
+      return (await rejection(ask(lying))) as unknown as ServiceError;
+    };
+    const ofSeller = (node: AuditNode) => node.openOfSeller(SELLER);
+
+    it("gives a ServiceError that names the place, and no assignment", async () => {
+      const [assigned] = askedNow();
+      const { hire, auditor } = assigned as Row<"auditAssignment">;
+      const ofHire = (node: AuditNode) => node.openOfHire(hire);
+      const ofAuditor = (node: AuditNode) => node.openOfAuditor(auditor as Address);
+      const audits = "audits.nodes.0";
+      const first = (data: Json) => data.audits.nodes[0];
+      const cases: [
+        change: (data: Json) => void,
+        ask: (node: AuditNode) => Promise<unknown>,
+        place: string,
+      ][] = [
+        [(data) => Object.assign(first(data), { amountUsdc: "-1" }), ofSeller, `${audits}.amountUsdc`],
+        [(data) => Object.assign(first(data), { buyerAddress: null }), ofSeller, `${audits}.buyerAddress`],
+        [(data) => Object.assign(first(data), { auditedHire: "0x1" }), ofSeller, `${audits}.auditedHire`],
+        [(data) => Object.assign(first(data), { paramsHash: "0xAB" }), ofSeller, `${audits}.paramsHash`],
+        [(data) => Object.assign(first(data), { rounds: null }), ofSeller, `${audits}.rounds`],
+        [
+          (data) => Object.assign(first(data).rounds[0], { attempts: {} }),
+          ofSeller,
+          `${audits}.rounds.0.attempts`,
+        ],
+        [(data) => data.audits.nodes.push(...Array(21).fill(first(data))), ofSeller, "audits.nodes"],
+        [(data) => Object.assign(data.audits, { pageInfo: null }), ofSeller, "audits.pageInfo"],
+        [(data) => Object.assign(data, { audits: null }), ofSeller, "audits"],
+        [
+          (data) => Object.assign(data.audit, { sellerAddress: SELLER.toUpperCase() }),
+          ofHire,
+          "audit.sellerAddress",
+        ],
+        [(data) => Object.assign(data.audit, { round: 100 }), ofHire, "audit.round"],
+        [
+          (data) => Object.assign(data.audit.rounds.at(-1).attempts.at(-1), { assignedAt: 2 ** 60 }),
+          (node) => node.openOfHire(hire),
+          "assignedAt",
+        ],
+        [
+          (data) => Object.assign(data.auditAssignments.nodes[0], { auditorAddress: "0x" }),
+          ofAuditor,
+          "auditAssignments.nodes.0.auditorAddress",
+        ],
+        [
+          (data) => Object.assign(data.auditAssignments.nodes[0].audit, { status: 7 }),
+          ofAuditor,
+          "auditAssignments.nodes.0.audit.status",
+        ],
+        [
+          (data) => Object.assign(data.listings[0], { endpoint: 7 }),
+          (node) => node.originsOf(SELLER, null),
+          "listings.0.endpoint",
+        ],
+      ];
+      for (const [change, ask, place] of cases) {
+        const failure = await failureOf(change, ask);
+        expect(failure, place).to.include({ name: "ServiceError", code: "unreadable_answer" });
+        expect(failure.message).to.contain("Wrong is: ").and.to.contain(`${place}.`);
+      }
+    });
+
+    it("ends at once when its caller stops, although the node or the chain does not answer", async () => {
+      const [assignment] = await node().openOfSeller(SELLER);
+      if (!assignment) throw new Error("nothing is assigned");
+      const asks: ((node: AuditNode, signal: AbortSignal) => Promise<unknown>)[] = [
+        (silent, signal) => silent.openOfHire(assignment.hire, signal),
+        (silent, signal) => silent.openOfAuditor(assignment.auditor, signal),
+        (silent, signal) => silent.openOfSeller(SELLER, signal),
+        (silent, signal) => silent.originsOf(SELLER, null, signal),
+        (silent, signal) => silent.isFinal(assignment, signal),
+      ];
+      for (const ask of asks) {
+        const stop = new AbortController();
+        const hang = async () => {
+          queueMicrotask(() => stop.abort(new Error("stopped")));
+          return new Promise<never>(() => {});
+        };
+        const silent = createAuditNode({
+          ...{ baseUrl: "http://node.test", client: { getBlock: hang }, fetch: hang },
+        });
+        expect((await rejection(ask(silent, stop.signal))).message, String(ask)).to.equal("stopped");
+      }
+    });
   });
 
   it("finds the origin of an agent's endpoint, and nothing for an address that is not an agent", async () => {
