@@ -49,6 +49,24 @@ describe("a keeper over HTTP", () => {
     expect(asked.slice(1)).to.deep.equal(Array(4).fill(`GET /escrows/${ID}`));
   });
 
+  it("says nothing of an escrow if its answer has another form, because money is booked by the answer", async () => {
+    const state = { status: "held", delivered: true, amount: "1000000" };
+    const stateOf = (answer: unknown) => relayTo([Response.json(answer)]).relay.state(ID as never);
+    expect(await stateOf(state)).to.deep.equal({ ...state, amount: 1_000_000n });
+    for (const change of [
+      ...[{ status: "gone" }, { status: null }, { status: 7 }, { delivered: "yes" }],
+      ...[{ amount: "-1" }, { amount: 1 }, { amount: null }, { amount: "1.5" }, { amount: {} }],
+    ]) {
+      const error = await rejection(stateOf({ ...state, ...change }));
+      expect(error, JSON.stringify(change)).to.include({ name: "ChainError", code: "chain_unreachable" });
+    }
+    for (const answer of [{}, { status: {} }, { escrow_id: {}, status: "held" }, { status: "released" }]) {
+      const { relay } = relayTo([Response.json(answer, { status: 202 })]);
+      const error = await rejection(relay.release(hire, "0x12"));
+      expect(error, JSON.stringify(answer)).to.include({ name: "ChainError", code: "chain_unreachable" });
+    }
+  });
+
   it("is not asked forever if it always says to retry at once", async () => {
     const { asked, relay } = relayTo(
       Array.from({ length: 1_000 }, () => busy("0")),

@@ -1,12 +1,16 @@
+import { atomicSchema } from "tallystick-protocol/amount";
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import { toHireJson } from "tallystick-protocol/escrow/hireJson";
+import { hash32Schema } from "tallystick-protocol/hash32Schema";
 import { type Hex, isHex } from "tallystick-protocol/hex";
 import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import * as z from "zod";
 import { ChainError } from "../errors.ts";
+import { readServiceAnswer } from "../readServiceAnswer.ts";
 import { readText } from "../readText.ts";
 import type { Fetch } from "../requestService.ts";
-import type { EscrowState } from "./escrowCalls.ts";
 import type { EscrowRelay } from "./escrowRelay.ts";
+import { escrowStatuses } from "./readEscrowState.ts";
 
 export type HttpRelayParameters = {
   /** The URL of a keeper, or of a `custom_escrow` endpoint. */
@@ -29,6 +33,13 @@ const PAUSE_MS = 1_000;
 const MIN_PAUSE_MS = 200;
 
 type Answer = { [key: string]: unknown };
+
+const outcomeForm = z.looseObject({ escrow_id: hash32Schema, status: z.string().max(64) });
+const stateForm = z.object({
+  status: z.enum(escrowStatuses),
+  delivered: z.boolean().default(false),
+  amount: atomicSchema,
+});
 
 /** A relay that sends signed instructions to a remote keeper by HTTP. The keeper pays the gas. */
 export function httpRelay({
@@ -61,7 +72,7 @@ export function httpRelay({
 
   /** Waits until an escrow has the wanted status, and returns the transaction. */
   async function settled(answer: Answer, wanted: string): Promise<Hex> {
-    let state = answer;
+    let state = read(outcomeForm, answer);
     const until = performance.now() + waitMs;
     // The pauses grow, since a keeper counts requests.
     for (let pauseMs = 250; state.status === "held"; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
@@ -69,7 +80,7 @@ export function httpRelay({
       await sleep(pauseMs);
       const { status, answer: next } = await ask(`/escrows/${state.escrow_id}`, until);
       // Any other status says nothing of the escrow.
-      if (status === 200) state = next;
+      if (status === 200) state = read(outcomeForm, next);
     }
     if (state.status === wanted) return txOf(state);
     throw new ChainError({
@@ -96,13 +107,23 @@ export function httpRelay({
     state: async (id) => {
       const { status, answer } = await ask(`/escrows/${id}`, performance.now() + waitMs);
       if (status !== 200) throw unreachable(`/escrows/${id} answered ${status}`);
-      return {
-        status: answer.status as EscrowState["status"],
-        delivered: answer.delivered === true,
-        amount: BigInt(String(answer.amount)),
-      };
+      const { amount, ...state } = read(stateForm, answer);
+      return { ...state, amount: BigInt(amount) };
     },
   };
+}
+
+/**
+ * Where the money is follows from this answer. So an answer in another form says nothing.
+ *
+ * @throws ChainError `chain_unreachable`
+ */
+function read<Form extends z.ZodType>(form: Form, answer: Answer): z.output<Form> {
+  try {
+    return readServiceAnswer(form, answer, { what: "The keeper's answer" });
+  } catch (cause) {
+    throw unreachable(cause instanceof Error ? cause.message : String(cause), cause);
+  }
 }
 
 /** Asks once, and again if the keeper names a time before `until` (`performance.now()`) for the next try. */

@@ -3,15 +3,16 @@ import type { Hex } from "tallystick-protocol/hex";
 import type { PublicClient } from "viem";
 import { settledBlock } from "../chain/paymentState.ts";
 
+/** What an escrow can be, in the order of the contract's numbers. */
+export const escrowStatuses = ["none", "held", "released", "split", "refunded", "timedOut"] as const;
+
 /** The state of an escrow. */
 export type EscrowState = {
-  status: "none" | "held" | "released" | "split" | "refunded" | "timedOut";
+  status: (typeof escrowStatuses)[number];
   delivered: boolean;
   /** Atomic units held now. */
   amount: bigint;
 };
-
-const STATUSES = ["none", "held", "released", "split", "refunded", "timedOut"] as const;
 
 /** Reads an escrow from its contract: now, or as of the last block with this many confirmations. */
 export async function readEscrowState(
@@ -29,5 +30,5 @@ export async function readEscrowState(
     args: [id],
     ...(blockNumber !== undefined && { blockNumber }),
   });
-  return { status: STATUSES[status] ?? "none", delivered, amount };
+  return { status: escrowStatuses[status] ?? "none", delivered, amount };
 }
