@@ -216,6 +216,29 @@ describe("a stranger's text in an MCP server's answer", () => {
     }
   });
 
+  it("permits nothing, and shows nothing as settled, if a web page or another program answers in place of the node", async () => {
+    const environment = {
+      ...{ TALLYSTICK_URL: "http://node.test", TALLYSTICK_API_KEY: "key" },
+      TALLYSTICK_PRIVATE_KEY: `0x${"51".repeat(32)}`,
+    };
+    const listing = { capability: "compute.statistics.mean", price_usdc: "0.02", max_latency_ms: 900 };
+    const tools: [name: string, asked: object][] = [
+      ["check_settlement", { hash: "0".repeat(64) }],
+      ["check_settlement", { task_id: "t" }],
+      ["settle_action", { action: { type: "terminal" } }],
+      ["settle_action", { action: { type: "terminal" }, parent_hash: "0".repeat(64) }],
+      ["publish_listing", { ...listing, endpoint: "http://me.test" }],
+      ["ledger_status", {}],
+    ];
+    for (const text of ["<html>", "{}", "[]", "null", '{"index":"1","size":{},"status":7,"proceed":"yes"}']) {
+      const fetch = async () => new Response(text);
+      const { call, close } = await connectMcp(createMcpContext(readMcpConfig(environment), { fetch }));
+      for (const [name, asked] of tools)
+        expect((await call(name, asked)).error, `${name} ${text}`).to.match(/^unreadable_answer: /);
+      await close();
+    }
+  });
+
   it("is in one piece up to the limit; a longer text comes in pieces that together are the whole", () => {
     const ofLength = (length: number) => "x".repeat(length - 2);
     const whole = strangersText(ofLength(MAX_CHARACTERS));

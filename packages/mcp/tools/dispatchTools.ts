@@ -1,6 +1,7 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import { TallystickError } from "tallystick-protocol/errors";
-import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import { readServiceAnswer } from "tallystick-sdk/readServiceAnswer";
 import { requestService } from "tallystick-sdk/requestService";
 import { z } from "zod";
 import type { McpContext } from "../mcpContext.ts";
@@ -12,6 +13,8 @@ const WAIT_MS = 45_000;
 
 /** The time limit of the whole request in milliseconds. It includes `WAIT_MS`. */
 const ANSWER_MS = 60_000;
+
+const taskForm = z.looseObject({ status: z.string() });
 
 /** The tool that gives a task to the operator's models and settles the result (swarm.at §6). */
 export function registerDispatchTools(server: McpServer, context: McpContext): void {
@@ -65,10 +68,11 @@ export function registerDispatchTools(server: McpServer, context: McpContext): v
           fetch,
           timeoutMs: ANSWER_MS,
         });
-        const { status, task_id: _, answer, reason, ...figures } = Object(readForeignJson(text));
+        const told = readServiceAnswer(taskForm, tryForeignJson(text));
+        const { status, task_id: _, answer, reason, ...figures } = told;
         return {
           ...(plainFigures(figures) as object),
-          status: plainName(String(status)),
+          status: plainName(status),
           task_id: task.task_id,
           ...((answer !== undefined || reason !== undefined) && {
             from_others: strangersText(withoutAbsent({ answer, reason })),

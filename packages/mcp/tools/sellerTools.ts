@@ -3,15 +3,24 @@ import { offerProblem } from "tallystick-capabilities/offerProblem";
 import { priceUsdcSchema } from "tallystick-protocol/amount";
 import { capabilitySchema } from "tallystick-protocol/capabilitySchema";
 import { InvalidInputError } from "tallystick-protocol/errors";
-import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { isLedgerHash } from "tallystick-protocol/ledger/entry";
 import { parseListing } from "tallystick-protocol/records/listing";
 import { signRecord } from "tallystick-protocol/records/record";
+import { readServiceAnswer } from "tallystick-sdk/readServiceAnswer";
 import { requestService } from "tallystick-sdk/requestService";
 import { z } from "zod";
 import { type McpContext, requireWallet } from "../mcpContext.ts";
 import { plainCursor, plainFigures, plainName } from "../strangersText.ts";
 import { answering } from "../toolResult.ts";
+
+/** A sandbox answers without a hash and an index, because it stores nothing. */
+const publishedForm = z.object({
+  status: z.string(),
+  hash: z.string().refine(isLedgerHash).nullish(),
+  index: z.int().min(0).nullish(),
+});
 
 /** Tools of a seller: publish an offer, and list the receipts of hires. */
 export function registerSellerTools(server: McpServer, context: McpContext): void {
@@ -73,13 +82,8 @@ function registerPublishListing(server: McpServer, context: McpContext): void {
           body: { body, signer, signature },
           fetch,
         });
-        const { status, hash, index } = Object(readForeignJson(text));
-        return {
-          status: plainName(String(status)),
-          hash: typeof hash === "string" ? plainName(hash) : null,
-          index: typeof index === "number" ? index : null,
-          agent_id: address,
-        };
+        const { status, hash, index } = readServiceAnswer(publishedForm, tryForeignJson(text));
+        return { status: plainName(status), hash: hash ?? null, index: index ?? null, agent_id: address };
       }),
   );
 }

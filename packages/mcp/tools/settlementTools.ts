@@ -2,14 +2,15 @@ import type { McpServer } from "@modelcontextprotocol/server";
 import { type TokenVerdict, verifySettlementToken } from "tallystick-protocol/actions/settlementToken";
 import { TallystickError } from "tallystick-protocol/errors";
 import { toHex } from "tallystick-protocol/hex";
-import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import { parseVerifierKeys } from "tallystick-protocol/note/verifierKeys";
 import { parseProofBundle, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
 import { checkBuyerSignature, checkReceipt } from "tallystick-protocol/records/receipt";
 import { isSignedBy, recordFromPayload } from "tallystick-protocol/records/record";
 import { confirmProof } from "tallystick-sdk/proof/confirmProof";
+import { readServiceAnswer } from "tallystick-sdk/readServiceAnswer";
 import { requestService, ServiceError } from "tallystick-sdk/requestService";
-import { unreadableAnswer } from "tallystick-sdk/unreadableAnswer";
+import { settledEntryForm } from "tallystick-sdk/settledEntryForm";
 import { z } from "zod";
 import type { McpContext } from "../mcpContext.ts";
 import { plainFigures, plainName, strangersText, strangersTextSchema } from "../strangersText.ts";
@@ -21,8 +22,23 @@ import { answering } from "../toolResult.ts";
  */
 const CHECKPOINT =
   /^[!-~]{1,128}\n\d{1,16}\n[A-Za-z0-9+/]{43}=\n\n(?:\u2014 [!-~]{1,128} [A-Za-z0-9+/=]{1,8000}\n)+$/;
-/** The most characters of a checkpoint. */
-const MAX_CHECKPOINT = 8_192;
+const checkpointForm = z.string().max(8_192).regex(CHECKPOINT);
+
+/** The answers of settlement, as far as something follows from them. */
+const decisionForm = z.looseObject({
+  proceed: z.boolean(),
+  reason: z.string(),
+  settlement_token: z.string().nullish(),
+  rule: z.string().nullish(),
+});
+const proofForm = z.object({ index: z.int().min(0), size: z.int().min(1) });
+const statusForm = z.looseObject({ status: z.string().nullable() });
+const latestForm = settledEntryForm.extend({
+  ledger: z.string(),
+  origin: z.string(),
+  size: z.int().min(0),
+  root: z.string(),
+});
 
 const READS = { readOnlyHint: true, openWorldHint: true } as const;
 const hash = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits");
@@ -74,19 +90,17 @@ function registerSettleAction(server: McpServer, context: McpContext): void {
             hint: "Its operator can make a key with tallystick keys add, and set TALLYSTICK_API_KEY to it. Until then: do not act.",
           });
         }
-        const parent_hash = parentHash ?? readObject(await read(context, "/v1/ledger/latest")).hash;
+        const parent_hash = parentHash ?? (await ask(context, "/v1/ledger/latest", settledEntryForm)).hash;
         const body = { action, context: why, parent_hash };
         const { text } = await requestService({ baseUrl, path: "/v1/actions", apiKey, body, fetch });
-        const { proceed, reason, settlement_token: token, rule, ...rest } = readObject(text);
+        const decision = readServiceAnswer(decisionForm, tryForeignJson(text));
+        const { proceed, reason, settlement_token: token = null, rule = null, ...rest } = decision;
         return {
           ...(plainFigures(rest) as object),
-          // Only an explicit `true` is permission.
-          proceed: proceed === true,
-          reason: String(reason ?? "")
-            .replace(/\s+/g, " ")
-            .slice(0, 500),
-          settlement_token: proceed === true && typeof token === "string" ? token : null,
-          rule: typeof rule === "string" ? plainName(rule) : null,
+          proceed,
+          reason: reason.replace(/\s+/g, " ").slice(0, 500),
+          settlement_token: proceed ? token : null,
+          rule: rule === null ? null : plainName(rule),
         };
       }),
   );
@@ -127,8 +141,8 @@ function registerCheckSettlement(server: McpServer, context: McpContext): void {
         }
         try {
           if (entry !== undefined) {
-            const { index, size } = readObject(await read(context, `/v1/ledger/proof?hash=${entry}`));
-            return { settled: true, reason: null, hash: entry, ...(plainFigures({ index, size }) as object) };
+            const { index, size } = await ask(context, `/v1/ledger/proof?hash=${entry}`, proofForm);
+            return { settled: true, reason: null, hash: entry, index, size };
           }
           if (taskId === undefined) {
             throw new TallystickError({
@@ -136,7 +150,7 @@ function registerCheckSettlement(server: McpServer, context: McpContext): void {
               message: "Give task_id, hash, or settlement_token with action.",
             });
           }
-          const status = readObject(await read(context, `/v1/status/${encodeURIComponent(taskId)}`));
+          const status = await ask(context, `/v1/status/${encodeURIComponent(taskId)}`, statusForm);
           return {
             settled: status.status === "SETTLED",
             reason: null,
@@ -178,12 +192,15 @@ function registerLedgerStatus(server: McpServer, context: McpContext): void {
     () =>
       answering(async () => {
         const [latest, checkpoint] = await Promise.all([
-          read(context, "/v1/ledger/latest"),
+          ask(context, "/v1/ledger/latest", latestForm),
           read(context, "/v1/ledger/checkpoint"),
         ]);
-        const { ledger, origin, size, hash, root } = readObject(latest);
-        if (checkpoint.length > MAX_CHECKPOINT || !CHECKPOINT.test(checkpoint)) throw unreadableAnswer();
-        return { ...(plainFigures({ ledger, origin, size, hash, root }) as object), checkpoint };
+        const { ledger, origin, size, hash, root } = latest;
+        const what = "The node's checkpoint";
+        return {
+          ...(plainFigures({ ledger, origin, size, hash, root }) as object),
+          checkpoint: readServiceAnswer(checkpointForm, checkpoint, { what }),
+        };
       }),
   );
 }
@@ -253,8 +270,12 @@ function registerVerifyReceipt(server: McpServer, context: McpContext): void {
   );
 }
 
-function readObject(text: string): { [key: string]: unknown } {
-  return Object(readForeignJson(text));
+async function ask<Form extends z.ZodType>(
+  context: McpContext,
+  path: string,
+  form: Form,
+): Promise<z.output<Form>> {
+  return readServiceAnswer(form, tryForeignJson(await read(context, path)));
 }
 
 async function read({ baseUrl, fetch }: McpContext, path: string): Promise<string> {
