@@ -1,20 +1,31 @@
-import type { Address } from "tallystick-protocol/address";
+import { addressSchema } from "tallystick-protocol/address";
+import { hash32Schema } from "tallystick-protocol/hash32Schema";
 import { type Hex, toHex } from "tallystick-protocol/hex";
 import { ledgerId } from "tallystick-protocol/ledger/anchor";
 import { LedgerChain } from "tallystick-protocol/ledger/verifyLedger";
 import { MerkleFrontier } from "tallystick-protocol/merkle/merkleFrontier";
 import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
+import { listForm } from "tallystick-sdk/listForm";
 import { askNode } from "tallystick-sdk/openLog/askNode";
 import { askGraphql } from "tallystick-sdk/query/askGraphql";
+import { readServiceAnswer } from "tallystick-sdk/readServiceAnswer";
+import { z } from "zod";
 import { recordEvent } from "../../indexer/src/segments/recordEvent.ts";
 import type { AuditChain } from "./auditChain.ts";
 import type { DerivedLog } from "./derivedLog.ts";
 import type { Findings } from "./findings.ts";
 
-type Opened = {
-  ledger: { origin: string; firstWriter: Address; guardian: Address } | null;
-  checkpoints: { nodes: { tx: Hex }[] };
-};
+/** The fields of a ledger are null if the node did not see that it was opened. */
+const openedForm = z.object({
+  ledger: z
+    .object({
+      origin: z.string().nullable(),
+      firstWriter: addressSchema.nullable(),
+      guardian: addressSchema.nullable(),
+    })
+    .nullable(),
+  checkpoints: z.object({ nodes: listForm(z.object({ tx: hash32Schema }), 1) }),
+});
 
 const OPENED = `query ($id: ID!) { ledger(id: $id) { origin firstWriter guardian }
   checkpoints(first: 1, ledger: $id) { nodes { tx } } }`;
@@ -30,15 +41,17 @@ export async function checkLedgers(url: string, log: DerivedLog, chain: AuditCha
 
 async function checkLedger(url: string, id: Hex, log: DerivedLog, chain: AuditChain, found: Findings) {
   const inLog = new Map(log.records.get(id));
-  const opened = await askGraphql<Opened>({ baseUrl: url, query: OPENED, variables: { id } });
+  const answer = await askGraphql({ baseUrl: url, query: OPENED, variables: { id } });
+  const what = `The node's answer about the ledger ${id}`;
+  const opened = readServiceAnswer(openedForm, answer, { what });
   const [checkpoint] = opened.checkpoints.nodes;
-  if (opened.ledger === null || checkpoint === undefined) {
+  const { origin = null, firstWriter: writer = null, guardian = null } = opened.ledger ?? {};
+  if (origin === null || writer === null || guardian === null || checkpoint === undefined) {
     if (inLog.size > 0)
       found.check(false, "", `The node has records of the ledger ${id}, and no anchor of it.`);
     return;
   }
   const contract = await chain.contractOf(id, checkpoint.tx);
-  const { origin, firstWriter: writer, guardian } = opened.ledger;
   const isIts =
     contract !== null &&
     ledgerId({ chainId: await chain.chainId(), contract, writer, guardian, origin }) === id;

@@ -1,7 +1,7 @@
 import type { Row } from "tallystick-derive/tables";
 import type { Hex } from "tallystick-protocol/hex";
 import type { AuditAnswer } from "tallystick-sdk/query/createGraphqlClient";
-import { createQueryClient } from "tallystick-sdk/query/createQueryClient";
+import { nodeAt } from "../query/nodeQuery.ts";
 import { type AuditChain, openAuditChain } from "./auditChain.ts";
 import { checkTicks, type Draw, drawOf } from "./checkDraw.ts";
 import { checkLedgers } from "./checkLedgers.ts";
@@ -49,7 +49,8 @@ type ClaimedAudit = NonNullable<AuditAnswer["audit"]>;
  * @param parameters.hire `<tx>-<log>` of its payment, or its escrow's id
  * @param parameters.rpcUrl the trusted chain; without it no hash is compared, and gaps in the log are not
  * found
- * @throws TallystickError `chain_unavailable`, and those of reading and deriving the log
+ * @throws TallystickError `chain_unavailable`, and those of reading and deriving the log; ServiceError, also
+ * `unreadable_answer`
  */
 export async function verifyAudit(parameters: {
   url: string;
@@ -60,7 +61,7 @@ export async function verifyAudit(parameters: {
   const { url, hire, rpcUrl, signal } = parameters;
   const chain = rpcUrl === undefined ? undefined : openAuditChain(rpcUrl);
   const log = await deriveLogOf(url, signal);
-  const { audit: claimed } = await createQueryClient({ baseUrl: url }).graphql.audit({ id: hire });
+  const { audit: claimed } = await nodeAt({ url }).graphql.audit({ id: hire }, { signal });
   const found = new Findings();
   const audit = log.store.get("audit", hire);
   const asked = [...log.store.rows("auditAssignment").values()].filter((it) => it.audit === hire);

@@ -1,6 +1,8 @@
 import { type Command, Option } from "commander";
 import { plainText } from "tallystick-runtime/plainText";
-import type { SearchAnswer, SearchRequest } from "tallystick-sdk/query/answers";
+import type { SearchRequest } from "tallystick-sdk/query/answers";
+import { readServiceAnswer } from "tallystick-sdk/readServiceAnswer";
+import { z } from "zod";
 import { decimalNumber, wholeNumber } from "../cli/parseOption.ts";
 import {
   addQueryOptions,
@@ -34,6 +36,31 @@ type Options = QueryOptions & {
   limit?: number;
   cursor?: string;
 };
+
+/** The fields of the answer that people are shown. */
+const foundForm = z.object({
+  agents: z.array(
+    z.object({
+      agent_id: z.string(),
+      cluster_size: z.int(),
+      listing: z.object({ price_usdc: z.string(), max_latency_ms: z.int(), payment_mode: z.string() }),
+      reputation: z.object({
+        trust_tier: z.int(),
+        success_rate: z.number().nullable(),
+        last_30d_hire_count: z.number(),
+        avg_stars: z.number().nullable(),
+        independent_buyers: z.number(),
+        kept_usdc: z.string(),
+      }),
+      steward: z
+        .object({ score: z.number(), tier: z.string(), suspended_until: z.number().nullish() })
+        .nullish(),
+    }),
+  ),
+  next_cursor: z.string().nullable(),
+});
+
+type Found = z.output<typeof foundForm>;
 
 /** `tallystick search CAPABILITY`: live listings, best first by the published ranking. */
 export function registerSearch(program: Command): void {
@@ -91,7 +118,8 @@ export function registerSearch(program: Command): void {
       .option("--cursor <cursor>", "continue where a page ended"),
   ).action(async (capability: string, options: Options) => {
     const found = await nodeAt(options).search(requestOf(capability, options));
-    answer(options, found, () => describe(found));
+    const shown = readServiceAnswer(foundForm, found, { what: "The node's answer to the search" });
+    answer(options, found, () => describe(shown));
   });
 }
 
@@ -120,7 +148,7 @@ function requestOf(capability: string, options: Options): SearchRequest {
   };
 }
 
-function describe({ agents, next_cursor }: SearchAnswer): string {
+function describe({ agents, next_cursor }: Found): string {
   const rows = agents.map(({ agent_id, listing, reputation, cluster_size, steward }) => [
     agent_id,
     reputation.trust_tier,
@@ -153,7 +181,7 @@ function describe({ agents, next_cursor }: SearchAnswer): string {
   return [table(head, rows, "Nobody offers this within these limits."), ...more].join("\n");
 }
 
-function scoreOf(steward: SearchAnswer["agents"][number]["steward"]): string {
+function scoreOf(steward: Found["agents"][number]["steward"]): string {
   if (!steward) return "–";
   const until = steward.suspended_until;
   const ends = until ? ` suspended until ${moment(until)}` : "";

@@ -9,9 +9,12 @@ export function registerSlaStatus(program: Command): void {
       .description("Show what an agent promises, whether it keeps it, and what breaches cost it.")
       .argument("<id>", "the agent's address or alias"),
   ).action(async (id: string, options: QueryOptions) => {
-    const { askSteward } = await import("../steward/askSteward.ts");
-    const { slaStatusText } = await import("../steward/slaStatusText.ts");
-    const status = await askSteward<Parameters<typeof slaStatusText>[0]>(options.url, id, "sla");
-    answer(options, status, () => slaStatusText(status));
+    const [{ askSteward }, { shownSlaForm }, { slaStatusText }] = await Promise.all([
+      import("../steward/askSteward.ts"),
+      import("../steward/shownSlaForm.ts"),
+      import("../steward/slaStatusText.ts"),
+    ]);
+    const { read, whole } = await askSteward(shownSlaForm, { baseUrl: options.url, id, part: "sla" });
+    answer(options, whole, () => slaStatusText(read));
   });
 }

@@ -12,9 +12,13 @@ export function registerTrustReport(program: Command): void {
       )
       .argument("<id>", "the agent's address or alias"),
   ).action(async (id: string, options: QueryOptions) => {
-    const { askSteward } = await import("../steward/askSteward.ts");
-    const { trustReportText } = await import("../steward/trustReportText.ts");
-    const report = await askSteward<Parameters<typeof trustReportText>[0]>(options.url, id, "trust-report");
-    answer(options, report, () => trustReportText(report));
+    const [{ askSteward }, { shownReportForm }, { trustReportText }] = await Promise.all([
+      import("../steward/askSteward.ts"),
+      import("../steward/shownReportForm.ts"),
+      import("../steward/trustReportText.ts"),
+    ]);
+    const part = "trust-report";
+    const { read, whole } = await askSteward(shownReportForm, { baseUrl: options.url, id, part });
+    answer(options, whole, () => trustReportText(read));
   });
 }

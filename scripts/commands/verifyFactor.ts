@@ -59,10 +59,15 @@ async function verify(id: string, name: FactorName, options: QueryOptions): Prom
 }
 
 async function reportOf(id: string, url: string): Promise<ShownReport> {
+  const { shownReportForm } = await import("../steward/shownReportForm.ts");
   if (id.includes("/") || id.endsWith(".json")) {
-    const { readReportFile } = await import("../steward/readReportFile.ts");
-    return (await readReportFile(id)) as ShownReport;
+    const [{ readReportFile, REPORT_HINT }, { readServiceAnswer }] = await Promise.all([
+      import("../steward/readReportFile.ts"),
+      import("tallystick-sdk/readServiceAnswer"),
+    ]);
+    const report = await readReportFile(id);
+    return readServiceAnswer(shownReportForm, report, { what: `The report in ${id}`, hint: REPORT_HINT });
   }
   const { askSteward } = await import("../steward/askSteward.ts");
-  return await askSteward<ShownReport>(url, id, "trust-report");
+  return (await askSteward(shownReportForm, { baseUrl: url, id, part: "trust-report" })).read;
 }

@@ -1,7 +1,10 @@
 import { InvalidInputError } from "tallystick-protocol/errors";
 import { isLedgerHash } from "tallystick-protocol/ledger/entry";
 import { type PostedOrNot, postFeedback } from "tallystick-sdk/erc8004/postFeedback";
+import { listForm } from "tallystick-sdk/listForm";
 import { askGraphql } from "tallystick-sdk/query/askGraphql";
+import { readServiceAnswer } from "tallystick-sdk/readServiceAnswer";
+import { z } from "zod";
 import { nodeAt } from "../query/nodeQuery.ts";
 import { openPosting, type PostOptions } from "./openPosting.ts";
 
@@ -10,7 +13,15 @@ const CURRENT = `query CurrentIdentities($address: Address!) {
   agent(address: $address) { identities(current: true, first: 2) { nodes { identity { id } } } }
 }`;
 
-type Current = { agent: { identities: { nodes: { identity: { id: string } | null }[] } } | null };
+const currentForm = z.object({
+  agent: z
+    .object({
+      identities: z.object({
+        nodes: listForm(z.object({ identity: z.object({ id: z.string() }).nullable() }), 2),
+      }),
+    })
+    .nullable(),
+});
 
 /** The options of the command line. */
 export type FeedbackOptions = PostOptions & { agentId?: number; allowUnanchored?: boolean };
@@ -48,14 +59,16 @@ async function receiptOf(
 
 /** The seller's only identity, as the node has read it. `postFeedback` asks the registry again. */
 async function identityOf(seller: string | undefined, options: PostOptions): Promise<number> {
-  const { agent } =
-    seller === undefined
-      ? { agent: null }
-      : await askGraphql<Current>({ baseUrl: options.url, query: CURRENT, variables: { address: seller } });
-  const found = agent?.identities.nodes ?? [];
+  const found = seller === undefined ? [] : await identitiesOf(seller, options);
   const id = Number(found.length === 1 ? found[0]?.identity?.id : Number.NaN);
   if (Number.isSafeInteger(id)) return id;
   const why =
     found.length > 1 ? "the seller has several identities" : "the node knows no identity of the seller";
   throw new InvalidInputError({ issues: [{ field: "--agent-id", message: `is required: ${why}` }] });
+}
+
+async function identitiesOf(address: string, options: PostOptions) {
+  const answer = await askGraphql({ baseUrl: options.url, query: CURRENT, variables: { address } });
+  const what = "The node's answer about the seller's identities";
+  return readServiceAnswer(currentForm, answer, { what }).agent?.identities.nodes ?? [];
 }

@@ -1,7 +1,12 @@
 import type { Address } from "tallystick-protocol/address";
 import type { Service } from "tallystick-protocol/erc8004/registrationFile";
 import { InvalidInputError } from "tallystick-protocol/errors";
+import { isLedgerHash } from "tallystick-protocol/ledger/entry";
+import { MAX_ENDPOINT_LENGTH } from "tallystick-protocol/records/listing";
 import { type RegisteredOrNot, registerAgent } from "tallystick-sdk/erc8004/registerAgent";
+import { listForm } from "tallystick-sdk/listForm";
+import { readServiceAnswer } from "tallystick-sdk/readServiceAnswer";
+import { z } from "zod";
 import { nodeAt } from "../query/nodeQuery.ts";
 import { openPosting, type PostOptions } from "./openPosting.ts";
 
@@ -53,14 +58,30 @@ export async function register(
   });
 }
 
+/** The most listings that a node gives in one answer. */
+const PAGE = 100;
+
+const offersForm = z.object({
+  listings: listForm(
+    z.object({
+      capability: z.string(),
+      endpoint: z.string().max(MAX_ENDPOINT_LENGTH),
+      retired: z.boolean(),
+      entry_hash: z.string().refine(isLedgerHash),
+    }),
+    PAGE,
+  ),
+});
+
 /** The agent's live listings at the node, always in the same order. */
 async function liveOffers(options: PostOptions, agent: string) {
-  const { listings } = await nodeAt(options)
+  const answer = await nodeAt(options)
     .listings(agent)
     .catch((error: { code?: string }) => {
       if (error.code === "unknown_agent") return { listings: [] };
       throw error;
     });
+  const { listings } = readServiceAnswer(offersForm, answer, { what: "The node's list of listings" });
   const keyOf = (it: { endpoint: string; capability: string }) => `${it.endpoint} ${it.capability}`;
   return listings.filter(({ retired }) => !retired).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }

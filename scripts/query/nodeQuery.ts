@@ -2,7 +2,10 @@ import { styleText } from "node:util";
 import Table from "cli-table3";
 import { type Command, Option } from "commander";
 import { plainLines, plainText } from "tallystick-runtime/plainText";
+import type { GraphqlClient } from "tallystick-sdk/query/createGraphqlClient";
 import { createQueryClient, type QueryClient } from "tallystick-sdk/query/createQueryClient";
+import { readServiceAnswer } from "tallystick-sdk/readServiceAnswer";
+import { graphqlForms } from "./graphqlForms.ts";
 
 /** The options of every command that asks a node. */
 export type QueryOptions = { url: string; json?: boolean };
@@ -18,8 +21,31 @@ export function addQueryOptions(command: Command): Command {
     .option("--json", "print the answer as JSON, for programs");
 }
 
+/**
+ * A client of the node. It checks the forms of GraphQL answers: any machine may be at this address.
+ *
+ * @throws its calls throw ServiceError, also `unreadable_answer`
+ */
 export function nodeAt({ url }: QueryOptions): QueryClient {
-  return createQueryClient({ baseUrl: url });
+  const client = createQueryClient({ baseUrl: url });
+  const graphql = checkedClient(client.graphql);
+  return { ...client, graphql, agent: async (address) => (await graphql.agent({ address })).agent };
+}
+
+function checkedClient(graphql: GraphqlClient): GraphqlClient {
+  type Ask = (...given: unknown[]) => Promise<unknown>;
+  const checked = Object.entries(graphqlForms).map(([name, form]) => {
+    const ask: Ask = graphql[name as keyof GraphqlClient] as never;
+    return [
+      name,
+      async (...given: unknown[]) => {
+        const answer = await ask(...given);
+        readServiceAnswer(form(), answer, { what: `The node's answer to the query "${name}"` });
+        return answer;
+      },
+    ] as const;
+  });
+  return Object.fromEntries(checked) as never;
 }
 
 /** Prints the answer: JSON for programs, text for people. */

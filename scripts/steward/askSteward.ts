@@ -1,17 +1,20 @@
 import { type Address, addressSchema } from "tallystick-protocol/address";
 import { InvalidInputError } from "tallystick-protocol/errors";
-import { readForeignJson } from "tallystick-protocol/json/foreignJson";
+import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import { readServiceAnswer } from "tallystick-sdk/readServiceAnswer";
 import { requestService } from "tallystick-sdk/requestService";
-import { unreadableAnswer } from "tallystick-sdk/unreadableAnswer";
+import { z } from "zod";
 
 /** The form of an alias in attestations. */
 const ALIAS = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+const aliasForm = z.object({ agent_id: addressSchema });
 
 /**
  * The address of an agent, which is named by its address or its alias. An alias counts only while exactly one
  * agent claims it.
  *
- * @throws InvalidInputError naming `id`; ServiceError `unknown_alias`, `ambiguous_alias`
+ * @throws InvalidInputError naming `id`; ServiceError `unknown_alias`, `ambiguous_alias`, `unreadable_answer`
  */
 export async function agentNamed(baseUrl: string, id: string): Promise<Address> {
   const address = addressSchema.safeParse(id.toLowerCase());
@@ -21,20 +24,28 @@ export async function agentNamed(baseUrl: string, id: string): Promise<Address> 
       issues: [{ field: "id", message: "must be an agent's address or alias" }],
     });
   }
-  const { text } = await requestService({ baseUrl, path: `/v1/aliases/${id}` });
-  const named = addressSchema.safeParse(Object(readForeignJson(text)).agent_id);
-  if (!named.success) throw unreadableAnswer(named.error);
-  return named.data;
+  const path = `/v1/aliases/${id}`;
+  const { text } = await requestService({ baseUrl, path });
+  return readServiceAnswer(aliasForm, tryForeignJson(text), { what: `The node's answer to ${path}` })
+    .agent_id;
 }
 
 /**
  * Asks a node about an agent's trust score.
  *
+ * @param form of the answer. It keeps fields that it does not name
  * @param part the last part of the REST path, with its query
- * @throws ServiceError
+ * @returns `read`: the answer by its form; `whole`: the answer as the node wrote it, in the node's order
+ * @throws ServiceError, also `unreadable_answer`
  */
-export async function askSteward<Answer>(baseUrl: string, id: string, part: string): Promise<Answer> {
+export async function askSteward<Form extends z.ZodType>(
+  form: Form,
+  { baseUrl, id, part }: { baseUrl: string; id: string; part: string },
+): Promise<{ read: z.output<Form>; whole: unknown }> {
   const agent = await agentNamed(baseUrl, id);
-  const { text } = await requestService({ baseUrl, path: `/v1/agents/${agent}/${part}` });
-  return readForeignJson(text) as Answer;
+  const path = `/v1/agents/${agent}/${part}`;
+  const { text } = await requestService({ baseUrl, path });
+  const whole = tryForeignJson(text);
+  const what = `The node's answer to ${path.split("?")[0]}`;
+  return { read: readServiceAnswer(form, whole, { what }), whole };
 }

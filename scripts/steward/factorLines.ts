@@ -40,11 +40,7 @@ export function factorLines(name: FactorName, factor: ShownFactor, asOf: number)
     case "attestation_freshness":
       return [
         `Last attested: ${ageOf(last_verified, asOf)}`,
-        ...(last_verified === null || Number.isNaN(Date.parse(last_verified))
-          ? []
-          : [
-              `Valid until: ${isoOf(Date.parse(last_verified) / 1_000 + 3_600 * count("validity_period_hours"))}`,
-            ]),
+        ...validUntil(last_verified, count("validity_period_hours")),
       ];
   }
 }
@@ -53,6 +49,8 @@ function known(what: string, value: unknown): string[] {
   return value === null || value === undefined ? [] : [`${what}: ${quoted(value)}`];
 }
 
-function isoOf(seconds: number): string {
-  return `${new Date(seconds * 1_000).toISOString().slice(0, 19)}Z`;
+/** Empty if there is no such date. */
+function validUntil(last: string | null, hours: number): string[] {
+  const end = new Date(Date.parse(last ?? "") + 3_600_000 * hours);
+  return Number.isNaN(end.getTime()) ? [] : [`Valid until: ${end.toISOString().slice(0, 19)}Z`];
 }

@@ -1,4 +1,4 @@
-import { unreadableAnswer } from "tallystick-sdk/unreadableAnswer";
+import { listForm } from "tallystick-sdk/listForm";
 import { z } from "zod";
 import { agentNamed, askSteward } from "./askSteward.ts";
 
@@ -12,10 +12,13 @@ const failureForm = z.looseObject({
   reason: z.string().nullable(),
   is_excused: z.boolean(),
 });
+/** The most failures of a page. */
+const PAGE = 100;
+
 const failuresForm = z.looseObject({
   agent_id: z.string(),
   since: z.number(),
-  failures: z.array(failureForm),
+  failures: listForm(failureForm, PAGE),
   next_cursor: z.string().nullable(),
 });
 
@@ -36,12 +39,9 @@ export async function failuresOf(
   { days, most }: { days: number; most: number },
 ): Promise<Failures> {
   const agent = await agentNamed(url, id);
-  const part = `failures?days=${days}&limit=100`;
-  const ask = async (more = ""): Promise<Failures> => {
-    const read = failuresForm.safeParse(await askSteward<unknown>(url, agent, `${part}${more}`));
-    if (!read.success) throw unreadableAnswer(read.error);
-    return read.data;
-  };
+  const part = `failures?days=${days}&limit=${PAGE}`;
+  const ask = async (more = ""): Promise<Failures> =>
+    (await askSteward(failuresForm, { baseUrl: url, id: agent, part: `${part}${more}` })).read;
   let page = await ask();
   const told = { ...page };
   // An empty page is the end, even if it names a next page. A bad node could name one forever.

@@ -6,6 +6,8 @@ import { readAtMost } from "../readAtMost.ts";
 /** The largest report that is read, in bytes. */
 const MAX_REPORT_BYTES = 4 * 1024 * 1024;
 
+export const REPORT_HINT = "Write it by tallystick trust-report ID --json > FILE.";
+
 /**
  * A trust report from a file, as `tallystick trust-report ID --json` writes it.
  *
@@ -25,7 +27,7 @@ export async function readReportFile(file: string): Promise<unknown> {
     throw new TallystickError({
       code: "unreadable_file",
       message: `${file} cannot be read as a report: ${cause instanceof Error ? cause.message : String(cause)}.`,
-      hint: "Write it by tallystick trust-report ID --json > FILE.",
+      hint: REPORT_HINT,
       cause,
     });
   }

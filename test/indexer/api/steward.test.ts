@@ -8,6 +8,8 @@ import { reportKeyOf } from "tallystick-protocol/trustReport/reportKey";
 import { verifyTrustReport } from "tallystick-protocol/trustReport/verifyTrustReport";
 import { createApi } from "../../../indexer/api/app.ts";
 import { recomputeFactor } from "../../../scripts/steward/recomputeFactor.ts";
+import { shownReportForm } from "../../../scripts/steward/shownReportForm.ts";
+import { shownSlaForm } from "../../../scripts/steward/shownSlaForm.ts";
 import { slaStatusText } from "../../../scripts/steward/slaStatusText.ts";
 import { trustReportText } from "../../../scripts/steward/trustReportText.ts";
 import { openApiDatabase } from "../../../tools/bench/api/apiDatabase.ts";
@@ -81,7 +83,7 @@ describe("trust scores and SLAs in the API", () => {
 
   describe("the commands for people", () => {
     it("print the answers of the API, and compute every factor again from them", async () => {
-      const report = await get(`/v1/agents/${AGENT}/trust-report`);
+      const report = shownReportForm.parse(await get(`/v1/agents/${AGENT}/trust-report`));
       for (const name of Object.keys(report.trust_report.factors) as FactorName[])
         expect(recomputeFactor(report, name), name).to.include({ agrees: true });
       const text = stripVTControlCharacters(trustReportText(report));
@@ -89,7 +91,7 @@ describe("trust scores and SLAs in the API", () => {
         .to.contain("Factor Breakdown:")
         .and.contain(report.trust_report.factors.uptime.score.toFixed(2));
       expect(text).to.not.match(/undefined|NaN|\[object/);
-      const status = slaStatusText(await get(`/v1/agents/${BROKEN}/sla`));
+      const status = slaStatusText(shownSlaForm.parse(await get(`/v1/agents/${BROKEN}/sla`)));
       expect(stripVTControlCharacters(status)).to.contain("Overall Status: ❌ BREACHED");
       expect(status).to.not.match(/undefined|NaN|\[object/);
     });
@@ -232,7 +234,9 @@ describe("trust scores and SLAs in the API", () => {
       ...{ prober: told.prober, endpoint: told.endpoint, askedAt: told.asked_at, recordHash: told.record },
     });
     expect(differences.map((it: Json) => it.claimed)).to.deep.equal([0.99]);
-    const text = stripVTControlCharacters(slaStatusText(await get(`/v1/agents/${BROKEN}/sla`)));
+    const text = stripVTControlCharacters(
+      slaStatusText(shownSlaForm.parse(await get(`/v1/agents/${BROKEN}/sla`))),
+    );
     expect(text).to.contain("Success Rate (30 days): it says 99.00%, but 73.33% was measured");
   });
 

@@ -110,7 +110,13 @@ describe("tallystick erc8004", () => {
       if (pathname !== "/graphql") return market.fetch(NODE + pathname + search, request);
       const { query } = (await request.json()) as { query: string };
       const node = { identity: { id: String(known) } };
-      const counted = { id: "hire", receiptHash: receipt, sellerAddress: seller.address };
+      const counted = {
+        ...{ id: "hire", hireId: "0x", sellerAddress: seller.address, buyerAddress: buyer.wallet.address },
+        ...{ capability: MEAN, paymentMode: "direct", priceUsdc: "0.05", amountUsdc: "0.05" },
+        ...{ outcome: "SUCCESS", evidence: "SELLER", refunded: false, dispute: false, disputeSource: null },
+        ...{ weight: 1, clusterSize: 1, latencyMs: null, time: 1, tx: "0x", escrowId: null, ratings: [] },
+        receiptHash: receipt,
+      };
       const data = query.includes("CurrentIdentities")
         ? { agent: { identities: { nodes: known === undefined ? [] : [node] } } }
         : { hire: counted };

@@ -86,7 +86,8 @@ describe("`tallystick failures`", function () {
     expect(asked.filter((it) => it.includes(ENDLESS))).to.have.length(2);
     for (const { code, err } of [malformed, nobody]) {
       expect(code).to.be.above(0);
-      expect(err).to.contain("The answer does not come from the service").and.not.contain("TypeError");
+      expect(err).to.match(/The node's answer to .* does not have the expected form. Wrong is: /);
+      expect(err).to.contain("unreadable_answer").and.not.contain("TypeError");
     }
   });
 });
