@@ -21,7 +21,7 @@ const SCRIPTS: { [language: string]: RegExp } = {
   zh: /\p{Script=Han}/u,
 };
 
-/** The longest text of Chinese characters that may be a Japanese title. A Japanese sentence has kana. */
+/** The longest text of Chinese characters that may be a title in either language. A Japanese sentence has kana. */
 const TITLE = 12;
 const HAN = /\p{Script=Han}/u;
 
@@ -82,9 +82,9 @@ export function isInLanguage(text: string, language: string, floor: number): boo
   if (textLength(own.join("")) < textLength(letters.join("")) / 2) return false;
   const isDense = language === "zh" || language === "ja" || language === "ko";
   if (letters.length * (isDense ? 4 : 1) < MIN_LETTERS) return true;
-  // A Japanese title without kana cannot be told from Chinese.
-  if (language === "ja" && letters.length <= TITLE && letters.every((letter) => HAN.test(letter)))
-    return true;
+  // A Japanese title without kana cannot be told from a Chinese one.
+  const mayBeTitle = (language === "ja" || language === "zh") && letters.length <= TITLE;
+  if (mayBeTitle && letters.every((letter) => HAN.test(letter))) return true;
   const guesses = detectLanguages(words);
   if (guesses.length === 0) return true;
   const best = guesses[0]?.language ?? "";

@@ -1,3 +1,5 @@
+import { normalizedForm } from "./textMeasures.ts";
+
 /** The number of words in a row that are compared. So many equal words are not a coincidence. */
 const RUN = 6;
 
@@ -12,8 +14,7 @@ const [COPIED, STRETCH] = [0.8, 1.35];
  * character is a word.
  */
 function tokensOf(text: string): string[] {
-  const tokens = text
-    .normalize("NFKC")
+  const tokens = normalizedForm(text, "NFKC")
     .toLowerCase()
     .match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}]+/gu);
   return tokens ?? [];

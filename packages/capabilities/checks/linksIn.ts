@@ -3,13 +3,16 @@
  */
 const BETWEEN = /[\s<>"'“”„‟«»‹›()「」『』【】《》（）。、，；：！？]+/u;
 
+/** Chinese, Japanese and Korean have no space after a link: `詳細はhttps://example.comをご覧ください`. */
+const SIGN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+
 /** Finds URLs and mail addresses, in linear time. */
 export function linksIn(text: string): string[] {
   const links: string[] = [];
   for (const token of text.split(BETWEEN)) {
     const start = token.search(/https?:\/\//);
     if (start >= 0) {
-      const link = withoutEnd(token.slice(start));
+      const link = withoutEnd(token.slice(start).split(SIGN, 1)[0] as string);
       if (!/^https?:\/*$/.test(link)) links.push(link);
     } else if (token.includes("@")) links.push(...mailAddresses(token));
   }

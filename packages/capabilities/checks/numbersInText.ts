@@ -1,3 +1,6 @@
+import { digitOf, splitCompound } from "./spelledDigits.ts";
+import { normalizedForm } from "./textMeasures.ts";
+
 /**
  * A number in a text, and every way to read it, as digits without separators. Two numbers are equal if one way to
  * read them is the same.
@@ -8,7 +11,7 @@ export type NumberInText = { written: string; ways: string[] };
 const SCALES: [zeros: number, words: string][] = [
   [
     2,
-    "hundred hundert cent cento cien ciento cem honderd hundra hundre hundrede sto сто yüz sata száz sută sute trăm ratus 百 백",
+    "hundred hundert cent cento cien ciento cem honderd hundra hundre hundrede cientos cientas centos centas sto сто yüz sata sataa száz sută sute trăm ratus 百 백",
   ],
   [
     3,
@@ -53,11 +56,11 @@ const DECIMAL = /^\d+[.,٫]\d+$/;
 
 /**
  * The numbers of a text in order, in all common notations: other digits, separators and decimal signs
- * (1,234.50; 1.234,5; 1’234.50; 12,34,567), with words of scale (2.5 million, 250万). Dates and times are
- * split into their parts.
+ * (1,234.50; 1.234,5; 1’234.50; 12,34,567), with words of scale (2.5 million, 250万, three hundred). Dates and times
+ * are split into their parts.
  */
 export function numbersInText(text: string): NumberInText[] {
-  const ascii = text.normalize("NFC").replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
+  const ascii = normalizedForm(text, "NFC").replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
   const found: NumberInText[] = [];
   /** The last number, the zeros of the words that follow it, and the larger parts that stand before it. */
   let last:
@@ -65,8 +68,12 @@ export function numbersInText(text: string): NumberInText[] {
     | undefined;
   /** The value of the last number, if a smaller part may follow it. */
   let larger = "";
+  /** The digit of the last word, if it is one: "three" of "three hundred". */
+  let spelled: string | undefined;
   for (const { 0: token, index } of ascii.matchAll(TOKEN)) {
     const isBeside = last !== undefined && ascii.slice(last.end, index).trim() === "";
+    const digit = spelled;
+    spelled = undefined;
     if (/^\d/.test(token)) {
       const before = isBeside ? larger : "";
       larger = "";
@@ -79,21 +86,28 @@ export function numbersInText(text: string): NumberInText[] {
       }
       continue;
     }
-    const zeros = ZEROS.get(token.toLowerCase());
-    if (zeros === undefined || (!isBeside && SHORT_FORMS.has(token.toLowerCase()))) {
+    const word = token.toLowerCase();
+    const [first, scale] = ZEROS.has(word) ? ["", word] : splitCompound(word);
+    const zeros = ZEROS.get(scale);
+    if (zeros === undefined || (!isBeside && SHORT_FORMS.has(word))) {
       last = undefined;
+      spelled = digitOf(word);
       continue;
     }
-    if (last && isBeside && last.zeros + zeros <= MAX_ZEROS) {
+    if (last && isBeside && first === "" && last.zeros + zeros <= MAX_ZEROS) {
       last.zeros += zeros;
       last.end = index + token.length;
       last.number.ways.push(...waysOf(last.digits, last.fraction, last.zeros));
       const sum = addParts(last);
       if (MYRIADS.test(token) && last.fraction === 0) larger = sum;
     } else {
-      const number = { written: token, ways: waysOf("1", 0, zeros) };
+      const digits = first || digit || "1";
+      const ways = waysOf(digits, 0, zeros);
+      // "to" is two in Norwegian, so "to thousands" is also one thousand.
+      if (first === "" && digit !== undefined) ways.push(...waysOf("1", 0, zeros));
+      const number = { written: token, ways };
       found.push(number);
-      last = { number, digits: "1", fraction: 0, zeros, end: index + token.length, before: "" };
+      last = { number, digits, fraction: 0, zeros, end: index + token.length, before: "" };
     }
   }
   return found;
@@ -122,15 +136,23 @@ function addParts(part: {
  */
 export function missingNumber(wanted: string, text: string): string | undefined {
   const known = new Set(numbersInText(text).flatMap(({ ways }) => ways));
+  const decades = decadesIn(wanted);
   const clocks = clocksIn(text);
   const marked = markedClocksIn(wanted);
   const isKnown = ({ written, ways }: NumberInText): boolean =>
     ways.some((way) => known.has(way)) ||
+    (decades.has(written) && known.has(written.slice(-2))) ||
     [...asClock(written), ...(marked.get(written) ?? [])].some((time) => clocks.has(time));
   const missing = numbersInText(wanted).find(
     (number) => /^\d/.test(number.written) && (number.ways[0] as string).length >= 3 && !isKnown(number),
   );
   return missing?.written;
+}
+
+/** The decades of a text: 1980s, 1980er, 1980-х. In many languages the usual translation is "the 80s". */
+function decadesIn(text: string): Set<string> {
+  const found = text.matchAll(/(?<!\d)(?:1[5-9]|20)\d0(?=['’]?s\b|ern?\b|-\p{L})/gu);
+  return new Set(Array.from(found, ([year]) => year));
 }
 
 /** Splits a date, a list or a version into its numbers. */
@@ -156,7 +178,7 @@ function waysOf(digits: string, fraction: number, zeros: number): string[] {
   const ways = [bare];
   if (fraction > 0) {
     const whole = bare.slice(0, -fraction);
-    const trimmed = `${whole}${bare.slice(-fraction).replace(/0+$/, "")}`;
+    const trimmed = `${whole}${bare.slice(-fraction).replace(/(?<!0)0+$/, "")}`;
     if (trimmed !== "") ways.push(trimmed);
   }
   if (zeros >= fraction && zeros > 0) ways.push(`${bare}${"0".repeat(zeros - fraction)}`);

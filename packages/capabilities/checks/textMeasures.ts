@@ -29,11 +29,18 @@ export function countWords(text: string): number {
   return words + Math.ceil(signs / 2);
 }
 
+/** The longest link that is looked for at the end of a text. */
+const MAX_LINK = 4096;
+
 /**
  * Whether a text stops where a sentence may. French has a space before the last quotation mark, Hebrew and Arabic may
  * have a mark of direction, and casual texts have emojis at the end.
  */
 export function endsSentence(text: string): boolean {
+  // Many people write no stop directly after a link.
+  const end = text.trimEnd().slice(-MAX_LINK);
+  const link = end.lastIndexOf("http");
+  if (link >= 0 && /^https?:\/\/[!-~]+$/.test(end.slice(link))) return true;
   // One regular expression for the whole end would take quadratic time for a run of emojis.
   for (const sign of [...text].reverse()) {
     if (STOP.test(sign)) return true;
@@ -42,13 +49,33 @@ export function endsSentence(text: string): boolean {
   return false;
 }
 
-const STOP = /[\p{Extended_Pictographic}.!?…。．｡！？؟۔।॥։။።:;：；]/u;
+/**
+ * Whether a text ends with a list whose points have no stop. Another point without a stop shows that the last one is
+ * not cut off.
+ */
+export function endsWithPoints(text: string): boolean {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const isOpenPoint = (line: string): boolean => POINT.test(line) && !endsSentence(line);
+  return POINT.test(lines.at(-1) ?? "") && lines.slice(0, -1).some(isOpenPoint);
+}
+
+const POINT = /^\s{0,9}(?:[-*•–]|\d{1,3}[.)])\s/;
+
+/** A quotation in Japanese ends with its bracket alone: 「はい」. */
+const STOP = /[\p{Extended_Pictographic}.!?…。．｡！？؟۔।॥։။።:;：；」』]/u;
 const AFTER_STOP = /[\s\p{Pe}\p{Pf}\p{Pi}\p{Cf}\p{M}\p{Emoji_Modifier}\p{Regional_Indicator}"'’”»)\]]/u;
+
+/** At most so many marks follow one letter (UAX #15 §13). More of them take quadratic time to put in order. */
+const MARKS = /(\p{M}{30})\p{M}+/gu;
+
+/** `String.normalize` in linear time. */
+export function normalizedForm(text: string, form: "NFC" | "NFKC" | "NFKD"): string {
+  return text.replace(MARKS, "$1").normalize(form);
+}
 
 /** Only the letters and digits of a text, in lower case, for comparisons. */
 export function normalized(text: string): string {
-  return text
-    .normalize("NFKC")
+  return normalizedForm(text, "NFKC")
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, " ")
     .trim();

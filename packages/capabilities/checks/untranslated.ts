@@ -1,3 +1,5 @@
+import { textLength } from "./textMeasures.ts";
+
 /** Groups of languages that share so many words that a shared word proves nothing. */
 const FAMILIES = ["da no sv", "es pt it ro fr", "ru uk bg", "nl de", "zh ja"].map((family) =>
   family.split(" "),
@@ -14,23 +16,35 @@ function plainWords(text: string): string[] {
   return text.match(/(?<![\p{L}\p{N}@/.:_-])\p{Ll}{4,}(?![\p{L}\p{N}@/_-])/gu) ?? [];
 }
 
-/** The least number of words at which capital letters on all words show a title. */
-const MIN_TITLE = 6;
+const LATIN_WORD = /[\p{Script=Latin}\p{N}][\p{Script=Latin}\p{N}'’._-]*/gu;
+
+/**
+ * The least share of the source that is not kept as names, and the least number of new letters for each of its letters.
+ */
+const [LEAST_DUE, LEAST_MADE] = [0.1, 0.5];
 
 /**
  * A translation without the names of its source: words in Latin letters with a capital letter or a digit. A sentence in
- * another script may have more letters in names of products than in all of its other words.
+ * another script may have more letters in names of products than in all of its other words. A title has capital letters
+ * in all words. So the names are left out only if the translation has new letters for the rest of the source.
  */
 export function withoutNames(text: string, source: string): string {
-  const word = /[\p{Script=Latin}\p{N}][\p{Script=Latin}\p{N}'’._-]*/gu;
-  const isName = (one: string): boolean => /[\p{Lu}\p{N}]/u.test(one);
-  const words = source.match(word) ?? [];
-  const names = words.filter(isName);
-  // If all words of a longer text have capital letters, these do not show which words are names.
-  if (words.length >= MIN_TITLE && names.length === words.length) return text;
-  const known = new Set(names);
-  const rest = text.replace(word, (one) => (known.has(one) ? " " : one));
-  return /\p{L}/u.test(rest) ? rest : text;
+  const words = source.match(LATIN_WORD) ?? [];
+  const names = new Set(words.filter((one) => /[\p{Lu}\p{N}]/u.test(one)));
+  const said = new Set(words.map((one) => one.toLowerCase()));
+  const kept = new Set<string>();
+  const rest = text.replace(LATIN_WORD, (one) => {
+    if (!names.has(one)) return one;
+    kept.add(one);
+    return " ";
+  });
+  const due = lettersIn(source.replace(LATIN_WORD, (one) => (kept.has(one) ? " " : one)));
+  const made = lettersIn(rest.replace(LATIN_WORD, (one) => (said.has(one.toLowerCase()) ? " " : one)));
+  return made > 0 && due >= LEAST_DUE * lettersIn(source) && made >= LEAST_MADE * due ? rest : text;
+}
+
+function lettersIn(text: string): number {
+  return textLength(text.replace(/[^\p{L}]+/gu, ""));
 }
 
 /**

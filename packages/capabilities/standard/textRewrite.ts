@@ -6,6 +6,9 @@ import { defineCapability } from "../defineCapability.ts";
 /** So many letters may come or go with the register alone. */
 const POLITE = 40;
 
+/** The longest message of a chat that needs no stop at its end, in letters. */
+const CHAT = 100;
+
 /** `text.rewrite.formal` and `.casual`: the same text in another register. */
 export const textRewrite = defineCapability({
   id: "text.rewrite",
@@ -68,5 +71,12 @@ export const textRewrite = defineCapability({
       },
     },
     ...keepsContent,
+    is_complete: {
+      since: "v1",
+      test: (context) =>
+        context.parts.style === "casual" && textLength(context.output.text) <= CHAT
+          ? undefined
+          : keepsContent.is_complete.test(context),
+    },
   },
 });

@@ -1,7 +1,7 @@
 import { bestLanguage, isInLanguage } from "../checks/detectLanguage.ts";
 import { isExcerpt } from "../checks/isExcerpt.ts";
 import { missingNumber } from "../checks/numbersInText.ts";
-import { countWords, endsSentence, normalized, sharedStems } from "../checks/textMeasures.ts";
+import { countWords, endsSentence, endsWithPoints, normalized, sharedStems } from "../checks/textMeasures.ts";
 import { defineCapability } from "../defineCapability.ts";
 import type { FamilyValue } from "../taxonomy.ts";
 
@@ -86,7 +86,10 @@ export const textSummarize = defineCapability({
     },
     is_complete: {
       since: "v1",
-      test: ({ output }) => (endsSentence(output.summary) ? undefined : "stops within a sentence"),
+      test: ({ output }) =>
+        endsSentence(output.summary) || endsWithPoints(output.summary)
+          ? undefined
+          : "stops within a sentence",
     },
   },
 });

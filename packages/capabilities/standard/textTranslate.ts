@@ -7,6 +7,12 @@ import { defineCapability } from "../defineCapability.ts";
 /** One word or two, in letters. "Bye" is "Auf Wiedersehen", so their lengths say nothing. */
 const SHORT = 20;
 
+/** So many letters a greeting may lose or gain: "See you tomorrow morning!" is "明早见！". */
+const GREETING = 24;
+
+/** A text of fewer letters is often taken for a close language. Then its own language may follow closely. */
+const [FEW, CLOSE] = [40, 0.85];
+
 /** `text.translate.{source}.{target}`, optionally with the register: `text.translate.en.it.business`. */
 export const textTranslate = defineCapability({
   id: "text.translate",
@@ -49,14 +55,17 @@ export const textTranslate = defineCapability({
     is_clearly_in_target_language: {
       since: "v1",
       test: ({ input, output, parts }) =>
-        isTranslation(output.text, input.text, parts.target ?? "", 1)
+        isTranslation(output.text, input.text, parts.target ?? "", textLength(output.text) < FEW ? CLOSE : 1)
           ? undefined
           : `reads as another language than ${parts.target}`,
     },
     is_about_as_long: {
       since: "v1",
       test: ({ input, output }) =>
-        textLength(input.text) < SHORT ? undefined : lengthComplaint(input.text, output.text, 0.5, 2.2),
+        textLength(input.text) < SHORT ||
+        Math.abs(textLength(output.text) - textLength(input.text)) <= GREETING
+          ? undefined
+          : lengthComplaint(input.text, output.text, 0.5, 2.2),
     },
     is_translated: {
       since: "v1",

@@ -35,6 +35,13 @@ const translate = (name: string, text: string, verdict: Fake["verdict"] = "refus
   output: { text },
   verdict,
 });
+const translated = (
+  name: string,
+  pair: string,
+  text: string,
+  answer: string,
+  verdict: Fake["verdict"] = "refused",
+): Fake => ({ name, id: `text.translate.${pair}`, params: { text }, output: { text: answer }, verdict });
 const summarize = (name: string, text: string, verdict: Fake["verdict"] = "refused"): Fake => ({
   name,
   id: "text.summarize.medium",
@@ -255,5 +262,72 @@ export const textFakes: Fake[] = [
     params: { text: "NEW TERMS OF SERVICE APPLY FROM MAY ONWARDS" },
     output: { text: "NEW TERMS OF SERVICE APPLY и FROM MAY ONWARDS" },
     verdict: "refused",
+  },
+  translated(
+    "a sentence with capital letters and one Russian letter",
+    "en.ru",
+    "New Terms of Service Apply from May Onwards",
+    "New Terms Service Apply May Onwards и",
+  ),
+  translated(
+    "a headline without three small words, and one Japanese sign",
+    "en.ja",
+    "Prime Minister Visits Paris for Climate Talks",
+    "Prime Minister Visits Paris Climate Talks の",
+  ),
+  translated(
+    "a headline with one word of it in Russian",
+    "en.ru",
+    "Government Announces New Budget for Schools and Hospitals",
+    "Government Announces New Budget Schools и больниц",
+    "passes",
+  ),
+  translated(
+    "another round number, beside a word for percent",
+    "en.it",
+    "We owe you 300 euros, which is twelve percent of the whole sum of the contract.",
+    "Vi dobbiamo 900 euro, che sono il dodici per cento della somma totale del contratto.",
+  ),
+  translated(
+    "another number in words",
+    "en.de",
+    "More than 300 people came to the meeting in the town hall.",
+    "Mehr als neunhundert Menschen kamen zu der Versammlung im Rathaus.",
+  ),
+  translated(
+    "a date that only shares its last digits",
+    "en.de",
+    "The contract from 2020-05-01 ends after twenty days in the summer of this year.",
+    "Der Vertrag endet nach 20 Tagen im Sommer dieses Jahres, wie am 05-01 vereinbart.",
+  ),
+  translated(
+    "cut off after a link in Japanese",
+    "en.ja",
+    "For details, please see https://example.com/docs and ask the team at any time.",
+    "詳細はhttps://example.com/docsをご覧になり、いつで",
+  ),
+  summarize(
+    "cut off, with the sign of a list before it",
+    "- The harbour froze, the ferry company cancelled all crossings, and meteorologists expect the",
+  ),
+  summarize(
+    "a list that is cut off",
+    "- The harbour froze for days.\n- The ferry company cancelled all crossings.\n- Meteorologists expect the",
+  ),
+  instead(audio, "many short segments without a length", {
+    segments: Array.from({ length: 12 }, (_, at) => ({ start_ms: 0, end_ms: at, text: `word${at}` })),
+  }),
+  instead(review, "two words of the code", {
+    findings: [{ severity: "high", line: 1, message: "pickle.loads" }],
+  }),
+  {
+    name: "English as a language that the checks do not know",
+    id: "audio.transcribe.json-with-timestamps",
+    params: { audio_url: "https://example.com/a.mp3" },
+    output: {
+      language: "ka",
+      segments: [{ start_ms: 0, end_ms: 5000, text: "Good morning everybody and welcome to the show." }],
+    },
+    verdict: "passes",
   },
 ];
