@@ -1,3 +1,5 @@
+import { normalizedForm } from "./textMeasures.ts";
+
 const STATES =
   "AL Alabama,AK Alaska,AZ Arizona,AR Arkansas,CA California,CO Colorado,CT Connecticut,DE Delaware,FL Florida,GA Georgia,HI Hawaii,ID Idaho,IL Illinois,IN Indiana,IA Iowa,KS Kansas,KY Kentucky,LA Louisiana,ME Maine,MD Maryland,MA Massachusetts,MI Michigan,MN Minnesota,MS Mississippi,MO Missouri,MT Montana,NE Nebraska,NV Nevada,NH New Hampshire,NJ New Jersey,NM New Mexico,NY New York,NC North Carolina,ND North Dakota,OH Ohio,OK Oklahoma,OR Oregon,PA Pennsylvania,RI Rhode Island,SC South Carolina,SD South Dakota,TN Tennessee,TX Texas,UT Utah,VT Vermont,VA Virginia,WA Washington,WV West Virginia,WI Wisconsin,WY Wyoming";
 const COUNTRIES =
@@ -42,19 +44,19 @@ const LETTERS: { [letter: string]: string } = {
 };
 
 /** Names of one city: the usual English name, and another one. */
-const NAMES = new Map(
-  "cologne koln,munich munchen,nuremberg nurnberg,vienna wien,geneva geneve,prague praha,warsaw warszawa,krakow cracow,rome roma,milan milano,turin torino,venice venezia,florence firenze,naples napoli,genoa genova,lisbon lisboa,seville sevilla,copenhagen kobenhavn,gothenburg goteborg,brussels bruxelles,brussels brussel,antwerp antwerpen,the hague den haag,athens athina,moscow moskva,bucharest bucuresti,belgrade beograd,zurich zuerich,dusseldorf duesseldorf,mexico city ciudad de mexico,new york new york city,beijing peking,mumbai bombay,kyiv kiev,new york nyc,bengaluru bangalore,kolkata calcutta,chennai madras,yangon rangoon,gurugram gurgaon,lviv lvov,odesa odessa,kharkiv kharkov,basel basle,porto oporto,cordoba cordova"
+const NAMES = new Map<string, string>(
+  "cologne köln,munich münchen,nuremberg nürnberg,vienna wien,geneva geneve,prague praha,warsaw warszawa,krakow cracow,rome roma,milan milano,turin torino,venice venezia,florence firenze,naples napoli,genoa genova,lisbon lisboa,seville sevilla,copenhagen københavn,gothenburg göteborg,brussels bruxelles,brussels brussel,antwerp antwerpen,the hague den haag,athens athina,moscow moskva,bucharest bucuresti,belgrade beograd,zurich zuerich,dusseldorf duesseldorf,mexico city ciudad de mexico,new york new york city,beijing peking,mumbai bombay,kyiv kiev,new york nyc,bengaluru bangalore,kolkata calcutta,chennai madras,yangon rangoon,gurugram gurgaon,lviv lvov,odesa odessa,kharkiv kharkov,basel basle,porto oporto,cordoba cordova,london londres,london londra,paris parigi,rome rom,milan mailand,venice venedig,naples neapel,florence florenz,lisbon lissabon,lisbon lisbonne,copenhagen kopenhagen,warsaw warschau,warsaw varsovie,prague prag,moscow moskau,athens athen,geneva genf,geneva ginevra,lucerne luzern,bruges brugge,ghent gent,krakow krakau,gdansk danzig,munich monaco di baviera,macau macao,hanoi ha noi,haiphong hai phong,danang da nang"
     .split(",")
-    .map((pair) => {
+    .flatMap((pair) => {
       const english = /^(the hague|mexico city|new york|\S+) /.exec(pair)?.[1] as string;
-      return [pair.slice(english.length + 1), english] as const;
+      const other = pair.slice(english.length + 1);
+      return [other, spelledOut(other)].map((spelling) => [plain(spelling), english] as const);
     }),
 );
 
 /** The letters and digits of a text: lower case, without accents, one space between words. */
 export function plain(text: string): string {
-  return text
-    .normalize("NFKD")
+  return normalizedForm(text, "NFKD")
     .replace(/\p{M}/gu, "")
     .toLowerCase()
     .replace(/[øłđßæœıþð]/g, (letter) => LETTERS[letter] as string)
@@ -70,9 +72,19 @@ const SHORT_FORMS: { readonly [short: string]: string } = {
   ft: "fort",
 };
 
-/** The name of a place in one spelling: `München` and `Munich`, `St. Louis` and `Saint Louis` are the same. */
+/** A text with letters as people write them who do not have ä, ö, ü, ø and å: `Muenchen`, `Aarhus`. */
+function spelledOut(text: string): string {
+  const pairs: { [letter: string]: string } = { ä: "ae", ö: "oe", ü: "ue", ø: "oe", å: "aa" };
+  return normalizedForm(text, "NFC").replace(/[äöüøå]/gi, (letter) => pairs[letter.toLowerCase()] as string);
+}
+
+/**
+ * The name of a place in one spelling: `München` and `Munich`, `St. Louis` and `Saint Louis`, `Xi'an` and `Xian` are the
+ * same.
+ */
 export function placeName(text: string): string {
-  const whole = plain(text).replace(/^(?:st|ste|mt|ft)(?= )/, (short) => SHORT_FORMS[short] as string);
+  const joined = text.replace(/(?<=\p{L})['’ʼ](?=\p{L})/gu, "");
+  const whole = plain(joined).replace(/^(?:st|ste|mt|ft)(?= )/, (short) => SHORT_FORMS[short] as string);
   return NAMES.get(whole) ?? whole;
 }
 
@@ -85,7 +97,12 @@ export function isSamePlace(answered: string, asked: string): boolean {
   const [a, b] = [answered.split(","), asked.split(",")];
   const [nameA, nameB] = [placeName(a[0] ?? ""), placeName(b[0] ?? "")];
   if (nameA === "" || nameB === "") return false;
-  if (nameA === nameB || !areComparable(nameA, nameB)) return regionsAgree(a.slice(1), b.slice(1));
+  // `Malmö` is also written Malmoe. Without the sign in one of the names, `Baar` and `Bar` are two places.
+  const isSpelling =
+    nameA === placeName(spelledOut(b[0] ?? "")) || nameB === placeName(spelledOut(a[0] ?? ""));
+  if (nameA === nameB || isSpelling || !areComparable(nameA, nameB))
+    return regionsAgree(a.slice(1), b.slice(1));
+  if (isOtherPlace(nameA, nameB) || isOtherPlace(nameB, nameA)) return false;
   if (!` ${nameA} `.includes(` ${nameB} `) && !` ${nameB} `.includes(` ${nameA} `)) return false;
   // "Portland OR" is Portland in OR.
   const [restA, restB] = [nameA, nameB].map((name, at) => {
@@ -93,6 +110,20 @@ export function isSamePlace(answered: string, asked: string): boolean {
     return name.startsWith(`${other} `) ? [name.slice(other.length + 1)] : [];
   }) as [string[], string[]];
   return regionsAgree([...restA, ...a.slice(1)], [...restB, ...b.slice(1)]);
+}
+
+/**
+ * Whether the longer name is another place: Oklahoma is not Oklahoma City, and York is not New York. New Delhi is in
+ * Delhi.
+ */
+function isOtherPlace(longer: string, shorter: string): boolean {
+  if (longer === `${shorter} city`) return isState(shorter);
+  return longer === `new ${shorter}` && shorter !== "delhi";
+}
+
+/** Whether a name is that of a state of the United States. */
+export function isState(name: string): boolean {
+  return REGIONS.get(plain(name))?.some((region) => region.startsWith("US-")) ?? false;
 }
 
 /** Whether a name is also the name or the code of a state, a province or a country. */
@@ -123,18 +154,22 @@ export function regionsAgree(answered: string[], asked: string[]): boolean {
  * meanings: CA is California and Canada. Empty if the parts contradict each other, undefined if none is known.
  */
 function narrowest(parts: string[]): string[] | undefined {
-  const known = parts.flatMap((part) => {
-    // A postcode may follow: "OR 97201".
-    const name = plain(part.replace(/\d[\d-]*/g, " "));
-    const meanings = REGIONS.get(name);
-    return meanings === undefined ? [] : [{ meanings, isCode: name.length <= 3 }];
+  // A postcode may follow: "OR 97201".
+  const names = parts.map((part) => plain(part.replace(/\d[\d-]*/g, " "))).filter((name) => name !== "");
+  const isCode = (name: string): boolean => name.length <= 3;
+  // If the last name is not known here, a code before it is one of that country: "Recife, PE, Brasil" is not in Peru.
+  const isForeign =
+    names.length > 1 && !isCode(names.at(-1) as string) && !REGIONS.has(names.at(-1) as string);
+  const known = names.flatMap((name) => {
+    const meanings = isForeign && isCode(name) ? undefined : REGIONS.get(name);
+    return meanings === undefined ? [] : [{ meanings, isCode: isCode(name) }];
   });
   const whole = together(known.map(({ meanings }) => meanings));
   if (whole === undefined || whole.length > 0) return whole;
   // Other countries have codes of their own for their regions: MI is Milan in Italy, and TN is Tamil Nadu in India.
   const isLast = (at: number): boolean => at === known.length - 1;
-  const names = known.filter(({ isCode }, at) => !isCode || isLast(at)).map(({ meanings }) => meanings);
-  return (together(names) ?? []).filter((region) => !COUNTRIES_WITH_CODES.has(region.slice(0, 2)));
+  const certain = known.filter(({ isCode }, at) => !isCode || isLast(at)).map(({ meanings }) => meanings);
+  return (together(certain) ?? []).filter((region) => !COUNTRIES_WITH_CODES.has(region.slice(0, 2)));
 }
 
 /** The smallest regions that several parts can mean together. */

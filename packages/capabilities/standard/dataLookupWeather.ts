@@ -1,6 +1,14 @@
 import { hasZone, isDayOf, isFresh, isoSeconds } from "../checks/instants.ts";
-import { isRegion, isSamePlace, mayBeRegion, placeName, plain, regionsAgree } from "../checks/samePlace.ts";
-import { countWords, endsSentence } from "../checks/textMeasures.ts";
+import {
+  isRegion,
+  isSamePlace,
+  isState,
+  mayBeRegion,
+  placeName,
+  plain,
+  regionsAgree,
+} from "../checks/samePlace.ts";
+import { countWords, endsSentence, normalizedForm } from "../checks/textMeasures.ts";
 import { type Check, type CheckContext, defineCapability } from "../defineCapability.ts";
 
 /** What is asked; `asked_at`, unix seconds, lets the age of an answer be checked without a clock. */
@@ -51,7 +59,7 @@ function isFreshAnywhere(observedAt: string, askedAt: number | undefined): boole
 /** Whether a text has a word. Rain, snow and sun are one sign in Chinese, Japanese and Korean. */
 function hasWord(text: string): boolean {
   return /[\p{L}\p{M}]{3}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u.test(
-    text.normalize("NFC"),
+    normalizedForm(text, "NFC"),
   );
 }
 
@@ -162,17 +170,68 @@ function mayBeTemperature(match: RegExpExecArray): boolean {
 /** The code of a state or country after a name without a comma: "Portland OR", "Portland OR 97201". */
 const CODE_AFTER_NAME = /\s([A-Z]{2})(?:\s\d{5})?\s{0,9}$/;
 
+/**
+ * A state or country that stands directly after a name and is not the asked one: "Portland Maine has 12 °C". Codes are
+ * not read, because in capital letters they are also words and winds: "PARIS IN THE RAIN", "Oslo SE wind".
+ */
+function regionAfter(text: string, names: string[], regions: string[]): string | undefined {
+  const words = text.split(/\s+/);
+  const bare = words.map(plain);
+  for (const name of names) {
+    const count = name.split(" ").length;
+    for (let at = count; at < words.length; at++) {
+      if (bare.slice(at - count, at).join(" ") !== name || !/[\p{L}\p{M}]$/u.test(words[at - 1] as string))
+        continue;
+      const other = [1, 2, 3]
+        .map((one) => words.slice(at, at + one).join(" "))
+        .find((one) => /^\p{Lu}\p{L}{3}/u.test(one) && !regionsAgree([one], regions));
+      if (other !== undefined) return other;
+    }
+  }
+  return undefined;
+}
+
+/** Signs and words after a name. Its state or country may follow them. */
+const AFTER_NAME = /([,;:()–—]|\bin\b)/;
+
+/** A state or country that follows a name after a sign, as in "Paris, France" and "Paris (France)", and is not asked. */
+function regionBeside(text: string, names: string[], regions: string[]): string | undefined {
+  const pieces = text.split(AFTER_NAME).map((piece) => piece.trim());
+  // In a text of capital letters, codes are also words: "PARIS, IT IS COLD".
+  const isShouted = text === text.toUpperCase();
+  for (let at = 2; at < pieces.length; at += 2) {
+    const [before, sign, said] = [pieces[at - 2], pieces[at - 1], pieces[at]] as [string, string, string];
+    if (!names.some((one) => ` ${plain(before)}`.endsWith(` ${one}`))) continue;
+    const words = said.slice(0, 60).split(/\s+/);
+    // After other signs, a region stands alone: "Oslo: SE wind" and "Paris: HI 12 °C" begin a report.
+    const counts = sign === "," || sign === "in" ? [1, 2, 3] : [words.length];
+    const isOther = counts
+      .map((count) => words.slice(0, count).join(" "))
+      .some((one) => mayBeRegion(one) && !(isShouted && one.length < 4) && !regionsAgree([one], regions));
+    if (isOther) return said;
+  }
+  return undefined;
+}
+
+/** A name without the state or country after it: "Austin Texas", "paris france", "Portland OR 97201". */
+function withoutRegion(name: string): string {
+  const words = name.replace(CODE_AFTER_NAME, "").trim().split(/\s+/);
+  for (const count of [3, 2, 1]) {
+    if (words.length > count && isRegion(words.slice(-count).join(" ")))
+      return words.slice(0, -count).join(" ");
+  }
+  return words.join(" ");
+}
+
 /** The names under which a text may speak of a place. Text is in English, so `Köln` is also Cologne. */
-function namesOf(name: string): string[] {
-  const own = plain(name);
-  const usual = placeName(name);
-  const short = usual.replace(/ (?:city|am main|upon .*|on .*)$/, "");
-  // Kansas is not Kansas City.
-  const usualShort = isRegion(short) ? usual : short;
-  const abbreviated = own.replace(/^saint(?= )/, "st");
-  // "Portland OR" has a code after the name.
-  const bare = name.replace(CODE_AFTER_NAME, "");
-  return [...new Set([own, usual, usualShort, abbreviated, plain(bare)])].filter((one) => one !== "");
+function namesOf(whole: string): string[] {
+  const names = [whole, ...(isRegion(whole) ? [] : [withoutRegion(whole)])].flatMap((name) => {
+    const [own, usual] = [plain(name), placeName(name)];
+    const short = usual.replace(/ (?:city|am main|upon .*|on .*)$/, "");
+    // Kansas is not Kansas City.
+    return [own, usual, isState(short) ? usual : short, own.replace(/^saint(?= )/, "st")];
+  });
+  return [...new Set(names)].filter((one) => one !== "");
 }
 
 /** `data.lookup.weather.summary-text`: the weather in a sentence or two, in English. */
@@ -199,20 +258,12 @@ export const dataLookupWeatherText = defineCapability({
         // A text in English cannot repeat a name in another script, or coordinates.
         if (!/\p{Script=Latin}/u.test(name)) return undefined;
         const place = plain(name);
-        const pieces = output.text.split(/[,;:()–—]|\bin\b/).map((piece) => piece.trim());
         const names = namesOf(name);
         if (!names.some((one) => ` ${plain(output.text)} `.includes(` ${one} `)))
           return `does not name ${place}`;
-        // "Paris, France" and "Paris in France" name the country of the place.
-        for (const [at, said] of pieces.entries()) {
-          const before = ` ${plain(pieces[at - 1] ?? "")}`;
-          if (!names.some((one) => before.endsWith(` ${one}`))) continue;
-          const words = said.slice(0, 60).split(/\s+/);
-          const candidates = [1, 2, 3].map((count) => words.slice(0, count).join(" ")).filter(mayBeRegion);
-          const isOther = candidates.every((candidate) => regionsAgree([candidate], regions)) === false;
-          if (isOther && regions.length > 0) return `is of ${place} in ${said.slice(0, 60)}`;
-        }
-        return undefined;
+        if (regions.length === 0) return undefined;
+        const other = regionAfter(output.text, names, regions) ?? regionBeside(output.text, names, regions);
+        return other === undefined ? undefined : `is of ${place} in ${other.slice(0, 60)}`;
       },
     },
     gives_a_temperature: {
