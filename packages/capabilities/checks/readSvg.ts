@@ -22,7 +22,7 @@ const UNSHOWN = new Set([
 export type SvgContents = {
   /** Shapes that are drawn and can be seen. */
   visible: number;
-  /** The lines and curves of the visible paths. */
+  /** The lines and curves of the visible paths and polygons. */
   steps: number;
   /** The number of these shapes that are completely outside of the picture. */
   outside: number;
@@ -44,8 +44,9 @@ const MAX_DEPTH = 256;
 
 type Box = { left: number; top: number; right: number; bottom: number };
 type Inherited = {
-  fill: string;
-  stroke: string;
+  /** Whether a shape is filled, and whether it has a line around it. */
+  isFilled: boolean;
+  isStroked: boolean;
   shown: boolean;
   /** Undefined inside an element with an unknown transform. There a shape may be anywhere. */
   matrix: Matrix | undefined;
@@ -171,15 +172,18 @@ function readElement(
   const before = isRoot ? IDENTITY : parent.matrix;
   const own: Inherited = {
     matrix: step && before && multiply(before, step),
-    fill: attributes.fill ?? parent?.fill ?? "black",
-    stroke: attributes.stroke ?? parent?.stroke ?? "none",
+    isFilled: attributes.fill === undefined ? (parent?.isFilled ?? true) : !isClear(attributes.fill),
+    isStroked: attributes.stroke === undefined ? (parent?.isStroked ?? false) : !isClear(attributes.stroke),
     shown: (parent?.shown ?? true) && !UNSHOWN.has(name) && !isHidden(attributes),
   };
   if (name === "path") contents.paths++;
-  const isPainted = own.fill !== "none" || own.stroke !== "none";
+  const isPainted =
+    (own.isFilled && !isZero(attributes["fill-opacity"])) ||
+    (own.isStroked && !isZero(attributes["stroke-opacity"]));
   if (SHAPES.has(name) && own.shown && isPainted && hasExtent(name, attributes)) {
     contents.visible++;
-    if (name === "path") contents.steps += stepsOf(attributes.d ?? "");
+    if (name === "path") contents.steps += stepsOf(attributes.d);
+    if (name === "polygon" || name === "polyline") contents.steps += stepsOf(attributes.points);
     if (own.matrix && frame && isOutside(name, attributes, own.matrix, frame)) contents.outside++;
   }
   return own;
@@ -297,13 +301,28 @@ function malformedPart(name: string, attributes: Attributes): string | undefined
   return `d="${attributes.d.slice(0, 80)}"`;
 }
 
-/** About how many lines and curves a path has: half of its numbers. */
-function stepsOf(data: string): number {
+/** Whether a colour is none, or lets everything through. */
+function isClear(colour: string): boolean {
+  return /^(?:none|transparent|#[\da-f]{3}0|#[\da-f]{6}00)$/i.test(colour.trim());
+}
+
+/** Whether an opacity is zero. */
+function isZero(opacity = "1"): boolean {
+  return Number.parseFloat(opacity) === 0;
+}
+
+/** Whether a path goes anywhere. Further pairs of numbers after a move are lines: `M18 6 6 18`. */
+function drawsLine(data: string): boolean {
+  return /[lhvcsqta]/i.test(data) || data.split(/m/i).some((part) => coordinatesOf(part).length >= 4);
+}
+
+/** About how many lines and curves a path or a list of points has: half of its numbers. */
+function stepsOf(data = ""): number {
   return Math.floor((data.match(/\d[\d.]*/g)?.length ?? 0) / 2);
 }
 
 function isHidden({ display, visibility, opacity }: Attributes): boolean {
-  return display === "none" || visibility === "hidden" || Number.parseFloat(opacity ?? "1") === 0;
+  return display === "none" || visibility === "hidden" || isZero(opacity);
 }
 
 /** Whether a shape covers anything at all. */
@@ -322,7 +341,7 @@ function hasExtent(name: string, attributes: Attributes): boolean {
     case "polygon":
       return coordinatesOf(attributes.points).length >= 4;
     case "path":
-      return /[lhvcsqtaz]/i.test(attributes.d ?? "");
+      return drawsLine(attributes.d ?? "");
     default:
       return true;
   }

@@ -10,6 +10,8 @@ const MAX_REPEATED = 20_000;
 
 /** So many lines and curves are a drawing, also if they are one path. */
 const MANY_STEPS = 16;
+/** So many are a shape. A line has one. */
+const FEW_STEPS = 2;
 
 /** `image.generate.illustration.svg`: a drawing as SVG that any browser may show. */
 export const imageGenerateIllustrationSvg = defineCapability({
@@ -85,7 +87,9 @@ export const imageGenerateIllustrationSvg = defineCapability({
         const { visible: all, outside, steps } = contentsOf(context);
         const visible = all - outside;
         // One path can be a whole drawing, and the buyer may allow fewer than three. A drawing may have one colour.
-        const isAllowedWhole = steps > 0 && visible >= (context.input.max_paths ?? 3);
+        // One rectangle is none.
+        const isAllowedWhole =
+          visible >= (context.input.max_paths ?? 3) && (visible >= 2 || steps >= FEW_STEPS);
         const isEnough = visible >= 3 || isAllowedWhole || steps >= MANY_STEPS;
         return isEnough ? undefined : `has ${visible} shapes`;
       },

@@ -205,4 +205,17 @@ export const pictureFakes: Fake[] = [
     },
     verdict: "refused",
   },
+  ...['fill-opacity="0"', 'fill="transparent"', 'fill=" #0000 "', 'fill="#ffffff00"'].map((paint) =>
+    svg(`three rectangles with ${paint}`, `<rect width="9" height="9" ${paint}/>`.repeat(3)),
+  ),
+  svg("three paths that go nowhere", '<path d="M1 1z"/>'.repeat(3)),
+  {
+    name: "one short line for a buyer who wants one path",
+    id: "image.generate.illustration.svg",
+    params: { prompt: "a sign", max_paths: 1 },
+    output: {
+      svg: '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0h1"/></svg>',
+    },
+    verdict: "refused",
+  },
 ];
