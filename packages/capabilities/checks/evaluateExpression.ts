@@ -1,5 +1,8 @@
-/** The value of an expression, and the largest intermediate number, which limits the rounding error. */
-export type Evaluation = { value: number; largest: number };
+/**
+ * The value of an expression, and about how far it may lie from the exact value because numbers are rounded. The error
+ * is 0 if every number on the way is exact.
+ */
+export type Evaluation = { value: number; error: number };
 
 const CONSTANTS: { [name: string]: number } = { pi: Math.PI, e: Math.E, tau: 2 * Math.PI };
 
@@ -50,12 +53,6 @@ const MAX_DEPTH = 64;
 export function evaluateExpression(text: string, variables: { [name: string]: number } = {}): Evaluation {
   const tokens = tokensOf(text);
   let at = 0;
-  let largest = 0;
-  const note = (value: number): number => {
-    if (!Number.isFinite(value)) throw new Error("has no finite value");
-    largest = Math.max(largest, Math.abs(value));
-    return value;
-  };
   const take = (token: string): boolean => {
     if (tokens[at] !== token) return false;
     at++;
@@ -65,36 +62,39 @@ export function evaluateExpression(text: string, variables: { [name: string]: nu
     if (!take(token)) throw new Error(`wants ${token} instead of ${tokens[at] ?? "its end"}`);
   };
 
-  function sum(depth: number): number {
+  function sum(depth: number): Evaluation {
     if (depth > MAX_DEPTH) throw new Error(`is nested deeper than ${MAX_DEPTH} levels`);
     let value = product(depth);
     for (;;) {
-      if (take("+")) value = note(value + product(depth));
-      else if (take("-")) value = note(value - product(depth));
+      if (take("+")) value = computed((a, b) => a + b, value, product(depth));
+      else if (take("-")) value = computed((a, b) => a - b, value, product(depth));
       else return value;
     }
   }
-  function product(depth: number): number {
+  function product(depth: number): Evaluation {
     let value = signed(depth);
     for (;;) {
-      if (take("*")) value = note(value * signed(depth));
-      else if (take("/")) value = note(value / signed(depth));
-      else if (take("%")) value = note(value % signed(depth));
+      if (take("*")) value = computed((a, b) => a * b, value, signed(depth));
+      else if (take("/")) value = computed((a, b) => a / b, value, signed(depth));
+      else if (take("%")) value = computed((a, b) => a % b, value, signed(depth));
       else return value;
     }
   }
-  function signed(depth: number): number {
+  function signed(depth: number): Evaluation {
     if (depth > MAX_DEPTH) throw new Error(`is nested deeper than ${MAX_DEPTH} levels`);
-    if (take("-")) return -signed(depth + 1);
+    if (take("-")) {
+      const { value, error } = signed(depth + 1);
+      return { value: -value, error };
+    }
     if (take("+")) return signed(depth + 1);
     return power(depth);
   }
-  function power(depth: number): number {
+  function power(depth: number): Evaluation {
     let base = atom(depth);
-    while (take("!")) base = note(factorial(base));
-    return take("^") || take("**") ? note(base ** signed(depth + 1)) : base;
+    while (take("!")) base = computed(factorial, base);
+    return take("^") || take("**") ? computed((a, b) => a ** b, base, signed(depth + 1)) : base;
   }
-  function atom(depth: number): number {
+  function atom(depth: number): Evaluation {
     const token = tokens[at++];
     if (token === undefined) throw new Error("ends too early");
     if (token === "(") {
@@ -102,13 +102,13 @@ export function evaluateExpression(text: string, variables: { [name: string]: nu
       expect(")");
       return value;
     }
-    if (/^[\d.]/.test(token)) return note(Number(token));
+    if (/^[\d.]/.test(token)) return computed(() => Number(token));
     if (take("(")) return call(token, depth);
-    if (Object.hasOwn(variables, token)) return note(variables[token] as number);
-    if (Object.hasOwn(CONSTANTS, token)) return CONSTANTS[token] as number;
+    if (Object.hasOwn(variables, token)) return computed(() => variables[token] as number);
+    if (Object.hasOwn(CONSTANTS, token)) return computed(() => CONSTANTS[token] as number);
     throw new Error(`has ${token}, which is not known`);
   }
-  function call(name: string, depth: number): number {
+  function call(name: string, depth: number): Evaluation {
     const known = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined;
     if (!known) throw new Error(`has the function ${name}, which is not known`);
     const values = [sum(depth + 1)];
@@ -117,12 +117,47 @@ export function evaluateExpression(text: string, variables: { [name: string]: nu
     if (values.length < known.least || values.length > known.most) {
       throw new Error(`gives ${name} ${values.length} values`);
     }
-    return note(known.run(...values));
+    return computed(known.run, ...values);
   }
 
   const value = sum(0);
   if (at < tokens.length) throw new Error(`has ${tokens[at]} where nothing is expected`);
-  return { value, largest };
+  return value;
+}
+
+/**
+ * The result of one operation. Its error is that of its own rounding, and what the errors of its operands change: each
+ * operand is moved by its error, and the operation runs again. So a difference of large numbers, a high power and a
+ * sine of a large angle get the error that they have, and a product of large numbers gets none but its own. Rounding
+ * moves a number by at most half an epsilon. A whole one has room for a result that was computed in another order.
+ */
+function computed(run: (...values: number[]) => number, ...operands: Evaluation[]): Evaluation {
+  const values = operands.map(({ value }) => value);
+  const value = run(...values);
+  if (!Number.isFinite(value)) throw new Error("has no finite value");
+  const isExact = isExactNumber(value) && operands.every(({ error }) => error === 0);
+  let total = isExact ? 0 : Math.abs(value) * Number.EPSILON;
+  for (const [at, { value: own, error }] of operands.entries()) {
+    if (error === 0) continue;
+    const moved = [own - error, own + error].map((other) => movedBy(run, values.with(at, other), value));
+    total += Math.max(...moved);
+  }
+  return { value, error: total };
+}
+
+/** How far a result moves with other values; 0 if the operation has no result for them. */
+function movedBy(run: (...values: number[]) => number, values: number[], value: number): number {
+  try {
+    const distance = Math.abs(run(...values) - value);
+    return Number.isFinite(distance) ? distance : 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** Whether a number is whole, or a number of 1024ths, and small enough to be exact. 0.1 is none: it is rounded. */
+function isExactNumber(value: number): boolean {
+  return Number.isSafeInteger(value) || Number.isSafeInteger(value * 1024);
 }
 
 function tokensOf(text: string): string[] {

@@ -85,9 +85,9 @@ function worthOf(text: string, { numbers, texts }: Values): string | undefined {
   const names = text.match(/[A-Za-z_]\w*/g) ?? [];
   if (/\w\s*\(|\d[A-Za-z_.]|\b0\d/.test(text) || !names.every((name) => name in numbers)) return undefined;
   try {
-    const { value, largest } = evaluateExpression(text, numbers);
+    const { value, error } = evaluateExpression(text, numbers);
     // JavaScript prints a negative zero as -0.
-    const isPlain = Number.isSafeInteger(value) && !Object.is(value, -0) && largest < 2 ** 53;
+    const isPlain = Number.isSafeInteger(value) && !Object.is(value, -0) && error === 0;
     return isPlain ? String(value) : undefined;
   } catch {
     return undefined;

@@ -1,13 +1,13 @@
 import { evaluateExpression } from "../checks/evaluateExpression.ts";
 import { defineCapability } from "../defineCapability.ts";
 
-/**
- * The allowed difference, because another order of operations rounds differently: `TOLERANCE` relative to the result,
- * and `ROUNDING` relative to the largest intermediate number.
- */
-const [TOLERANCE, ROUNDING] = [1e-9, 1e-14];
+/** The allowed difference relative to the result. Sellers may give ten digits only. */
+const TOLERANCE = 1e-9;
 
-/** `compute.math.numeric`: the value of an arithmetic expression. */
+/**
+ * `compute.math.numeric`: the value of an arithmetic expression. A remainder (`%`) has the sign of the dividend, as in
+ * JavaScript and C: `-7 % 3` is -1. In Python it is 2.
+ */
 export const computeMathNumeric = defineCapability({
   id: "compute.math.numeric",
   summary: "the value of an arithmetic expression",
@@ -51,9 +51,9 @@ export const computeMathNumeric = defineCapability({
       since: "v1",
       test: ({ input, output }) => {
         const variables = input.vars as { [name: string]: number } | undefined;
-        const { value, largest } = evaluateExpression(input.expression, variables);
+        const { value, error } = evaluateExpression(input.expression, variables);
         const rounded = input.precision === undefined ? 0 : 0.5 * 10 ** -input.precision;
-        const slack = rounded + TOLERANCE * Math.abs(value) + ROUNDING * largest;
+        const slack = rounded + TOLERANCE * Math.abs(value) + error;
         return Math.abs(output.result - value) <= slack ? undefined : `is not ${value}`;
       },
     },

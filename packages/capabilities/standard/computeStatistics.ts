@@ -3,6 +3,9 @@ import { defineCapability } from "../defineCapability.ts";
 /** Relative difference that rounding may make. */
 const TOLERANCE = 1e-9;
 
+/** What a variance may lose if it is computed as the mean of squares minus the squared mean. */
+const ROUNDING = 2e-15;
+
 /**
  * `compute.statistics.*`: one number about a list of numbers. Variance and deviation may be those of the population or
  * of a sample. The percentile may be the nearest rank, or interpolated. Sellers differ, and all these are right.
@@ -42,8 +45,12 @@ export const computeStatistics = defineCapability({
       test: ({ input, output, parts }) => {
         const right = rightAnswers(parts.operation ?? "", input.data);
         const scale = Math.max(...input.data.map(Math.abs), Number.MIN_VALUE);
-        const unit = parts.operation === "variance" ? scale * scale : scale;
-        const fits = right.some((value) => Math.abs(value - output.result) <= TOLERANCE * unit);
+        const isSpread = parts.operation === "variance" || parts.operation === "stddev";
+        const power = (value: number): number => (parts.operation === "stddev" ? value * value : value);
+        const fits = right.some((value) => {
+          const slack = isSpread ? TOLERANCE * power(value) + ROUNDING * scale * scale : TOLERANCE * scale;
+          return Math.abs(power(value) - power(output.result)) <= slack;
+        });
         return fits ? undefined : `is not ${right[0]}`;
       },
     },
@@ -62,9 +69,11 @@ function rightAnswers(operation: string, data: number[]): number[] {
   const sorted = [...data].sort((a, b) => a - b);
   const at = (index: number): number => sorted[Math.min(Math.max(index, 0), sorted.length - 1)] as number;
   const count = data.length;
-  const mean = sum(data) / count;
+  const total = sum(data) / count;
+  // The sum of the largest numbers overflows.
+  const mean = Number.isFinite(total) ? total : sum(data.map((value) => value / count));
   if (operation === "mean") return [mean];
-  if (operation === "median") return [(at(Math.floor((count - 1) / 2)) + at(Math.floor(count / 2))) / 2];
+  if (operation === "median") return [at(Math.floor((count - 1) / 2)) / 2 + at(Math.floor(count / 2)) / 2];
   if (operation === "percentile-95") return percentiles95(at, count);
   const squares = sum(data.map((value) => (value - mean) ** 2));
   const variances = [squares / count, squares / (count - 1)];
