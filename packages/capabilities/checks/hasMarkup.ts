@@ -1,21 +1,37 @@
-/** Elements that need no end. They are also named in texts about HTML, but not often after other words. */
-const ALONE = new Set(["br", "hr", "img", "script", "style", "iframe"]);
+/** Elements that need no end. Extracted texts often have them where a line or a picture was. */
+const EMPTY = new Set(["br", "hr", "img"]);
+
+/** Elements that are never part of a text. */
+const HIDDEN = new Set(["script", "style", "iframe"]);
 
 /**
  * Whether a text contains markup of HTML: an element with its end, a line break or picture within the text, or a tag
- * with attributes at the beginning. The names of types (`List<String>`) and of elements (`<template>: …`)
- * are none. It takes linear time.
+ * that belongs to the word beside it. The names of types (`List<String>`) and of elements (`<template>: …`, `where to
+ * put <script>`) are none. Texts about HTML also name whole tags: `named` has the elements that may be named. It takes
+ * linear time.
  */
-export function hasMarkup(text: string): boolean {
+export function hasMarkup(text: string, named: ReadonlySet<string> = new Set()): boolean {
   const open = new Set<string>();
+  const start = text.search(/\S/);
   for (const { 0: tag, 1: slash, 2: written = "", index } of text.matchAll(
     /<(\/?)([a-z][a-z0-9-]*)(?![a-z0-9-])[^<>]*>/gi,
   )) {
     const name = written.toLowerCase();
-    if (index === 0 && /\s[a-z-]{1,20}=["']/i.test(tag)) return true;
+    if (named.has(name)) continue;
+    const isFirst = index === start;
+    const hasAttribute = /\s[^\s=]{1,40}=/.test(tag);
+    if (EMPTY.has(name) && (!isFirst || hasAttribute)) return true;
+    const [before = "", after = ""] = [text[index - 1], text[index + tag.length]];
+    const isGlued = isLetter(after) || (isLetter(before) && slash === "");
+    if (isGlued && (isFirst || hasAttribute || HIDDEN.has(name))) return true;
+    const rest = isFirst ? text.slice(index + tag.length).trimStart() : "";
+    if (hasAttribute && isLetter(rest.charAt(0))) return true;
     if (slash === "/" && open.has(name)) return true;
-    if (ALONE.has(name) && (index > 0 || tag.includes("="))) return true;
     if (slash === "") open.add(name);
   }
   return false;
+}
+
+function isLetter(character: string): boolean {
+  return /[\p{L}\p{N}]/u.test(character);
 }

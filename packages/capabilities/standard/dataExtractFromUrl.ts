@@ -98,6 +98,8 @@ export const dataExtractFromUrl = defineCapability({
     has_distinct_values: {
       since: "v1",
       test: ({ input, output }) => {
+        // A page often has one title in several places.
+        if (input.fields.every((field) => /title|headline|^h\d$/i.test(field))) return undefined;
         const texts = input.fields
           .map((field) => output.extracted[field])
           .filter((value) => typeof value === "string");
@@ -146,7 +148,7 @@ function fieldComplaint(field: string, value: unknown): string | undefined {
 function isLazy(field: string, value: unknown, url: string): boolean {
   if (typeof value !== "string") return false;
   const text = value.trim().toLowerCase();
-  const isAddress = /ur[il]|link|href|address|canonical|source|site|page|guid/i.test(field);
+  const isAddress = /ur[il]|link|href|address|canonical|source|site|page|guid|(?:^|[^a-z])id$/i.test(field);
   return (
     text === field.toLowerCase().replaceAll("_", " ") ||
     text === field.toLowerCase() ||

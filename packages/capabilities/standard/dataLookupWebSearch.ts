@@ -69,8 +69,10 @@ export const dataLookupWebSearch = defineCapability({
     },
     has_titles: {
       since: "v1",
-      test: ({ output }) => {
-        const isClean = (text: string): boolean => /[\p{L}\p{N}]/u.test(text) && !hasMarkup(text);
+      test: ({ input, output }) => {
+        // Whoever asks about an element of HTML finds pages that have it in their titles.
+        const named = new Set(plain(input.query).split(" "));
+        const isClean = (text: string): boolean => /[\p{L}\p{N}]/u.test(text) && !hasMarkup(text, named);
         const bare = output.results.find(({ title }) => !isClean(title));
         return bare ? `${bare.url.slice(0, 80)} has no title, or markup in it` : undefined;
       },
@@ -92,19 +94,22 @@ export const dataLookupWebSearch = defineCapability({
   },
 });
 
-/** The stems of long words, and short words of at least three letters. */
+/** The stems of long words, and short words. */
 function wordsOf(text: string): Set<string> {
   // The plural of a short word is the word: "cats" finds "Cat breeds".
   const bare = plain(text).replace(/\b([a-z]{3,4})s\b/g, (word, one) => (STOP.has(word) ? word : one));
   const words = stemsOf(bare);
-  for (const word of bare.match(/[\p{L}\p{N}]{3,4}/gu) ?? []) {
-    if (!STOP.has(word)) words.add(word);
+  for (const word of bare.split(" ")) {
+    if (/^[\p{L}\p{N}]{2,4}$/u.test(word) && !STOP.has(word)) words.add(word);
+    // These scripts have no spaces between words.
+    if (/[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u.test(word))
+      for (let at = 0; at + 4 <= word.length; at++) words.add(word.slice(at, at + 4));
   }
   return words;
 }
 
 const STOP = new Set(
-  "the and for with how what from that this does are was who why when come der die das und les des per che con una los las".split(
+  "a an at as be by do go he if in is it me my no of on or so to up us we am de la le el il un en et du au al im zu the and for with how what from that this does are was who why when come der die das und les des per che con una los las".split(
     " ",
   ),
 );
