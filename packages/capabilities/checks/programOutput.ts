@@ -1,12 +1,12 @@
 /**
  * Constructs that make a plain print statement uncertain: early exits, other meanings of print, and text over
- * several lines.
+ * several lines. A JavaScript file may return outside of a function.
  */
 const UNCERTAIN: { [language: string]: RegExp } = {
   python:
-    /exit|quit|raise|"""|'''|\\$|stdout|\bprint\s*=|def print|global print|builtins|exec|eval|import \*|compile/m,
+    /exit|quit|raise|"""|'''|\\$|stdout|\bprint\s*=|def print|global print|builtins|exec|eval|import \*|(?:import|as|,) print\b|compile/m,
   javascript:
-    /exit|throw|`|\/\*|\\$|stdout|console\.group|console\s*=|console\.log\s*=|eval|Function|while|\bfor\b|await|import|require/m,
+    /exit|throw|`|\/\*|\\$|stdout|console\.group|console\s*=|console\.log\s*=|eval|Function|while|\bfor\b|await|import|require|^(?:if\b.*\s)?return\b/m,
 };
 
 const STATEMENTS: { [language: string]: RegExp } = {

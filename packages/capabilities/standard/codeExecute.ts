@@ -57,7 +57,9 @@ export const codeExecute = defineCapability({
       test: ({ input, output }) => {
         const exits = EXITS.test(input.code);
         const isKnown = [SUCCESS, EXCEPTION, TIMED_OUT].includes(output.exit_code);
-        return isKnown || exits
+        // The system stops a program that takes too much memory or crashes. The code is then 128 and the signal.
+        const isStopped = output.exit_code > 128 && output.exit_code < 160 && output.stderr.trim() !== "";
+        return isKnown || exits || isStopped
           ? undefined
           : `ended with exit code ${output.exit_code}, which the program does not set`;
       },
@@ -91,7 +93,8 @@ export const codeExecute = defineCapability({
       since: "v1",
       test: ({ input, output }) => {
         if (output.exit_code !== SUCCESS || isCut(output)) return undefined;
-        const lines = mustPrint(input.code, input.language ?? "python");
+        // Some sandboxes leave out the empty lines at the beginning and the end.
+        const lines = mustPrint(input.code, input.language ?? "python").filter((line) => line.trim() !== "");
         // A prompt, or a print that ends without a line end, stands before the next line.
         const mayPrecede = /\bend\s{0,9}=|\binput\s{0,9}\(\s{0,9}[^)\s]|write/.test(input.code);
         const missing = missingLine(lines, output.stdout, mayPrecede);

@@ -116,6 +116,52 @@ describe("the processor time of a verification", function () {
           svg: svg(`<g ${Array.from({ length: letters / 8 }, (_, at) => `a${at}="1"`).join(" ")}/>`),
         },
       ),
+    "a fraction with very many zeros": (letters) => () =>
+      verifyOutput(
+        "text.translate.en.it",
+        { text: "Some words. ".repeat(10) },
+        { text: `1.${"0".repeat(letters)}1` },
+      ),
+    "a letter with very many accents": (letters) => () =>
+      verifyOutput(
+        "text.rewrite.casual",
+        { text: "Some words. ".repeat(10) },
+        { text: `a${"\u0301\u0323".repeat(letters / 2)}` },
+      ),
+    "a review of letters with very many accents": (letters) => () =>
+      verifyOutput(
+        "code.review",
+        { code: `a${"\u0301\u0323".repeat(letters / 2)}` },
+        { findings: [{ severity: "low", line: 1, message: "a is never used." }] },
+      ),
+    "findings that are almost in the code": (letters) => () =>
+      verifyOutput(
+        "code.review",
+        { code: "a".repeat(letters) },
+        {
+          findings: Array.from({ length: letters / 64 }, () => ({
+            severity: "low",
+            line: 1,
+            message: `${"a".repeat(letters / 32)}b`,
+          })),
+        },
+      ),
+    "a drawing whose paint has very many spaces": (letters) => () =>
+      verifyOutput(
+        "image.generate.illustration.svg",
+        { prompt: "x" },
+        {
+          svg: svg(
+            `<g fill="${" ".repeat(letters / 2)}red">${'<rect width="1" height="1"/>'.repeat(letters / 64)}</g>`,
+          ),
+        },
+      ),
+    "a list of many points": (letters) => () =>
+      verifyOutput(
+        "text.summarize.short",
+        { text: "Some other words of a text. ".repeat(20) },
+        { summary: "- a http://\n".repeat(letters / 12) },
+      ),
     "a long text of one word": (letters) => () =>
       verifyOutput(
         "text.translate.en.it",
