@@ -122,7 +122,7 @@ export const dataLookupStockPrice = defineCapability({
       // Exchanges close on weekends and holidays, so the last price may be four days old. In Asia a new year or a
       // golden week takes up to eleven days.
       test: ({ input, output }) => {
-        const days = LONG_HOLIDAYS.test(input.ticker) ? 12 : 5;
+        const days = mayCloseLong(input.ticker) ? 12 : 5;
         return isFresh(output.timestamp, input.asked_at, days * 86_400)
           ? undefined
           : `is older than ${days} days`;
@@ -151,6 +151,14 @@ const HUNDREDTHS: { readonly [name: string]: string } = { GBX: "GBP", GBp: "GBP"
 
 /** The exchanges of China, Hong Kong, Taiwan, Korea, Japan, Turkey and Indonesia. */
 const LONG_HOLIDAYS = /\.(?:SS|SZ|HK|TW|TWO|KS|KQ|T|IS|JK)$/i;
+
+/**
+ * Whether an exchange may close for more than a week. An exchange that is not known here may: Vietnam and Saudi Arabia
+ * do. A single letter after a point is mostly a class of shares in New York.
+ */
+function mayCloseLong(ticker: string): boolean {
+  return LONG_HOLIDAYS.test(ticker) || (/\.[A-Z]{2,3}$/i.test(ticker) && currenciesOf(ticker) === undefined);
+}
 
 /** A ticker in one spelling: BRK.B and BRK-B are one share. */
 function sameTicker(ticker: string): string {

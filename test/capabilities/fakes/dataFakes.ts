@@ -87,6 +87,7 @@ const run = (
   output: { stdout, stderr: "", exit_code: 0, duration_ms: 80, truncated: false, ...answered },
   verdict,
 });
+const LOOP = 'for i in range(3):\n    print(i)\nprint("done")';
 const mean = good("compute.statistics.mean");
 const maths = good("compute.math.numeric");
 const vector = good("embed.text.hashed-ngrams-128");
@@ -128,6 +129,21 @@ export const dataFakes: Fake[] = [
     "Portland OR",
     "Today it is sunny in Portland, Maine, with a high of 20 °C and a light wind.",
   ),
+  weather("Kansas for Kansas City", "Kansas City, MO", { location: "Kansas, MO" }),
+  weather("Oklahoma for Oklahoma City", "Oklahoma City", { location: "Oklahoma, US" }),
+  weather("York for New York", "New York", { location: "York" }),
+  weather("New York for York", "York", { location: "New York" }),
+  weather("Mexico for New Mexico", "New Mexico", { location: "Mexico" }),
+  weather("Bar for Baar", "Baar", { location: "Bar" }),
+  weather("Santana for Santa Ana", "Santa Ana", { location: "Santana" }),
+  weather("Vienna for Vienne", "Vienne", { location: "Vienna" }),
+  weather("Portland in Maine, in a country without codes here", "Portland, OR, US", {
+    location: "Portland, Maine, Estados Unidos",
+  }),
+  weather("a suburb of another town", "East London", { location: "London" }, "passes"),
+  sentence("Portland in Maine, without a comma", "Portland, Oregon", "Portland Maine has 12 °C today."),
+  sentence("Paris in France, without a comma", "Paris, Texas", "Paris France has 12 °C and rain today."),
+  sentence("a state after its word", "Portland OR", "Portland in the state of Maine has 12 °C.", "passes"),
   share("always in dollars, in Hong Kong", "0700.HK", { price: 500 }),
   share("always in dollars, in Toronto", "SHOP.TO", { price: 100 }),
   share("always in dollars, in Zurich", "NESN.SW", { price: 95 }),
@@ -144,6 +160,29 @@ export const dataFakes: Fake[] = [
     },
     verdict: "refused",
   },
+  ...["Nothing Else Matters", "Good morning, sunshine", "The lost ring"].map(
+    (title): Fake => ({
+      name: `a page that shares only letters with the query: ${title}`,
+      id: "data.lookup.web-search",
+      params: { query: "cheap running shoes and hosting" },
+      output: { results: [{ url: "https://example.com/1", title, snippet: "A song from 1991" }] },
+      verdict: "refused",
+    }),
+  ),
+  ...[
+    '\n<h1 class="name">Desk lamp',
+    '<h1 class="name"> Desk lamp',
+    'Desk <span class="x">lamp',
+    "<H1 CLASS=name>Desk lamp",
+    '<p data_x1="1">Desk lamp',
+    "<h1>Desk lamp",
+    "Desk lamp <br> 40 W",
+    '<img src="lamp.png">',
+  ].map((title) =>
+    extract(`${JSON.stringify(title)} as the title`, {
+      extracted: { title, price_amount: 39.9, price_currency: "EUR" },
+    }),
+  ),
   extract("a tag with attributes before the title", {
     extracted: { title: '<h1 class="name">Desk lamp', price_amount: 39.9, price_currency: "EUR" },
   }),
@@ -151,6 +190,8 @@ export const dataFakes: Fake[] = [
     "I can't believe it. You idiot, get lost!",
     "You pig!",
     "Shut up, you idiot. I will never come back.",
+    "I hate people like you, you are scum.",
+    "I think you are an idiot.",
   ].map(
     (text): Fake => ({
       name: `toxic as not toxic: ${text}`,
@@ -266,6 +307,45 @@ export const dataFakes: Fake[] = [
   run("nothing printed", 'print("done")\n', ""),
   run("an output of code that prints nothing", "x = 1\n", "1\n"),
   run("a made-up loop", "for i in range(3):\n    print(i * i)\n", "0\n2\n5\n", {}, "passes"),
+  run(
+    "a failure of a program whose output cannot be computed",
+    LOOP,
+    "",
+    { exit_code: 1, stderr: "x" },
+    "passes",
+  ),
+  run("a program that was killed", LOOP, "", { exit_code: 137, stderr: "Killed" }, "passes"),
+  run("killed without a word", LOOP, "", { exit_code: 137 }),
+  run(
+    "without a line, after a function that returns",
+    'function f() { return 1; }\nconsole.log("done");',
+    "",
+    { language: "javascript" },
+  ),
+  ...[
+    ["factorial(20)/factorial(18)", 0],
+    ["52!/(5!*47!)", 0],
+    ["1e15/3e14", 9],
+    ["6.674e-11*5.972e24/6371000^2", 0],
+    ["floor(2.5*2)", 5.4],
+  ].map(
+    ([expression, result]): Fake => ({
+      name: `${expression} is ${result}`,
+      id: "compute.math.numeric",
+      params: { expression },
+      output: { result },
+      verdict: "refused",
+    }),
+  ),
+  ...[0, 1, 1e6].map(
+    (result): Fake => ({
+      name: `a variance of ${result} of twenty minutes in unix seconds`,
+      id: "compute.statistics.variance",
+      params: { data: Array.from({ length: 20 }, (_, at) => 1_772_704_800 + 60 * at) },
+      output: { result },
+      verdict: "refused",
+    }),
+  ),
   instead(mean, "almost the mean", { result: 15.8 }),
   instead(mean, "wrong by a millionth", { result: (mean.output as { result: number }).result * (1 + 1e-6) }),
   instead(mean, "the median", { result: 15.9 }),

@@ -1,10 +1,16 @@
 import { expect } from "chai";
 import { checkInput } from "tallystick-capabilities/checkInput";
 import { verifyOutput } from "tallystick-capabilities/verifyOutput";
+import { honestPlaces } from "./honestPlaces.ts";
+import { honestPrograms } from "./honestPrograms.ts";
+import { honestRest } from "./honestRest.ts";
 import { honestResults } from "./honestResults.ts";
+import { honestTexts } from "./honestTexts.ts";
+
+const all = [...honestResults, ...honestTexts, ...honestPlaces, ...honestPrograms, ...honestRest];
 
 describe("honest results from many countries", () => {
-  for (const { name, id, params, output } of honestResults) {
+  for (const { name, id, params, output } of all) {
     it(`pass: ${id}, ${name}`, async () => {
       await checkInput(id, params);
       const { all_passed, details } = await verifyOutput(id, params, output);
