@@ -140,6 +140,12 @@ export const dataFakes: Fake[] = [
   weather("Portland in Maine, in a country without codes here", "Portland, OR, US", {
     location: "Portland, Maine, Estados Unidos",
   }),
+  weather(
+    "Portland in Maine, by its code and in a country that the checks do not know by this name",
+    "Portland, OR",
+    { location: "Portland, ME, Estados Unidos" },
+    "passes",
+  ),
   weather("a suburb of another town", "East London", { location: "London" }, "passes"),
   sentence("Portland in Maine, without a comma", "Portland, Oregon", "Portland Maine has 12 °C today."),
   sentence("Paris in France, without a comma", "Paris, Texas", "Paris France has 12 °C and rain today."),
