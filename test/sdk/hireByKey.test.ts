@@ -1,9 +1,17 @@
 import { expect } from "chai";
+import { ratingToken } from "tallystick-protocol/records/ratingToken";
 import type { BuyerContext } from "tallystick-sdk/buyer/buyerContext";
 import { hireByKey } from "tallystick-sdk/buyer/hireByKey";
 import type { HireResult } from "tallystick-sdk/buyer/hireResult";
 import type { KeyedOrder } from "tallystick-sdk/buyer/hiring";
-import { checkKey, KEPT_MS, type KeptHire, keptHires, MAX_KEPT } from "tallystick-sdk/buyer/keptHires";
+import {
+  checkKey,
+  KEPT_MS,
+  type KeptHire,
+  type KeptHires,
+  keptHires,
+  MAX_KEPT,
+} from "tallystick-sdk/buyer/keptHires";
 import { HireFailedError, type MoneyState } from "tallystick-sdk/errors";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { newWallet } from "./support/sdkChain.ts";
@@ -14,6 +22,7 @@ const SELLER = `0x${"5e".repeat(20)}` as const;
 const AT = { agent_id: SELLER, payment_mode: "direct" };
 const OTHER = { agent_id: `0x${"07".repeat(20)}`, payment_mode: "direct" } as const;
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 describe("the notes about an idempotency key", () => {
   const { account } = newWallet();
@@ -103,9 +112,81 @@ describe("the notes about an idempotency key", () => {
       );
     }
     expect(new Set(nonces)).to.have.property("size", 6);
+    expect(await processOf().kept.get("key")).to.include({ state: "open", attempts: 6, calls: 3 });
     const [first] = nonces;
     const of = { seller: AT.agent_id, mode: AT.payment_mode, call: 0 };
     expect(await processOf().kept.nonce("key", of), "equal in every process").to.equal(first);
+  });
+
+  it("say at every step how far the hire is, so that another process leaves it alone until its time is over", async () => {
+    const context = processOf();
+    const until = time + HOUR_MS;
+    await call(context, async (order) => {
+      const running = { state: "running", until, attempts: 1, calls: 1 };
+      const hireId = await order.nextNonce(AT);
+      expect(await context.kept.get("key")).to.include(running);
+      await order.signed({ hireId, jobId: "job_1", seller: SELLER });
+      expect(await context.kept.get("key")).to.include({ state: "signed", hireId, seller: SELLER });
+      await order.unsigned();
+      expect(await context.kept.get("key")).to.include(running);
+      return await succeeds();
+    });
+  });
+
+  it("give a call that begins late the hire that another process ran meanwhile", async () => {
+    const context = processOf();
+    const { take } = context.kept;
+    context.kept.take = async (key) => {
+      await call(processOf(), succeeds);
+      return await take(key);
+    };
+    const start = () => expect.fail("it was hired again");
+    expect(await call(context, start)).to.deep.equal({ ...done, isRepeated: true });
+  });
+
+  it("start no hire if another process has just written the first note about it", async () => {
+    const context = processOf();
+    context.kept.putNew = async () => false;
+    const start = () => expect.fail("it was hired again");
+    expect(await rejection(call(context, start))).to.include({ code: "hire_under_way" });
+    expect(await store.keys("turn"), "and give the turn back").to.deep.equal([]);
+  });
+
+  it("do not start or end a hire by a store that fails, and do not call this a hire of another process", async () => {
+    const context = processOf();
+    const { take } = context.kept;
+    context.kept.take = async (key) => {
+      const turn = await take(key);
+      return turn && { ...turn, requireHeld: () => Promise.reject(new Error("the disk is away")) };
+    };
+    const error = await rejection(call(context, async (order) => (await order.nextNonce(AT)) as never));
+    expect(error).to.include({ message: "the disk is away" });
+  });
+
+  it("call a hire failed if its seller knows it from a process whose records are lost", async () => {
+    for (const [code, state] of [
+      ["hired_before", "failed"],
+      ["seller_timeout", "open"],
+    ] as const) {
+      const error = new HireFailedError({
+        ...{ code, message: "no", seller: SELLER, money: "paid", hireId: "0x01", jobId: "job_1" },
+      });
+      await rejection(call(processOf(), async () => await Promise.reject(error), { key: code }));
+      expect(await processOf().kept.get(code), code).to.include({ state });
+    }
+  });
+
+  it("let a caller stop waiting for the hire of an equal call, which continues", async () => {
+    const context = processOf();
+    const end = Promise.withResolvers<HireResult>();
+    const first = call(context, () => end.promise);
+    const stop = new AbortController();
+    const wanted = { ...WANTED, signal: stop.signal };
+    const second = rejection(call(context, never, { wanted }));
+    stop.abort(new Error("the caller stopped"));
+    expect(await second).to.include({ message: "the caller stopped" });
+    end.resolve(await succeeds());
+    expect(await first).to.include({ result: 1 });
   });
 
   it("call a hire failed only when its money is settled", async () => {
@@ -220,6 +301,20 @@ describe("the notes about an idempotency key", () => {
     }
   });
 
+  it("keep the result of the process that took over a hire, and not that of a free hire by a process that slept", async () => {
+    const wake = Promise.withResolvers<void>();
+    const sleeper = call(processOf(), async () => {
+      await wake.promise;
+      return { ...done, result: "late" } as unknown as HireResult;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    time += HOUR_MS + 1;
+    await call(processOf(), succeeds);
+    wake.resolve();
+    expect(await sleeper, "its caller gets it").to.include({ result: "late" });
+    expect(await call(processOf(), never)).to.include({ result: 1, isRepeated: true });
+  });
+
   it("do not change when the wallet of a stopped call signs after the next call has begun", async () => {
     const context = processOf();
     let first: KeyedOrder | undefined;
@@ -252,7 +347,12 @@ describe("the notes about an idempotency key", () => {
       return await succeeds();
     });
     expect(hired).to.include({ result: 1 });
-    expect(await rejection(call(processOf(), succeeds))).to.include({ code: "result_lost" });
+    const lost = await rejection(call(processOf(), succeeds));
+    expect(lost).to.include({
+      code: "result_lost",
+      message: "This hire was concluded, and its result was not kept.",
+    });
+    expect(lost.hint).to.match(/^Nothing is paid again for this key\. /);
   });
 
   it("are kept for thirty days, and then the key means a new hire", async () => {
@@ -328,6 +428,121 @@ describe("stored results", () => {
 describe("the stored notes about a hire", () => {
   const { account } = newWallet();
   const open = (store = memoryStore()) => keptHires(store, account, () => 0);
+  const HASH = "ab".repeat(32);
+  const TX = `0x${"7a".repeat(32)}` as const;
+  const running = (key: string): KeptHire => ({
+    ...{ key, asked: "", startedAt: 0, attempts: 1, state: "running", until: 0 },
+  });
+  const held = {
+    ...{ jobId: "job_1", listing: {}, amount: 1n, result: 1, money: "held" },
+    ...{ receiptHash: null, ratingToken: null, settlementTx: "0x05" },
+  } as unknown as HireResult;
+  const hireOf = async (kept: KeptHires, key: string) => {
+    const found = await kept.get(key);
+    return found?.state === "done" ? found.hire : expect.fail("no result is stored");
+  };
+
+  it("get what is known before the result, and what becomes known after it", async () => {
+    const kept = open();
+    const facts = [
+      () => kept.receipt("k", HASH),
+      () => kept.settled("k", { money: "released", tx: TX }),
+      () => kept.done("k", held),
+    ];
+    const orders = [
+      [0, 1, 2],
+      [1, 0, 2],
+      [0, 2, 1],
+      [1, 2, 0],
+      [2, 0, 1],
+      [2, 1, 0],
+    ];
+    for (const order of orders) {
+      await kept.put({ ...running("k"), state: "signed", hireId: "0x01", jobId: "job_1", seller: SELLER });
+      for (const at of order) await facts[at]?.();
+      expect(await hireOf(kept, "k"), order.join()).to.include({
+        ...{ receiptHash: HASH, ratingToken: ratingToken(HASH, "buyer") },
+        ...{ money: "released", settlementTx: TX },
+      });
+    }
+    await kept.put(running("k"));
+    await kept.done("k", held);
+    expect(await hireOf(kept, "k"), "of another hire with this key").to.include({
+      receiptHash: null,
+      money: "held",
+    });
+  });
+
+  it("do not replace a receipt or the end of the money, which are final", async () => {
+    const kept = open();
+    await kept.put(running("k"));
+    await kept.done("k", { ...held, receiptHash: HASH, ratingToken: "t" });
+    await kept.receipt("k", "cd".repeat(32));
+    await kept.settled("k", { money: "refunded" });
+    await kept.settled("k", { money: "released", tx: TX });
+    const end = { receiptHash: HASH, ratingToken: "t", money: "refunded", settlementTx: "0x05" };
+    expect(await hireOf(kept, "k")).to.include(end);
+  });
+
+  it("take no end of the money from a time when nothing was signed, or for an unknown key", async () => {
+    const kept = open();
+    await kept.settled("k", { money: "released" });
+    await kept.put(running("k"));
+    await kept.settled("k", { money: "released" });
+    await kept.done("k", held);
+    expect(await hireOf(kept, "k")).to.include({ money: "held" });
+  });
+
+  it("remember the receipts of a thousand hires without a result, and forget the oldest first", async () => {
+    const kept = open();
+    for (let n = 0; n <= 1_000; n++) await kept.receipt(`k${n}`, HASH);
+    for (const [key, receiptHash] of [
+      ["k0", null],
+      ["k1", HASH],
+      ["k1000", HASH],
+    ] as const) {
+      await kept.put(running(key));
+      await kept.done(key, held);
+      expect(await hireOf(kept, key), key).to.include({ receiptHash });
+    }
+  });
+
+  it("change one after the other, also when a change comes while an earlier one still waits for the disk", async () => {
+    const store = memoryStore();
+    const kept = open(store);
+    await kept.put(running("k"));
+    await kept.done("k", held);
+    const disk = Promise.withResolvers<void>();
+    const { put } = store;
+    store.put = async (key, value) => {
+      if ((value as { hire?: HireResult }).hire?.money === "released") await disk.promise;
+      await put(key, value);
+    };
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    const [first, second] = [kept.receipt("k", HASH), kept.settled("k", { money: "released" })];
+    await first;
+    await turn();
+    const third = kept.done("k", { ...held, result: 2 });
+    await turn();
+    disk.resolve();
+    await Promise.all([second, third]);
+    expect(await hireOf(kept, "k")).to.include({ result: 2 });
+  });
+
+  it("do not fail when results that are older than a month have to make room", async () => {
+    let time = 0;
+    // The older result has 4 characters (null), the other one 6.
+    const kept = keptHires(memoryStore(), account, () => time, 6);
+    await kept.put(running("old"));
+    await kept.done("old", { ...held, result: undefined });
+    time = KEPT_MS;
+    await kept.put({ ...running("new"), startedAt: time });
+    await kept.done("new", { ...held, result: "abcd" });
+    expect([(await kept.get("old"))?.state, (await kept.get("new"))?.state]).to.deep.equal([
+      undefined,
+      "done",
+    ]);
+  });
 
   it("keep all changes that are made at the same time", async () => {
     const kept = open();
@@ -419,5 +634,18 @@ describe("the stored notes about a hire", () => {
     time += 1;
     await write("three");
     expect(await store.get("call/young"), "an hour later").to.equal(undefined);
+  });
+
+  it("are removed together with the turns that ended a day ago, also if another process removes some meanwhile", async () => {
+    const store = memoryStore();
+    const time = KEPT_MS;
+    const kept = keptHires(store, account, () => time);
+    await store.put("turn/old-1", { holder: "a", until: time - DAY_MS });
+    await store.put("turn/young-1", { holder: "a", until: time - DAY_MS + 1 });
+    const { keys } = store;
+    store.keys = async (folder) => [`${folder}/gone`, ...(await keys(folder))];
+    await kept.putNew({ ...running("k"), startedAt: time });
+    expect(await keys("turn")).to.deep.equal(["turn/young-1"]);
+    expect(await keys("call")).to.have.length(1);
   });
 });

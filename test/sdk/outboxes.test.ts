@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
-import type { SignedRecord } from "tallystick-protocol/records/record";
+import { type SignedRecord, signBody } from "tallystick-protocol/records/record";
 import { createReports, type Report } from "tallystick-sdk/buyer/reports";
 import { createReceiptOutbox } from "tallystick-sdk/seller/receiptOutbox";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
@@ -46,9 +46,12 @@ describe("a buyer's reports on their way to the ledger", () => {
     time = 0;
     store = memoryStore();
   });
-  const open = (fetch: ReturnType<typeof network>["fetch"]) =>
+  const open = (
+    fetch: ReturnType<typeof network>["fetch"],
+    onReceipt?: (key: string, receiptHash: string) => Promise<void>,
+  ) =>
     createReports({
-      ...{ account, baseUrl: NODE, fetch, sellerFetch: fetch, store, now: () => time },
+      ...{ account, baseUrl: NODE, fetch, sellerFetch: fetch, store, now: () => time, onReceipt },
       ledger: async () => "local",
     });
 
@@ -113,6 +116,79 @@ describe("a buyer's reports on their way to the ledger", () => {
     const { body } = Object(asked.at(-1)?.body) as SignedRecord;
     expect(body).to.include({ receipt: HASH, latency_ms: 12 });
     expect(await reports.waiting()).to.equal(0);
+  });
+
+  it("with a receipt ask the ledger for its entry, which the hire's key gets, and tell only what was measured", async () => {
+    const receipt = { body: { hire_id: "1" } as RecordBody, signer: "0x", signature: "0x" } as const;
+    const telemetry = { latencyMs: 12, verification: { all_passed: true, checks: {} } };
+    const bare: Report = { jobId: "job_1", endpoint: report.endpoint, since: 0 };
+    const cases: [more: Partial<Report>, paths: string[], told: string[]][] = [
+      [{ receipt, telemetry }, ["/v1/receipts", "/telemetry"], []],
+      [{ receipt, key: "k" }, ["/v1/receipts"], [`k ${HASH}`]],
+      [{ receipt, telemetry, key: "k" }, ["/v1/receipts", "/telemetry"], [`k ${HASH}`]],
+      [{ receipt }, ["/v1/receipts"], []],
+      [{ receiptHash: HASH, telemetry }, ["/telemetry"], []],
+      [{}, ["/jobs/job_1"], []],
+    ];
+    for (const [more, paths, told] of cases) {
+      const { asked, fetch } = network(({ path }) =>
+        path === "/jobs/job_1" ? { status: 200, body: { receipt_hash: HASH } } : TAKEN,
+      );
+      const heard: string[] = [];
+      const reports = open(fetch, async (key, hash) => void heard.push(`${key} ${hash}`));
+      await reports.add({ ...bare, ...more });
+      await reports.flush();
+      const at = JSON.stringify(more);
+      expect([asked.map(({ path }) => path), heard, await reports.waiting()], at).to.deep.equal([
+        paths,
+        told,
+        0,
+      ]);
+      if ("receipt" in more) expect(asked[0]?.body, at).to.deep.equal(receipt);
+    }
+    const { fetch } = network(() => TAKEN);
+    const withoutListener = open(fetch);
+    await withoutListener.add({ ...bare, receipt, key: "k" });
+    await withoutListener.flush();
+    expect(await withoutListener.waiting()).to.equal(0);
+  });
+
+  it("about a free hire give the seller the buyer's signature, and no verdict to the ledger", async () => {
+    const freeReceipt: RecordBody = { hire_id: "1" };
+    let receipt: string | null = null;
+    const { asked, fetch } = network(() => ({ status: 200, body: { receipt_hash: receipt } }));
+    const reports = open(fetch);
+    await reports.add({ jobId: "job_1", endpoint: report.endpoint, freeReceipt, since: 0 });
+    await reports.flush();
+    expect(await reports.waiting(), "the ledger does not have the receipt").to.equal(1);
+    await reports.flush();
+    expect(asked, "not asked again at once").to.have.length(1);
+    [time, receipt] = [2_000, HASH];
+    await reports.flush();
+    expect(await reports.waiting()).to.equal(0);
+    const signature = await signBody(freeReceipt, { account });
+    const path = "/jobs/job_1/countersignature";
+    const one = { path, body: { buyer_signature: signature } };
+    expect(asked).to.deep.equal([one, one]);
+  });
+
+  it("forget earlier failures after a success", async () => {
+    let status = 503;
+    const { asked, fetch } = network(() => (status === 201 ? TAKEN : { status }));
+    const reports = open(fetch);
+    await reports.add(report);
+    await reports.flush();
+    [time, status] = [2_000, 201];
+    await reports.flush();
+    expect(await reports.waiting()).to.equal(0);
+    // Another report about the same job begins with the shortest pause.
+    status = 503;
+    await reports.add(report);
+    await reports.flush();
+    expect(asked, "sent at once").to.have.length(3);
+    time += 2_000;
+    await reports.flush();
+    expect(asked).to.have.length(4);
   });
 
   it("wait after a success that names no entry, because a proxy may have answered", async () => {
@@ -204,6 +280,8 @@ describe("a seller's receipts on their way to the ledger", () => {
     fetch: ReturnType<typeof network>["fetch"];
     now?: () => number;
     onSettled?: (key: string) => Promise<void>;
+    log?: (sentence: string, details?: object) => void;
+    retryMs?: number;
   }) =>
     createReceiptOutbox({
       ...{ baseUrl: NODE, now: () => 0, onSettled: async () => {}, log: () => {}, retryMs: 60_000 },
@@ -215,7 +293,8 @@ describe("a seller's receipts on their way to the ledger", () => {
       const store = memoryStore();
       const problem = { code: "why_not", detail: "Because." };
       const { fetch } = network(() => (status === null ? null : { status, body: problem }));
-      const outbox = open({ store, fetch });
+      const said: unknown[] = [];
+      const outbox = open({ store, fetch, log: (...line) => void said.push(line) });
       await outbox.add("job_1", record as SignedRecord);
       expect(await outbox.submit("job_1"), String(status)).to.equal(undefined);
       const isKept = status === null || PASSING.includes(status);
@@ -223,6 +302,9 @@ describe("a seller's receipts on their way to the ledger", () => {
       const aside = await store.get("refused/job_1");
       if (isKept) expect(aside, String(status)).to.equal(undefined);
       else expect(aside, String(status)).to.deep.include({ record, code: "why_not", message: "Because." });
+      const details = { key: "job_1", code: "why_not", message: "Because." };
+      expect(said).to.deep.equal(isKept ? [] : [["The ledger refuses a receipt.", details]]);
+      expect(await outbox.submit("job_2"), "a job without a receipt").to.equal(undefined);
       await outbox.close();
     }
   });
@@ -342,6 +424,70 @@ describe("a seller's receipts on their way to the ledger", () => {
     expect(await store.keys("outbox")).to.deep.equal([]);
   });
 
+  it("of free hires are sent by the same process when their time is over, without a call", async () => {
+    for (const isRestarted of [false, true]) {
+      const store = memoryStore();
+      let time = 0;
+      const { asked, fetch } = network(() => known);
+      const parameters = { store, fetch, now: () => time, retryMs: 1 };
+      let outbox = open(parameters);
+      await outbox.add("job_1", record as SignedRecord, 1_000);
+      if (isRestarted) {
+        await outbox.close();
+        outbox = open(parameters);
+        outbox.start();
+      }
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      expect(asked).to.have.length(0);
+      time = 1_000;
+      while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+      await outbox.close();
+      expect(await outbox.waiting()).to.equal(0);
+    }
+  });
+
+  it("are not sent after the seller has closed; a receipt that is under way is awaited", async () => {
+    const store = memoryStore();
+    const { asked, fetch } = network(() => known);
+    const answer = Promise.withResolvers<void>();
+    const outbox = open({
+      store,
+      fetch: async (...given) => {
+        const said = fetch(...given);
+        await answer.promise;
+        return await said;
+      },
+    });
+    for (const key of ["job_1", "job_2"]) await outbox.add(key, record as SignedRecord);
+    outbox.start();
+    while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    let isClosed = false;
+    const closing = outbox.close().then(() => {
+      isClosed = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(isClosed).to.equal(false);
+    answer.resolve();
+    await closing;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(asked).to.have.length(1);
+    expect(await store.keys("outbox")).to.deep.equal(["outbox/job_2"]);
+  });
+
+  it("are sent although another process sends and removes one of them meanwhile", async () => {
+    const store = memoryStore();
+    const { asked, fetch } = network(() => known);
+    const said: string[] = [];
+    const outbox = open({ store, fetch, log: (sentence) => void said.push(sentence) });
+    await outbox.add("job_2", record as SignedRecord);
+    const { keys } = store;
+    store.keys = async (folder) => [`${folder}/job_1`, ...(await keys(folder))];
+    outbox.start();
+    while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    await outbox.close();
+    expect([said, await keys("outbox")]).to.deep.equal([[], []]);
+  });
+
   it("are tried again with pauses that double up to a minute, and soon again after a success", async () => {
     const real = globalThis.setTimeout;
     const waits: number[] = [];
@@ -366,6 +512,7 @@ describe("a seller's receipts on their way to the ledger", () => {
         log: (sentence, details) => said.push(`${sentence} ${JSON.stringify(details)}`),
       });
       await outbox.add("job_1", record as SignedRecord);
+      expect(waits, "nothing is planned before the first attempt").to.deep.equal([]);
       await outbox.submit("job_1");
       for (let n = 0; n < 7; n++) {
         due.shift()?.();

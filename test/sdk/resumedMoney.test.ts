@@ -7,7 +7,7 @@ import { book } from "tallystick-sdk/buyer/concludeHire";
 import { askedOf, findByKey, hireByKey } from "tallystick-sdk/buyer/hireByKey";
 import type { JournalEntry } from "tallystick-sdk/buyer/journal";
 import { type KeptHire, keptHires } from "tallystick-sdk/buyer/keptHires";
-import { resumeHires } from "tallystick-sdk/buyer/resumeHires";
+import { resumeHire, resumeHires } from "tallystick-sdk/buyer/resumeHires";
 import type { Verify } from "tallystick-sdk/buyer/verifyResult";
 import { NoSellerError } from "tallystick-sdk/errors";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
@@ -326,6 +326,106 @@ describe("the money of a hire that is resumed", () => {
     });
   });
 
+  it("has a progress: how many hires are left, and the outcome of each", async () => {
+    const { context, journal } = await openNext({ seller: DONE });
+    await journal.put("hire/job_2", { ...entry, jobId: "job_2", key: undefined });
+    // Nothing was signed for this hire.
+    await journal.put("hire/job_3", { ...entry, jobId: "job_3", key: undefined, signed: undefined });
+    const told: [outcome: string | undefined, left: number][] = [];
+    const outcomes = await resumeHires(
+      context,
+      goodOf,
+      (outcome, left) => void told.push([outcome?.jobId, left]),
+    );
+    expect(told.map(([, left]) => left)).to.deep.equal([3, 2, 1, 0]);
+    expect(told[0]).to.deep.equal([undefined, 3]);
+    expect(told.slice(1).map(([jobId]) => jobId)).to.have.members(["job_1", "job_2", undefined]);
+    expect(outcomes.map(({ jobId }) => jobId)).to.deep.equal(["job_1", "job_2"]);
+    for (const outcome of outcomes) expect(outcome).to.have.nested.property("hire.money", "released");
+  });
+
+  it("stays as it is when a hire is resumed that is not in the journal", async () => {
+    const { did, context } = await openNext({});
+    expect(await resumeHire(context, "job_2", goodOf)).to.equal(undefined);
+    expect(did).to.deep.equal([]);
+  });
+
+  it("is judged by the check that this process still has of its caller, and not by one for the standard's hires", async () => {
+    const { did, context } = await openNext({ seller: DONE });
+    context.verifiers.set("job_1", goodOf);
+    await resumeHires(context);
+    expect(did).to.deep.equal(["recall 700", "release", "spend"]);
+    // Nothing else can judge this custom capability.
+    const standard = await resume({ entry: { judge: "standard" }, seller: DONE, verify: passed(true) });
+    expect(standard.did).to.deep.equal(["recall 700", "refund", "spend"]);
+  });
+
+  it("is asked for during five seconds, and then left to the next resume, also if the seller is away", async () => {
+    const { now } = performance;
+    for (const [answer, code] of [
+      [() => Response.json({ status: "working" }), "seller_timeout"],
+      [() => Promise.reject(new TypeError("fetch failed")), "seller_unreachable"],
+    ] as const) {
+      const { did, context } = await openNext({});
+      let [asked, passedMs] = [0, 0];
+      context.sellerFetch = async () => {
+        asked++;
+        // The first answer comes almost at once, the second one at the end of the time.
+        passedMs = asked === 1 ? 4_000 : 5_000;
+        return await answer();
+      };
+      performance.now = () => now.call(performance) + passedMs;
+      try {
+        const [outcome] = await resumeHires(context, goodOf);
+        expect(outcome).to.deep.include({ isOver: false, money: "authorized" });
+        expect(outcome).to.have.property("error").that.includes({ code });
+      } finally {
+        performance.now = now;
+      }
+      expect(asked, code).to.equal(2);
+      expect(did, code).to.deep.equal(["recall 700"]);
+    }
+  });
+
+  it("stays open if the caller's check does not end", async () => {
+    const real = globalThis.setTimeout;
+    // The limit of a resumed hire: 5 s for the look-up, and 20 s to judge and settle.
+    globalThis.setTimeout = ((run: () => void, ms: number) => real(run, ms === 25_000 ? 20 : ms)) as never;
+    try {
+      const { did, context, journal } = await openNext({ seller: DONE });
+      const [outcome] = await resumeHires(context, () => new Promise(() => {}));
+      expect(outcome).to.include({ isOver: false, money: "authorized" });
+      expect(outcome).to.have.property("error").that.includes({ code: "seller_timeout" });
+      expect(did).to.deep.equal(["recall 700"]);
+      expect(await journal.get("hire/job_1")).not.to.equal(undefined);
+    } finally {
+      globalThis.setTimeout = real;
+    }
+  });
+
+  it("is reported as not resumed with the reason, whatever prevented it", async () => {
+    const refused = new NoSellerError({ code: "no_seller", message: "The budget is closed." });
+    for (const [reason, error] of [
+      ["away", { code: "not_resumed", message: "The hire could not be resumed: away" }],
+      [refused, { code: "no_seller", message: "The budget is closed." }],
+    ] as const) {
+      const { context } = await openNext({ seller: DONE });
+      Object.assign(context.budget as object, { recall: () => Promise.reject(reason) });
+      const [outcome] = await resumeHires(context, goodOf);
+      expect(outcome).to.deep.include({ jobId: "job_1", isOver: false, money: "authorized", escrow: null });
+      expect(outcome).to.have.property("error").that.includes(error);
+    }
+    const modeOf = () => {
+      throw new Error("the list of escrows is broken");
+    };
+    const { outcomes } = await resume({ modeOf, verify: passed(true), atMs: 10 * LATENCY_MS });
+    expect(outcomes[0]).to.have.property("error").that.includes({ code: "not_resumed" });
+    const unsigned = await openNext({ entry: { signed: undefined } as never, atMs: 101 });
+    Object.assign(unsigned.context.budget as object, { giveBack: () => Promise.reject(new Error("away")) });
+    const [outcome] = await resumeHires(unsigned.context, goodOf);
+    expect(outcome, "no payment can be taken").to.include({ isOver: false, money: "none" });
+  });
+
   it("is left alone while the hire runs in this process", async () => {
     const { did, outcomes, isOpen } = await resume({ isUnderWay: true, atMs: 10 * LATENCY_MS });
     expect([did, outcomes, isOpen]).to.deep.equal([[], [], true]);
@@ -438,6 +538,52 @@ describe("the money of a hire that is resumed", () => {
         settlementTx: tx,
         result: 5,
       });
+  });
+
+  it("has a receipt that is asked for again by a call with the hire's key while its report waits", async () => {
+    const hash = "ab".repeat(32);
+    const without = {
+      ...about,
+      state: "done",
+      hire: { ...result, money: "paid", receiptHash: null, ratingToken: null },
+    } as unknown as KeptHire;
+    const cases = [
+      { isWaiting: true, flush: "finds", receiptHash: hash, flushes: 1 },
+      { isWaiting: true, flush: "finds nothing", receiptHash: null, flushes: 1 },
+      { isWaiting: true, flush: "fails", receiptHash: null, flushes: 1 },
+      { isWaiting: true, flush: "forgets", receiptHash: null, flushes: 1 },
+      { isWaiting: false, flush: "finds", receiptHash: null, flushes: 0 },
+    ];
+    for (const { isWaiting, flush, receiptHash, flushes } of cases) {
+      const { context, journal, kept } = await openNext({});
+      await kept.put(without);
+      if (isWaiting) await journal.put("report/job_1", {});
+      let flushed = 0;
+      context.reports.flush = async () => {
+        flushed++;
+        if (flush === "finds") await kept.receipt(KEY, hash);
+        if (flush === "fails") throw new Error("away");
+        if (flush === "forgets") for (const key of await journal.keys("call")) await journal.delete(key);
+      };
+      expect(await again(context, goodOf), flush).to.deep.include({ receiptHash, result: 5 });
+      expect(flushed, flush).to.equal(flushes);
+    }
+    const { context, journal, kept } = await openNext({});
+    await kept.put({ ...without, hire: { ...result, money: "paid", receiptHash: hash } } as never);
+    await journal.put("report/job_1", {});
+    context.reports.flush = () => expect.fail("the receipt is known");
+    expect(await again(context, goodOf)).to.include({ receiptHash: hash });
+  });
+
+  it("is not said to be unknown when the journal cannot be read", async () => {
+    const { context, journal, kept } = await openNext({ seller: DONE });
+    await kept.put(signed);
+    const get = journal.get.bind(journal);
+    journal.get = async <T>(key: string) => {
+      if (key === "hire/job_1") throw new SyntaxError("Unexpected end of JSON input");
+      return await get<T>(key);
+    };
+    expect(await rejection(findByKey(context, KEY, goodOf))).to.be.instanceOf(SyntaxError);
   });
 
   it("can be found by the hire's key in every state, and an unknown key gives nothing", async () => {
