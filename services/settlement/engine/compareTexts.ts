@@ -21,10 +21,14 @@ export function compareTexts(
   shadow: PyJson,
   rules: readonly ComparatorRule[],
 ): { shadow: PyJson; comparisons: TextComparison[] } {
-  if (rules.length === 0) return { shadow, comparisons: [] };
   const comparisons: TextComparison[] = [];
 
-  function at(a: PyJson, b: PyJson, path: readonly string[], live: readonly ComparatorRule[]): PyJson {
+  function at(
+    a: PyJson | undefined,
+    b: PyJson,
+    path: readonly string[],
+    live: readonly ComparatorRule[],
+  ): PyJson {
     if (live.length === 0 || comparisons.length >= MAX_COMPARISONS) return b;
     if (typeof a === "string" && typeof b === "string") {
       const rule = live.find((one) => one.path.length === path.length);
@@ -35,16 +39,17 @@ export function compareTexts(
       return equal ? a : b;
     }
     const below = (key: string) =>
-      live.filter((one) => one.path.length > path.length && ["*", key].includes(one.path[path.length] ?? ""));
+      live.filter((one) => {
+        const next = one.path[path.length];
+        return next === "*" || next === key;
+      });
     if (Array.isArray(a) && Array.isArray(b))
-      return b.map((it, index) =>
-        index < a.length ? at(a[index] as PyJson, it, [...path, String(index)], below(String(index))) : it,
-      );
+      return b.map((it, index) => at(a[index], it, [...path, String(index)], below(String(index))));
     if (!isObject(a) || !isObject(b)) return b;
     return Object.fromEntries(
       Object.entries(b).map(([key, it]) => [
         key,
-        Object.hasOwn(a, key) ? at(a[key] as PyJson, it, [...path, key], below(key)) : it,
+        Object.hasOwn(a, key) ? at(a[key], it, [...path, key], below(key)) : it,
       ]),
     );
   }
@@ -52,6 +57,6 @@ export function compareTexts(
   return { shadow: at(proposed, shadow, [], rules), comparisons };
 }
 
-function isObject(value: PyJson): value is { [key: string]: PyJson } {
+function isObject(value: PyJson | undefined): value is { [key: string]: PyJson } {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }

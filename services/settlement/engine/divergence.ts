@@ -30,30 +30,22 @@ function compare(a: PyJson | undefined, b: PyJson | undefined, tally: Tally): vo
       tally.leaves += 1;
       tally.difference += leafDifference(a, b);
     }
-    const below = left ?? right;
-    if (below !== undefined) {
-      for (const child of below.values.values()) compare(child, undefined, tally);
-    }
+    for (const child of (left ?? right)?.values() ?? []) compare(child, undefined, tally);
     return;
   }
-  if (left.kind !== right.kind) {
-    // An object and an array have no common paths below them, although an index may look like a key.
-    for (const child of left.values.values()) compare(child, undefined, tally);
-    for (const child of right.values.values()) compare(child, undefined, tally);
-    return;
-  }
-  for (const [key, child] of left.values) compare(child, right.values.get(key), tally);
-  for (const [key, child] of right.values) if (!left.values.has(key)) compare(child, undefined, tally);
+  for (const [key, child] of left) compare(child, right.get(key), tally);
+  for (const [key, child] of right) if (!left.has(key)) compare(child, undefined, tally);
 }
 
-type Children = { kind: "array" | "object"; values: Map<string | number, PyJson> };
-
-/** The values below a value; undefined for a leaf or nothing. */
-function children(value: PyJson | undefined): Children | undefined {
+/**
+ * The values below a value; undefined for a leaf or nothing. Places in an array are numbers and keys of an object are
+ * texts, so an array and an object have no common paths.
+ */
+function children(value: PyJson | undefined): Map<string | number, PyJson> | undefined {
   if (value === null || typeof value !== "object") return undefined;
   const isArray = Array.isArray(value);
   const values = new Map<string | number, PyJson>(isArray ? value.entries() : Object.entries(value));
-  return values.size === 0 ? undefined : { kind: isArray ? "array" : "object", values };
+  return values.size === 0 ? undefined : values;
 }
 
 function isNumber(value: PyJson | undefined): value is number | bigint {

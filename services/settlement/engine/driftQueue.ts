@@ -57,7 +57,7 @@ export class DriftQueue {
 
   /** Call this when the head has moved. */
   moved(): void {
-    if (this.#waiting.length > 0) this.#release();
+    this.#release();
   }
 
   /**

@@ -21,12 +21,23 @@ describe("comparators for free text", () => {
     ["normalised", "good is it", "it is good", false],
     ["normalised", "!", "?", false],
     ["normalised", "1.5", "15", false],
+    ["normalised", "1.5", "1 5", false],
+    ["normalised", "1.55", "1.5 5", false],
+    ["normalised", "15", "1 5", false],
+    ["normalised", "(3)", "3", true],
+    ["normalised", "a1", "a 1", false],
+    ["normalised", "good", "go od", false],
+    ["normalised", "we’re", "we’r e", false],
     ["overlap/1", A, PARAPHRASE, true],
     ["overlap/1", A, PARAPHRASE.replace("12.50", "125.0"), false],
     ["overlap/1", A, PARAPHRASE.replace("was", "was not"), false],
     ["overlap/1", "We can do it today", "We can't do it today", false],
     ["overlap/1", "it rose by 3", "it rose by -3", false],
+    ["overlap/1", "we can do it today and not tomorrow", "we can do it today", false],
     ["overlap/1", A, "Something else altogether", false],
+    ["overlap/1", "a b c d e", "c b a x y", true],
+    ["overlap/1", "a b c d e f", "c b a x y z", false],
+    ["overlap/1", "a a a a b", "a c d e f", false],
     ["overlap/1", "", "", true],
     ["overlap/1", "", "x", false],
     ["overlap/1", "???", "!!!", false],
@@ -67,6 +78,43 @@ describe("comparators for free text", () => {
     expect(judged.comparisons).to.deep.equal([
       { path: "notes.0.text", comparator: "overlap/1", equal: true, shadow: PARAPHRASE },
     ]);
+  });
+
+  it("use the first rule for a path, and leave texts above and below it alone", () => {
+    const value = (text: string) => ({
+      a: text,
+      b: { c: text, d: { e: text } },
+      "": { "": text },
+      f: [text],
+    });
+    const judged = (rules: ReturnType<typeof rule>[]) =>
+      compareTexts(value("It is good."), value("it is good"), rules).comparisons.map(
+        ({ path: at, comparator, equal }) => `${at} ${comparator} ${equal}`,
+      );
+    expect(judged([rule("b.c", "exact"), rule("b.*", "normalised")])).to.deep.equal(["b.c exact false"]);
+    expect(judged([rule("b.*", "normalised"), rule("b.c", "exact")])).to.deep.equal(["b.c normalised true"]);
+    expect(judged([rule("*.*.*", "exact"), rule("*", "normalised")])).to.deep.equal([
+      "a normalised true",
+      "b.d.e exact false",
+    ]);
+    expect(judged([rule("f.0", "normalised")])).to.deep.equal(["f.0 normalised true"]);
+    expect(judged([rule("f.1"), rule("g"), rule("c"), rule("b")])).to.deep.equal([]);
+  });
+
+  it("compare no text with a value of another kind, and nothing that only one side has", () => {
+    const good = "It is good.";
+    const kinds = (text: string) => [text, 1n, 1.5, true, null, [text], { 0: text }, {}, []];
+    const rules = [rule("*", "normalised"), rule("*.*", "normalised")];
+    for (const [at, one] of kinds(good).entries())
+      for (const [of, other] of kinds("it is good").entries()) {
+        if (at === of) continue;
+        const judged = compareTexts({ a: one }, { a: other, b: "it is good" }, rules);
+        expect(judged).to.deep.equal({ shadow: { a: other, b: "it is good" }, comparisons: [] });
+      }
+    const longer = compareTexts({ a: [good] }, { a: ["it is good", "it is good"] }, rules);
+    expect(longer.shadow).to.deep.equal({ a: [good, "it is good"] });
+    const shorter = compareTexts({ a: [good, good] }, { a: ["it is good"] }, rules);
+    expect(shorter.shadow).to.deep.equal({ a: [good] });
   });
 
   it("never increase the divergence of two values, and change nothing without rules", () => {

@@ -42,6 +42,13 @@ describe("divergence", () => {
     ['{"a": []}', '{"a": []}', 0, "an empty array is a leaf"],
     ['{"a": []}', '{"a": {}}', 1, "an empty array is not an empty object"],
     ['{"a": {}}', '{"a": {"b": 1}}', 1, "an empty object is not a filled one"],
+    ['{"a": []}', '{"a": [1]}', 1, "an empty array is not a filled one"],
+    ['{"a": {}}', '{"a": null}', 1, "an empty object is not null"],
+    ['{"a": {}}', '{"a": ""}', 1, "an empty object is not an empty text"],
+    ['{"x": 1}', '{"x": 1, "b": {"c": 1}}', 0.5, "an absent branch counts by its leaves"],
+    ['{"x": 1}', '{"x": 1, "b": {}}', 0.5, "an absent empty object counts as one leaf"],
+    ['{"a": [7], "b": 1}', '{"a": {"0": 7}, "b": 1}', 2 / 3, "a place in an array is not a key"],
+    ['{"a": 1.7e308}', '{"a": 0.85e308}', 0.5, "large doubles differ by their relative difference"],
     ['{"a": [7]}', '{"a": {"0": 7}}', 1, "an array is not an object with the same keys"],
     ['{"a": {"b": {"c": 1}}, "d": 1}', '{"a": {"b": {"c": 2}}, "d": 1}', 0.25, "depth makes no difference"],
     [

@@ -31,6 +31,54 @@ describe("the queue of clients with an old head", () => {
     expect(told).to.deep.equal(["a", "c", "new", "b"]);
   });
 
+  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+  it("answers two clients with the same task in the order in which they came", async () => {
+    const queue = new DriftQueue();
+    const told: number[] = [];
+    await Promise.all([1, 2, 3].map((client) => queue.wait("task").then(() => told.push(client))));
+    expect(told).to.deep.equal([1, 2, 3]);
+  });
+
+  it("tells nobody while an entry is being written, and looks no more when all are told", async () => {
+    let isMoving = true;
+    let looks = 0;
+    const queue = new DriftQueue(() => {
+      looks++;
+      return isMoving;
+    });
+    expect(queue.isBusy).to.equal(false);
+    const { told, all } = order(queue, ["a", "b", "c"]);
+    while (looks < 2) await pause(5);
+    expect([told, queue.isBusy]).to.deep.equal([[], true]);
+    isMoving = false;
+    await all;
+    expect([told, queue.isBusy]).to.deep.equal([["a", "b", "c"], false]);
+    looks = 0;
+    queue.moved();
+    await pause(40);
+    expect(looks).to.equal(0);
+  });
+
+  it("remembers ten thousand tasks, and holds back as many answers", async () => {
+    const tasks = Array.from({ length: 10_000 }, (_, n) => `task ${n}`);
+    const release = async (queue: DriftQueue, all: Promise<unknown>) => {
+      while (queue.isBusy) queue.moved();
+      await all;
+    };
+    for (const isOneMore of [false, true]) {
+      const queue = new DriftQueue();
+      const { all } = order(queue, tasks);
+      if (isOneMore) await queue.wait("one more: its answer goes out at once");
+      await release(queue, all);
+      const second = order(queue, ["task 5000", "task 0"]);
+      await release(queue, second.all);
+      // With one more task the oldest is forgotten, so it counts as a new one.
+      const [oldest, other] = ["task 0", "task 5000"];
+      expect(second.told).to.deep.equal(isOneMore ? [other, oldest] : [oldest, other]);
+    }
+  });
+
   const folder = temporaryFolder();
 
   it("lets each of many contending agents settle in its turn, with few attempts", async () => {

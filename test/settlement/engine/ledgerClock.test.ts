@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { TallystickError } from "tallystick-protocol/errors";
 import { LedgerClock } from "../../../services/settlement/engine/ledgerClock.ts";
 import { codeOf, openGate } from "../support/openGate.ts";
 
@@ -13,9 +14,13 @@ describe("the clock of a ledger", () => {
       time.now += seconds;
       time.elapsed += seconds;
     };
+    /** Sets the machine's clock. */
+    const turn = (seconds: number) => {
+      time.now += seconds;
+    };
     const next = () => codeOf(() => it.next());
     const block = (number: number, time: number) => it.seen({ number: BigInt(number), time: BigInt(time) });
-    return { it, gate, said, time, wait, next, block };
+    return { it, gate, said, time, wait, turn, next, block };
   }
 
   it("never goes back, also if the machine's clock does", () => {
@@ -81,6 +86,54 @@ describe("the clock of a ledger", () => {
       block(8, time.now);
       expect(next()).to.equal("none");
     }
+  });
+
+  it("says how far which clock is off, and what to do", () => {
+    const told = (doubt: (of: ReturnType<typeof clock>) => void) => {
+      const of = clock();
+      of.block(7, of.time.now);
+      expect(of.next()).to.equal("none");
+      doubt(of);
+      const { code, message, hint } = of.gate.refusal ?? expect.fail("writes are accepted");
+      expect(code).to.equal("clock");
+      return { message, hint };
+    };
+    const agrees = /agrees with the clock\.$/;
+    const cases: [(of: ReturnType<typeof clock>) => void, message: string, hint: RegExp][] = [
+      [(of) => of.block(8, of.time.now - 121), "The clock is 121 s ahead of block 8 of the chain.", agrees],
+      [(of) => of.block(8, of.time.now + 121), "The clock is 121 s behind block 8 of the chain.", agrees],
+      [(of) => of.turn(500), "The clock was set 500 s forward.", agrees],
+      [(of) => of.turn(-200.4), "The clock was set 200 s back.", agrees],
+      [
+        (of) => of.it.entry(of.time.now + 301),
+        "The ledger's last entry is 301 s ahead of the clock.",
+        /when that time has come\.$/,
+      ],
+    ];
+    for (const [doubt, message, hint] of cases) {
+      const said = told(doubt);
+      expect(said.message).to.equal(message);
+      expect(said.hint, message).to.match(hint);
+    }
+  });
+
+  it("is asked apart from the other reasons that stop writes", () => {
+    const { it, gate, time, next, block } = clock();
+    const right = () => codeOf(() => it.requireRight());
+    gate.close("store", new TallystickError({ code: "store_unavailable", message: "It is away." }));
+    expect([next(), right()]).to.deep.equal(["store_unavailable", "none"]);
+    block(7, time.now + 121);
+    expect(right()).to.equal("clock");
+  });
+
+  it("measures jumps by the machine's steady clock if it is given none", async () => {
+    const { gate } = openGate();
+    const began = performance.now();
+    const now = () => 1_000_000 + (performance.now() - began) / 1_000;
+    const it = new LedgerClock({ now, gate, limitSeconds: 1 });
+    it.next();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(codeOf(() => it.next())).to.equal("none");
   });
 
   it("ignores blocks and jumps if its limit is 0", () => {

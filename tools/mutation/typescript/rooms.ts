@@ -102,7 +102,7 @@ export const rooms: Room[] = [
       "services/settlement/engine/{consensusTable,compareTexts,textComparators,divergence,driftQueue,ledgerClock,lookupText,proposal,recordKey,releasedEntry,unknownKeys}.ts",
     ],
     tests: [
-      "test/settlement/engine/{consensusTable,compareTexts,divergence,driftQueue,ledgerClock}.test.ts",
+      "test/settlement/engine/{consensusTable,compareTexts,divergence,driftQueue,ledgerClock,proposal,recordKey,releasedEntry,unknownKeys}.test.ts",
       "test/settlement/routes/{settle,actions}.test.ts",
     ],
     longestTestMs: 60_000,
@@ -134,7 +134,8 @@ export const rooms: Room[] = [
     name: "sdk/keeper",
     sources: ["packages/sdk/{chain,escrow}/**/*.ts"],
     tests: [
-      "test/sdk/{escrowCalls,escrowSignature,gasAccounts,httpRelay,transactionSender,tryCall}.test.ts",
+      "test/sdk/{chainReads,escrowBatch,escrowRelay,gasAccounts,httpRelay,instructionBook,keeperAdvances,keeperApp,keeperOutcomes}.test.ts",
+      "test/sdk/{escrowCalls,escrowSignature,transactionSender,tryCall}.test.ts",
       "test/sdk/{keeper,keeperHostile,keeperPhases,escrow}.test.ts",
     ],
   },
