@@ -47,8 +47,8 @@ export function matchesDimensions(): Check<
       const { width, height } = await pictureOf(context);
       const { input, output } = context;
       for (const said of [input, output]) {
-        const fits = (said.width ?? width) === width && (said.height ?? height) === height;
-        if (!fits) return `is ${width} × ${height}, not ${said.width} × ${said.height}`;
+        const [wide, high] = [said.width ?? width, said.height ?? height];
+        if (wide !== width || high !== height) return `is ${width} × ${height}, not ${wide} × ${high}`;
       }
       return undefined;
     },

@@ -9,9 +9,8 @@ import { COMPARATORS, DEFAULT_OVERLAP } from "./textComparators.ts";
 type PyObject = { [key: string]: PyJson };
 
 const share = z.number().min(0, "must be from 0 to 1").max(1, "must be from 0 to 1");
-const amount = z.union([z.number(), z.string().regex(/^\d{1,15}(\.\d{1,6})?$/)], {
-  error: "must be a number, or a decimal string with at most 6 decimals",
-});
+const isNoAmount = { error: "must be a number, or a decimal string with at most 6 decimals" };
+const amount = z.union([z.number(), z.string().regex(/^\d{1,15}(\.\d{1,6})?$/, isNoAmount)], isNoAmount);
 
 const actionSchema = z.strictObject({
   /** False forbids the action. */
