@@ -13,12 +13,13 @@ import type { Proposal } from "../../../services/settlement/engine/proposal.ts";
 import { CLOCK_TOLERANCE, checkRecord } from "../../../services/settlement/engine/recordRules.ts";
 import { RuleBook } from "../../../services/settlement/engine/ruleBook.ts";
 import {
+  type SettledRecord,
   SettlementEngine,
   type SettlementEngineParameters,
 } from "../../../services/settlement/engine/settlementEngine.ts";
 import { DiskLedger } from "../../../services/settlement/ledger/diskLedger.ts";
 import { LedgerGate } from "../../../services/settlement/ledger/ledgerGate.ts";
-import { buyer, seller } from "../support/records.ts";
+import { buyer, listingBody, seller } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { NOW } from "../support/testService.ts";
 
@@ -42,7 +43,10 @@ describe("what an engine settles", () => {
   let held: HeldProposals;
   let gate: LedgerGate;
   let rejected: string[];
-  let engineIn: (mode: SettlementEngineParameters["mode"]) => SettlementEngine;
+  let engineIn: (
+    mode: SettlementEngineParameters["mode"],
+    more?: Partial<SettlementEngineParameters>,
+  ) => SettlementEngine;
   let engine: SettlementEngine;
 
   async function start(): Promise<void> {
@@ -59,11 +63,12 @@ describe("what an engine settles", () => {
     held = await HeldProposals.open(folder.path, () => {});
     gate = new LedgerGate(() => {});
     const clock = new LedgerClock({ now: () => NOW, gate, limitSeconds: 0 });
-    engineIn = (mode = "production") =>
+    engineIn = (mode = "production", more = {}) =>
       new SettlementEngine({
         ...{ ledger, ledgerName: "local", index, held, ruleBook, clock, mode, now: () => NOW },
         operator: seller.address.toLowerCase() as `0x${string}`,
         rejected: { add: async ({ agent }: { agent: string }) => void rejected.push(agent) } as never,
+        ...more,
       });
     engine = engineIn("production");
   }
@@ -99,6 +104,68 @@ describe("what an engine settles", () => {
     const second = engine.settle(pay(60n));
     expect([(await first).status, (await second).status]).to.deep.equal(["SETTLED", "REJECTED"]);
     expect((await engine.settle(pay(40n))).status).to.equal("SETTLED");
+  });
+
+  it("is unknown to its sender while the shared store does not answer, and is settled once when it does", async () => {
+    const store = Promise.withResolvers<void>();
+    ledger.commitBy(() => store.promise);
+    const late = engineIn("production", { answerWithinMs: 20 });
+    const record = await signRecord({ type: "listing", body: listingBody(), account: seller });
+    const codeOf = (work: Promise<unknown>) => work.catch(({ code }: TallystickError) => code);
+    const sent = [late.settle(pay(1n)), late.settleRecord(record), late.settleRecord(record)];
+    expect(await Promise.all(sent.map(codeOf))).to.deep.equal(Array(3).fill("outcome_unknown"));
+    store.resolve();
+    expect(await late.settleRecord(record)).to.include({ known: true, index: 1 });
+    expect(await late.settle(pay(2n))).to.include({ status: "SETTLED", index: 2 });
+    expect(ledger.size).to.equal(3);
+  });
+
+  it("is only checked in a sandbox, which holds, releases and writes nothing", async () => {
+    const sandbox = engineIn("sandbox");
+    const checked = { status: "VALIDATED", mode: "sandbox" };
+    expect(await sandbox.settle(pay(1n))).to.deep.equal(checked);
+    expect(await sandbox.settle(pay(1n), doubt)).to.include({ status: "ESCROWED", divergence: 1 });
+    expect(held.size).to.equal(0);
+    const id = await hold(pay(1n));
+    const review = await release(id);
+    expect(await sandbox.settleReview(review)).to.deep.equal(checked);
+    expect([held.waiting, ledger.size]).to.deep.equal([1, 0]);
+    await engine.settleRecord(review);
+    expect(await sandbox.finishReleases()).to.deep.equal([]);
+    expect(ledger.size).to.equal(1);
+  });
+
+  it("says what is wrong with a review that the rules do not allow, or that contradicts another", async () => {
+    const id = await hold(pay(60n));
+    await engine.settle(pay(60n));
+    const refused = await engine.settleReview(await release(id)).catch((error: unknown) => error);
+    expect(refused).to.include({
+      code: "rules_refuse",
+      hint: "Review it again when the rules allow it, or reject it. Nothing was written.",
+    });
+    expect(refused)
+      .to.have.property("message")
+      .that.matches(/^The rules do not allow it now: payload\.data_update\.usd: /);
+    const decide = (decision: string) =>
+      signRecord({
+        ...{ type: "review", ledger: "local" as const, account: seller },
+        body: { proposal: id, decision, reason: "looked at it" },
+      });
+    const first = await engine.settleReview(await decide("reject"));
+    expect(first).to.include({ status: "SETTLED", known: false }).and.not.to.have.property("released");
+    expect(held.waiting).to.equal(0);
+    const { hash, index, timestamp } = first as SettledRecord;
+    const other = await engine.settleReview(await decide("release")).catch((error: unknown) => error);
+    expect(other).to.deep.include({
+      code: "conflicting_record",
+      message: "The ledger has another review for the same thing.",
+      hint: "A settled record never changes. Read it at GET /v1/ledger/entries?from=index&to=index+1.",
+      details: { existing: { hash, index, timestamp } },
+    });
+    const unknown = await release("ab".repeat(32));
+    expect(await engine.settleReview(unknown).catch((error: unknown) => error)).to.include({
+      code: "unknown_held",
+    });
   });
 
   it("is not held while writes are refused", async () => {

@@ -1,0 +1,69 @@
+import { expect } from "chai";
+import { TallystickError } from "tallystick-protocol/errors";
+import { IndexRetry } from "../../../services/settlement/engine/indexRetry.ts";
+import { openGate } from "../support/openGate.ts";
+
+describe("an index that the disk refused", () => {
+  const real = globalThis.setTimeout;
+  let due: (() => void)[];
+  let waits: number[];
+  beforeEach(() => {
+    [due, waits] = [[], []];
+    globalThis.setTimeout = ((run: () => void, ms: number) => {
+      waits.push(ms);
+      due.push(run);
+      return { unref: () => {} };
+    }) as never;
+  });
+  afterEach(() => {
+    globalThis.setTimeout = real;
+  });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const refusal = new TallystickError({ code: "index_unavailable", message: "The disk is full." });
+  const open = (answers: boolean[]) => {
+    const { gate } = openGate();
+    const retry = new IndexRetry(gate);
+    const read: number[] = [];
+    const index = {
+      catchUp: async (entry: (at: number) => Promise<number>) => {
+        read.push(await entry(answers.length));
+        return answers.shift();
+      },
+    };
+    const attach = () => retry.attach(index as never, { entry: async (at: number) => at } as never);
+    return { gate, retry, read, attach };
+  };
+
+  it("keeps writes out until it is complete again, and is tried every second", async () => {
+    const { gate, retry, read, attach } = open([false, true]);
+    attach();
+    retry.refused(refusal);
+    expect(gate.refusal).to.equal(refusal);
+    for (let n = 0; n < 2; n++) {
+      due.shift()?.();
+      await turn();
+    }
+    expect([read, waits, due.length]).to.deep.equal([[2, 1], [1_000, 1_000], 0]);
+    expect(gate.refusal).to.equal(undefined);
+  });
+
+  it("waits while the ledger is not open yet", async () => {
+    const { gate, retry, read } = open([true]);
+    retry.refused(refusal);
+    due.shift()?.();
+    await turn();
+    expect([read, gate.refusal]).to.deep.equal([[], refusal]);
+  });
+
+  it("is not tried any more when the service stops, which waits for an attempt that is under way", async () => {
+    const { gate, retry, read, attach } = open([false]);
+    attach();
+    retry.refused(refusal);
+    due.shift()?.();
+    await retry.stop();
+    expect(read).to.deep.equal([1]);
+    retry.refused(refusal);
+    await turn();
+    expect([due.length, waits.length, gate.refusal]).to.deep.equal([0, 1, refusal]);
+  });
+});

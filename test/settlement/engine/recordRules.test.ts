@@ -1,0 +1,136 @@
+import { expect } from "chai";
+import { InvalidInputError, type TallystickError } from "tallystick-protocol/errors";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import type { SignedRecord } from "tallystick-protocol/records/record";
+import { recordTypeNames } from "tallystick-protocol/records/recordTypes";
+import type { LocalAccount } from "viem";
+import { LedgerIndex } from "../../../services/settlement/engine/ledgerIndex.ts";
+import { checkRecord, type RuleContext } from "../../../services/settlement/engine/recordRules.ts";
+import { bound, buyer, listingBody, receiptBody, seller } from "../support/records.ts";
+import { NOW } from "../support/testService.ts";
+
+const addressOf = ({ address }: LocalAccount) => address.toLowerCase() as `0x${string}`;
+const [BUYER, SELLER] = [addressOf(buyer), addressOf(seller)];
+const HASH = "ab".repeat(32);
+
+describe("the rules of a record", () => {
+  let index: LedgerIndex;
+  beforeEach(() => {
+    index = new LedgerIndex();
+  });
+  afterEach(() => index.close());
+
+  /** What the rules say: `ok`, or the code and the faults. */
+  const said = async (record: SignedRecord, context: Partial<RuleContext> = {}): Promise<string> => {
+    const receiptOf = async (hash: string) => (hash === HASH ? receiptBody() : undefined);
+    const all = { now: NOW, devMode: false, index, operator: SELLER, claimAttestor: BUYER, receiptOf };
+    try {
+      await checkRecord(record, { ...all, ...context });
+      return "ok";
+    } catch (error) {
+      if (error instanceof InvalidInputError)
+        return [error.code, ...error.issues.map(({ field, message }) => `${field}: ${message}`)].join("; ");
+      const { code, field, message } = error as TallystickError;
+      return `${code}; ${field}: ${message}`;
+    }
+  };
+  const flat = (type: string, body: RecordBody): SignedRecord => ({
+    ...{ type, body, signer: SELLER, signature: "0x" },
+  });
+  const signed = async (type: string, fields: RecordBody, account: LocalAccount): Promise<SignedRecord> => {
+    const { body, signature } = await bound(type, fields, account);
+    return { type, body, signer: addressOf(account), signature };
+  };
+
+  it("accept a receipt from 24 hours ago to 5 minutes ahead, of the versions 0.1 to 0.3", async () => {
+    const at = (completed_at: number) => said(flat("receipt", receiptBody({ completed_at })));
+    expect([await at(NOW - 86_400), await at(NOW + 300)]).to.deep.equal(["ok", "ok"]);
+    expect(await at(NOW - 86_401)).to.equal("receipt_too_old; body.completed_at: is more than 24 hours ago");
+    expect(await at(NOW + 301)).to.equal(
+      "invalid_input; body.completed_at: is more than 5 minutes in the future",
+    );
+    const of = (protocol_version: string) => said(flat("receipt", receiptBody({ protocol_version })));
+    for (const version of ["swarmwage/v0.1", "swarmwage/v0.2", "swarmwage/v0.3"])
+      expect(await of(version)).to.equal("ok");
+    for (const version of ["swarmwage/v0.4", "xswarmwage/v0.3", "swarmwage/v0.33", "swarmwage/v013"])
+      expect(await of(version)).to.equal(
+        "unsupported_protocol; body.protocol_version: must be swarmwage/v0.1, swarmwage/v0.2 or swarmwage/v0.3",
+      );
+  });
+
+  it("accept a listing up to 5 minutes ahead, not before the newest one, and at private addresses only where that is allowed", async () => {
+    const of = (changes: RecordBody, context: Partial<RuleContext> = {}) =>
+      said(flat("listing", listingBody(changes)), context);
+    expect(await of({ issued_at: NOW + 300 })).to.equal("ok");
+    expect(await of({ issued_at: NOW + 301 })).to.equal(
+      "invalid_input; body.issued_at: is in the future; it is unix seconds",
+    );
+    index.newestListing = () => 7;
+    const old =
+      "body.issued_at: must be at least 7, as in this agent's newest listing of the same capability and payment mode";
+    expect([await of({ issued_at: 7 }), await of({ issued_at: 6 }), await of({})]).to.deep.equal([
+      "ok",
+      `invalid_input; ${old}`,
+      `invalid_input; ${old}`,
+    ]);
+    const local = { endpoint: "http://127.0.0.1:8080/", issued_at: 7 };
+    expect(await of(local)).to.match(/^invalid_input; body\.endpoint: .+/);
+    expect(await of(local, { devMode: true })).to.equal("ok");
+    expect(await of({ ...local, retired: true })).to.equal("ok");
+    expect(await of({ ...local, issued_at: 6 })).to.match(/; body\.endpoint: .+; body\.issued_at: /);
+  });
+
+  it("name who has to sign, and say if there is nobody", async () => {
+    const operator = "the operator of this service";
+    const rating = (side: string) => ({ receipt: HASH, side, stars: 5 });
+    const review = { proposal: HASH, decision: "reject", reason: "no" };
+    const pulse = { size: 0, root: `0x${HASH}`, verified_at: NOW };
+    const cases: [type: string, fields: RecordBody, by: LocalAccount, not: LocalAccount, who: string][] = [
+      ["rating", rating("buyer"), buyer, seller, `the receipt's buyer, ${BUYER}`],
+      ["rating", rating("seller"), seller, buyer, `the receipt's seller, ${SELLER}`],
+      ["telemetry", { receipt: HASH, latency_ms: 1 }, buyer, seller, `the receipt's buyer, ${BUYER}`],
+      ["review", review, seller, buyer, `${operator}, ${SELLER}`],
+      ["params", { version: 2 }, seller, buyer, `${operator}, ${SELLER}`],
+      ["pulse", pulse, seller, buyer, `${operator}, ${SELLER}`],
+    ];
+    for (const [type, fields, by, not, who] of cases) {
+      expect(await said(await signed(type, fields, by)), type).to.equal("ok");
+      expect(await said(await signed(type, fields, not)), type).to.equal(
+        `invalid_input; signer: must be ${who}`,
+      );
+    }
+    const nobody = await said(await signed("pulse", pulse, seller), { operator: undefined });
+    expect(nobody).to.equal(`invalid_input; signer: must be ${operator}; it has none`);
+    const unknown = await said(
+      await signed("rating", { ...rating("buyer"), receipt: "cd".repeat(32) }, buyer),
+    );
+    expect(unknown).to.equal("unknown_receipt; body.receipt: is the entry hash of no receipt in this ledger");
+  });
+
+  it("say why a stake or a vote would change nothing", async () => {
+    const vote = await signed("verify", { task_id: "t", proposal: HASH }, buyer);
+    expect(await said(vote)).to.equal("consensus_refused; body.proposal: Nobody has staked this proposal.");
+    const sentences = {
+      task_final: "The task is final: no further stake or vote on it counts.",
+      staked_already: "This proposal is staked already; verify or contest it.",
+      own_proposal: "Whoever staked a proposal has no vote on it.",
+      voted_already: "This signer has voted on this proposal.",
+      stake_closed: "This stake is closed, because it did not become final within 30 days.",
+    };
+    for (const [refusal, sentence] of Object.entries(sentences)) {
+      index.consensus.refusal = () => refusal as keyof typeof sentences;
+      expect(await said(vote)).to.equal(`consensus_refused; body.proposal: ${sentence}`);
+      const error = await checkRecord(vote, { now: NOW, index } as unknown as RuleContext).catch((it) => it);
+      expect(error).to.deep.include({
+        details: { refusal },
+        hint: "GET /v1/status/{task_id} shows the proposals of a task and their votes.",
+      });
+    }
+  });
+
+  it("name the types that there are for a record of another type", async () => {
+    expect(await said(flat("praise", {}))).to.equal(
+      `invalid_input; type: must be one of ${recordTypeNames.join(", ")}`,
+    );
+  });
+});
