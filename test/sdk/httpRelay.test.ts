@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { ZERO_ADDRESS } from "tallystick-protocol/address";
 import type { Hire } from "tallystick-protocol/escrow/hire";
+import { toHireJson } from "tallystick-protocol/escrow/hireJson";
 import { httpRelay } from "tallystick-sdk/escrow/httpRelay";
 import { rejection } from "./support/tamper.ts";
 
@@ -35,6 +36,97 @@ describe("a keeper over HTTP", () => {
       { code: "rate_limited", status: 429, detail: "try again later" },
       { status: 429, headers: { "retry-after": seconds } },
     );
+
+  it("gets every instruction at its own path, as JSON, at the URL with or without a slash at its end", async () => {
+    const asked: unknown[] = [];
+    const answer = { escrow_id: ID, tx_hash: TX };
+    const relayAt = (url: string, said: object, status = 200) =>
+      httpRelay({
+        url,
+        fetch: async (input, init) => {
+          const body = init?.body === undefined ? undefined : JSON.parse(String(init.body));
+          asked.push([input, init?.method, new Headers(init?.headers).get("content-type"), body]);
+          return Response.json(said, { status });
+        },
+      });
+    const base = "http://keeper.test/base";
+    const authorization = { validAfter: 3n, validBefore: 9n, signature: "0x12" } as const;
+    const hash = `0x${"44".repeat(32)}` as const;
+    const signer = hire.seller;
+    const ends: unknown[] = [
+      await relayAt(`${base}/`, answer).deposit(hire, authorization),
+      await relayAt(base, answer).markDelivered(hire, hash, "0x12"),
+      await relayAt(base, { ...answer, status: "released" }).release(hire, "0x12"),
+      await relayAt(base, { ...answer, status: "refunded" }).refund(hire, signer, "0x12"),
+    ];
+    expect(ends).to.deep.equal([TX, TX, TX, TX]);
+    const json = "application/json";
+    const [terms, signature] = [toHireJson(hire), "0x12"];
+    expect(asked.splice(0)).to.deep.equal([
+      [`${base}/deposit`, "POST", json, { hire: terms, valid_after: "3", valid_before: "9", signature }],
+      [`${base}/delivered`, "POST", json, { hire: terms, result_hash: hash, signature }],
+      [`${base}/release`, "POST", json, { hire: terms, signature }],
+      [`${base}/refund`, "POST", json, { hire: terms, signer, signature }],
+    ]);
+    const held = { status: "held", delivered: true, amount: "7" };
+    expect(await relayAt(base, held).state(ID as `0x${string}`)).to.deep.equal({ ...held, amount: 7n });
+    expect(asked).to.deep.equal([[`${base}/escrows/${ID}`, undefined, null, undefined]]);
+    const state = await relayAt(base, { ...held, delivered: "yes" }).state(ID as `0x${string}`);
+    expect(state.delivered, "only true means delivered").to.equal(false);
+    expect(await rejection(relayAt(base, held, 404).state(ID as `0x${string}`))).to.include({
+      code: "chain_unreachable",
+    });
+  });
+
+  it("is told apart: a refusal by the contract, a refusal by the keeper, an end of another kind, and no answer", async () => {
+    const cases: [status: number, answer: unknown, error: object][] = [
+      [
+        409,
+        { code: "call_refused", detail: "No.", reason: "NotAParty" },
+        { code: "call_refused", message: "No.", reason: "NotAParty", hint: "Nothing was sent." },
+      ],
+      [403, { code: "fee_missing", detail: "No fee." }, { code: "relay_refused", message: "No fee." }],
+      [400, {}, { code: "relay_refused", message: "/release answered 400" }],
+      [400, null, { code: "relay_refused", message: "/release answered 400" }],
+      [500, { detail: "Oops." }, { code: "chain_unreachable", message: "Oops." }],
+      [503, { code: "call_refused", detail: "Away." }, { code: "chain_unreachable", message: "Away." }],
+      [
+        200,
+        { status: "refunded", tx_hash: TX },
+        {
+          code: "call_refused",
+          message: "The escrow is refunded, not released.",
+          hint: "Read the state again.",
+        },
+      ],
+      [
+        200,
+        { status: "released", tx_hash: "0x12" },
+        {
+          code: "chain_unreachable",
+          message: "The keeper has taken the instruction, but does not say in which transaction it went.",
+          hint: "It is not known whether it was sent: read the state again.",
+        },
+      ],
+    ];
+    for (const [status, answer, error] of cases) {
+      const { relay } = relayTo([Response.json(answer, { status })]);
+      const refused = await rejection(relay.release(hire, "0x12"));
+      expect(refused, JSON.stringify(answer)).to.include(error);
+      if (!("reason" in error)) expect(refused.reason).to.equal(undefined);
+    }
+    const failing = httpRelay({
+      ...{ url: "http://keeper.test", fetch: () => Promise.reject(new TypeError("fetch failed")) },
+    });
+    expect(await rejection(failing.release(hire, "0x12"))).to.include({
+      code: "chain_unreachable",
+      message: "http://keeper.test/release: fetch failed",
+    });
+    const garbage = relayTo([new Response("<html>")]);
+    expect(await rejection(garbage.relay.release(hire, "0x12"))).to.include({ code: "chain_unreachable" });
+    const long = relayTo([new Response(`"${"x".repeat(70_000)}"`)]);
+    expect(await rejection(long.relay.release(hire, "0x12"))).to.include({ code: "chain_unreachable" });
+  });
 
   it("is asked again after the time that it names, because an instruction may be sent twice", async () => {
     const { asked, relay } = relayTo([busy("0"), busy("1"), released()]);
