@@ -18,6 +18,101 @@ describe("evaluateExpression", () => {
     expect(worthOf("1.5e3 + .5")).to.equal(1500.5);
   });
 
+  it("has the functions and constants of a pocket calculator", () => {
+    const cases: [text: string, value: number][] = [
+      ...(["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp"] as const).map(
+        (name) => [`${name}(0.5)`, Math[name](0.5)] as [string, number],
+      ),
+      ...[
+        ["sqrt(9)", 3],
+        ["cbrt(27)", 3],
+        ["abs(-2)", 2],
+        ["floor(-1.5)", -2],
+        ["ceil(-1.5)", -1],
+        ["ln(e)", 1],
+        ["log2(8)", 3],
+        ["log10(1000)", 3],
+        ["atan2(1, 2)", Math.atan2(1, 2)],
+        ["pow(2, 10)", 1024],
+        ["hypot(3, 4)", 5],
+        ["hypot(1, 2, 2)", 3],
+        ["min(3, 1, 2)", 1],
+        ["max(7)", 7],
+        ["factorial(5)", 120],
+        ["0! + 1! + 2!", 4],
+        ["3!!", 720],
+        ["170! / 169!", 170],
+        ["tau / pi", 2],
+        ["7 % 4", 3],
+        ["10 - 2 - 3", 5],
+        ["20 / 2 / 5", 2],
+        ["+5", 5],
+        ["2 ^ +2", 4],
+        ["2 * -3", -6],
+        ["  1\t+\n2  ", 3],
+        ["1e-2 + 1E+2", 100.01],
+        ["5.", 5],
+      ].map((one) => one as [string, number]),
+    ];
+    for (const [text, value] of cases)
+      expect(worthOf(text), text).to.be.closeTo(value, Math.abs(value) * 1e-12);
+    expect(worthOf(`max(${Array(64).fill(1).join(",")})`)).to.equal(1);
+    expect(worthOf(`hypot(${Array(16).fill(1).join(",")})`)).to.equal(4);
+  });
+
+  it("gives the largest number on the way, which limits the rounding error", () => {
+    const largestOf = (text: string) => evaluateExpression(text, { a: -9 }).largest;
+    const texts = [
+      "2 + 3",
+      "100 - 99",
+      "5 * 4 - 19",
+      "8 / 2",
+      "17 % 5",
+      "a + 1",
+      "4!",
+      "2 ^ 5 - 31",
+      "max(7, 8)",
+    ];
+    expect(texts.map(largestOf)).to.deep.equal([5, 100, 20, 8, 17, 9, 24, 32, 8]);
+  });
+
+  it("says what is wrong with an expression", () => {
+    const cases: [text: string, message: string][] = [
+      ["", "ends too early"],
+      ["1 +", "ends too early"],
+      ["(1", "wants ) instead of its end"],
+      ["(1 2", "wants ) instead of 2"],
+      ["1)", "has ) where nothing is expected"],
+      ["foo + 1", "has foo, which is not known"],
+      ["foo(1)", "has the function foo, which is not known"],
+      ["sin(1, 2)", "gives sin 2 values"],
+      ["pow(1)", "gives pow 1 values"],
+      ["atan2(1)", "gives atan2 1 values"],
+      [`max(${Array(65).fill(1).join(",")})`, "gives max 65 values"],
+      [`hypot(${Array(17).fill(1).join(",")})`, "gives hypot 17 values"],
+      ["1 $ 2", 'has "$ 2", which is not understood'],
+      ["1 & 23456789", 'has "& 23456", which is not understood'],
+      ["1 / 0", "has no finite value"],
+      ["(-1)!", "has a factorial of something other than a small whole number"],
+      ["1.5!", "has a factorial of something other than a small whole number"],
+      ["171!", "has a factorial of something other than a small whole number"],
+      [`${"(".repeat(65)}1${")".repeat(65)}`, "is nested deeper than 64 levels"],
+      [`${"-".repeat(65)}1`, "is nested deeper than 64 levels"],
+    ];
+    for (const [text, message] of cases) {
+      const error = (() => {
+        try {
+          return evaluateExpression(text);
+        } catch (caught) {
+          return caught as Error;
+        }
+      })();
+      expect(error, text).to.have.property("message", message);
+    }
+    expect(worthOf(`${"(".repeat(64)}1${")".repeat(64)}`)).to.equal(1);
+    expect(worthOf(`${"-".repeat(64)}1`)).to.equal(1);
+  });
+
   it("reads variables, which may have the name of a constant", () => {
     expect(worthOf("a * pi", { a: 2 })).to.equal(2 * Math.PI);
     expect(worthOf("e", { e: 3 })).to.equal(3);
