@@ -4,7 +4,7 @@ import { releasedEntry } from "../../../services/settlement/engine/releasedEntry
 describe("the entry of a released proposal", () => {
   it("names its review, and its divergence if an agent is responsible for it", () => {
     const review = "ab".repeat(32);
-    const payloadOf = (of: { taskId: string; divergence?: number }, payload: { agent?: string }) =>
+    const payloadOf = (of: { taskId: string; divergence?: number }, payload: { [field: string]: string }) =>
       releasedEntry(of, { type: "settlement", ...payload }, review).payload;
     const base = { type: "settlement", review };
     const agent = "0x01";

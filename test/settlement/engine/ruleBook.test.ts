@@ -67,8 +67,8 @@ describe("the book of rules", () => {
 
   it("ignores entries without an action, and reserves nothing for them", () => {
     const book = bookOf({ actions: { "*": { budget: [budget("10", 60)] } } });
-    for (const dataUpdate of [null, "pay", 7n, [], ["pay"], {}, { action: 7n, usd: 9n }, { usd: 9n }])
-      book.add(entryOf(1_000, { data_update: dataUpdate }));
+    const others: PyJson[] = [null, "pay", 7n, [], ["pay"], {}, { action: 7n, usd: 9n }, { usd: 9n }];
+    for (const dataUpdate of others) book.add(entryOf(1_000, { data_update: dataUpdate }));
     book.add(entryOf(1_000, {}));
     book.reserve({ usd: 9n });
     book.reserve({ action: null, usd: 9n });

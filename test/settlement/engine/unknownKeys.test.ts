@@ -48,7 +48,7 @@ describe("the keys of a record that its schema does not name", () => {
     const long = textOf(4_097);
     expect(field({ all_passed: true, checks: [], k: long })).to.deep.equal(["body.verification.k"]);
     expect(field({ k: long })).to.deep.equal(["body.verification.k"]);
-    const checks = [{ name: long, passed: true }, { name: "a", k: long }, { k: "" }];
+    const checks: RecordJson = [{ name: long, passed: true }, { name: "a", k: long }, { k: "" }];
     expect(field({ checks })).to.deep.equal(["body.verification.checks.1.k"]);
     expect(field({ checks: ["a", null, [long], { name: "a" }] })).to.deep.equal([]);
     expect(field({ k: textOf(2_048), checks: [{ k: textOf(2_049) }] })).to.deep.equal([
