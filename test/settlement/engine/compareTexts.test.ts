@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
+import type { PyJson } from "tallystick-protocol/json/pythonJson";
 import { compareTexts } from "../../../services/settlement/engine/compareTexts.ts";
 import { divergence } from "../../../services/settlement/engine/divergence.ts";
 import { areEqualTexts, type ComparatorName } from "../../../services/settlement/engine/textComparators.ts";
@@ -103,7 +104,7 @@ describe("comparators for free text", () => {
 
   it("compare no text with a value of another kind, and nothing that only one side has", () => {
     const good = "It is good.";
-    const kinds = (text: string) => [text, 1n, 1.5, true, null, [text], { 0: text }, {}, []];
+    const kinds = (text: string): PyJson[] => [text, 1n, 1.5, true, null, [text], { 0: text }, {}, []];
     const rules = [rule("*", "normalised"), rule("*.*", "normalised")];
     for (const [at, one] of kinds(good).entries())
       for (const [of, other] of kinds("it is good").entries()) {

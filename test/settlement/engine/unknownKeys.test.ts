@@ -54,8 +54,15 @@ describe("the keys of a record that its schema does not name", () => {
     expect(field({ k: textOf(2_048), checks: [{ k: textOf(2_049) }] })).to.deep.equal([
       "body.verification.checks.0.k",
     ]);
-    for (const none of [null, long, [long], { all_passed: long }, { checks: long }, { checks: null }])
-      expect(found(none)).to.deep.equal([]);
+    const others: RecordJson[] = [
+      null,
+      long,
+      [long],
+      { all_passed: long },
+      { checks: long },
+      { checks: null },
+    ];
+    for (const none of others) expect(found(none)).to.deep.equal([]);
   });
 
   it("are not the names of checks: a receipt may name 256 checks, with 128 characters each", () => {
