@@ -20,13 +20,13 @@ export function divergence(a: PyJson, b: PyJson): number {
   return tally.difference / tally.leaves;
 }
 
-function compare(a: PyJson | undefined, b: PyJson | undefined, tally: Tally): void {
+function compare(a: PyJson, b: PyJson | undefined, tally: Tally): void {
   const left = children(a);
   const right = children(b);
   if (left === undefined || right === undefined) {
-    // At least one of the two values is a leaf here, or is absent. A leaf counts as one path. If the other value has
-    // paths below it, each of them counts too.
-    if ((a !== undefined && left === undefined) || (b !== undefined && right === undefined)) {
+    // At least one of the two values is a leaf here, or `b` is absent. A leaf counts as one path. If the other value
+    // has paths below it, each of them counts too.
+    if (left === undefined || b !== undefined) {
       tally.leaves += 1;
       tally.difference += leafDifference(a, b);
     }
