@@ -60,20 +60,14 @@ describe("evaluateExpression", () => {
     expect(worthOf(`hypot(${Array(16).fill(1).join(",")})`)).to.equal(4);
   });
 
-  it("gives the largest number on the way, which limits the rounding error", () => {
-    const largestOf = (text: string) => evaluateExpression(text, { a: -9 }).largest;
-    const texts = [
-      "2 + 3",
-      "100 - 99",
-      "5 * 4 - 19",
-      "8 / 2",
-      "17 % 5",
-      "a + 1",
-      "4!",
-      "2 ^ 5 - 31",
-      "max(7, 8)",
-    ];
-    expect(texts.map(largestOf)).to.deep.equal([5, 100, 20, 8, 17, 9, 24, 32, 8]);
+  it("gives how far the value may be from the exact one: nothing for whole numbers, and more where large numbers cancel", () => {
+    const errorOf = (text: string) => evaluateExpression(text, { a: -9 }).error;
+    const exact = ["2 + 3", "5 * 4 - 19", "8 / 2", "17 % 5", "a + 1", "4!", "2 ^ 5 - 31", "max(7, 8)"];
+    for (const text of exact) expect(errorOf(text), text).to.equal(0);
+    expect(errorOf("1 / 3")).to.be.within(2 ** -54, 2 ** -53);
+    // Each of the two quotients may be off by half of the distance between two numbers of this size, which is 2^-4.
+    expect(errorOf("1e15 / 3 - 1e15 / 3")).to.be.within(2 ** -4, 2 ** -2);
+    expect(errorOf("0.1 + 0.2 - 0.3"), "the exact value is 0").to.be.within(0.1 + 0.2 - 0.3, 1e-15);
   });
 
   it("says what is wrong with an expression", () => {
