@@ -9,11 +9,9 @@ export function toSeconds(value: number | string): number | undefined {
     .slice(1, 7)
     .map((part) => Number(part ?? 0));
   const time = Date.UTC(year, month - 1, day, hour, minute, second);
-  const date = new Date(time);
-  // Date.UTC rolls over: 31 February would become 3 March.
-  const real =
-    date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24 && minute < 60 && second < 60;
-  if (!real) return undefined;
+  // Date.UTC makes 3 March of 31 February, and 1985 of the year 85. Then the time has another text.
+  const text = `${value.slice(0, 16)}:${match[6] ?? "00"}.000Z`;
+  if (new Date(time).toISOString() !== text) return undefined;
   const zone = match[7] as string;
   if (zone === "Z") return time >= 0 ? time / 1000 : undefined;
   const offset = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(-2));
