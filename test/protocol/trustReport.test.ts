@@ -1,7 +1,8 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import canonicalize from "canonicalize";
 import { expect } from "chai";
-import { reportKeyOf } from "tallystick-protocol/trustReport/reportKey";
+import { InvalidInputError } from "tallystick-protocol/errors";
+import { namedKey, reportKeyOf } from "tallystick-protocol/trustReport/reportKey";
 import { signTrustReport } from "tallystick-protocol/trustReport/signTrustReport";
 import { verifyTrustReport } from "tallystick-protocol/trustReport/verifyTrustReport";
 
@@ -49,10 +50,21 @@ describe("a trust report", () => {
     weak.trust_report.verification = {
       ...weak.trust_report.verification,
       public_key: `01${"00".repeat(31)}`,
-      signed_by: `sha256:${"00".repeat(32)}`,
+      signed_by: namedKey(Uint8Array.of(1, ...new Uint8Array(31))).signed_by,
       signature: `01${"00".repeat(63)}`,
     };
-    expect(verifyTrustReport(weak).isValid).to.equal(false);
+    expect(verifyTrustReport(weak)).to.include({ isValid: false, reason: "signature" });
+    // These bytes are no point of the curve.
+    const noPoint = read();
+    noPoint.trust_report.verification = {
+      ...noPoint.trust_report.verification,
+      public_key: "ff".repeat(32),
+      signed_by: namedKey(new Uint8Array(32).fill(255)).signed_by,
+    };
+    expect(verifyTrustReport(noPoint)).to.include({ isValid: false, reason: "signature" });
+    const misnamed = read();
+    misnamed.trust_report.verification.signed_by = `sha256:${"00".repeat(32)}`;
+    expect(verifyTrustReport(misnamed)).to.include({ isValid: false, reason: "signed_by" });
     for (const bad of [
       null,
       1,
@@ -62,8 +74,17 @@ describe("a trust report", () => {
       { trust_report: { ...read().trust_report, agent_id: "x" } },
       { trust_report: { ...read().trust_report, report_date: "yesterday" } },
       { trust_report: { ...read().trust_report, report_date: "2026-13-31T12:00:00Z" } },
+      { trust_report: { ...read().trust_report, report_date: "2026-02-31T12:00:00Z" } },
     ])
-      expect(() => verifyTrustReport(bad)).to.throw(/trust_report|object/);
+      expect(() => verifyTrustReport(bad)).to.throw(InvalidInputError, /trust_report|object/);
+  });
+
+  it("is refused as invalid input with a number that is too large for JSON, instead of a fault", () => {
+    const text = JSON.stringify(read()).replace("0.932018869", "1e999");
+    expect(() => verifyTrustReport(JSON.parse(text)))
+      .to.throw(InvalidInputError, /^trust_report: must be JSON: ./)
+      .with.property("cause")
+      .that.is.instanceOf(Error);
   });
 
   it("that is too old or has no date is refused when the reader requires a newer report", () => {

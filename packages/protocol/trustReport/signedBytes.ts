@@ -21,8 +21,14 @@ export function signedBytes({
   [field: string]: unknown;
 }): Uint8Array {
   const { signature: _, verification_url: __, ...named } = verification;
-  const text = canonicalize({ ...report, verification: named });
-  if (text === undefined)
-    throw new InvalidInputError({ issues: [{ field: "trust_report", message: "must be JSON" }] });
-  return utf8ToBytes(DOMAIN + text);
+  try {
+    return utf8ToBytes(DOMAIN + canonicalize({ ...report, verification: named }));
+  } catch (cause) {
+    // JSON.parse makes infinity of a number like 1e999.
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new InvalidInputError({
+      issues: [{ field: "trust_report", message: `must be JSON: ${reason}` }],
+      cause,
+    });
+  }
 }

@@ -3,6 +3,7 @@ import { hexToBytes } from "@noble/hashes/utils.js";
 import * as z from "zod";
 import { addressSchema } from "../address.ts";
 import { invalidInputFromZod } from "../errors.ts";
+import { toSeconds } from "../records/completedAt.ts";
 import { namedKey } from "./reportKey.ts";
 import { signedBytes } from "./signedBytes.ts";
 import type { TrustReport } from "./trustReport.ts";
@@ -16,7 +17,7 @@ const schema = z.strictObject({
     report_date: z
       .string()
       .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/, "must be a UTC time such as 2026-01-31T12:00:00Z")
-      .refine((text) => !Number.isNaN(Date.parse(text)), "is no time of the calendar")
+      .refine((text) => toSeconds(text) !== undefined, "is no time of the calendar")
       .optional(),
     verification: z.object({
       algorithm: z.literal("Ed25519", { error: 'must be "Ed25519"' }),
