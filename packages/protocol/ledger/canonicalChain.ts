@@ -66,8 +66,8 @@ export class CanonicalChain {
    * then reads the line the slow way, which decides and finds the reason
    */
   next(line: Uint8Array | string): Uint8Array | undefined {
-    const length = this.#load(line);
-    if (length === -1 || !this.#isCanonical(length)) return undefined;
+    const { length } = line;
+    if (!this.#load(line) || !this.#isCanonical(length)) return undefined;
     const buffer = this.#buffer;
     const leaf = this.#sha256(buffer.subarray(0, 1 + length));
     const digits = buffer.slice(HASH_AT, HASH_AT + DIGITS);
@@ -84,14 +84,15 @@ export class CanonicalChain {
     return leaf;
   }
 
-  /** Puts a line into the buffer. Returns its length in bytes; -1 when it is a text that is not ASCII. */
-  #load(line: Uint8Array | string): number {
+  /** Puts a line into the buffer. Returns false when it is a text that is not ASCII. */
+  #load(line: Uint8Array | string): boolean {
     const { length } = line;
     if (length >= this.#buffer.length) this.#buffer = new Uint8Array(2 * length);
     const buffer = this.#buffer;
-    if (typeof line !== "string") buffer.set(line, 1);
-    else if (encoder.encodeInto(line, buffer.subarray(1, 1 + length)).read !== length) return -1;
-    return length;
+    if (typeof line === "string")
+      return encoder.encodeInto(line, buffer.subarray(1, 1 + length)).read === length;
+    buffer.set(line, 1);
+    return true;
   }
 
   #isCanonical(length: number): boolean {
@@ -104,10 +105,11 @@ export class CanonicalChain {
       startsWith(buffer, PAYLOAD, PAYLOAD_AT - PAYLOAD.length) &&
       buffer[PAYLOAD_AT] === 0x7b;
     if (!isFramed) return false;
+    // A scan that fails gives -1. There the buffer has no byte, so nothing starts there.
     let at = scanCanonical(buffer, PAYLOAD_AT, 1);
-    if (at === -1 || !startsWith(buffer, TASK, at)) return false;
+    if (!startsWith(buffer, TASK, at)) return false;
     at = scanCanonicalString(buffer, at + TASK.length);
-    if (at === -1 || !startsWith(buffer, TIME, at)) return false;
+    if (!startsWith(buffer, TIME, at)) return false;
     at = scanCanonicalNumber(buffer, at + TIME.length);
     return at === length && buffer[at] === 0x7d;
   }

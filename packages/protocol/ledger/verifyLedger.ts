@@ -29,14 +29,13 @@ export class LedgerLineError extends TallystickError {
 /** An entry verifies, but its line has another layout and only canonical lines are accepted. */
 export class LedgerLayoutError extends LedgerLineError {
   /** @param column the first character that differs from the canonical line, from 1 */
-  constructor(line: number, column: number, cause?: unknown) {
+  constructor(line: number, column: number) {
     super(
       line,
       `the entry verifies, but its line is not in the canonical layout (from column ${column} on)`,
       {
         code: "ledger_layout",
         hint: "Its content was not changed. `tallystick ledger import FILE` writes such a ledger in canonical lines.",
-        cause,
       },
     );
   }
@@ -78,7 +77,7 @@ export class LedgerChain {
   #otherLayouts: OtherLayouts = { count: 0, firstLine: 0 };
 
   constructor(options: LedgerChainOptions = {}) {
-    const { parentHash, firstIndex = 0, layout = "canonical", sha256 = sha256ByNoble } = options;
+    const { parentHash, firstIndex = 0, layout, sha256 = sha256ByNoble } = options;
     this.#canonical = new CanonicalChain(sha256, parentHash);
     this.#sha256 = sha256;
     this.#takesAnyLayout = layout === "any";
@@ -194,7 +193,8 @@ function printable(name: string): string {
 
 function columnOfChange(line: string, text: string): number {
   let at = 0;
-  while (at < line.length && line.charCodeAt(at) === text.charCodeAt(at)) at++;
+  // Behind the end of a text, the code is NaN, which is equal to nothing.
+  while (line.charCodeAt(at) === text.charCodeAt(at)) at++;
   return at + 1;
 }
 

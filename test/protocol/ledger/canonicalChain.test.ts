@@ -183,6 +183,11 @@ describe("a chain of canonical lines", () => {
       chain.head = GENESIS_HASH;
       expect(chain.next(line.slice(0, end)), line.slice(0, end)).to.equal(undefined);
     }
+    // The last character needs more bytes than the buffer has for this line, so it is not written into the buffer.
+    const chain = new CanonicalChain(sha256ByNode);
+    chain.next(line);
+    chain.head = GENESIS_HASH;
+    expect(chain.next(`${line.slice(0, -1)}é`)).to.equal(undefined);
   });
 
   it("accepts lines that are longer than all earlier lines, and short lines after them", () => {
@@ -193,6 +198,16 @@ describe("a chain of canonical lines", () => {
       const sealed = sealEntry({ timestamp: 1, taskId: "a", parentHash: head, payload });
       expect(chain.next(Buffer.from(entryLine(sealed)))).to.deep.equal(entryLeafHash(sealed));
       head = sealed.currentHash;
+    }
+  });
+
+  it("accepts a first line of any length around that of its buffer, as text and as bytes", () => {
+    const lineOf = (text: string) =>
+      entryLine(sealEntry({ timestamp: 1, taskId: text, parentHash: GENESIS_HASH, payload: {} }));
+    for (let length = 4_090; length <= 4_100; length++) {
+      const line = lineOf("x".repeat(length - lineOf("").length));
+      expect(line).to.have.length(length);
+      expect(quickly(line, GENESIS_HASH), `${length}`).to.deep.equal(slowly(line, GENESIS_HASH));
     }
   });
 

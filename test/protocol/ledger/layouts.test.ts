@@ -154,7 +154,7 @@ describe("the layout of a ledger's lines", () => {
     for (const [line, reason] of Object.entries(reasons)) expect(judge(line), line).to.match(reason);
     const bytes = Buffer.from(canonical.replace("\\u00e9", "\u00e9"));
     bytes[bytes.indexOf(0xc3)] = 0xff;
-    expect(judge(bytes)).to.match(/^bytes that are not UTF-8 at offset \d+$/);
+    expect(judge(bytes)).to.equal(`bytes that are not UTF-8 at offset ${bytes.indexOf(0xff)}`);
   });
 
   it("may have at most 128 levels of nesting, with the entry and its payload", () => {
@@ -198,6 +198,38 @@ describe("the layout of a ledger's lines", () => {
     const { root } = await verifyLedgerLines([canonical]);
     expect(frontier.root()).to.deep.equal(root);
     expect(chain.otherLayouts).to.deep.equal({ count: 1, firstLine: 1 });
+  });
+
+  it("is counted, with the number of the first line that has another one", () => {
+    const chain = new LedgerChain({ layout: "any", firstIndex: 10 });
+    expect(chain.otherLayouts).to.deep.equal({ count: 0, firstLine: 0 });
+    let parentHash = GENESIS_HASH;
+    for (const before of ["", " ", "", "\t", " "]) {
+      const next = sealEntry({ timestamp: 1, taskId: "t", parentHash, payload: {} });
+      chain.next(before + entryLine(next));
+      parentHash = next.currentHash;
+    }
+    expect(chain.otherLayouts).to.deep.equal({ count: 3, firstLine: 12 });
+  });
+
+  it("may begin with a byte order mark only in the file's first line", () => {
+    const chain = new LedgerChain({ layout: "any" });
+    chain.next(`\ufeff${canonical}`);
+    const next = sealEntry({ timestamp: 1, taskId: "t", parentHash: entry.currentHash, payload: {} });
+    expect(() => chain.next(`\ufeff${entryLine(next)}`)).to.throw(/^line 2: expected a value/);
+    expect(chain.next(entryLine(next))).to.deep.equal(lineLeafHash(entryLine(next)));
+  });
+
+  it("is named by the first column that differs, also behind the end of the canonical line", async () => {
+    const plain = entryLine(entryOf({}));
+    for (const [line, column] of [
+      [` ${plain}`, 1],
+      [plain.replace("{}", "{ }"), plain.indexOf("{}") + 2],
+      [`${plain} `, plain.length + 1],
+    ] as const) {
+      const error = await verifyLedgerLines([line]).catch((thrown: LedgerLineError) => thrown);
+      expect(error).to.have.property("reason").that.includes(`(from column ${column} on)`);
+    }
   });
 
   it("is reported in a short message, without control characters of a stranger's line", () => {

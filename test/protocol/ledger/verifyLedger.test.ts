@@ -3,9 +3,10 @@ import { expect } from "chai";
 import * as fc from "fast-check";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import { toBareHex } from "tallystick-protocol/hex";
-import type { PyJson } from "tallystick-protocol/json/pythonJson";
+import { type PyJson, parsePythonJson } from "tallystick-protocol/json/pythonJson";
 import {
   checkEntry,
+  entryFromPyJson,
   entryHash,
   entryLine,
   GENESIS_HASH,
@@ -16,7 +17,7 @@ import {
   sealEntry,
   sealLine,
 } from "tallystick-protocol/ledger/entry";
-import { LedgerLineError, verifyLedgerLines } from "tallystick-protocol/ledger/verifyLedger";
+import { LedgerChain, LedgerLineError, verifyLedgerLines } from "tallystick-protocol/ledger/verifyLedger";
 import { entryLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
 import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
 import { anyPyJson } from "../../support/arbitraries.ts";
@@ -117,9 +118,13 @@ describe("ledger entries", () => {
       expect(() => parseEntryLine(line.replace(currentHash, bad)), bad).to.throw(/^current_hash: must be 64/);
     for (const bad of ["null", "1", '"a"', "[]"])
       expect(
-        () => parseEntryLine(line.replace(/"payload": \{.*?\}, "t/, `"payload": ${bad}, "t`)),
+        () => parseEntryLine(line.replace(/"payload": .*, "task_id"/, `"payload": ${bad}, "task_id"`)),
         bad,
-      ).to.throw(/^payload: must be an object|offset/);
+      ).to.throw(/^payload: must be an object$/);
+    // A field that the object only inherits is missing.
+    const whole = parsePythonJson(line) as { [key: string]: PyJson };
+    expect(entryFromPyJson({ ...whole })).to.deep.equal(parseEntryLine(line));
+    expect(() => entryFromPyJson(Object.create(whole))).to.throw(/^timestamp: must be a number/);
     expect(isLedgerHash(currentHash)).to.equal(true);
     expect(isLedgerHash([currentHash])).to.equal(false);
   });
@@ -183,6 +188,29 @@ describe("verifying a ledger", () => {
     const others = await verifyLedgerLines(escaped, { layout: "any", onEntry });
     expect(others).to.deep.equal(result);
     expect(seen.slice(3)).to.deep.equal(seen.slice(0, 3));
+  });
+
+  it("reads an entry from bytes too", () => {
+    const chain = new LedgerChain();
+    for (const text of ledger(2)) {
+      const checked = chain.nextEntry({ bytes: Buffer.from(text), text });
+      expect(checked).to.deep.equal({
+        entry: parseEntryLine(text),
+        line: text,
+        leafHash: entryLeafHash(parseEntryLine(text)),
+      });
+    }
+  });
+
+  it("passes on an error of the function that hashes, because the ledger is not at fault", async () => {
+    const broken = new TypeError("no such algorithm");
+    const sha256 = () => {
+      throw broken;
+    };
+    for (const line of [ledger(1)[0]!, ` ${ledger(1)[0]!}`]) {
+      const error = await verifyLedgerLines([line], { sha256 }).catch((thrown: unknown) => thrown);
+      expect(error).to.equal(broken);
+    }
   });
 
   it("accepts a segment, whose errors count the lines of the whole ledger", async () => {

@@ -66,6 +66,18 @@ describe("the hash of typed data", () => {
     );
   });
 
+  it("is that of a struct without fields if the types do not list the struct", () => {
+    const domain = {
+      name: "n",
+      version: "1",
+      chainId: 1,
+      verifyingContract: `0x${"ab".repeat(20)}`,
+    } as const;
+    const empty = { domain, primaryType: "Empty", message: {} };
+    const hash = hashTypedData({ ...empty, types: { Empty: [] } } as Parameters<typeof hashTypedData>[0]);
+    expect(typedDataHash({ ...empty, types: {} })).to.equal(hash);
+  });
+
   it("is refused with the field's name for a value of a wrong type", () => {
     const wrong: [type: string, value: unknown][] = [
       ["uint8", 256n],
@@ -78,6 +90,9 @@ describe("the hash of typed data", () => {
       ["uint128", undefined],
       ["uint264", 1n],
       ["int8", 1n],
+      ["uint8[]", 1n],
+      ["xuint8", 1n],
+      ["uint", 1n],
       ["bytes", "0x"],
       ["address", `0x${"0".repeat(38)}`],
       ["address", undefined],
@@ -108,5 +123,25 @@ describe("the id of a ledger", () => {
         },
       ),
     );
+  });
+
+  it("is refused with the name of the part that cannot be encoded", () => {
+    const parts = {
+      chainId: 8453,
+      contract: `0x${"cc".repeat(20)}`,
+      writer: `0x${"11".repeat(20)}`,
+      guardian: `0x${"99".repeat(20)}`,
+      origin: "tallystick.test/main",
+    } as const;
+    for (const [field, bad] of [
+      ["chainId", -1],
+      ["chainId", 0.5],
+      ["contract", "0x11"],
+      ["writer", "0x11"],
+      ["guardian", ""],
+    ] as const)
+      expect(() => ledgerId({ ...parts, [field]: bad }), `${field} ${bad}`)
+        .to.throw(InvalidInputError)
+        .with.property("field", field);
   });
 });
