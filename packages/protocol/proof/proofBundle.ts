@@ -205,7 +205,7 @@ function checkLedger(
   if (word.by === "key" && !isHeadSignedBy(writer, head, { chainId, contract }, word.signature)) {
     throw new ProofError("The ledger's writer did not sign the checkpoint's size and root.");
   }
-  const rests = restsOn();
+  const rests = restsOn(word);
   if (rests === "nothing" && !leaveWriterToChain) {
     throw new UnconfirmedWriterError(
       word.by === "contract"
@@ -215,9 +215,9 @@ function checkLedger(
   }
   return { id, chainId, contract, firstWriter, guardian, writer, word, rests };
 
-  function restsOn(): VerifiedLedger["rests"] {
+  function restsOn({ by }: HeadSignature): VerifiedLedger["rests"] {
     // The signature of a contract shows nothing here, so the checkpoint's key must be known.
-    if (word?.by === "contract") return pinned !== undefined && keys !== undefined ? "pinned" : "nothing";
+    if (by === "contract") return pinned !== undefined && keys !== undefined ? "pinned" : "nothing";
     if (writer === firstWriter) return "id";
     return pinned === undefined ? "nothing" : "pinned";
   }

@@ -12,6 +12,7 @@ import {
   formatSignedNote,
   formatVerifierKey,
   noteVerifierKey,
+  parseSignedNote,
   signNote,
 } from "tallystick-protocol/note/signedNote";
 import { type ProofBundle, parseProofBundle, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
@@ -163,6 +164,21 @@ describe("a proof bundle", () => {
     );
   });
 
+  it("is not signed by a key of another log, although the note has a valid signature by that key", async () => {
+    const other = "tallystick.test/other";
+    const bundle = await bundleOf({ writer: first, word: await keyWord("11") });
+    const { text, signatures } = parseSignedNote(bundle.checkpoint);
+    const both = formatSignedNote({ text, signatures: [...signatures, signNote(text, other, seedOf(5))] });
+    const stranger = noteVerifierKey(other, ed25519.getPublicKey(seedOf(5)));
+    expect(() => verifyProofBundle({ ...bundle, checkpoint: both }, { keys: [stranger, keyOf(3)] })).to.throw(
+      ProofError,
+      "The checkpoint is not signed by the key.",
+    );
+    expect(verifyProofBundle({ ...bundle, checkpoint: both }, { keys: [stranger, keyOf(1)] }).index).to.equal(
+      0,
+    );
+  });
+
   it("gives the entry, the checkpoint, the ledger and the transaction", async () => {
     const word = await keyWord("11");
     const bundle = await bundleOf({ writer: first, word });
@@ -255,6 +271,14 @@ describe("a proof bundle", () => {
     expect(fields("{")[0]).to.match(/^entry: is no JSON: /);
     expect(fields(bundle.entry.replace('"one"', "1"))).to.deep.equal(["entry.task_id: must be a string"]);
   });
+
+  it("is refused with the name of its key or its checkpoint if this cannot be read", async () => {
+    const bundle = await bundleOf({ writer: first });
+    for (const field of ["verifier_key", "checkpoint"])
+      expect(() => verifyProofBundle({ ...bundle, [field]: "x" }))
+        .to.throw(InvalidInputError)
+        .with.property("field", field);
+  });
 });
 
 describe("the file of a proof bundle", () => {
@@ -272,7 +296,7 @@ describe("the file of a proof bundle", () => {
     const withField = (change: object) => JSON.stringify({ ...bundle, ...change });
     const hash = `0x${"ab".repeat(32)}`;
     refused("{".padEnd(2 ** 27 + 1), `The input: must have at most ${2 ** 27} characters`);
-    refused("{", "The input: is no JSON");
+    refused("{".padEnd(2 ** 27), "The input: is no JSON");
     refused(withField({ format: "tallystick/proof/v2" }), 'format: must be "tallystick/proof/v1"');
     refused(withField({ index: -1 }), "index: ");
     refused(withField({ index: 0.5 }), "index: ");

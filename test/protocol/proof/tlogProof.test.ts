@@ -3,6 +3,7 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { expect } from "chai";
 import fc from "fast-check";
 import { toBase64 } from "tallystick-protocol/base64";
+import { InvalidInputError } from "tallystick-protocol/errors";
 import { entryLine, GENESIS_HASH, sealEntry } from "tallystick-protocol/ledger/entry";
 import { lineLeafHash } from "tallystick-protocol/merkle/entryLeafHash";
 import { formatCheckpoint } from "tallystick-protocol/note/checkpoint";
@@ -55,6 +56,8 @@ describe("a proof in C2SP's form", () => {
     ["another header", `c2sp.org/tlog-proof@v2\nindex 0\n\n${NOTE}`, "header"],
     ["nothing", "", "header"],
     ["no checkpoint", `${TLOG_PROOF_HEADER}\nindex 0\n`, "checkpoint"],
+    ["nothing behind the header", TLOG_PROOF_HEADER, "checkpoint"],
+    ["only a header and a checkpoint", `${TLOG_PROOF_HEADER}\n\n${NOTE}`, "index"],
     ["no index", `${TLOG_PROOF_HEADER}\n${HASH}\n\n${NOTE}`, "index"],
     ["an index with a leading zero", `${TLOG_PROOF_HEADER}\nindex 01\n\n${NOTE}`, "index"],
     [
@@ -141,6 +144,9 @@ describe("checking a proof in C2SP's form", () => {
       expect(() => verifyTlogProof({ ...good, ...change }, policy)).to.throw(ProofError, words);
     refused({ extra: undefined }, "The proof has no entry: a proof of this ledger carries it as extra.");
     refused({ extra: utf8ToBytes(`${line} `) }, "The entry is not a canonical ledger line.");
+    expect(() => verifyTlogProof({ ...good, checkpoint: "x" }, policy))
+      .to.throw(InvalidInputError)
+      .with.property("field", "checkpoint");
     refused({ index: 1 }, "The entry is not entry 1 of the checkpoint's ledger.");
     // A decoder may drop the byte order mark. The rest is the line.
     refused(
