@@ -63,7 +63,8 @@ function parseUrl(text: string): URL | undefined {
 
 function isHttpUrl(text: string): boolean {
   const url = parseUrl(text);
-  return url !== undefined && url.username === "" && url.password === "" && url.hostname !== "";
+  // An http or https address always has a host.
+  return url !== undefined && url.username === "" && url.password === "";
 }
 
 /**

@@ -110,9 +110,9 @@ export function windowDays(window: SlaWindow): number {
 
 /** The number of days in a suspension's `duration`: `"7 days"` → `7`. Null when the text has not this form. */
 export function daysOf(duration: string): number | null {
-  const [, digits] = /^([1-9][0-9]?) days$/.exec(duration) ?? [];
-  const days = Number(digits);
-  return digits !== undefined && days <= MAX_SUSPENSION_DAYS ? days : null;
+  // Without a match this is NaN, which is not below any number.
+  const days = Number(/^([1-9][0-9]?) days$/.exec(duration)?.[1]);
+  return days <= MAX_SUSPENSION_DAYS ? days : null;
 }
 
 /**

@@ -19,7 +19,7 @@ const MAX_DIFFICULTIES = 256;
 const MAX_DIFFICULTY = 100_000_000_000n;
 
 const difficultySchema = decimalSchema.refine((text) => {
-  const nano = parseDecimal(/^[0-9.]{1,22}$/.test(text) ? text : "1");
+  const nano = parseDecimal(text);
   return nano > 0n && nano <= MAX_DIFFICULTY;
 }, "must be above 0 and at most 100");
 

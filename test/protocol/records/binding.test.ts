@@ -173,6 +173,25 @@ describe("the binding of a record to its type and ledger", () => {
     checkBinding({ type: "listing", body: {} }, LEDGER);
   });
 
+  it("is refused with what the body must name, and with advice", () => {
+    const refused = (body: RecordBody) => {
+      try {
+        checkBinding({ type: "rating", body }, LEDGER);
+      } catch (error) {
+        return error as InvalidInputError;
+      }
+      throw new Error("nothing was refused");
+    };
+    const type = { field: "body.type", message: "must be rating, the type of this record" };
+    const ledger = { field: "body.ledger", message: `must be ${LEDGER}, the name of this ledger` };
+    expect(refused({}).issues).to.deep.equal([type, ledger]);
+    expect(refused({ type: "rating" }).issues).to.deep.equal([ledger]);
+    expect(refused({ type: "stake", ledger: LEDGER }).issues).to.deep.equal([type]);
+    expect(refused({}).hint).to.match(/^Sign type and ledger inside the body\. GET \/v1\/ledger\/latest/);
+    // A body that only inherits both names does not sign them.
+    expect(refused(Object.create({ type: "rating", ledger: LEDGER })).issues).to.deep.equal([type, ledger]);
+  });
+
   it("cannot be added twice", () => {
     const binding = { type: "rating", ledger: LEDGER };
     expect(() => bindBody({ ledger: OTHER }, binding)).to.throw(InvalidInputError, "body.ledger");

@@ -3,6 +3,7 @@ import type { Address } from "tallystick-protocol/address";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import type { RecordBody, RecordJson } from "tallystick-protocol/json/recordBody";
 import {
+  auditConsent,
   checkListing,
   checkPayeeSignature,
   isHttpsEndpoint,
@@ -77,6 +78,14 @@ describe("listings", () => {
     ],
     ["endpoint", "ftp://seller.example", "with another scheme"],
     ["endpoint", "https://user:pass@seller.example", "with a password"],
+    ["endpoint", "https://user@seller.example", "with a user"],
+    ["endpoint", "https://:pass@seller.example", "with a password and no user"],
+    ["endpoint", "https://seller.example/a b", "with a space in it"],
+    ["endpoint", "https://seller.example/\n", "with a line break behind it"],
+    ["endpoint", "https://seller.example\\hire", "with a backslash"],
+    ["endpoint", "xhttps://seller.example", "with a scheme that only ends like https"],
+    ["endpoint", "https:seller.example", "without slashes"],
+    ["endpoint", "https://seller.example:99999", "with a port that does not exist"],
     ["endpoint", "https://", "without a host"],
     ["endpoint", " https://seller.example", "with a space before it"],
     ["endpoint", "seller.example/hire", "without a scheme"],
@@ -87,6 +96,7 @@ describe("listings", () => {
     ["first_call_free", "yes", "no boolean"],
     ["payee", "0x0", "no address"],
     ["payee_signature", "sig", "no hex"],
+    ["payee_signature", "0x", "without bytes"],
     ["issued_at", -1, "negative"],
     ["retired", 1, "no boolean"],
   ];
@@ -106,7 +116,29 @@ describe("listings", () => {
     }
   });
 
+  it("may have a host of 253 characters, and only a few characters of another script", () => {
+    for (const endpoint of [`https://${"a".repeat(245)}.example`, "https://\u6f22.example/\u6f22"])
+      expect(parseListing({ ...body, endpoint }).endpoint).to.equal(endpoint);
+  });
+
+  it("agree to the audits of one operator, until they are retired", () => {
+    const operator = payee.address.toLowerCase();
+    const consent = (more: RecordBody) => auditConsent(parseListing({ ...body, ...more }));
+    expect(consent({ audit: { operator } })).to.equal(operator);
+    for (const more of [
+      {},
+      { audit: { operator }, retired: true },
+      { audit: { operator: payee.address } },
+      { audit: { operator, more: 1 } },
+      { audit: {} },
+      { audit: operator },
+      { audit: null },
+    ] as RecordBody[])
+      expect(consent(more), JSON.stringify(more)).to.equal(null);
+  });
+
   it("distinguish endpoints with and without TLS", () => {
+    expect(isHttpsEndpoint({ ...parseListing(body), endpoint: "https" })).to.equal(false);
     expect(isHttpsEndpoint(parseListing(body))).to.equal(true);
     expect(isHttpsEndpoint(parseListing({ ...body, endpoint: "http://127.0.0.1:4000/" }))).to.equal(false);
   });
@@ -131,6 +163,8 @@ describe("listings", () => {
     );
     const own = await signBody(withPayee, { account: seller });
     expect(checkPayeeSignature({ ...withPayee, payee_signature: own })).to.equal(false);
+    // Nobody made the signature, and there is no payee: this is not the same account.
+    expect(checkPayeeSignature({ ...body, payee: null, payee_signature: "0x00" })).to.equal(false);
     expect(listingPayee(parseListing(withPayee))).to.equal(withPayee.payee);
     expect(listingPayee(parseListing(body))).to.equal(body.agent_id);
   });

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { InvalidInputError } from "tallystick-protocol/errors";
+import { PUBLISHED_FEES } from "tallystick-protocol/escrow/feeSchedule";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { parseClaim } from "tallystick-protocol/records/claim";
 import { defineParams, parseParams } from "tallystick-protocol/records/params";
@@ -32,6 +33,13 @@ describe("packages/protocol/records/params", () => {
       claimAttestors: [],
       hubs: [],
     });
+  });
+
+  it("has the published fees, and one fee for audits, as defaults that a caller may change", () => {
+    const { escrowFees, audit } = defineParams();
+    expect(escrowFees).to.deep.equal(PUBLISHED_FEES);
+    for (const [n, band] of escrowFees.entries()) expect(band).not.to.equal(PUBLISHED_FEES[n]);
+    expect(audit.fees).to.deep.equal([{ fromAtomic: "0", feeAtomic: "5000" }]);
   });
 
   it("has only values that can be signed in a record", () => {

@@ -69,6 +69,12 @@ describe("receipts", () => {
     ["verification", { all_passed: "yes", checks: {} }, "without a verdict"],
     ["verification", { all_passed: true, checks: { a: 1 } }, "with a check that is not a boolean"],
     ["verification", { all_passed: true }, "without checks"],
+    [
+      "verification",
+      { all_passed: true, checks: [{ name: "a" }] },
+      "with a check in a list without a result",
+    ],
+    ["verification", { all_passed: true, checks: ["a"] }, "with a list of names"],
     ["escrow_id", "0x01", "too short"],
     ["latency_ms", -5, "negative"],
     ["payee", "someone", "no address"],
@@ -131,14 +137,26 @@ describe("receipts", () => {
       [{ name: "a", passed: true }],
       null,
       JSON.parse('{"__proto__":true}'),
+      undefined,
     ].flatMap((checks) => [
-      { all_passed: true, checks },
+      { all_passed: true, ...(checks !== undefined && { checks }) },
       { all_passed: "yes", checks },
       { all_passed: false, checks, more: 1 },
-      checks,
+      ...(checks === undefined ? [] : [checks]),
     ]);
-    const any = [...texts, ...numbers, ...amounts, ...hashes, ...words, ...verifications] as RecordJson[];
+    const times = ["2026-01-31T12:00:00Z", "2026-02-31T12:00:00Z"];
+    const ids = [seller.address.toLowerCase(), seller.address];
+    const single = [...texts, ...amounts, ...hashes, ...words, ...times, ...ids];
+    const any = [...single, ...single.map((it) => [it]), ...numbers, ...verifications] as RecordJson[];
     const fields = [...Object.keys(receiptSchema.shape), "more", "__proto__"];
+    for (const base of [body, countersigned])
+      for (const field of fields)
+        for (const value of any) {
+          const changed = Object.fromEntries([...Object.entries(base), [field, value]]);
+          if (!isPlainReceipt(changed)) continue;
+          const read = receiptSchema.safeParse(changed);
+          expect(read.success && read.data, `${field}: ${JSON.stringify(value)}`).to.deep.equal(changed);
+        }
     const change = fc.tuple(fc.constantFrom(...fields), fc.constantFrom(undefined, ...any));
     let [plain, others] = [0, 0];
     fc.assert(
@@ -166,6 +184,47 @@ describe("receipts", () => {
     expect([body, countersigned].map(isPlainReceipt)).to.deep.equal([true, true]);
   });
 
+  it("are called plain with every known field, with the longest texts and with the highest and lowest numbers", () => {
+    const hash = `0x${"ab".repeat(32)}`;
+    const whole: RecordBody = {
+      ...body,
+      hire_id: "h".repeat(128),
+      amount_usdc_atomic: "9".repeat(77),
+      network: "n".repeat(64),
+      protocol_version: "p".repeat(64),
+      completed_at: 0,
+      verification: { all_passed: false, checks: {} },
+      log_index: 0,
+      payment_mode: "direct",
+      escrow_provider: "e".repeat(64),
+      escrow_id: hash,
+      latency_ms: 0,
+      verification_version: "v".repeat(64),
+      payee: seller.address.toLowerCase(),
+      params_hash: hash,
+      result_hash: hash,
+      buyer_signature: "0x00",
+    };
+    expect(Object.keys(receiptSchema.shape).filter((field) => !Object.hasOwn(whole, field))).to.deep.equal(
+      [],
+    );
+    expect(isPlainReceipt(whole)).to.equal(true);
+    expect(parseReceipt(whole)).to.deep.equal(whole);
+    for (const change of [
+      { escrow_provider: null },
+      { escrow_id: null },
+      { completed_at: "2026-01-31T12:00:00Z" },
+      { log_index: Number.MAX_SAFE_INTEGER },
+      { amount_usdc_atomic: "0" },
+      { verification: { all_passed: true, checks: { a: true, b: false } } },
+    ] as RecordBody[])
+      expect(isPlainReceipt({ ...whole, ...change }), JSON.stringify(change)).to.equal(true);
+    // The schema decides about unknown fields.
+    expect(isPlainReceipt({ ...whole, more: 1 })).to.equal(false);
+    const verification = { all_passed: true, checks: {}, more: 1 };
+    expect(isPlainReceipt({ ...whole, verification })).to.equal(false);
+  });
+
   it("give their time in unix seconds, from a number or an ISO time", () => {
     const at = (completed_at: RecordJson) => completedAtSeconds(parseReceipt({ ...body, completed_at }));
     expect(at(1769860800)).to.equal(1769860800);
@@ -174,6 +233,10 @@ describe("receipts", () => {
     expect(at("2026-01-31T13:30:00+01:30")).to.equal(1769860800);
     expect(at("2026-01-31T11:00:00-01:00")).to.equal(1769860800);
     expect(at("2026-01-31T12:00Z")).to.equal(1769860800);
+    // A receipt that nobody read can have another text.
+    expect(() => completedAtSeconds({ ...parseReceipt(body), completed_at: "later" }))
+      .to.throw(InvalidInputError, "is not a time")
+      .with.property("field", "body.completed_at");
   });
 
   it("give the right time for every ISO time that JavaScript writes", () => {
@@ -190,6 +253,20 @@ describe("receipts", () => {
     const record = await signRecord({ type: "receipt", body, account: foreign });
     expect(() => checkReceipt(record)).to.throw(InvalidInputError, /^signer: /);
     expect(await issuesOf(body)).to.deep.equal([]);
+  });
+
+  it("are refused with each fault", async () => {
+    const foreign = privateKeyToAccount(`0x${"22".repeat(32)}`);
+    const own = { ...body, buyer: body.agent_id!, amount_usdc_atomic: "0" };
+    const record = await signRecord({ type: "receipt", body: own, account: foreign });
+    expect(() => checkReceipt(record))
+      .to.throw(InvalidInputError)
+      .with.property("issues")
+      .that.deep.equals([
+        { field: "signer", message: `must be the agent itself, ${body.agent_id}` },
+        { field: "body.buyer", message: "must not be the seller: hiring oneself is not a hire" },
+        { field: "body.tx_hash", message: "must be 32 zero bytes when amount_usdc_atomic is 0" },
+      ]);
   });
 
   it("are refused for a hire with oneself", async () => {
@@ -209,5 +286,7 @@ describe("receipts", () => {
     expect(checkBuyerSignature(body)).to.equal(false);
     expect(checkBuyerSignature({ ...countersigned, hire_id: "another" })).to.equal(false);
     expect(checkBuyerSignature({ ...countersigned, buyer: body.agent_id! })).to.equal(false);
+    // Nobody made the signature, and there is no buyer: this is not the same account.
+    expect(checkBuyerSignature({ ...countersigned, buyer: null, buyer_signature: "0x00" })).to.equal(false);
   });
 });

@@ -125,11 +125,32 @@ describe("signed records", () => {
       .satisfies(
         (issues: { field: string }[]) => issues.map(({ field }) => field).join() === "type,signer,signature",
       );
+    expect(() => recordFromPayload({}))
+      .to.throw(InvalidInputError)
+      .with.property("issues")
+      .that.deep.equals([
+        { field: "type", message: "must be a lower-case name of at most 64 characters" },
+        { field: "signer", message: "must be 0x and 40 lower-case hex digits" },
+        { field: "signature", message: "must be 0x and an even number of hex digits" },
+      ]);
     const { signer, signature } = records[0]!;
     const withBody = (body: PyJson) => () => recordFromPayload({ type: "listing", signer, signature, body });
     expect(withBody({ price: 0.5 })).to.throw(InvalidInputError, /^body\.price: /);
     expect(withBody([])).to.throw(InvalidInputError, /^body: must be an object/);
-    expect(() => recordFromPayload(null)).to.throw(InvalidInputError, /^payload: /);
+    for (const none of [null, [], "text", 1n, true])
+      expect(() => recordFromPayload(none), String(none)).to.throw(
+        InvalidInputError,
+        /^payload: must be an object$/,
+      );
+    const good = { type: "listing", signer, signature, body: {} };
+    expect(recordFromPayload(good)).to.deep.equal(good);
+    expect(() => recordFromPayload({ ...good, type: ["listing"] })).to.throw(InvalidInputError, /^type: /);
+    expect(() => recordFromPayload({ type: "listing", signer, signature })).to.throw(
+      InvalidInputError,
+      /^body: must be an object/,
+    );
+    // A field that the payload only inherits is missing.
+    expect(() => recordFromPayload(Object.create(good))).to.throw(InvalidInputError, /^type: /);
   });
 
   it("may have a countersignature over the same body without this signature", () => {
@@ -141,5 +162,9 @@ describe("signed records", () => {
       false,
     );
     expect(checkNestedSignature(records[1]!.body, "buyer_signature", buyer)).to.equal(false);
+    // A signature that the body only inherits is none.
+    const { buyer_signature: inherited, ...own } = countersigned;
+    const heir = Object.assign(Object.create({ buyer_signature: inherited }), own) as RecordBody;
+    expect(checkNestedSignature(heir, "buyer_signature", buyer)).to.equal(false);
   });
 });
