@@ -69,22 +69,18 @@ export async function signQuote(terms: QuoteTerms, by: RecordSigner): Promise<st
 /** Reads what a token says; undefined when it is not a token. Does not check who signed it. */
 export function readQuoteToken(token: string): QuoteToken | undefined {
   if (!/^qt_[\w-]{124}$/.test(token)) return undefined;
-  try {
-    const bytes = fromBase64(token.slice(3).replaceAll("-", "+").replaceAll("_", "/"));
-    // The signature's last byte can be written in two ways. Only one way is accepted, so that a promise has only one
-    // token.
-    if (bytes[LENGTH - 1] !== 27 && bytes[LENGTH - 1] !== 28) return undefined;
-    const view = new DataView(bytes.buffer);
-    return {
-      price: view.getBigUint64(0),
-      estimatedLatencyMs: getUint48(view, LATENCY_AT),
-      expiresAt: getUint48(view, EXPIRY_AT),
-      round: toHex(bytes.slice(ROUND_AT, SIGNATURE_AT)),
-      signature: toHex(bytes.slice(SIGNATURE_AT)),
-    };
-  } catch {
-    return undefined;
-  }
+  const bytes = fromBase64(token.slice(3).replaceAll("-", "+").replaceAll("_", "/"));
+  // The signature's last byte can be written in two ways. Only one way is accepted, so that a promise has only one
+  // token.
+  if (bytes[LENGTH - 1] !== 27 && bytes[LENGTH - 1] !== 28) return undefined;
+  const view = new DataView(bytes.buffer);
+  return {
+    price: view.getBigUint64(0),
+    estimatedLatencyMs: getUint48(view, LATENCY_AT),
+    expiresAt: getUint48(view, EXPIRY_AT),
+    round: toHex(bytes.slice(ROUND_AT, SIGNATURE_AT)),
+    signature: toHex(bytes.slice(SIGNATURE_AT)),
+  };
 }
 
 /**

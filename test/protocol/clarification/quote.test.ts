@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { readClarifyAnswer } from "tallystick-protocol/clarification/clarifyAnswer";
+import { offersOf, readClarifyAnswer } from "tallystick-protocol/clarification/clarifyAnswer";
 import {
   CLARIFY_PROTOCOL,
   MAX_BRIEF_BYTES,
@@ -9,11 +9,16 @@ import {
 } from "tallystick-protocol/clarification/clarifyRequest";
 import {
   checkQuote,
+  isQuotedPrice,
   type QuoteTerms,
+  type QuoteToken,
+  quotePriceUsdc,
   readQuoteToken,
   signQuote,
 } from "tallystick-protocol/clarification/quote";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { paramsHash } from "tallystick-protocol/hire/paramsHash";
+import { recoverBodySigner } from "tallystick-protocol/records/record";
 import { privateKeyToAccount } from "viem/accounts";
 
 const account = privateKeyToAccount(`0x${"11".repeat(32)}`);
@@ -81,9 +86,43 @@ describe("a quote", () => {
       const text = token.slice(0, -1) + last;
       expect("problem" in checkQuote(text, terms, NOW), text).to.equal(true);
     }
-    for (const text of ["", "qt_1", `qt_${"A".repeat(123)}`, `${token}A`, token.toUpperCase()]) {
-      expect("problem" in checkQuote(text, terms, NOW), text).to.equal(true);
+    const others = ["", "qt_1", `qt_${"A".repeat(123)}`, token.toUpperCase()];
+    for (const text of [...others, `x${token}`, `${token}A`, `${token}AAAA`, `${token}\n`]) {
+      expect(checkQuote(text, terms, NOW), text).to.deep.equal({ problem: "unknown_quote" });
     }
+  });
+
+  it("has the seller's signature over its terms, like a record", async () => {
+    const { signature } = readQuoteToken(await signQuote(terms, { account })) as QuoteToken;
+    const signed = {
+      type: "quote",
+      seller,
+      buyer,
+      capability: terms.capability,
+      params_hash: paramsHash(terms.params),
+      price_usdc: "3.00",
+      estimated_latency_ms: 45_000,
+      expires_at: NOW + 600,
+      round: terms.round,
+    };
+    expect(recoverBodySigner(signed, signature)).to.equal(seller);
+  });
+
+  it("has a price in USDC, which an answer may write in any spelling", async () => {
+    const quote = readQuoteToken(await signQuote(terms, { account })) as QuoteToken;
+    expect(quotePriceUsdc(quote)).to.equal("3.00");
+    expect(["3", "3.0", "3.00", "3.000001", "2.99"].map((it) => isQuotedPrice(quote, it))).to.deep.equal([
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it("is not made for a round of another length", async () => {
+    const error = await signQuote({ ...terms, round: "0xab" }, { account }).catch((thrown) => thrown);
+    expect(error).to.be.instanceOf(InvalidInputError).with.property("field", "round");
   });
 
   it("is the same token, whether the seller's wallet writes v as 27 and 28 or as 0 and 1", async () => {
@@ -154,6 +193,58 @@ describe("a request for clarification", () => {
     for (const value of [null, [], "x", 1])
       expect(codeOf(() => readClarifyRequest(value))).to.equal("invalid_input");
   });
+
+  it("is signed without undefined fields, and its params are empty if it has none", async () => {
+    const request = await signClarifyRequest(
+      { ...asked, max_price_usdc: undefined, max_latency_ms: 5 },
+      { account: buyerAccount },
+    );
+    const { signature: _, ...rest } = request;
+    expect(rest).to.deep.equal({ ...asked, protocol: CLARIFY_PROTOCOL, max_latency_ms: 5, params: {} });
+    const { params: __, ...bare } = request;
+    expect(readClarifyRequest(bare)).to.deep.equal({ request, signed: true });
+    const other = await signClarifyRequest(asked, { account });
+    expect(codeOf(() => readClarifyRequest(other))).to.equal("invalid_signature");
+  });
+
+  it("is refused with the wrong field and with advice", async () => {
+    const refused = (change: object) => {
+      try {
+        readClarifyRequest({ ...asked, protocol: CLARIFY_PROTOCOL, ...change });
+      } catch (error) {
+        const { code, message, field, hint } = error as TallystickError;
+        return { code, message, field, hint };
+      }
+      throw new Error("nothing was refused");
+    };
+    expect(refused({ protocol: "swarmwage/v0.3" })).to.deep.equal({
+      code: "unsupported_protocol",
+      message: "protocol: must be swarmwage/v0.4",
+      field: "protocol",
+      hint: "Clarification needs this version. Only hires use the earlier version.",
+    });
+    expect(refused({ capability: "text.translate.en.it" })).to.deep.equal({
+      code: "clarification_not_supported",
+      message: "text.translate.en.it is a standard capability: its schema says everything.",
+      field: "capability",
+      hint: "Hire it.",
+    });
+    expect(refused({ signature: `0x${"00".repeat(65)}` })).to.include({
+      code: "invalid_signature",
+      message: `signature: is not a signature of ${buyer} over this request`,
+      field: "signature",
+    });
+    expect(refused({ nonce: "0x01" })).to.include({ code: "invalid_input", field: "nonce" });
+    const unsigned = await signClarifyRequest({ ...asked, nonce: "0x01" }, { account: buyerAccount }).catch(
+      (thrown) => thrown,
+    );
+    expect(unsigned).to.be.instanceOf(InvalidInputError).with.property("field", "nonce");
+    const noText = await signClarifyRequest(
+      { ...asked, brief: undefined as unknown as string },
+      { account: buyerAccount },
+    ).catch((thrown) => thrown);
+    expect(noText).to.be.instanceOf(InvalidInputError).with.property("field", "brief");
+  });
 });
 
 describe("an answer", () => {
@@ -167,13 +258,45 @@ describe("an answer", () => {
     ...changes,
   });
 
+  it("has no offer if it declines", () => {
+    const declined = { protocol: CLARIFY_PROTOCOL, outcome: "decline", reason: "Too busy." };
+    const answer = readClarifyAnswer(declined, about);
+    expect(answer).to.deep.equal(declined);
+    expect(offersOf(answer)).to.deep.equal([]);
+  });
+
+  it("is refused with the wrong field, or with the fault of the offer's token", async () => {
+    const refused = (value: unknown) => {
+      try {
+        readClarifyAnswer(value, about);
+      } catch (error) {
+        const { code, message, field, hint } = error as TallystickError;
+        return { code, message, field, hint };
+      }
+      throw new Error("nothing was refused");
+    };
+    expect(refused({ protocol: CLARIFY_PROTOCOL, outcome: "decline" })).to.include({
+      code: "invalid_input",
+      field: "answer.reason",
+    });
+    const quote = await offer({ quote_token: "qt_1" });
+    expect(refused({ protocol: CLARIFY_PROTOCOL, outcome: "quote", quote })).to.deep.equal({
+      code: "bad_quote",
+      message: "The quote is not what its token says (unknown_quote).",
+      field: undefined,
+      hint: "Do not hire with this offer: you could not prove that this seller made it.",
+    });
+  });
+
   it("may have one to three options", async () => {
     const counter = async (count: number) => ({
       protocol: CLARIFY_PROTOCOL,
       outcome: "counter",
       counter: { reason: "Too wide.", options: Array(count).fill(await offer()) },
     });
-    expect(readClarifyAnswer(await counter(3), about).outcome).to.equal("counter");
+    const answer = readClarifyAnswer(await counter(3), about);
+    expect(answer.outcome).to.equal("counter");
+    expect(offersOf(answer)).to.have.length(3);
     for (const count of [0, 4]) {
       const value = await counter(count);
       expect(() => readClarifyAnswer(value, about)).to.throw(InvalidInputError);
