@@ -4,6 +4,7 @@ import { priceUsdcSchema } from "../amount.ts";
 import { invalidInputFromZod } from "../errors.ts";
 import { pathComplaint } from "./canonicalPath.ts";
 import { textComplaint } from "./plainText.ts";
+import { programName } from "./programName.ts";
 
 const path = z.string().superRefine((value, context) => {
   const complaint = pathComplaint(value);
@@ -40,12 +41,12 @@ const common = {
 
 /**
  * Programs that run text from their arguments, or run other programs. They are allowed only with every
- * argument written out.
+ * argument written out. The list has no versions: `python` also means `python3` and `python3.12`.
  */
 export const RUNNERS: ReadonlySet<string> = new Set(
   (
     "sh bash dash zsh ksh fish csh tcsh busybox env sudo su doas xargs find nohup nice timeout time watch parallel exec eval " +
-    "python python3 node deno bun perl ruby php lua awk gawk sed vi vim emacs ssh scp rsync tar git-shell make cmd powershell pwsh osascript"
+    "python node deno bun perl ruby php lua awk gawk sed vi vim emacs ssh scp rsync tar git-shell make cmd powershell pwsh osascript"
   ).split(" "),
 );
 
@@ -130,9 +131,9 @@ function looseness(rule: ActionRule): string | undefined {
   if (rule.type === "terminal") {
     if (rule.args === undefined) return "must list the arguments it allows";
     if (rule.cwd === undefined) return "must say in which folder";
-    const name = rule.program.split("/").at(-1)?.toLowerCase() ?? "";
+    const name = programName(rule.program).toLowerCase();
     const isWrittenOut = rule.rest === undefined && rule.args.every((each) => typeof each === "string");
-    if (RUNNERS.has(name.replace(/[\d.]+$/, "")) || RUNNERS.has(name)) {
+    if (RUNNERS.has(name.replace(/[\d.]+$/, ""))) {
       return isWrittenOut
         ? undefined
         : `must write out every argument of ${name}, which runs what it is given`;

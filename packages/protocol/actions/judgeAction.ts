@@ -3,6 +3,7 @@ import type { Action } from "./action.ts";
 import type { ActionRule, ActionRules, ArgumentRule } from "./actionRules.ts";
 import { isWithin, pathComplaint } from "./canonicalPath.ts";
 import { SHELL_SIGNS, skeleton } from "./plainText.ts";
+import { programName } from "./programName.ts";
 
 /** Whether an action may be taken, why, and by which rule. */
 export type Judgement = { proceed: boolean; reason: string; rule: string | null };
@@ -18,8 +19,7 @@ type Of<Type extends ActionRule["type"]> = {
  */
 export function judgeAction({ rules, version }: ActionRules, action: Action): Judgement {
   const by = (rule: ActionRule): string => `(rule ${rule.id}, version ${version})`;
-  const own = rules.filter(({ type }) => type === action.type);
-  const forbids = own.find((rule) => !rule.allow && matches(rule, action));
+  const forbids = rules.find((rule) => !rule.allow && matches(rule, action));
   if (forbids) {
     return {
       proceed: false,
@@ -27,7 +27,7 @@ export function judgeAction({ rules, version }: ActionRules, action: Action): Ju
       rule: forbids.id,
     };
   }
-  const allows = own.find((rule) => rule.allow && matches(rule, action));
+  const allows = rules.find((rule) => rule.allow && matches(rule, action));
   if (allows)
     return { proceed: true, reason: `${allows.reason ?? "This is allowed"} ${by(allows)}.`, rule: allows.id };
   return { proceed: false, reason: `No rule allows this ${action.type} (version ${version}).`, rule: null };
@@ -42,18 +42,16 @@ function matches(rule: ActionRule, action: Action): boolean {
 
 function matchesTerminal({ rule, action }: Of<"terminal">): boolean {
   if (!rule.allow) {
-    const baseName = (program: string): string => skeleton(program).split("/").at(-1) ?? "";
-    if (baseName(action.program) !== baseName(rule.program)) return false;
+    if (programName(skeleton(action.program)) !== programName(skeleton(rule.program))) return false;
     return rule.args === undefined || rule.args.every((each, at) => forbidsArgument(each, action.args[at]));
   }
   if (action.program !== rule.program) return false;
   if (rule.cwd === undefined || !allowsFolder(rule.cwd, action.cwd)) return false;
   for (const [name, value] of Object.entries(action.env ?? {})) {
-    if (!Object.hasOwn(rule.env ?? {}, name) || rule.env?.[name] !== value) return false;
+    if (rule.env?.[name] !== value) return false;
   }
   const wanted = rule.args ?? [];
-  if (action.args.length < wanted.length) return false;
-  if (!wanted.every((each, at) => allowsArgument(each, action.args[at] ?? ""))) return false;
+  if (!wanted.every((each, at) => allowsArgument(each, action.args[at]))) return false;
   const more = action.args.slice(wanted.length);
   if (more.length === 0) return true;
   const { rest } = rule;
@@ -66,7 +64,8 @@ function allowsFolder(rule: string | { within: string }, folder: string): boolea
   return typeof rule === "string" ? folder === rule : isWithin(folder, rule.within);
 }
 
-function allowsArgument(rule: ArgumentRule, value: string): boolean {
+function allowsArgument(rule: ArgumentRule, value: string | undefined): boolean {
+  if (value === undefined) return false;
   if (typeof rule === "string") return value === rule;
   if ("one_of" in rule) return rule.one_of.includes(value);
   // An argument that the rule does not write out must not be an option, and must not have a sign that a shell
@@ -78,7 +77,7 @@ function allowsArgument(rule: ArgumentRule, value: string): boolean {
     const { min, max } = rule.integer;
     return /^(?:0|-?[1-9]\d{0,14})$/.test(value) && Number(value) >= min && Number(value) <= max;
   }
-  return value !== "" && value.length <= rule.text.max_length && !/[=@%]/.test(value[0] ?? "");
+  return value !== "" && value.length <= rule.text.max_length && !/^[=@%]/.test(value);
 }
 
 function forbidsArgument(rule: ArgumentRule, value: string | undefined): boolean {

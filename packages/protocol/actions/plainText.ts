@@ -11,7 +11,7 @@ export function textComplaint(text: string): string | undefined {
   if (text.normalize("NFKC") !== text) return "must be written in plain letters (Unicode NFKC)";
   if (/\p{Default_Ignorable_Code_Point}|\p{Variation_Selector}/u.test(text))
     return "must have no invisible characters";
-  for (const word of text.match(/[\p{L}\p{M}]+/gu) ?? []) {
+  for (const [word] of text.matchAll(/[\p{L}\p{M}]+/gu)) {
     const scripts = [
       /\p{Script=Latin}/u,
       /\p{Script=Cyrillic}/u,

@@ -125,7 +125,7 @@ function isSigned({ text, signature }: ReadToken, publicKey: Uint8Array): boolea
 }
 
 function urlSafe(base64: string): string {
-  return base64.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  return base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 function standard(base64url: string): string {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { readAction } from "tallystick-protocol/actions/action";
-import { readActionRules } from "tallystick-protocol/actions/actionRules";
+import { type ActionRules, readActionRules } from "tallystick-protocol/actions/actionRules";
 import { judgeAction } from "tallystick-protocol/actions/judgeAction";
 import { InvalidInputError } from "tallystick-protocol/errors";
 
@@ -90,7 +90,7 @@ const clauses: { [clause: string]: Row[] } = {
     [
       text3,
       ["a", "abc", "a=b", "a%"].map((it) => terminal([it])),
-      ["", "abcd", "=a", "@a", "%a", "-a", "--"].map((it) => terminal([it])),
+      ["", "abcd", "=a", "@a", "%a", "-a", "--", "a;b"].map((it) => terminal([it])),
     ],
   ],
   "a whole number": [
@@ -105,6 +105,14 @@ const clauses: { [clause: string]: Row[] } = {
       allowTool({ args: [{ integer: { min: 0, max: 999_999_999_999_999 } }] }),
       [terminal(["999999999999999"]), terminal(["100"])],
       [terminal(["1000000000000000"])],
+    ],
+  ],
+  "an argument that is written out": [
+    [allowTool({ args: [""] }), [terminal([""])], [terminal([]), terminal(["x"])]],
+    [
+      allowTool({ args: ["-x", "a;b"] }),
+      [terminal(["-x", "a;b"])],
+      [terminal(["-x"]), terminal(["a;b", "-x"])],
     ],
   ],
   "one of a list": [
@@ -198,6 +206,12 @@ const clauses: { [clause: string]: Row[] } = {
       [write("/srv/docs/a.md", { bytes: 11 }), write("/srv/DOCS/a.MD", { bytes: 11 })],
       [write("/srv/docs/a.md", { bytes: 10 }), write("/srv/docs/a.js", { bytes: 11 })],
     ],
+    [
+      writes(false, { endings: [".MD"] }),
+      [write("/srv/docs/a.md"), write("/srv/docs/a.Md")],
+      [write("/srv/docs/a")],
+    ],
+    [writes(true, { endings: [".MD"] }), [write("/srv/docs/a.MD")], [write("/srv/docs/a.md")]],
     [writes(false), [write("/srv/docs"), write("/srv/docs/a")], [write("/srv/a")]],
   ],
   "a path to delete": [
@@ -282,6 +296,12 @@ describe("the clauses of an action's rules", () => {
       expect(meets(rule, remove("/srv/build/a")), JSON.stringify(rule)).to.equal(false);
   });
 
+  it("allow nothing in rules without a folder, which nobody read", () => {
+    const { cwd: _, ...rule } = allowTool({ args: [] });
+    const unread = { version: 1, rules: [rule] } as unknown as ActionRules;
+    expect(judgeAction(unread, readAction(terminal([])))).to.include({ proceed: false, rule: null });
+  });
+
   it("give the rule's own reason, or a general reason", () => {
     const judge = (rule: object) =>
       judgeAction(readActionRules({ version: 7, rules: [rule] }), readAction(terminal([])));
@@ -329,11 +349,19 @@ describe("invalid rules and actions", () => {
     expect(rule({ ...allowTool({ args: [] }), cwd: undefined })).to.deep.equal(
       id("must say in which folder"),
     );
-    for (const name of ["bash", "/bin/BASH", "python3.12"])
+    for (const name of ["bash", "/bin/BASH", "python3", "/usr/bin/python3.12"])
       expect(rule(allowTool({ program: name, args: [{ one_of: ["x"] }] })).issues[0]).to.deep.equal({
         field: "action_rules.rules.0.id",
         message: `must write out every argument of ${name.split("/").at(-1)?.toLowerCase()}, which runs what it is given`,
       });
+    // Other programs may have arguments that are not written out, also if their names look like that of a runner.
+    for (const name of ["tool", "3node", "bash/tool", "bashx", "xbash"])
+      expect(() =>
+        readActionRules({ version: 1, rules: [allowTool({ program: name, args: [{ one_of: ["x"] }] })] }),
+      ).not.to.throw();
+    expect(() =>
+      readActionRules({ version: 1, rules: [allowTool({ program: "bash", args: ["-c", "ls"] })] }),
+    ).not.to.throw();
     const pay = id("must name who may be paid, how much and in which token");
     for (const name of ["to", "max_usdc", "token"])
       expect(rule({ ...pays(), [name]: undefined })).to.deep.equal(pay);
@@ -355,6 +383,9 @@ describe("invalid rules and actions", () => {
     ["/srv/a/", "must have no empty segment and no slash at its end"],
     ["/srv/../a", "must have no . or .. in it"],
     ["/srv/.../a", "must have no . or .. in it"],
+    ["/srv/ a/b", "must have no segment that begins with a space, or ends in a space or dot"],
+    ["/srv/a /b", "must have no segment that begins with a space, or ends in a space or dot"],
+    ["/srv/a.", "must have no segment that begins with a space, or ends in a space or dot"],
     ["/srv/a./b", "must have no segment that begins with a space, or ends in a space or dot"],
     ["/srv/a$b", "must not have $ in it, which other programs read as something else"],
     ["/proc/1/root", "must not go through /proc, /dev, /sys or /run, where other files can be reached"],
@@ -363,11 +394,26 @@ describe("invalid rules and actions", () => {
     ["/srv/a\u0007", "must have no control or invisible characters"],
     ["/srv/a\u00a0b", "must have no spaces but the plain one"],
     ["/srv/\ufb01le", "must be written in plain letters (Unicode NFKC)"],
+    ["/srv/a\u034fb", "must have no invisible characters"],
+    ["/srv/a\ufe0f", "must have no invisible characters"],
     ["/srv/p\u0430yroll", "must not mix alphabets within a word"],
+    ["/srv/\u03b1\u0561", "must not mix alphabets within a word"],
+    ["/srv/\u0430\u13a0", "must not mix alphabets within a word"],
   ] as const)
     it(`are refused with the fault of the path ${JSON.stringify(value.slice(0, 20))}: it ${message}`, () => {
       expect(path(value)).to.deep.equal([{ field: "action.path", message }]);
     });
+
+  it("are not refused for dots, spaces and letters of other alphabets that are clear", () => {
+    for (const good of [
+      "/",
+      "/srv/.git/a b.txt",
+      "/srv/a.b/..c",
+      "/srv/\u0434\u043e\u043c-house/\u03b1\u03b2",
+      `/${"a".repeat(4095)}`,
+    ])
+      expect(() => readAction(remove(good)), good).not.to.throw();
+  });
 
   it("are refused with __proto__ in env, .. in a program's path, or a control character in an argument", () => {
     const env = JSON.parse('{"__proto__":"1"}');
@@ -381,6 +427,7 @@ describe("invalid rules and actions", () => {
     expect(complaint(() => readAction(terminal(["a\u0000"]))).issues).to.deep.equal([
       { field: "action.args.0", message: "must have no control or invisible characters" },
     ]);
-    expect(complaint(() => readAction(null)).code).to.equal("invalid_action");
+    for (const none of [null, undefined, 1, terminal([], { env: null }), terminal([], { env: "x" })])
+      expect(complaint(() => readAction(none)).code, JSON.stringify(none)).to.equal("invalid_action");
   });
 });

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { expect } from "chai";
 import * as fc from "fast-check";
@@ -39,6 +40,14 @@ const check = (token: string, changes: object = {}) =>
     now: NOW + 1,
     ...changes,
   });
+
+describe("the hash of an action", () => {
+  it("is the SHA-256 of its canonical JSON behind a line that says what is hashed", () => {
+    const text =
+      'tallystick action v1\n{"path":"/srv/project/build/app.js","recursive":false,"type":"deletion"}';
+    expect(actionHash(readAction(action))).to.equal(createHash("sha256").update(text).digest("hex"));
+  });
+});
 
 describe("verifySettlementToken", () => {
   const token = issueSettlementToken(claims(), sign);
@@ -102,6 +111,57 @@ describe("verifySettlementToken", () => {
     expect(check(forged(text.replace(`${NOW + 60}`, `${NOW + 9999}`))).valid).to.equal(false);
     expect(check(forged(text.replace("{", "{ "))).valid).to.equal(false);
     expect(check(forged(text.replace('"version":1', '"version":1,"x":1'))).valid).to.equal(false);
+  });
+
+  it("accepts tokens of ledgers with names of any length, whose texts need all kinds of padding", () => {
+    for (let length = 1; length <= 24; length++) {
+      const origin = `${"l".repeat(length - 1)}é`;
+      const verdict = check(issueSettlementToken(claims({ origin }), sign), { origin });
+      expect(verdict, origin).to.deep.equal({ valid: true, claims: claims({ origin }) });
+    }
+  });
+
+  it("says why it refuses", () => {
+    const reason = (given: string, changes: object = {}) => {
+      const verdict = check(given, changes);
+      return verdict.valid ? "none" : verdict.reason;
+    };
+    for (const none of [
+      "",
+      `x${token}`,
+      ` ${token}`,
+      `${token}.`,
+      `${token}\n`,
+      token.slice(1),
+      "tst_.",
+      "tst_e30.e30",
+    ])
+      expect(reason(none), none).to.equal("is no settlement token");
+    expect(reason([token] as unknown as string)).to.equal("is no settlement token");
+    expect(reason(token, { origin: "elsewhere" })).to.equal("is of another ledger, tallystick.local/demo");
+    expect(reason(token, { now: NOW - 6 })).to.equal("is not valid yet");
+    expect(reason(token, { action: null })).to.equal("cannot permit this, because it is not an action");
+    expect(reason(token, { action: { ...action, recursive: true } })).to.equal("is for another action");
+  });
+
+  it("refuses a key of small order, for which one signature is valid for many texts", () => {
+    const weak = Uint8Array.of(1, ...new Uint8Array(31));
+    const anySignature = () => Uint8Array.of(1, ...new Uint8Array(63));
+    expect(check(issueSettlementToken(claims(), anySignature), { publicKey: weak })).to.deep.equal({
+      valid: false,
+      reason: "is not signed by this service",
+    });
+  });
+
+  it("refuses the same claims in bytes that are not UTF-8", () => {
+    const origin = "\ufffd";
+    const given = issueSettlementToken(claims({ origin }), sign);
+    expect(check(given, { origin }).valid).to.equal(true);
+    const [body = "", signature = ""] = given.slice(4).split(".");
+    const bytes = Buffer.from(body, "base64url");
+    const at = bytes.indexOf(Buffer.from(origin));
+    const respelled = Buffer.concat([bytes.subarray(0, at), Buffer.of(0xff), bytes.subarray(at + 3)]);
+    expect(check(`tst_${respelled.toString("base64url")}.${signature}`, { origin }).valid).to.equal(false);
   });
 
   it("never throws, and accepts no damaged token", () => {
