@@ -30,7 +30,7 @@ export function parseUsdc(text: string, field = "price_usdc"): bigint {
  */
 export function formatUsdc(atomic: bigint): string {
   const sign = atomic < 0n ? "-" : "";
-  const digits = (atomic < 0n ? -atomic : atomic).toString().padStart(USDC_DECIMALS + 1, "0");
+  const digits = (sign === "" ? atomic : -atomic).toString().padStart(USDC_DECIMALS + 1, "0");
   const whole = digits.slice(0, -USDC_DECIMALS);
   const fraction = digits.slice(-USDC_DECIMALS).replace(/0{1,4}$/, "");
   return `${sign}${whole}.${fraction}`;

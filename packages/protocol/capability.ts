@@ -9,8 +9,8 @@ export const CAPABILITY_LENGTHS = { least: 3, most: 128 } as const;
 
 /** Whether `text` is a capability id by the grammar of SHP §5.1. */
 export function isCapability(text: string): boolean {
-  const { least, most } = CAPABILITY_LENGTHS;
-  return text.length >= least && text.length <= most && CAPABILITY_PATTERN.test(text);
+  // A text of this pattern has the least length already.
+  return text.length <= CAPABILITY_LENGTHS.most && CAPABILITY_PATTERN.test(text);
 }
 
 /** Whether an id says that it is outside the standard taxonomy: it begins with `custom.` (SHP §5.1). */

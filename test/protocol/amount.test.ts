@@ -2,7 +2,7 @@ import { expect } from "chai";
 import * as fc from "fast-check";
 import { addressSchema, ZERO_ADDRESS } from "tallystick-protocol/address";
 import { atomicSchema, formatUsdc, parseUsdc, priceUsdcSchema } from "tallystick-protocol/amount";
-import { isCapability } from "tallystick-protocol/capability";
+import { isCapability, isCustomCapability } from "tallystick-protocol/capability";
 import { capabilitySchema } from "tallystick-protocol/capabilitySchema";
 import { InvalidInputError } from "tallystick-protocol/errors";
 
@@ -47,6 +47,9 @@ describe("amounts of USDC", () => {
         .with.property("field", "max_price_usdc");
       expect(priceUsdcSchema.safeParse(text).success, text).to.equal(false);
     }
+    expect(() => parseUsdc("1e3")).to.throw(
+      'price_usdc: must be a decimal amount of USDC with at most 6 decimals, like "0.50"',
+    );
   });
 
   it("are also read as atomic units, in decimal strings below 2^256", () => {
@@ -65,6 +68,7 @@ describe("capability ids (SHP §5.1)", () => {
       "audio.transcribe.it.json-with-timestamps",
       "a.b",
       "custom.acme_1.ocr",
+      `a.${"b".repeat(126)}`,
     ];
     const bad = [
       "",
@@ -86,6 +90,14 @@ describe("capability ids (SHP §5.1)", () => {
     for (const id of bad) expect(isCapability(id), id).to.equal(false);
     for (const id of [...good, ...bad])
       expect(capabilitySchema.safeParse(id).success, id).to.equal(isCapability(id));
+  });
+});
+
+describe("custom capabilities", () => {
+  it("begin with custom. and follow the grammar of all capability ids", () => {
+    for (const id of ["custom.a", "custom.acme.ocr"]) expect(isCustomCapability(id), id).to.equal(true);
+    for (const id of ["custom", "custom.", "custom.A", "customs.a", "text.custom.", "text.custom.a"])
+      expect(isCustomCapability(id), id).to.equal(false);
   });
 });
 

@@ -24,6 +24,22 @@ describe("the price of a replacement", () => {
     );
   });
 
+  it("is a quarter higher, or the present price if that is more", () => {
+    const fees = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint) => ({
+      maxFeePerGas,
+      maxPriorityFeePerGas,
+    });
+    for (const [now, before, next] of [
+      [fees(100n, 1n), fees(100n, 1n), fees(126n, 2n)],
+      [fees(1_000n, 50n), fees(100n, 10n), fees(1_000n, 50n)],
+      [fees(1_000n, 5n), fees(100n, 10n), fees(1_000n, 13n)],
+      [fees(100n, 1n), fees(798n, 8n), fees(998n, 11n)],
+      [fees(100n, 1n), fees(800n, 8n), fees(800n, 8n)],
+      [fees(0n, 0n), fees(1n, 1n), fees(1n, 1n)],
+    ] as const)
+      expect(replacementFees(now, before)).to.deep.equal(next);
+  });
+
   it("stops rising while the chain's price does not change", () => {
     const now = { maxFeePerGas: 100n, maxPriorityFeePerGas: 1n };
     let price = now;

@@ -48,7 +48,7 @@ export function readBudgetToken(value: unknown): BudgetTerms {
   return {
     operator: recoverBodySigner(body, token.signature, "budget_token.signature"),
     agent: token.agent_id,
-    maxAtomic: parseUsdc(token.max_amount_usdc, "budget_token.max_amount_usdc"),
+    maxAtomic: parseUsdc(token.max_amount_usdc),
     from: token.issued_at,
     until: token.issued_at + token.max_duration_seconds,
   };

@@ -25,6 +25,7 @@ describe("the fees of platform escrows", () => {
       expect(formatUsdc(escrowFee(parseUsdc(amount))), amount).to.equal(formatUsdc(parseUsdc(fee)));
     }
     expect(escrowFee(0n)).to.equal(0n);
+    expect(escrowFee(5n, [])).to.equal(0n);
   });
 
   it("are in the published parameters", () => {
@@ -48,7 +49,10 @@ describe("the fees of platform escrows", () => {
     expect(isGood(["0", "5", "10"])).to.equal(true);
     expect(isGood([])).to.equal(false);
     expect(isGood(["1"])).to.equal(false);
+    expect(isGood(["0", "2", "10"])).to.equal(true);
     expect(isGood(["0", "10", "5"])).to.equal(false);
+    expect(isGood(["0", "5", "5"])).to.equal(false);
+    expect(isGood(["0", "0"])).to.equal(false);
     expect(
       feeScheduleSchema.safeParse([{ ...band, fromAtomic: "0", rateMillionths: 1_000_001 }]).success,
     ).to.equal(false);

@@ -151,6 +151,12 @@ describe("a budget token", () => {
       });
   });
 
+  it("names its wallet in lower case, also when the operator wrote it with a checksum", async () => {
+    const token = await signBudgetToken({ ...about, agent_id: account.address }, { account });
+    expect(token).to.deep.equal(await signBudgetToken(about, { account }));
+    expect(token.agent_id).to.equal(buyer);
+  });
+
   it("is refused with the name of the wrong field", async () => {
     const token = await signBudgetToken(about, { account });
     expect(refusal(() => readBudgetToken({ ...token, max_amount_usdc: "5.0000001" })).field).to.equal(
