@@ -1,9 +1,11 @@
+import { createHash, hash } from "node:crypto";
 import { expect } from "chai";
 import * as fc from "fast-check";
 import { base32 } from "tallystick-protocol/base32";
 import { fromBase64, toBase64 } from "tallystick-protocol/base64";
 import type { InvalidInputError } from "tallystick-protocol/errors";
 import { bytesEqual, fromHex, isHex, toBareHex, toHex } from "tallystick-protocol/hex";
+import { sha256By, sha256ByNoble } from "tallystick-protocol/sha256";
 
 const issueOf = (read: () => unknown): object | undefined => {
   try {
@@ -25,6 +27,9 @@ describe("bytes as text", () => {
       false,
       false,
     ]);
+    for (const none of ["", "x0xab", "0xabg", "0Xab", "0xab\n", ["0xab"], null])
+      expect(isHex(none), String(none)).to.equal(false);
+    expect([isHex("0x"), isHex("0x", 0), isHex("0xAbcD", 2)]).to.deep.equal([true, true, true]);
     expect(issueOf(() => fromHex("0xa"))).to.deep.equal({
       field: "hex",
       message: "must be 0x and an even number of hex digits",
@@ -88,5 +93,16 @@ describe("bytes as text", () => {
         ],
       },
     );
+  });
+});
+
+describe("SHA-256", () => {
+  it("has the same digest by a platform's function as in plain JavaScript, of bytes and of text", () => {
+    const byNode = sha256By(hash);
+    for (const data of ["", "a", "é🤝", "x".repeat(1_000), Uint8Array.of(), Uint8Array.of(0, 255)]) {
+      const digest = Uint8Array.from(createHash("sha256").update(data).digest());
+      expect(sha256ByNoble(data)).to.deep.equal(digest);
+      expect(byNode(data)).to.deep.equal(digest);
+    }
   });
 });

@@ -36,7 +36,7 @@ export function signerOfDigest(
   recover: RecoverPublicKey = recoverByNoble,
 ): Address | null {
   try {
-    return recoverSigner(messageHash(digest), signature, "signature", recover);
+    return recoverSigner(messageHash(digest), signature, undefined, recover);
   } catch {
     return null;
   }

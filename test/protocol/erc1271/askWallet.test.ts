@@ -1,0 +1,150 @@
+import { expect } from "chai";
+import type { Address } from "tallystick-protocol/address";
+import { askWallet, type CallReader } from "tallystick-protocol/erc1271/askWallet";
+import { contractVerdict } from "tallystick-protocol/erc1271/contractVerdict";
+import { MAX_SIGNATURE_BYTES, walletProbe } from "tallystick-protocol/erc1271/walletProbe";
+import type { TallystickError } from "tallystick-protocol/errors";
+import { recordSigningHash, signRecord } from "tallystick-protocol/records/record";
+import { recoverByNoble } from "tallystick-protocol/signatures/recoverPublicKey";
+import { BaseError, type Hex, keccak256, RpcRequestError } from "viem";
+
+const signer: Address = `0x${"c0".repeat(20)}`;
+const witness: Address = `0x${"aa".repeat(20)}`;
+const question = { signer, hash: `0x${"12".repeat(32)}`, signature: "0x1234" } as const;
+
+const word = (value: number): Hex => `0x${value.toString(16).padStart(64, "0")}`;
+type Call = Parameters<CallReader["call"]>[0];
+
+/** A chain that always gives this answer, and the calls that it got. */
+function answering(data: Hex | undefined): CallReader & { calls: Call[] } {
+  const calls: Call[] = [];
+  return {
+    calls,
+    call: async (call) => {
+      calls.push(call);
+      return { data };
+    },
+  };
+}
+
+const failing = (error: unknown): CallReader => ({ call: () => Promise.reject(error) });
+
+async function refusal(chain: CallReader): Promise<TallystickError> {
+  return askWallet(chain, question).then(
+    (answer) => expect.fail(`the question gave ${answer}`),
+    (error) => error,
+  );
+}
+
+const SENTENCE = "The chain could not be asked whether a signature is a contract wallet's: ";
+
+describe("the question to a contract wallet, in one call of the chain", () => {
+  it("has the answer that the probe gives", async () => {
+    for (const [value, answer] of [
+      [0, "no"],
+      [1, "yes"],
+      [2, "no_contract"],
+    ] as const)
+      expect(await askWallet(answering(word(value)), question), answer).to.equal(answer);
+  });
+
+  it("is always asked with the same gas, and with the witness if there is one", async () => {
+    const chain = answering(word(1));
+    await askWallet(chain, question);
+    await askWallet(chain, question, witness);
+    expect(chain.calls).to.deep.equal([
+      { data: walletProbe(question), gas: 6_000_000n },
+      { data: walletProbe(question, witness), gas: 6_000_000n },
+    ]);
+    expect(walletProbe(question))
+      .to.equal(walletProbe(question, signer))
+      .and.not.equal(walletProbe(question, witness));
+  });
+
+  it("is asked by the same program in every version, because nodes must get the same answers", () => {
+    // test/sdk/erc1271/askWallet.test.ts runs these programs on a chain.
+    expect([walletProbe(question), walletProbe(question, witness)].map((it) => keccak256(it))).to.deep.equal([
+      "0x97a6924901dbb4d64a1c2caf926cd5ecd1900240f276dfc4d9f3475bcc22f0c0",
+      "0x00a298b221c0f94d7ed03324b9f75e6fa47c6256c5fd807000743160471da939",
+    ]);
+  });
+
+  it("is asked about a signature of at most 40,000 bytes; a longer one is not valid", async () => {
+    const chain = answering(word(1));
+    const longest = { ...question, signature: `0x${"12".repeat(MAX_SIGNATURE_BYTES)}` } as const;
+    expect(await askWallet(chain, longest)).to.equal("yes");
+    expect(await askWallet(chain, { ...longest, signature: `${longest.signature}12` })).to.equal("no");
+    expect(chain.calls).to.have.length(1);
+  });
+
+  it("has no answer if the RPC gives none, and the error says why", async () => {
+    for (const [data, reason] of [
+      [word(3), "the RPC has no state of this block"],
+      [word(4), "the RPC gives an eth_call less than 6000000 gas"],
+      [word(5), "the RPC gave an impossible answer"],
+      ["0x", "the RPC gave an impossible answer"],
+      ["0x01", "the RPC gave an impossible answer"],
+      [undefined, "the RPC gave an impossible answer"],
+    ] as const) {
+      const error = await refusal(answering(data));
+      expect(error).to.include({
+        code: "chain_unavailable",
+        message: SENTENCE + reason,
+        hint: "Try again later. A signature by the agent's own key needs no chain.",
+      });
+    }
+  });
+
+  it("has no answer if the RPC fails, and the error shows neither its address nor other alphabets", async () => {
+    const said = (message: string) =>
+      new RpcRequestError({
+        body: {},
+        url: "https://rpc.example/secret",
+        error: { code: -32_000, message },
+      });
+    for (const [cause, reason] of [
+      [new Error("https://rpc.example/secret"), "the RPC cannot be reached"],
+      ["text", "the RPC cannot be reached"],
+      [said("too\nmany é"), "the RPC says: too?many ?"],
+      [new BaseError("outside", { cause: said("no state") }), "the RPC says: no state"],
+      [new BaseError("It took too long.", { cause: new Error("x") }), "It took too long."],
+    ] as const) {
+      const error = await refusal(failing(cause));
+      expect(error).to.include({ code: "chain_unavailable", message: SENTENCE + reason, cause });
+    }
+    const long = await refusal(failing(said("x".repeat(1_000))));
+    expect(long.message).to.have.length(SENTENCE.length + 200);
+  });
+});
+
+describe("a contract's verdict on a record", () => {
+  const privateKey = `0x${"11".repeat(32)}` as const;
+  const signed = () => signRecord({ type: "receipt", body: { a: 1 }, privateKey });
+
+  it("is not asked for if the signer's own key signed, and the given function recovers the key", async () => {
+    const chain = answering(word(0));
+    let asked = 0;
+    const recover: typeof recoverByNoble = (...parts) => {
+      asked++;
+      return recoverByNoble(...parts);
+    };
+    expect(await contractVerdict(chain, await signed())).to.equal(undefined);
+    expect(await contractVerdict(chain, await signed(), { recover })).to.equal(undefined);
+    expect(chain.calls).to.deep.equal([]);
+    expect(asked).to.equal(1);
+  });
+
+  it("is that of the contract, about the hash that a wallet signs; none if there is no contract", async () => {
+    const record = { ...(await signed()), signer };
+    for (const [value, verdict] of [
+      [0, false],
+      [1, true],
+      [2, undefined],
+    ] as const) {
+      const chain = answering(word(value));
+      expect(await contractVerdict(chain, record, { witness })).to.equal(verdict);
+      const asked = { signer, hash: recordSigningHash(record.body), signature: record.signature };
+      expect(chain.calls[0]?.data).to.equal(walletProbe(asked, witness));
+    }
+  });
+});
