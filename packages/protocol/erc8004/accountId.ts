@@ -13,9 +13,9 @@ export function formatAccountId({ chainId, address }: AccountId): string {
 
 /** Reads an {@link AccountId}. The address may have upper and lower case, and becomes lower case. */
 export const accountIdSchema = z.string().transform((text, context): AccountId => {
-  const [, chain, address] = PATTERN.exec(text) ?? [];
-  const chainId = Number(chain);
-  const read = addressSchema.safeParse(address?.toLowerCase());
+  const match = PATTERN.exec(text);
+  const chainId = Number(match?.[1]);
+  const read = addressSchema.safeParse(match?.[2]?.toLowerCase());
   if (read.success && Number.isSafeInteger(chainId)) return { chainId, address: read.data };
   context.addIssue({ code: "custom", message: "must be eip155:{chain id}:{address}" });
   return z.NEVER;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Address, addressSchema } from "../address.ts";
+import type { Address } from "../address.ts";
 
 /**
  * Two registries of ERC-8004 that belong together: the feedback in one is about the identities in the other.
@@ -37,11 +37,6 @@ export const PUBLISHED_IMPLEMENTATIONS: readonly Address[] = [
   "0x16e0fa7f7c56b9a767e34b192b51f921be31da34",
 ];
 
-const lowerAddress = z
-  .string()
-  .transform((text) => text.toLowerCase())
-  .pipe(addressSchema);
-
 const PAIR = /^(0x[0-9a-fA-F]{40})=(0x[0-9a-fA-F]{40})$/;
 
 /**
@@ -54,13 +49,10 @@ export const registriesSetting = z
     (text, context): Registries & Pick<PublishedRegistries, "firstBlock"> & { chainId: number | null } => {
       if (Object.hasOwn(PUBLISHED_REGISTRIES, text))
         return PUBLISHED_REGISTRIES[text as keyof typeof PUBLISHED_REGISTRIES];
-      const [, identity = "", reputation = ""] = PAIR.exec(text) ?? [];
-      if (identity !== "" && identity.toLowerCase() !== reputation.toLowerCase()) {
-        const addresses = {
-          identity: lowerAddress.parse(identity),
-          reputation: lowerAddress.parse(reputation),
-        };
-        return { ...addresses, chainId: null, firstBlock: null };
+      const pair = PAIR.exec(text)?.map((part) => part.toLowerCase() as Address);
+      if (pair !== undefined && pair[1] !== pair[2]) {
+        const [, identity, reputation] = pair as [Address, Address, Address];
+        return { identity, reputation, chainId: null, firstBlock: null };
       }
       const names = Object.keys(PUBLISHED_REGISTRIES).join(", ");
       context.addIssue({

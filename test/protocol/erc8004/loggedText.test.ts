@@ -27,6 +27,13 @@ describe("a stranger's text in the event log", () => {
     }
   });
 
+  it("is cut after 256 bytes if these bytes are no character", () => {
+    for (const letters of [0, 252, 253]) {
+      const raw = new Uint8Array(300).fill(0x80).fill(97, 0, letters);
+      expect(loggedText(raw)).to.deep.include({ text: "a".repeat(letters) + "\ufffd".repeat(256 - letters) });
+    }
+  });
+
   it("has U+FFFD for each control character and each byte that is not UTF-8, and the hash of the original bytes", () => {
     for (const raw of [bytesOf("a\u0000b"), bytesOf("a\nb"), bytesOf("a\u009bb"), Uint8Array.of(97, 255, 98)])
       expect(loggedText(raw)).to.deep.equal({ text: "a\ufffdb", bytes: raw.length, hash: hashOf(raw) });

@@ -36,9 +36,16 @@ describe("the registries of ERC-8004", () => {
       chainId: null,
       firstBlock: null,
     });
-    for (const text of ["", "ethereum", "toString", identity, `${identity}=`, `${identity}=${identity}`]) {
-      const { error } = registriesSetting.safeParse(text);
-      expect(error?.issues[0]?.message, text).to.contain("base-sepolia, or IDENTITY=REPUTATION");
+    const same = `${identity}=${identity.toLowerCase()}`;
+    const pair = `${identity}=${reputation}`;
+    for (const text of ["", "ethereum", "toString", identity, `${identity}=`, same, `x${pair}`, `${pair}0`]) {
+      expect(registriesSetting.safeParse(text).error?.issues, text).to.deep.equal([
+        {
+          code: "custom",
+          path: [],
+          message: "must be one of base, base-sepolia, or IDENTITY=REPUTATION with two addresses",
+        },
+      ]);
     }
   });
 });

@@ -1,6 +1,12 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { addressProblem, isPublicAddress } from "tallystick-protocol/net/publicAddress";
+import {
+  addressProblem,
+  hostOf,
+  isAddressLiteral,
+  isPublicAddress,
+  isPublicHost,
+} from "tallystick-protocol/net/publicAddress";
 
 /** Hosts that a stranger may write into a URL, and that are not public. */
 const PRIVATE_HOSTS = [
@@ -94,6 +100,9 @@ describe("the policy for addresses that strangers give", () => {
     ["https://agent.example:22/", "must use port 443, or one from 1024 on"],
     ["https://agent.example:25/", "must use port 443, or one from 1024 on"],
     ["https://agent.example:0/", "must use port 443, or one from 1024 on"],
+    ["https://agent.example:1023/", "must use port 443, or one from 1024 on"],
+    ["https://10.0.0.1/", "must not be a loopback, private or link-local address"],
+    ["https://db.internal/", "must not be a loopback, private or link-local address"],
     ["no address", "must be an absolute address"],
     ["", "must be an absolute address"],
   ];
@@ -106,6 +115,9 @@ describe("the policy for addresses that strangers give", () => {
     "https://agent.example./v1",
     "https://agent.example:443/",
     "https://agent.example:8443/",
+    "https://agent.example:1024/",
+    "https://notlocal.example/",
+    "https://local.example/",
     "https://8.8.8.8/",
     "https://[2606:4700::1111]/",
     "https://bücher.example/",
@@ -131,6 +143,24 @@ describe("the policy for addresses that strangers give", () => {
       }),
       { numRuns: 200, seed: 20261122 },
     );
+  });
+
+  it("looks up a host in lower case, without brackets and without its final dot", () => {
+    for (const [url, host] of [
+      ["https://Agent.Example./v1", "agent.example"],
+      ["https://[2606:4700::ABCD]:8443/", "2606:4700::abcd"],
+      ["https://8.8.8.8/", "8.8.8.8"],
+      ["other://Agent.Example/", "agent.example"],
+    ] as const)
+      expect(hostOf(new URL(url)), url).to.equal(host);
+    expect(["8.8.8.8", "::1", "agent.example"].map(isAddressLiteral)).to.deep.equal([true, true, false]);
+    expect(["agent.example", "8.8.8.8", "::1", "db", "x.local"].map(isPublicHost)).to.deep.equal([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 
   it("refuses text that is not an IP address", () => {
