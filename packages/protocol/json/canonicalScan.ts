@@ -13,7 +13,10 @@ const BACKSLASH = 0x5c;
 const LETTER_E = 0x65;
 const SPACE = 0x20;
 
-/** Returned when Python would print the value differently, or when that is not certain. */
+/**
+ * Returned when Python would print the value differently, or when that is not certain. No byte has this offset, so a
+ * scan that continues there is unsure too.
+ */
 const UNSURE = -1;
 
 /** 1 for the bytes that a string contains unescaped: printable ASCII except the quote and the backslash. */
@@ -83,7 +86,6 @@ function scanObject(bytes: Uint8Array, start: number, depth: number): number {
     if (before !== -1 && !isKeyBelow(bytes, before, key)) return UNSURE;
     before = key;
     at = scanCanonical(bytes, at + 3, depth);
-    if (at === UNSURE) return UNSURE;
     const c = bytes[at];
     if (c === 0x7d) return at + 1;
     if (c !== COMMA || bytes[at + 1] !== SPACE) return UNSURE;
@@ -108,7 +110,6 @@ function scanArray(bytes: Uint8Array, start: number, depth: number): number {
   if (bytes[at] === 0x5d) return at + 1;
   for (;;) {
     at = scanCanonical(bytes, at, depth);
-    if (at === UNSURE) return UNSURE;
     const c = bytes[at];
     if (c === 0x5d) return at + 1;
     if (c !== COMMA || bytes[at + 1] !== SPACE) return UNSURE;

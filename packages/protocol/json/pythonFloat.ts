@@ -21,6 +21,6 @@ export function pythonFloat(value: number): string {
   }
   if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
   if (!Number.isFinite(value)) throw new JsonValueError(`${value} has no JSON form`);
-  const [digits = "", exponent = ""] = value.toExponential().split("e");
-  return `${digits}e${exponent.charAt(0)}${exponent.slice(1).padStart(2, "0")}`;
+  const oneDigit = /[+-]\d$/;
+  return value.toExponential().replace(oneDigit, (end) => `${end.charAt(0)}0${end.charAt(1)}`);
 }

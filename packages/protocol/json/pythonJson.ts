@@ -43,7 +43,7 @@ class Reader {
   private readonly refusesDuplicates: boolean;
   private at = 0;
 
-  constructor(text: string, { maxDepth = MAX_JSON_DEPTH, duplicateKeys = "last" }: ParseOptions) {
+  constructor(text: string, { maxDepth = MAX_JSON_DEPTH, duplicateKeys }: ParseOptions) {
     this.text = text;
     this.maxDepth = maxDepth;
     this.refusesDuplicates = duplicateKeys === "refuse";
@@ -170,7 +170,7 @@ class Reader {
       const c = text.charCodeAt(at);
       if (c === QUOTE) {
         this.at = at + 1;
-        return out === "" ? text.slice(start, at) : out + text.slice(start, at);
+        return out + text.slice(start, at);
       }
       if (c === BACKSLASH) {
         out += text.slice(start, at);
@@ -301,7 +301,7 @@ function compareCodePoints(a: string, b: string): number {
 /** Whether the unit at `i` is the second half of an astral character. */
 function endsPair(text: string, i: number): boolean {
   const unit = text.charCodeAt(i);
-  const before = i > 0 ? text.charCodeAt(i - 1) : 0;
+  const before = text.charCodeAt(i - 1);
   return unit >= 0xdc00 && unit <= 0xdfff && before >= 0xd800 && before <= 0xdbff;
 }
 
@@ -351,7 +351,6 @@ function write(value: PyJson, sortKeys: boolean): string {
   }
   if (value === null) return "null";
   if (Array.isArray(value)) {
-    if (value.length === 0) return "[]";
     let out = "[";
     for (let i = 0; i < value.length; i++) {
       if (i > 0) out += ", ";
@@ -360,7 +359,6 @@ function write(value: PyJson, sortKeys: boolean): string {
     return `${out}]`;
   }
   const keys = sortKeys ? sortedKeys(value) : Object.keys(value);
-  if (keys.length === 0) return "{}";
   let out = "{";
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i] as string;

@@ -116,13 +116,19 @@ describe("scanning canonical JSON", () => {
     '"\\/"',
     '"\\u007f"',
     '"\\u0009"',
+    ...['"\\u0020"', '"\\u001f"', '"\\u000b"', '"\\u007e"', '"\\u0080"'],
+    ...['"\\u00a/"', '"\\u00a:"', '"\\u00a`"', '"\\u00ag"', '"\\u00a9"', '"\\u00a0"', '"\\u00af"'],
+    ...['{"a": 1, "a ": 2}', '{"a": 1, "a!": 2}', '{"a ": 1, "a": 2}', '{"": 1, " ": 2}', '{"!": 1, "": 2}'],
+    ...['{"a": 1, "b": }', '{"a": 1 "b": 2}', '{"a": 1,"b": 2}', '{"a": 1, }', "[1 2]", "[1, 2", '{"a": 1'],
+    ...["0", "-1", "-10", "10", "-01", "1e", "1e+", "1e+016", "1e-07", "1.5e-07", "1e-7", "--1", "0.0001"],
+    ...["1".repeat(4_300), "1".repeat(4_301), "true", "false", "trux", "fals", "falsy", "null"],
     "[1,2]",
     "[1, ]",
     "nul",
     "",
     '"',
   ]) {
-    it(`agrees with the slow reader on ${JSON.stringify(text)}`, () => {
+    it(`agrees with the slow reader on ${JSON.stringify(text.slice(0, 40))}`, () => {
       expect(scanCanonical(text, 0) === text.length && text !== "").to.equal(isCanonical(text));
     });
   }

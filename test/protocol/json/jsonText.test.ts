@@ -32,6 +32,7 @@ describe("the JSON of a value that a caller gave", () => {
   });
 
   it("may have null, and texts with that word", () => {
+    expect(jsonText(undefined)).to.equal(undefined);
     expect(jsonText({ a: null, b: ["null"] })).to.equal('{"a":null,"b":["null"]}');
   });
 });

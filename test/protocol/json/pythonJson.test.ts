@@ -191,6 +191,52 @@ describe("Python's JSON", () => {
       });
   });
 
+  it("accepts the four kinds of white space between all signs, and no other kind", () => {
+    const spaced = (space: string) => ["", "{", '"a"', ":", "[", "1", ",", "true", "]", "}", ""].join(space);
+    for (const space of [" ", "\n", "\r", "\t", " \r\n\t"])
+      expect(parsePythonJson(spaced(space)), JSON.stringify(space)).to.deep.equal({ a: [1n, true] });
+    for (const other of ["\f", "\v", "\u00a0", "\ufeff", "\u0085", "\b", "!"])
+      expect(() => parsePythonJson(spaced(other)), JSON.stringify(other)).to.throw(JsonSyntaxError);
+  });
+
+  it("reads every escape", () => {
+    expect(parsePythonJson('"\\"\\\\\\/\\b\\f\\n\\r\\t\\u0000x"')).to.equal('"\\/\b\f\n\r\t\u0000x');
+  });
+
+  it("sorts keys by code points at every level, with lone surrogates between the others", () => {
+    const unit = fc.constantFrom(0x20, 0x61, 0xd7ff, 0xd800, 0xdbff, 0xdc00, 0xdfff, 0xe000, 0xffff);
+    const key = fc.array(unit, { maxLength: 3 }).map((units) => String.fromCharCode(...units));
+    const pointsOf = (text: string) => [...text].map((char) => char.codePointAt(0) as number);
+    const compare = (a: string, b: string): number => {
+      const [left, right] = [pointsOf(a), pointsOf(b)];
+      const at = left.findIndex((point, n) => point !== right[n]);
+      return at === -1 ? left.length - right.length : (left[at] as number) - (right[at] ?? -1);
+    };
+    fc.assert(
+      fc.property(fc.uniqueArray(key, { maxLength: 6 }), (keys) => {
+        const object = Object.fromEntries(keys.map((name) => [name, null]));
+        const printed = parsePythonJson(dumpsPythonJson({ inside: object })) as {
+          inside: { [key: string]: PyJson };
+        };
+        expect(Object.keys(printed.inside)).to.deep.equal(keys.toSorted(compare));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("accepts objects nested up to the limit", () => {
+    const nested = (depth: number) => `${'{"a":'.repeat(depth - 1)}{}${"}".repeat(depth - 1)}`;
+    expect(dumpsPythonJson(parsePythonJson(nested(128))).replaceAll(" ", "")).to.equal(nested(128));
+    expect(() => parsePythonJson(nested(129))).to.throw(
+      JsonSyntaxError,
+      "nesting deeper than 128 at offset 640",
+    );
+  });
+
+  it("prints empty lists and objects without spaces", () => {
+    expect(dumpsPythonJson([[], {}, [[]], { a: {} }])).to.equal('[[], {}, [[]], {"a": {}}]');
+  });
+
   it("accepts an option that lowers the limit of nesting", () => {
     expect(() => parsePythonJson("[[1]]", { maxDepth: 2 })).not.to.throw();
     expect(() => parsePythonJson("[[[1]]]", { maxDepth: 2 })).to.throw(
@@ -199,10 +245,37 @@ describe("Python's JSON", () => {
     );
   });
 
+  it("prints floats as repr does, where the form with an exponent begins and ends", () => {
+    for (const [value, text] of [
+      [0, "0.0"],
+      [-0, "-0.0"],
+      [0.0001, "0.0001"],
+      [-0.0001, "-0.0001"],
+      [0.00009999999999999999, "9.999999999999999e-05"],
+      [0.00001, "1e-05"],
+      [-1.5e-7, "-1.5e-07"],
+      [1e-10, "1e-10"],
+      [1e-100, "1e-100"],
+      [5e-324, "5e-324"],
+      [1e15, "1000000000000000.0"],
+      [9999999999999998, "9999999999999998.0"],
+      [1e16, "1e+16"],
+      [-1.25e16, "-1.25e+16"],
+      [1e100, "1e+100"],
+      [0.5, "0.5"],
+      [100, "100.0"],
+    ] as const)
+      expect(dumpsPythonJson(value), text).to.equal(text);
+  });
+
   it("refuses to print values that JSON cannot express", () => {
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, undefined, () => 1]) {
       expect(() => dumpsPythonJson([value as PyJson])).to.throw(JsonValueError);
     }
+    expect(() => dumpsPythonJson(Number.NaN))
+      .to.throw("NaN has no JSON form")
+      .with.property("code", "not_json");
+    expect(() => dumpsPythonJson(undefined as never)).to.throw("undefined has no JSON form");
   });
 
   if (hasPython) {

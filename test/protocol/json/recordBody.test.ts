@@ -4,6 +4,7 @@ import * as fc from "fast-check";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import { dumpsPythonJson, type PyJson, parsePythonJson } from "tallystick-protocol/json/pythonJson";
 import {
+  bodyWithout,
   canonicalBody,
   type RecordBody,
   recordBodyFromPyJson,
@@ -32,40 +33,49 @@ describe("record bodies", () => {
     expect(canonicalBody({ a: -0 })).to.equal('{"a":0}');
   });
 
-  const refusals: [string, string, string][] = [
-    ["a float", '{"a": {"b": [1, 1.5]}}', "body.a.b.1"],
-    ["a whole float", '{"a": 1.0}', "body.a"],
-    ["an exponent", '{"a": 1e3}', "body.a"],
-    ["an integer beyond 2^53 - 1", '{"a": 9007199254740992}', "body.a"],
-    ["an integer below -(2^53 - 1)", '{"a": -9007199254740992}', "body.a"],
-    ["a lone surrogate", '{"a": "\\ud800"}', "body.a"],
-    ["a lone surrogate in a key", '{"\\udc00": 1}', "body.\udc00"],
-    ["the NUL character", '{"a": "x\\u0000"}', "body.a"],
-    ["an array in place of the object", "[]", "body"],
-    ["null in place of the object", "null", "body"],
-    ["text in place of the object", '"a"', "body"],
+  const float = "must not be a float; use an integer or a decimal string";
+  const range = "must be an integer within ±(2^53 - 1); write a larger integer as a string";
+  const lone = "has a surrogate without its partner, which is not a character";
+  const none = "must be an object";
+  const refusals: [string, string, string, string][] = [
+    ["a float", '{"a": {"b": [1, 1.5]}}', "body.a.b.1", float],
+    ["a whole float", '{"a": 1.0}', "body.a", float],
+    ["an exponent", '{"a": 1e3}', "body.a", float],
+    ["an integer beyond 2^53 - 1", '{"a": 9007199254740992}', "body.a", range],
+    ["an integer below -(2^53 - 1)", '{"a": -9007199254740992}', "body.a", range],
+    ["a lone surrogate", '{"a": "\\ud800"}', "body.a", lone],
+    ["a lone surrogate in a key", '{"\\udc00": 1}', "body.\udc00", lone],
+    ["the NUL character", '{"a": "x\\u0000"}', "body.a", "has the NUL character, which cannot be stored"],
+    ["an array in place of the object", "[]", "body", none],
+    ["null in place of the object", "null", "body", none],
+    ["text in place of the object", '"a"', "body", none],
   ];
-  for (const [what, text, field] of refusals) {
+  for (const [what, text, field, message] of refusals) {
     it(`are refused with ${what}, and the error names the field`, () => {
       const error = thrownBy(() => recordBodyFromPyJson(parsePythonJson(text), "body"));
       expect(error).to.be.instanceOf(InvalidInputError);
-      expect((error as InvalidInputError).issues.map((issue) => issue.field)).to.deep.equal([field]);
+      expect((error as InvalidInputError).issues).to.deep.equal([{ field, message }]);
     });
   }
 
   it("cannot be signed with values that JSON or other languages would print differently", () => {
-    const bodies: unknown[] = [
-      { a: 0.5 },
-      { a: undefined },
-      { a: 1n },
-      { a: "\ud800" },
-      { a: "\u0000" },
-      { a: Number.NaN },
-      { a: 2 ** 53 },
-    ];
-    for (const body of bodies) {
-      expect(() => canonicalBody(body as RecordBody)).to.throw(InvalidInputError, /^a: /);
+    const number = "must be a safe integer; floats cannot be signed";
+    for (const [value, message] of [
+      [0.5, number],
+      [Number.NaN, number],
+      [2 ** 53, number],
+      [undefined, "must be JSON, not undefined"],
+      [1n, "must be JSON, not bigint"],
+      ["\ud800", lone],
+      ["\u0000", "has the NUL character, which cannot be stored"],
+    ] as const) {
+      const body = { a: [{ b: value }] } as unknown as RecordBody;
+      expect(() => canonicalBody(body))
+        .to.throw(InvalidInputError)
+        .with.property("issues")
+        .that.deep.equals([{ field: "a.0.b", message }]);
     }
+    expect(canonicalBody({ a: Number.MAX_SAFE_INTEGER })).to.equal('{"a":9007199254740991}');
   });
 
   it("may have a key named __proto__", () => {
@@ -73,6 +83,19 @@ describe("record bodies", () => {
     const body = recordBodyFromPyJson(parsePythonJson(text) as PyJson);
     expect(canonicalBody(body)).to.equal(text);
     expect(dumpsPythonJson(recordBodyToPyJson(body))).to.equal('{"__proto__": {"a": 1}}');
+    for (const object of [body, recordBodyToPyJson(body)])
+      expect(Object.getOwnPropertyDescriptor(object, "__proto__")).to.include({
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      });
+  });
+
+  it("lose one key in a copy, and only there", () => {
+    const body = { a: 1, signature: "0x00", b: { signature: "0x01" } };
+    expect(bodyWithout(body, "signature")).to.deep.equal({ a: 1, b: { signature: "0x01" } });
+    expect(body.signature).to.equal("0x00");
+    expect(bodyWithout(body, "missing")).to.deep.equal(body);
   });
 });
 
