@@ -70,7 +70,7 @@ export const rooms: Room[] = [
   derive("relevant", ["relevant/*.ts"], ["relevant/*"]),
   derive("rows", ["*.ts", `!${HIRES}`, `!${AGENTS}`], ["*"]),
 
-  protocol("ledger", ["ledger/*.ts"], ["ledger/*", "escrow/typedData"]),
+  protocol("ledger", ["ledger/*.ts"], ["ledger/*", "signatures/typedDataHash", "escrow/typedData"]),
   protocol("merkle", ["merkle/*.ts"], ["merkle/*", "ledger/verifyLedger"]),
   protocol("note", ["note/*.ts"], ["note/*", "proof/proofBundle"]),
   protocol("proof", ["proof/*.ts"], ["proof/*", "verifiers/verifiers"]),
@@ -82,13 +82,19 @@ export const rooms: Room[] = [
   protocol(
     "records",
     ["{records,audits,consensus,clarification,notices}/*.ts"],
-    ["{records,consensus,clarification}/*", "verifiers/verifiers"],
+    ["{records,audits,consensus,clarification,notices}/*", "signatures/remembered", "verifiers/verifiers"],
   ),
   protocol("json", ["json/*.ts"], ["json/*", "ledger/*", "encodings"]),
   protocol(
     "signatures",
     ["{signatures,erc1271}/*.ts", "*.ts", "!{amount,replacementFees,escrow}.ts"],
-    ["signatures/*", "{encodings,errors,keysOfOthers}", "escrow/typedData", "verifiers/verifiers"],
+    [
+      "{signatures,erc1271}/*",
+      "{amount,encodings,errors,keysOfOthers,problem,releaseAddress}",
+      "escrow/typedData",
+      "hire/hireRequest",
+      "verifiers/verifiers",
+    ],
   ),
   protocol(
     "reports",
