@@ -46,7 +46,11 @@ export function checkResponseFile(
       (of) => proofs.find(([it]) => it === of)?.[1],
     );
     if (receipt !== undefined)
-      findings.push(finding("clientAddress", true, `${client} bought the hire that was judged`, ""));
+      findings.push({
+        field: "clientAddress",
+        holds: true,
+        detail: `${client} bought the hire that was judged`,
+      });
     if (verdict === undefined) return { findings, proofs };
     if (receipt !== undefined) {
       const isOne =
@@ -81,7 +85,7 @@ function checkProof(
   try {
     const proof = verifyProofBundle(bundle, { keys, writer, leaveWriterToChain: true });
     const place = `entry ${proof.index} of ${proof.checkpoint.origin}, ${proof.checkpoint.size} entries`;
-    findings.push(finding(field, true, place, ""));
+    findings.push({ field, holds: true, detail: place });
     const record = recordFromPayload(readProvenEntry(bundle.entry).payload);
     findings.push(signatureFinding(`${field}.entry`, record));
     checkBinding(record, bundle.ledger?.id ?? "local");

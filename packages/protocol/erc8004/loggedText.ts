@@ -36,7 +36,7 @@ export function loggedBytes(raw: Uint8Array): LoggedBytes {
  * most three more.
  */
 function endOfText(raw: Uint8Array): number {
-  if (raw.length <= MAX_TEXT_BYTES) return raw.length;
+  // Behind the end of a shorter text, no byte continues a character.
   for (let end = MAX_TEXT_BYTES; end > MAX_TEXT_BYTES - 4; end--) {
     if (((raw[end] ?? 0) & 0xc0) !== 0x80) return end;
   }

@@ -300,6 +300,10 @@ describe("the clauses of an action's rules", () => {
     const { cwd: _, ...rule } = allowTool({ args: [] });
     const unread = { version: 1, rules: [rule] } as unknown as ActionRules;
     expect(judgeAction(unread, readAction(terminal([])))).to.include({ proceed: false, rule: null });
+    // A rule without arguments allows only a call without arguments.
+    const bare = { version: 1, rules: [allowTool({})] } as unknown as ActionRules;
+    const proceeds = (args: string[]) => judgeAction(bare, readAction(terminal(args))).proceed;
+    expect([proceeds([]), proceeds(["x"])]).to.deep.equal([true, false]);
   });
 
   it("give the rule's own reason, or a general reason", () => {
