@@ -175,6 +175,9 @@ describe("a pie chart", () => {
     expect(said([], [0, 0])).to.equal(undefined);
     expect(said([], Array(25).fill(1)), "too many to be compared").to.equal(undefined);
     expect(said([], Array(24).fill(1))).to.equal(none);
+    // A slice of less than a fiftieth is not one of those that are compared.
+    expect(said([], [...Array(24).fill(1), 0.1])).to.equal(none);
+    expect(said([], Array(50).fill(1)), "a fiftieth each").to.equal(undefined);
   });
 
   it("has a disc: large enough, about as high as wide, with empty corners", () => {

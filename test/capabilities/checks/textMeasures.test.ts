@@ -76,7 +76,9 @@ describe("measures of texts", () => {
       "me@b.example",
     ]);
     expect(linksIn("詳細は https://a.example/x。次へ")).to.deep.equal(["https://a.example/x"]);
-    expect(linksIn("https:// a@ @b.example a@b c@d.e")).to.deep.equal(["c@d.e"]);
+    expect(linksIn("https:// http: http:// a@ @b.example a@b c@d.e")).to.deep.equal(["c@d.e"]);
+    const inner = "https://a.example/?to=http://";
+    expect(linksIn(`${inner} x`)).to.deep.equal([inner]);
   });
 
   it("recognise the end of a sentence", () => {
