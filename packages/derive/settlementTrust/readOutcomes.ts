@@ -25,8 +25,7 @@ export function readOutcomes(context: ApplyContext, event: RecordEvent): Reading
 }
 
 function outcomesTold(context: ApplyContext, { hour, agents }: Outcomes): void {
-  for (const agent of Object.keys(agents).sort())
-    outcomeTold(context, agent, hour, agents[agent as keyof typeof agents] as Outcome);
+  for (const [agent, told] of Object.entries(agents)) outcomeTold(context, agent, hour, told);
 }
 
 function outcomeTold(context: ApplyContext, id: string, hour: number, told: Outcome): void {

@@ -67,7 +67,9 @@ describe("the 5th percentile of a Beta distribution", () => {
       [1, 1],
       [1.5, 2],
       [Number.NaN, 2],
+      [1, 2.5],
+      [1, Number.NaN],
     ] as const)
-      expect(() => betaQuantile(alpha, beta)).to.throw(RangeError);
+      expect(() => betaQuantile(alpha, beta)).to.throw(RangeError, `Beta(${alpha}, ${beta})`);
   });
 });

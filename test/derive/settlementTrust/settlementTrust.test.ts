@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { settlementFigures } from "tallystick-derive/settlementTrust/settlementFigures";
 import { betaOf, penaltyOf, settlementLevels, trustOf } from "tallystick-derive/settlementTrust/trustOf";
 import type { Row } from "tallystick-derive/tables";
 import type { Address } from "tallystick-protocol/address";
@@ -129,6 +130,42 @@ describe("settlement's trust in an agent", () => {
     };
     const levels = [4, 5, 19, 20, 99, 100].map((settled) => trustOf({ ...evidence, settled }).level);
     expect(levels).to.deep.equal([0, 1, 1, 2, 2, 3]);
+  });
+
+  it("needs a trust for each level that may be exactly the limit", () => {
+    // So much divergence leaves exactly the limit of the level.
+    for (const [settled, divergence, level] of [
+      [8, 5_836_698, 1],
+      [23, 3_879_289, 2],
+      [100, 34_336_404, 3],
+    ] as const) {
+      const evidence = {
+        settled,
+        rejected: 0,
+        settledComplexity: settled * 1_000,
+        rejectedComplexity: 0,
+        compared: 1_000,
+      };
+      expect(trustOf({ ...evidence, divergence }).level, `${settled}`).to.equal(level);
+      expect(trustOf({ ...evidence, divergence: divergence + 1 }).level, `${settled}`).to.equal(level - 1);
+    }
+  });
+
+  it("is published in shares and whole tasks, with the name of its level", async () => {
+    const log = newLog();
+    tell(log, { [AGENT]: outcome(23, 1, { c: { ok: 22_500, fail: 250 } }) });
+    const plain = (await rowOf(log)) as Row<"settlementTrust">;
+    expect(settlementFigures(plain)).to.deep.equal({
+      ...{ trust: plain.trust / 1e9, level: "provisional", percentile: plain.percentile / 1e9 },
+      ...{ mean_divergence: null, settled: 23, rejected: 1, settled_complexity: 22.5 },
+      ...{ rejected_complexity: 0.25, compared: 0, last_hour: FIRST },
+    });
+    const figures = settlementFigures({
+      ...plain,
+      ...{ trust: 790_545_956, percentile: 823_879_289, level: 3, compared: 3, divergence: 100_000 },
+    });
+    expect(figures).to.include({ trust: 0.790545956, percentile: 0.823879289, level: "senior" });
+    expect(figures).to.include({ mean_divergence: 0.033333333, compared: 3 });
   });
 
   it("rounds against the agent: settled work down to whole tasks, rejected work up", () => {
