@@ -1,5 +1,6 @@
 import { agentRow, changeAgent, updateAgent } from "./agentRow.ts";
 import type { ApplyContext } from "./applyContext.ts";
+import { existingRow } from "./existingRow.ts";
 import { append, itemsOf } from "./lists.ts";
 import { forEachRow } from "./loadedRows.ts";
 import type { Row } from "./tables.ts";
@@ -148,9 +149,7 @@ function changePurchases(
 function purchasesOf(context: ApplyContext, address: string): ({ seller: string } & Row<"purchases">)[] {
   const purchases: ({ seller: string } & Row<"purchases">)[] = [];
   forEachRow(itemsOf(context.store, boughtFrom(address)), (seller) => {
-    const row = context.store.get("purchases", `${address}/${seller}`);
-    if (row === null) throw new Error(`${address} lacks what it bought from ${seller}.`);
-    purchases.push({ seller, ...row });
+    purchases.push({ seller, ...existingRow(context.store, "purchases", `${address}/${seller}`) });
   });
   return purchases;
 }

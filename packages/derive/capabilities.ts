@@ -1,5 +1,6 @@
 import { agentRow, updateAgent } from "./agentRow.ts";
 import type { ApplyContext } from "./applyContext.ts";
+import { existingRow } from "./existingRow.ts";
 import { addNumber, removeNumber } from "./orderedSet.ts";
 import { formatRational } from "./rational.ts";
 import { medianOf } from "./statistics.ts";
@@ -33,10 +34,8 @@ export function changeCapability(
 
 /** The capability of an agent at a place below the number of its capabilities. */
 export function capabilityAt(context: ApplyContext, agent: string, place: number): Row<"capability"> {
-  const name = context.store.get("capabilityPlace", placeId(agent, place))?.capability;
-  const row = name === undefined ? null : context.store.get("capability", `${agent}/${name}`);
-  if (row === null) throw new Error(`The agent ${agent} has no capability at ${place}.`);
-  return row;
+  const { capability } = existingRow(context.store, "capabilityPlace", placeId(agent, place));
+  return existingRow(context.store, "capability", `${agent}/${capability}`);
 }
 
 function takePlace(context: ApplyContext, agent: string, capability: string): number {

@@ -5,6 +5,7 @@ import { agentRow, findAgent, updateAgent } from "./agentRow.ts";
 import type { ApplyContext } from "./applyContext.ts";
 import { clearElevations, elevateWith } from "./audits/elevations.ts";
 import { joinBuyerGroups, splitBuyerGroups } from "./buyerGroups.ts";
+import { existingRow } from "./existingRow.ts";
 import { append, itemsOf } from "./lists.ts";
 import { forEachRow } from "./loadedRows.ts";
 import { STATE_ID } from "./stateId.ts";
@@ -50,12 +51,13 @@ export type Trip = { members: string[]; signal: ClusterSignal; funder: string | 
  */
 export function joinCluster(context: ApplyContext, trip: Trip): void {
   const members = [...new Set(trip.members)];
-  const ordinal = context.store.get("state", STATE_ID)?.trips ?? 0;
+  const ordinal = existingRow(context.store, "state", STATE_ID).trips;
   context.store.update("state", STATE_ID, { trips: ordinal + 1 });
   const name = () => clusterId(context, members, kindOf(trip.signal));
   if (trip.funder !== null) keepTrip(context, ordinal, name(), { ...trip, members, funder: trip.funder });
   unite(context, members, trip.signal, { id: name, ordinal });
-  forEachRow(members.slice(1), (member) => joinBuyerGroups(context, members[0] ?? member, member));
+  const first = members[0] as string;
+  forEachRow(members, (member) => joinBuyerGroups(context, first, member));
 }
 
 /** The id of the cluster that a group would start, and its place in the order of groups. */
@@ -253,9 +255,7 @@ function clusterIdsOf(context: ApplyContext, address: string): string[] {
 }
 
 function tripRow(context: ApplyContext, id: string): Row<"trip"> {
-  const trip = context.store.get("trip", id);
-  if (trip === null) throw new Error(`There is no tripped signal ${id}.`);
-  return trip;
+  return existingRow(context.store, "trip", id);
 }
 
 /** The list of all signals that a funder's money tripped. */
@@ -288,9 +288,7 @@ function findRoot(context: ApplyContext, id: string): Row<"cluster"> {
 }
 
 function clusterRow(context: ApplyContext, id: string): Row<"cluster"> {
-  const cluster = context.store.get("cluster", id);
-  if (cluster === null) throw new Error(`There is no cluster ${id}.`);
-  return cluster;
+  return existingRow(context.store, "cluster", id);
 }
 
 function addSignal(context: ApplyContext, address: string, signal: ClusterSignal): void {

@@ -4,6 +4,7 @@ import type { ApplyContext } from "./applyContext.ts";
 import { addPurchase, removePurchase } from "./buyerGroups.ts";
 import { changeCapability } from "./capabilities.ts";
 import { sharedClusterSize } from "./clusters.ts";
+import { existingRow } from "./existingRow.ts";
 import type { Paid } from "./families/arrivals.ts";
 import { changeBuyerFamily, stakeOf } from "./families/buyerFamilies.ts";
 import { leaveUnanswered, leaveUnreceipted } from "./families/coverage.ts";
@@ -294,7 +295,5 @@ function weightOf(hire: Row<"hire">): Rational {
 }
 
 function hireRow(context: ApplyContext, id: string): Row<"hire"> {
-  const hire = context.store.get("hire", id);
-  if (hire === null) throw new Error(`There is no hire ${id}.`);
-  return hire;
+  return existingRow(context.store, "hire", id);
 }

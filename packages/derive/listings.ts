@@ -5,6 +5,7 @@ import { agentRow, changeAgent, updateAgent } from "./agentRow.ts";
 import { ensureAgent } from "./agents.ts";
 import type { ApplyContext } from "./applyContext.ts";
 import { noteConsent } from "./audits/consents.ts";
+import { existingRow } from "./existingRow.ts";
 import { noteDeclaration } from "./families/inflows.ts";
 import { updateFingerprint } from "./fingerprint/membership.ts";
 import { append, itemsOf } from "./lists.ts";
@@ -86,8 +87,8 @@ function changeSearchRank(
 function liveListingsOf(context: ApplyContext, agent: string): Row<"listing">[] {
   const live: Row<"listing">[] = [];
   forEachRow(itemsOf(context.store, listingsOf(agent)), (id) => {
-    const listing = context.store.get("listing", id);
-    if (listing?.live) live.push(listing);
+    const listing = existingRow(context.store, "listing", id);
+    if (listing.live) live.push(listing);
   });
   return live;
 }

@@ -17,23 +17,22 @@ export function changeOffers(
   live: readonly Offered[],
 ): void {
   const { id, capability } = listing;
-  const wasLive = before?.live ?? false;
+  const wasLive = before?.live === true;
   if (!wasLive && !listing.live) return;
   const prices = `offers/${capability}`;
-  if (wasLive) removeNumber(store, prices, before?.price ?? 0n);
+  if (before?.live) removeNumber(store, prices, before.price);
   if (listing.live) addNumber(store, prices, listing.price);
 
   const row = store.get("offer", capability);
   const by = Number(listing.live) - Number(wasLive);
   const hasOthers = live.some((it) => it.capability === capability && it.id !== id);
   const listings = (row?.listings ?? 0) + by;
-  const change = {
+  store.put("offer", {
+    id: capability,
     listings,
     sellers: (row?.sellers ?? 0) + (hasOthers ? 0 : by),
     ...pricesOf(store, prices, listings),
-  };
-  if (row === null) store.insert("offer", { id: capability, ...change });
-  else store.update("offer", capability, change);
+  });
 }
 
 /** The lowest price, and the median, rounded half up. */
@@ -44,10 +43,7 @@ function pricesOf(
 ): Pick<Row<"offer">, "lowestPrice" | "medianPrice"> {
   if (size === 0) return { lowestPrice: null, medianPrice: null };
   const upper = Math.floor(size / 2);
-  const [lowest = 0n, low = 0n, high = 0n] = selectNumbers(store, prices, [
-    0,
-    size % 2 === 1 ? upper : upper - 1,
-    upper,
-  ]);
+  const ranks = [0, size % 2 === 1 ? upper : upper - 1, upper];
+  const [lowest, low, high] = selectNumbers(store, prices, ranks) as [bigint, bigint, bigint];
   return { lowestPrice: lowest, medianPrice: (low + high + 1n) / 2n };
 }

@@ -2,6 +2,7 @@ import type { RatingSide } from "tallystick-protocol/records/rating";
 import { agentRow, updateAgent } from "./agentRow.ts";
 import type { ApplyContext } from "./applyContext.ts";
 import { sharedClusterSize } from "./clusters.ts";
+import { existingRow } from "./existingRow.ts";
 import { append, itemOf } from "./lists.ts";
 import {
   add,
@@ -139,10 +140,9 @@ function updateAverage(context: ApplyContext, agent: string): void {
     if (day === null) break;
     if (seen.has(day)) continue;
     seen.add(day);
-    const row = context.store.get("starDay", `${agent}/${day}`);
-    const weight = parseRational(row?.weight ?? "0");
-    if (compare(weight, ZERO) > 0)
-      days.push({ day: Number(day), weight, stars: parseRational(row?.stars ?? "0") });
+    const row = existingRow(context.store, "starDay", `${agent}/${day}`);
+    const weight = parseRational(row.weight);
+    if (compare(weight, ZERO) > 0) days.push({ day: Number(day), weight, stars: parseRational(row.stars) });
     else if (days.length === 0 && n === firstStarDay && isOver(Number(day))) firstStarDay = n + 1;
   }
   const latest = Math.max(...days.map((it) => it.day));
@@ -165,9 +165,7 @@ function power({ n, d }: Rational, exponent: number): Rational {
 }
 
 function ratingRow(context: ApplyContext, id: string): Row<"rating"> {
-  const rating = context.store.get("rating", id);
-  if (rating === null) throw new Error(`There is no rating ${id}.`);
-  return rating;
+  return existingRow(context.store, "rating", id);
 }
 
 function starDaysOf(agent: string): string {

@@ -1,10 +1,9 @@
 import type { ApplyContext } from "./applyContext.ts";
+import { existingRow } from "./existingRow.ts";
 import type { Row } from "./tables.ts";
 
 export function receiptRow(context: ApplyContext, id: string): Row<"receipt"> {
-  const receipt = context.store.get("receipt", id);
-  if (receipt === null) throw new Error(`There is no receipt ${id}.`);
-  return receipt;
+  return existingRow(context.store, "receipt", id);
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { ApplyContext } from "../applyContext.ts";
+import { existingRow } from "../existingRow.ts";
 import { schedule } from "../schedule.ts";
 import type { Row } from "../tables.ts";
 import { assignmentsOf } from "./assignments.ts";
-import { auditorRow, findAuditor, removeAuditor } from "./auditors.ts";
+import { auditorRow, removeAuditor } from "./auditors.ts";
 
 /** How a verdict compares with its audit's result. */
 type Judgement = "right" | "wrongFail" | "wrongPass";
@@ -33,9 +34,8 @@ export function leaveAgreement(
   id: string,
   [epoch, judgement]: [epoch: string, judgement: Judgement],
 ): void {
-  const [operator = "", agent = ""] = id.split("/");
-  const auditor = findAuditor(context, operator, agent);
-  if (auditor !== null && auditor.epoch === Number(epoch)) change(context, auditor, judgement, -1);
+  const auditor = existingRow(context.store, "auditor", id);
+  if (auditor.epoch === Number(epoch)) change(context, auditor, judgement, -1);
 }
 
 function judge(context: ApplyContext, before: Row<"auditor">, judgement: Judgement): void {
@@ -43,8 +43,12 @@ function judge(context: ApplyContext, before: Row<"auditor">, judgement: Judgeme
   if (before.barredUntil !== null) return;
   const auditor = change(context, before, judgement, 1);
   const { id, epoch, judged, wrongFails, wrongPasses } = auditor;
-  const due = Math.max(context.at.time + context.params.windowSeconds, context.state.time + 1);
-  schedule(context, due, "agreement", `${id} ${epoch} ${judgement}`);
+  schedule(
+    context,
+    context.at.time + context.params.windowSeconds,
+    "agreement",
+    `${id} ${epoch} ${judgement}`,
+  );
   const { minAgreement, maxDisagreement, removedSeconds } = context.params.audit;
   const { numerator, denominator } = maxDisagreement;
   if (judged < minAgreement) return;

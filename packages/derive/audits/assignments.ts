@@ -1,11 +1,12 @@
 import type { ApplyContext } from "../applyContext.ts";
+import { existingRow } from "../existingRow.ts";
 import { familiesOf } from "../families/kinship.ts";
 import { allItems, append, itemsOf } from "../lists.ts";
 import { forEachRow } from "../loadedRows.ts";
 import { schedule } from "../schedule.ts";
 import type { Row } from "../tables.ts";
 import { auditorRow, removeAuditor } from "./auditors.ts";
-import { changeAudit, isOperator } from "./auditRow.ts";
+import { auditRow, changeAudit, isOperator } from "./auditRow.ts";
 import { barOf, clustersOf, notePair } from "./bars.ts";
 import { drawNumber } from "./drawnPlaces.ts";
 import { noteAssigned } from "./modes.ts";
@@ -45,8 +46,8 @@ export function assignAuditors(
   forEachRow(itemsOf(context.store, waitingAt(ticks)), (id) => {
     if (seen.has(id)) return;
     seen.add(id);
-    const audit = context.store.get("audit", id);
-    if (audit?.status !== "assigning") return;
+    const audit = auditRow(context, id);
+    if (audit.status !== "assigning") return;
     if (!isOperator(context, audit.operator)) abandon(audit);
     else if (hash === undefined || !assign(context, audit, hash)) {
       if (hash !== undefined && audit.unassignedSince === null)
@@ -157,9 +158,7 @@ export function assignmentId(hire: string, round: number, attempt: number): stri
 }
 
 export function assignmentRow(context: ApplyContext, id: string): Row<"auditAssignment"> {
-  const row = context.store.get("auditAssignment", id);
-  if (row === null) throw new Error(`There is no assignment ${id}.`);
-  return row;
+  return existingRow(context.store, "auditAssignment", id);
 }
 
 /** All assignments of a hire, in their order. A round has a few. */

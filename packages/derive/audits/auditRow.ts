@@ -1,4 +1,5 @@
 import type { ApplyContext } from "../applyContext.ts";
+import { existingRow } from "../existingRow.ts";
 import type { Row } from "../tables.ts";
 import { countFor } from "./operators.ts";
 
@@ -12,9 +13,7 @@ export type AuditStatus = "eligible" | "assigning" | "assigned" | "rechecking" |
 export type AuditEnd = "passed" | "failed" | "inconclusive" | "abandoned";
 
 export function auditRow(context: ApplyContext, hire: string): Row<"audit"> {
-  const audit = context.store.get("audit", hire);
-  if (audit === null) throw new Error(`The hire ${hire} was never eligible for an audit.`);
-  return audit;
+  return existingRow(context.store, "audit", hire);
 }
 
 /** Changes an audit. A new status ends the time in which nobody could be assigned. */

@@ -2,6 +2,7 @@ import type { Auditor } from "tallystick-protocol/records/auditor";
 import { findAgent } from "../agentRow.ts";
 import type { ApplyContext } from "../applyContext.ts";
 import { emptyRow } from "../emptyRow.ts";
+import { existingRow } from "../existingRow.ts";
 import { append, itemsOf } from "../lists.ts";
 import type { Row } from "../tables.ts";
 import { joinRoster, leaveRoster, rosterOf } from "./rosters.ts";
@@ -64,9 +65,7 @@ export function findAuditor(context: ApplyContext, operator: string, agent: stri
 
 /** The row of an agent that sent an offer or a withdrawal before, so the row must exist. */
 export function auditorRow(context: ApplyContext, operator: string, agent: string): Row<"auditor"> {
-  const row = findAuditor(context, operator, agent);
-  if (row === null) throw new Error(`${agent} is no auditor of ${operator}.`);
-  return row;
+  return existingRow(context.store, "auditor", auditorId(operator, agent));
 }
 
 function auditorId(operator: string, agent: string): string {

@@ -84,10 +84,7 @@ export function clustersOf(context: ApplyContext, agents: string[]): { [agent: s
 
 /** Notes when an auditor was last asked about a buyer and a seller. */
 export function notePair(context: ApplyContext, audit: Row<"audit">, auditor: string): void {
-  const id = pairId(audit, auditor);
-  const { time } = context.at;
-  if (context.store.get("auditPair", id) === null) context.store.insert("auditPair", { id, time });
-  else context.store.update("auditPair", id, { time });
+  context.store.put("auditPair", { id: pairId(audit, auditor), time: context.at.time });
 }
 
 function pairId({ buyer, seller }: { buyer: string; seller: string }, auditor: string): string {

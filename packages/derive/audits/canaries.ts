@@ -149,8 +149,7 @@ function measure(
   truth: Canary["truth"],
 ): void {
   const id = `${operator}/${auditor}/${capability}`;
-  const known = context.store.get("auditorError", id);
-  const row = known ?? {
+  const row = context.store.get("auditorError", id) ?? {
     ...{ id, operator, auditor, capability: capability ?? "" },
     ...{ good: 0, goodPassed: 0, bad: 0, badFailed: 0 },
   };
@@ -158,6 +157,5 @@ function measure(
     truth === "good"
       ? { good: row.good + 1, goodPassed: row.goodPassed + Number(verdict === "pass") }
       : { bad: row.bad + 1, badFailed: row.badFailed + Number(verdict === "fail") };
-  if (known === null) context.store.insert("auditorError", { ...row, ...measured });
-  else context.store.update("auditorError", id, measured);
+  context.store.put("auditorError", { ...row, ...measured });
 }

@@ -1,6 +1,7 @@
 import { changeAgent, findAgent } from "../agentRow.ts";
 import type { ApplyContext } from "../applyContext.ts";
-import { append, itemOf, itemsOf, lastItem, tailItems } from "../lists.ts";
+import { lastWhere } from "../lastWhere.ts";
+import { append, itemsOf, lastItem } from "../lists.ts";
 import type { Store } from "../store.ts";
 import type { Row } from "../tables.ts";
 
@@ -11,9 +12,6 @@ import type { Row } from "../tables.ts";
  * delivers bad work.
  */
 const NOBODY = "-";
-
-/** A list with fewer items than this keeps all of them in its own row. */
-const FEW = 16;
 
 /**
  * Stores the audit operator that a listing names, if it changed.
@@ -26,7 +24,7 @@ export function noteConsent(
   operator: string | null,
 ): { operator: string | null; from: number } | null {
   const last = lastItem(context.store, consentsOf(id));
-  const [since = 0, current] = last === null ? [0, NOBODY] : parse(last);
+  const [since, current] = last === null ? [0, NOBODY] : parse(last);
   const next = operator ?? NOBODY;
   if (next === current) return null;
   if (last === null) {
@@ -58,23 +56,8 @@ export function consentOfListing(
 }
 
 function consentAt(store: Store, listing: string, time: number): string | null {
-  const list = consentsOf(listing);
-  const row = store.get("list", list);
-  if (row === null) return null;
-  // Most listings change their operator at most once. Then the list's own row has all items, and no other row is read.
-  if (row.length < FEW) return operatorIn(tailItems(row).findLast((it) => parse(it)[0] <= time));
-  let [low, high] = [0, row.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const [since] = parse(itemOf(store, list, middle) ?? "");
-    if (since <= time) low = middle + 1;
-    else high = middle;
-  }
-  return operatorIn(low === 0 ? undefined : (itemOf(store, list, low - 1) ?? undefined));
-}
-
-function operatorIn(item: string | undefined): string | null {
-  const operator = item === undefined ? NOBODY : parse(item)[1];
+  const item = lastWhere(store, consentsOf(listing), (it) => parse(it)[0] <= time);
+  const operator = item === null ? NOBODY : parse(item)[1];
   return operator === NOBODY ? null : operator;
 }
 
@@ -88,7 +71,7 @@ export function anyConsentAt(store: Store, seller: string, time: number): string
 }
 
 function parse(item: string): [since: number, operator: string] {
-  const [since = "", operator = NOBODY] = item.split(" ");
+  const [since, operator] = item.split(" ") as [string, string];
   return [Number(since), operator];
 }
 

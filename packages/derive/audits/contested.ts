@@ -86,8 +86,7 @@ function falsify(context: ApplyContext, audit: Row<"audit">): void {
   if (escrow.nothingCame || audit.canary !== null) return;
   changeAudit(context, audit, { isRefundFalse: true });
   changeFalseRefunds(context, audit.buyer, 1);
-  const due = Math.max(context.at.time + context.params.windowSeconds, context.state.time + 1);
-  schedule(context, due, "falseRefund", audit.id);
+  schedule(context, context.at.time + context.params.windowSeconds, "falseRefund", audit.id);
 }
 
 function changeFalseRefunds(context: ApplyContext, buyer: string, by: 1 | -1): void {
@@ -106,7 +105,6 @@ function isDrawnAlways(
   const { time } = context.at;
   const last = context.store.get("contestedPair", id);
   if (last !== null && time - last.time < contestedSeconds) return false;
-  if (last === null) context.store.insert("contestedPair", { id, time });
-  else context.store.update("contestedPair", id, { time });
+  context.store.put("contestedPair", { id, time });
   return true;
 }

@@ -73,13 +73,7 @@ export function countAudit(context: ApplyContext, before: Row<"audit">, counted:
   if (before.canary !== null) return before;
   const audit = changeAudit(context, before, { counted });
   change(context, audit.seller, counted, 1);
-  const { time } = context.at;
-  schedule(
-    context,
-    Math.max(time + context.params.windowSeconds, context.state.time + 1),
-    "audit",
-    `${audit.id} ${counted}`,
-  );
+  schedule(context, context.at.time + context.params.windowSeconds, "audit", `${audit.id} ${counted}`);
   return audit;
 }
 

@@ -1,6 +1,7 @@
 import { agentRow, updateAgent } from "../agentRow.ts";
 import { isHubNow } from "../agents.ts";
 import type { ApplyContext } from "../applyContext.ts";
+import { existingRow } from "../existingRow.ts";
 import { markAuditable } from "../hires.ts";
 import { listingsOf } from "../listings.ts";
 import { itemsOf } from "../lists.ts";
@@ -69,8 +70,7 @@ export function awaitDisclosure(
 /** Called when the waiting time of {@link awaitDisclosure} is over. */
 export function disclosureWaited(context: ApplyContext, id: string): void {
   if (!hasAudits(context) || context.store.get("audit", id) !== null) return;
-  const hire = context.store.get("hire", id);
-  if (hire === null) throw new Error(`There is no hire ${id}.`);
+  const hire = existingRow(context.store, "hire", id);
   const receipt = hire.receipt === null ? null : context.store.get("receipt", hire.receipt);
   if (receipt !== null && isSaid(receipt)) return;
   const escrow = hire.escrowId === null ? null : context.store.get("escrow", hire.escrowId);

@@ -1,7 +1,7 @@
 import type { AuditParams } from "tallystick-protocol/records/auditParams";
 import type { ApplyContext } from "../applyContext.ts";
 import type { Row } from "../tables.ts";
-import { assignmentId, assignmentsOf } from "./assignments.ts";
+import { assignmentId, assignmentRow, assignmentsOf } from "./assignments.ts";
 import { auditorRow, findAuditor } from "./auditors.ts";
 import { operatorRow } from "./operators.ts";
 
@@ -30,8 +30,8 @@ export function verdictEarned(
   }
   const { hire, round } = assignment;
   for (let attempt = assignment.attempt - 1; attempt > 0; attempt--) {
-    const before = context.store.get("auditAssignment", assignmentId(hire, round, attempt));
-    if (before === null || before.verdict === null) continue;
+    const before = assignmentRow(context, assignmentId(hire, round, attempt));
+    if (before.verdict === null) continue;
     if (before.verdict === "inconclusive") accrue(context, audit, before, 1n);
     return;
   }
@@ -83,11 +83,11 @@ function accrue(
 
 function changeAccount(
   context: ApplyContext,
-  { id, operator, accrued, paid }: Row<"auditor">,
+  { id: auditor, operator, accrued, paid }: Row<"auditor">,
   by: { accrued: bigint; paid: bigint },
 ): void {
   const after = { accrued: accrued + by.accrued, paid: paid + by.paid };
-  context.store.update("auditor", id, after);
+  context.store.update("auditor", auditor, after);
   const total = operatorRow(context, operator);
   // If the pool pays an auditor more than the auditor is owed, the rest does not reduce what others are owed.
   const owed = total.owed + owedOf(after) - owedOf({ accrued, paid });
@@ -97,17 +97,16 @@ function changeAccount(
     owed,
   });
   const n = Math.floor(context.at.time / PERIOD_SECONDS);
-  const period = context.store.get("auditPeriod", `${operator}/${n}`);
-  const row = {
-    id: `${operator}/${n}`,
+  const id = `${operator}/${n}`;
+  const period = context.store.get("auditPeriod", id);
+  context.store.put("auditPeriod", {
+    id,
     operator,
     from: n * PERIOD_SECONDS,
     accrued: (period?.accrued ?? 0n) + by.accrued,
     paid: (period?.paid ?? 0n) + by.paid,
     owed,
-  };
-  if (period === null) context.store.insert("auditPeriod", row);
-  else context.store.update("auditPeriod", row.id, row);
+  });
 }
 
 function owedOf({ accrued, paid }: { accrued: bigint; paid: bigint }): bigint {

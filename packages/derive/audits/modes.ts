@@ -1,6 +1,7 @@
 import type { ApplyContext } from "../applyContext.ts";
 import { buyerGroupOf } from "../buyerGroups.ts";
 import { clusterOf } from "../clusters.ts";
+import { existingRow } from "../existingRow.ts";
 import { knownFamily } from "../families/kinship.ts";
 import { append, itemsOf } from "../lists.ts";
 import { addNumber, removeNumber, selectNumbers } from "../orderedSet.ts";
@@ -42,7 +43,7 @@ export function noteVerdict(context: ApplyContext, pool: Pool, auditor: string):
   context.store.update("auditMode", row.id, { touched: ticks });
   changeShare(context, row.id, auditor, 1);
   const due = context.at.time + context.params.audit.matureShareSeconds;
-  schedule(context, Math.max(due, context.state.time + 1), "share", `${row.id} ${auditor}`);
+  schedule(context, due, "share", `${row.id} ${auditor}`);
 }
 
 /** Removes a verdict from its auditor's share, because it is too old. */
@@ -56,8 +57,8 @@ export function leaveShare(context: ApplyContext, pool: string, auditor: string)
  */
 export function settleModes(context: ApplyContext): void {
   for (const id of itemsOf(context.store, judgedAt(context.state.ticks))) {
-    const row = context.store.get("auditMode", id);
-    if (row?.mode === "bootstrap" && isOperator(context, row.operator) && isMature(context, row))
+    const row = existingRow(context.store, "auditMode", id);
+    if (row.mode === "bootstrap" && isOperator(context, row.operator) && isMature(context, row))
       changeMode(context, row, "mature");
   }
 }
@@ -82,8 +83,8 @@ export function wasJustifiedBy(
   justification: string,
 ): boolean {
   for (let n = 0; n < changes; n++) {
-    const change = context.store.get("auditModeChange", `${id}/${n}`);
-    if (change?.justification === justification) return true;
+    const change = existingRow(context.store, "auditModeChange", `${id}/${n}`);
+    if (change.justification === justification) return true;
   }
   return false;
 }
@@ -134,15 +135,12 @@ function changeMode(
 }
 
 function changeShare(context: ApplyContext, pool: string, auditor: string, by: 1 | -1): void {
-  const row = context.store.get("auditMode", pool);
-  if (row === null) throw new Error(`Nobody was judged in ${pool}.`);
+  const row = existingRow(context.store, "auditMode", pool);
   context.store.update("auditMode", pool, { verdicts: row.verdicts + by });
   const id = `${pool}/${auditor}`;
-  const share = context.store.get("auditShare", id);
-  const before = share?.verdicts ?? 0;
+  const before = context.store.get("auditShare", id)?.verdicts ?? 0;
   const verdicts = before + by;
-  if (share === null) context.store.insert("auditShare", { id, verdicts });
-  else context.store.update("auditShare", id, { verdicts });
+  context.store.put("auditShare", { id, verdicts });
   if (before > 0) removeNumber(context.store, sharesOf(pool), BigInt(before));
   if (verdicts > 0) addNumber(context.store, sharesOf(pool), BigInt(verdicts));
   const change = Number(verdicts > 0) - Number(before > 0);

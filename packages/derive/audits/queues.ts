@@ -1,4 +1,5 @@
 import type { ApplyContext } from "../applyContext.ts";
+import { existingRow } from "../existingRow.ts";
 import { append, itemIn, itemsOf, itemsUpTo, type ListEnd, withItem } from "../lists.ts";
 import { forEachRow } from "../loadedRows.ts";
 import type { Store } from "../store.ts";
@@ -40,8 +41,7 @@ export function drawQueues(
   take: (kind: QueueKind, hire: string, isDrawn: boolean) => void,
 ): void {
   for (const id of itemsOf(context.store, queuesAt(context.state.ticks))) {
-    const queue = context.store.get("auditQueue", id);
-    if (queue === null) continue;
+    const queue = existingRow(context.store, "auditQueue", id);
     const end =
       hash === undefined ? queue.start : queue.block === context.at.block ? queue.before : queue.length;
     if (hash !== undefined) drawQueue(context, queue, hash, end, take);
@@ -57,7 +57,7 @@ function drawQueue(
   take: (kind: QueueKind, hire: string, isDrawn: boolean) => void,
 ): void {
   const { id, start } = queue;
-  const [kind, operator = "", ppm = ""] = id.split("/") as [QueueKind, string, string];
+  const [kind, operator, ppm] = id.split("/") as [QueueKind, string, string];
   context.store.update("auditQueue", id, { start: end });
   const number = drawNumber(context.sha256Hex, [`tallystick/audit/${kind}/v1`, hash, operator, ppm]);
   const drawn = drawnPlaces(end - start, Number(ppm), number);
@@ -72,9 +72,7 @@ function drawQueue(
 }
 
 function hireAt(context: ApplyContext, queue: Row<"auditQueue">, n: number): string {
-  const hire = itemIn(context.store, endOf(queue), n);
-  if (hire === null) throw new Error(`The queue ${queue.id} lacks its item ${n}.`);
-  return hire;
+  return itemIn(context.store, endOf(queue), n) as string;
 }
 
 function touch(context: ApplyContext, { id, touched }: Row<"auditQueue">, tick: number): void {

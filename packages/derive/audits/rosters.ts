@@ -1,5 +1,5 @@
 import type { ApplyContext } from "../applyContext.ts";
-import type { Row } from "../tables.ts";
+import { existingRow } from "../existingRow.ts";
 
 /**
  * Adds an auditor to a roster. A roster has the auditors of an operator for a capability that are in Tier 2. Their
@@ -12,9 +12,8 @@ export function joinRoster(context: ApplyContext, roster: string, auditor: strin
   if (member !== null && member.place !== null) return;
   const place = rosterSize(context, roster);
   put(context, roster, place, auditor);
-  setSize(context, roster, place + 1);
-  if (member === null) context.store.insert("rosterMember", { id, place });
-  else context.store.update("rosterMember", id, { place });
+  context.store.put("rosterMember", { id, place });
+  context.store.put("roster", { id: roster, size: place + 1 });
 }
 
 export function leaveRoster(context: ApplyContext, roster: string, auditor: string): void {
@@ -24,9 +23,9 @@ export function leaveRoster(context: ApplyContext, roster: string, auditor: stri
   const last = rosterSize(context, roster) - 1;
   const lastAuditor = auditorAt(context, roster, last);
   put(context, roster, place, lastAuditor);
-  context.store.update("rosterMember", `${roster}/${lastAuditor}`, { place });
-  context.store.update("rosterMember", id, { place: null });
-  setSize(context, roster, last);
+  context.store.put("rosterMember", { id: `${roster}/${lastAuditor}`, place });
+  context.store.put("rosterMember", { id, place: null });
+  context.store.put("roster", { id: roster, size: last });
 }
 
 export function rosterSize(context: ApplyContext, roster: string): number {
@@ -34,9 +33,7 @@ export function rosterSize(context: ApplyContext, roster: string): number {
 }
 
 export function auditorAt(context: ApplyContext, roster: string, place: number): string {
-  const row = context.store.get("rosterPlace", `${roster}/${place}`);
-  if (row === null) throw new Error(`The roster ${roster} has no place ${place}.`);
-  return row.auditor;
+  return existingRow(context.store, "rosterPlace", `${roster}/${place}`).auditor;
 }
 
 /** The id of a roster: `<operator>/<capability>`. */
@@ -45,12 +42,5 @@ export function rosterOf(operator: string, capability: string): string {
 }
 
 function put(context: ApplyContext, roster: string, place: number, auditor: string): void {
-  const row: Row<"rosterPlace"> = { id: `${roster}/${place}`, auditor };
-  if (context.store.get("rosterPlace", row.id) === null) context.store.insert("rosterPlace", row);
-  else context.store.update("rosterPlace", row.id, { auditor });
-}
-
-function setSize(context: ApplyContext, roster: string, size: number): void {
-  if (context.store.get("roster", roster) === null) context.store.insert("roster", { id: roster, size });
-  else context.store.update("roster", roster, { size });
+  context.store.put("rosterPlace", { id: `${roster}/${place}`, auditor });
 }

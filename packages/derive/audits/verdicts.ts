@@ -1,7 +1,7 @@
 import type { AuditVerdict } from "tallystick-protocol/records/auditVerdict";
 import type { ApplyContext } from "../applyContext.ts";
 import type { Row } from "../tables.ts";
-import { assignmentId, awaitAuditor, endAttempt } from "./assignments.ts";
+import { assignmentId, assignmentRow, awaitAuditor, endAttempt } from "./assignments.ts";
 import { auditorRow } from "./auditors.ts";
 import { auditRow, isOperator } from "./auditRow.ts";
 import { verdictEarned } from "./fees.ts";
@@ -59,7 +59,7 @@ export function verdictSettled(
  * still counts until another auditor is assigned.
  */
 export function verdictDue(context: ApplyContext, id: string): void {
-  const assignment = context.store.get("auditAssignment", id) as Row<"auditAssignment">;
+  const assignment = assignmentRow(context, id);
   const audit = auditRow(context, assignment.audit);
   const isCurrent = audit.round === assignment.round && audit.attempt === assignment.attempt;
   if (audit.status !== "assigned" || !isCurrent) return;

@@ -1,4 +1,5 @@
 import type { ApplyContext } from "../applyContext.ts";
+import { existingRow } from "../existingRow.ts";
 import { itemIn } from "../lists.ts";
 import { isRelevant } from "../relevant/isRelevant.ts";
 import { hasSentTooMany } from "../relevant/senders.ts";
@@ -33,12 +34,12 @@ function take(
   const end = reached(context, member.id);
   while (now.left < wanted) {
     if (now.lender !== null) {
-      if (!borrow(context, now, wanted - now.left, looks)) break;
+      if (!borrow(context, now, now.lender, { wanted: wanted - now.left, looks })) break;
       continue;
     }
     if (now.seen === end.length || looks.left === 0) break;
     looks.left--;
-    const inflow = parseInflow(itemIn(context.store, end, now.seen) ?? "");
+    const inflow = parseInflow(itemIn(context.store, end, now.seen) as string);
     now.seen++;
     if (isFromOutside(context, inflow)) now.left += inflow.value;
     else if (cameThrough(context, member, inflow.from)) [now.lender, now.rest] = [inflow.from, inflow.value];
@@ -61,13 +62,11 @@ function isSame(a: Row<"brought">, b: Row<"brought">): boolean {
 function borrow(
   context: ApplyContext,
   now: Row<"brought">,
-  wanted: bigint,
-  looks: { left: number },
+  lender: string,
+  { wanted, looks }: { wanted: bigint; looks: { left: number } },
 ): boolean {
-  const lender = now.lender === null ? null : context.store.get("familyMember", now.lender);
-  if (lender === null) throw new Error(`${now.lender} passed money on without a family.`);
   const most = now.rest < wanted ? now.rest : wanted;
-  const got = take(context, lender, most, looks);
+  const got = take(context, existingRow(context.store, "familyMember", lender), most, looks);
   now.left += got;
   now.rest -= got;
   if (got < most && looks.left === 0) return false;

@@ -1,5 +1,6 @@
 import { agentRow, findAgent, updateAgent } from "../agentRow.ts";
 import type { ApplyContext } from "../applyContext.ts";
+import { existingRow } from "../existingRow.ts";
 import { directHireId } from "../hireId.ts";
 import type { Place } from "../place.ts";
 import { schedule } from "../schedule.ts";
@@ -19,7 +20,7 @@ export function awaitReceipt(context: ApplyContext, { tx, log, block, time, from
 
 /** Called when the waiting time is over. A payment without a hire counts as unreceipted while it is in the window. */
 export function receiptIsDue(context: ApplyContext, id: string, words: readonly string[]): void {
-  const [seller = "", buyer = "", value = "0", block, time] = words;
+  const [seller, buyer, value, block, time] = words as [string, string, string, string, string];
   const leaves = Number(time) + context.params.windowSeconds;
   if (leaves <= context.at.time || context.store.get("hire", id) !== null) return;
   // A log may contain the same transfer twice. It is still one payment.
@@ -88,7 +89,5 @@ function countUnanswered(context: ApplyContext, seller: string, by: 1 | -1): voi
 }
 
 function escrowOf(context: ApplyContext, id: string): Row<"escrow"> {
-  const escrow = context.store.get("escrow", id);
-  if (escrow === null) throw new Error(`The escrow ${id} was never deposited.`);
-  return escrow;
+  return existingRow(context.store, "escrow", id);
 }

@@ -1,5 +1,6 @@
 import { amountsOf } from "../amountsOf.ts";
 import type { ApplyContext } from "../applyContext.ts";
+import { existingRow } from "../existingRow.ts";
 import { append, itemIn, itemsOf, listLength } from "../lists.ts";
 import { forEachRow } from "../loadedRows.ts";
 import { watch } from "../relevant/inflow.ts";
@@ -55,7 +56,7 @@ export function eachChangedFlow(
   tell: (account: string, family: string) => void,
 ): void {
   forEachRow(itemsOf(context.store, changedIn(context.state.ticks)), (id) => {
-    const [account = "", family = ""] = id.split("/");
+    const [account, family] = id.split("/") as [string, string];
     tell(account, family);
   });
 }
@@ -66,7 +67,7 @@ function addReached(context: ApplyContext, wallet: string): void {
   for (let next = end.length; next > 0; next -= AT_ONCE) {
     const inflows: Inflow[] = [];
     forEachRow(Array(Math.min(AT_ONCE, next)).keys(), (n) =>
-      inflows.push(parseInflow(itemIn(context.store, end, next - 1 - n) ?? "")),
+      inflows.push(parseInflow(itemIn(context.store, end, next - 1 - n) as string)),
     );
     const old = inflows.findIndex(({ time }) => time <= since);
     forEachRow(old < 0 ? inflows : inflows.slice(0, old), (inflow) => addFlow(context, wallet, inflow));
@@ -81,8 +82,7 @@ function addFlow(context: ApplyContext, wallet: string, inflow: Inflow): void {
   const due = inflow.time + context.params.windowSeconds;
   if (!isOfSomebody(inflow) || due <= context.state.time) return;
   if (inflow.how === "plain" && isRelevant(context) && hasSentTooMany(context, inflow)) return;
-  const receiver = context.store.get("familyMember", wallet);
-  if (receiver === null) throw new Error(`${wallet} is traced without a family.`);
+  const receiver = existingRow(context.store, "familyMember", wallet);
   // This money moves away from the founder, from a wallet to one after it in the family. It does not come back.
   if (cameThrough(context, receiver, inflow.from)) return;
   // The sender has spent by now, so it has a family. The family that it has as a seller comes first. So a seller that

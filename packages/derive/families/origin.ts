@@ -25,9 +25,15 @@ export function formatInflow({ from, value, block, log, time, how }: Inflow): st
 }
 
 export function parseInflow(line: string): Inflow {
-  const [from = "", value = "0", block, log, time, how] = line.split(" ");
-  const at = { block: Number(block), log: Number(log), time: Number(time) };
-  return { from, value: BigInt(value), ...at, how: how as How };
+  const [from, value, block, log, time, how] = line.split(" ") as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    How,
+  ];
+  return { from, value: BigInt(value), block: Number(block), log: Number(log), time: Number(time), how };
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { ApplyContext } from "../applyContext.ts";
+import { existingRow } from "../existingRow.ts";
 import { append, itemsOf, listLength } from "../lists.ts";
 import { forEachRow } from "../loadedRows.ts";
 import { addEntry, entriesUp } from "../orderIndex.ts";
@@ -33,8 +34,7 @@ export function ensureClass(context: ApplyContext, tokens: string[]): Row<"finge
 export function nearClasses(context: ApplyContext, id: string): Row<"fingerprint">[] {
   const found: Row<"fingerprint">[] = [];
   forEachRow(itemsOf(context.store, nearOf(id)), (near) => {
-    const row = context.store.get("fingerprint", near);
-    if (row !== null) found.push(row);
+    found.push(existingRow(context.store, "fingerprint", near));
   });
   return found;
 }
@@ -57,8 +57,8 @@ function findNear(context: ApplyContext, tokens: string[]): Row<"fingerprint">[]
     for (const token of rarestFirst(context, tokens, size).slice(0, n - needed + 1))
       for (const id of itemsOf(context.store, posting(token, size))) candidates.add(id);
     forEachRow(candidates, (id) => {
-      const other = context.store.get("fingerprint", id);
-      if (other !== null && sharesAtLeast(needed, tokens, other.tokens, size)) found.push(other);
+      const other = existingRow(context.store, "fingerprint", id);
+      if (sharesAtLeast(needed, tokens, other.tokens, size)) found.push(other);
     });
   }
   return found;

@@ -1,6 +1,7 @@
 import { agentRow, updateAgent } from "../agentRow.ts";
 import type { ApplyContext } from "../applyContext.ts";
 import { clusterOf, joinCluster } from "../clusters.ts";
+import { existingRow } from "../existingRow.ts";
 import { forEachRow } from "../loadedRows.ts";
 import type { Row } from "../tables.ts";
 import { ensureClass, nearClasses } from "./classes.ts";
@@ -31,12 +32,7 @@ function leaveClass(context: ApplyContext, agent: Row<"agent">, id: string): voi
 
 function enterClass(context: ApplyContext, address: string, id: string): void {
   const { members } = classRow(context, id);
-  const place = `${id}/${members}`;
-  if (context.store.get("fingerprintMember", place) === null) {
-    context.store.insert("fingerprintMember", { id: place, agent: address });
-  } else {
-    context.store.update("fingerprintMember", place, { agent: address });
-  }
+  context.store.put("fingerprintMember", { id: `${id}/${members}`, agent: address });
   updateAgent(context, address, { fingerprint: id, fingerprintPlace: members });
   context.store.update("fingerprint", id, { members: members + 1 });
   joinAlike(context, changeAround(context, id, 1), address);
@@ -97,20 +93,16 @@ function joinAlike(
 function membersAround(context: ApplyContext, own: Row<"fingerprint">): string[] {
   const found: string[] = [];
   forEachRow([own, ...nearClasses(context, own.id)], (it) => {
-    const count = it.core && it.id !== own.id ? Math.min(1, it.members) : it.members;
+    const count = it.core && it.id !== own.id ? 1 : it.members;
     forEachRow(Array(count).keys(), (place) => found.push(memberAt(context, it.id, place)));
   });
   return found;
 }
 
 function memberAt(context: ApplyContext, id: string, place: number): string {
-  const row = context.store.get("fingerprintMember", `${id}/${place}`);
-  if (row === null) throw new Error(`The class ${id} has no member at ${place}.`);
-  return row.agent;
+  return existingRow(context.store, "fingerprintMember", `${id}/${place}`).agent;
 }
 
 function classRow(context: ApplyContext, id: string): Row<"fingerprint"> {
-  const row = context.store.get("fingerprint", id);
-  if (row === null) throw new Error(`There is no fingerprint class ${id}.`);
-  return row;
+  return existingRow(context.store, "fingerprint", id);
 }

@@ -32,9 +32,8 @@ export function neededOverlap(
   const bound = BigInt(numerator) ** 2n * BigInt(a) * BigInt(b);
   const square = BigInt(denominator) ** 2n;
   const holds = (overlap: number) => square * BigInt(overlap) ** 2n >= bound;
-  // Starts near the answer, and finds it exactly.
+  // Starts at the answer or right below it: rounding is far too small to lift the product to the next whole number.
   let overlap = Math.floor((numerator / denominator) * Math.sqrt(a * b));
-  while (overlap > 0 && holds(overlap - 1)) overlap--;
   while (!holds(overlap)) overlap++;
   return overlap;
 }

@@ -82,7 +82,7 @@ function formatFunded({ agent, time, block }: Funded): string {
 
 function parseFunded(value: string): Funded[] {
   return value.split(",").map((it) => {
-    const [agent = "", time, block] = it.split(" ");
+    const [agent, time, block] = it.split(" ") as [string, string, string];
     return { agent, time: Number(time), block: Number(block) };
   });
 }

@@ -76,8 +76,10 @@ export function noteWidened(context: ApplyContext, params: Params): void {
 }
 
 function lastWidening(context: ApplyContext): { time: number; block: number } | undefined {
-  const [time, block] = lastItem(context.store, WIDENED)?.split(" ").map(Number) ?? [];
-  return time === undefined || block === undefined ? undefined : { time, block };
+  const last = lastItem(context.store, WIDENED);
+  if (last === null) return undefined;
+  const [time, block] = last.split(" ").map(Number) as [number, number];
+  return { time, block };
 }
 
 /** The list of the places at which the parameters were widened: `<time> <block>`. */
@@ -181,8 +183,7 @@ function trip(context: ApplyContext, funder: string, members: string[]): void {
  * cluster is enough to find them.
  */
 function rememberTrip(context: ApplyContext, funder: string, members: string[]): void {
-  const member = members[0];
-  if (member === undefined) return;
+  const member = members[0] as string;
   const last = lastItem(context.store, tripsOf(funder));
   const known = last === null || last === FORGOTTEN ? null : clusterOf(context, last, "ownership");
   if (known !== null && known.id === clusterOf(context, member, "ownership")?.id) return;

@@ -1,4 +1,5 @@
 import type { ApplyContext } from "../applyContext.ts";
+import { existingRow } from "../existingRow.ts";
 import { append, itemOf } from "../lists.ts";
 import { isBefore, type Place, placeOf } from "../place.ts";
 import type { Row } from "../tables.ts";
@@ -63,8 +64,7 @@ export function leaveBacking(context: ApplyContext, feedback: Row<"feedback">): 
     if (left.length < waiting.length) saveWaiting(context, pair.id, left);
     return;
   }
-  const hire = context.store.get("hire", feedback.hire);
-  if (hire === null) throw new Error(`There is no hire ${feedback.hire}.`);
+  const hire = existingRow(context.store, "hire", feedback.hire);
   context.store.update("backing", hire.id, { feedback: null });
   offerHire(context, hire);
 }
@@ -100,9 +100,7 @@ function offerHire(context: ApplyContext, hire: Pick<Row<"hire">, "id" | "seller
 function back(context: ApplyContext, { id, link }: Row<"feedback">, hire: string): void {
   context.store.update("feedback", id, { standing: "backed", hire });
   countInLink(context, link, { backed: 1 });
-  if (context.store.get("backing", hire) === null)
-    context.store.insert("backing", { id: hire, feedback: id });
-  else context.store.update("backing", hire, { feedback: id });
+  context.store.put("backing", { id: hire, feedback: id });
 }
 
 /**
@@ -134,9 +132,7 @@ function saveWaiting({ store }: ApplyContext, id: string, waiting: readonly stri
 }
 
 function feedbackRow({ store }: ApplyContext, id: string): Row<"feedback"> {
-  const row = store.get("feedback", id);
-  if (row === null) throw new Error(`There is no feedback ${id}.`);
-  return row;
+  return existingRow(store, "feedback", id);
 }
 
 function linesOf({ waiting }: Row<"feedbackPair">): string[] {
@@ -157,7 +153,7 @@ function timeIn(line: string): number {
 }
 
 function feedbackIn(line: string): string {
-  return line.split(" ")[3] ?? "";
+  return line.split(" ")[3] as string;
 }
 
 function pairId(agent: string, client: string): string {

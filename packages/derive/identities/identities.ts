@@ -7,6 +7,7 @@ import type {
   IdentityTransferred,
   IdentityUriUpdated,
 } from "../events.ts";
+import { existingRow } from "../existingRow.ts";
 import type { Row } from "../tables.ts";
 import { isRead } from "./source.ts";
 
@@ -79,8 +80,8 @@ export function countInLink(
   link: string | null,
   by: Partial<Pick<Row<"identityLink">, "feedback" | "backed" | "self" | "revoked">>,
 ): void {
-  const row = link === null ? null : store.get("identityLink", link);
-  if (row === null) return;
+  if (link === null) return;
+  const row = existingRow(store, "identityLink", link);
   const { feedback = 0, backed = 0, self = 0, revoked = 0 } = by;
   store.update("identityLink", row.id, {
     feedback: row.feedback + feedback,
@@ -125,7 +126,7 @@ function walletIn(value: IdentityMetadataSet["value"]): string | null {
 
 function takeWallet(context: ApplyContext, { id }: Row<"identity">, wallet: string): void {
   const { block, time, log } = context.at;
-  const links = (context.store.get("identity", id)?.links ?? 0) + 1;
+  const links = existingRow(context.store, "identity", id).links + 1;
   context.store.insert("identityLink", {
     id: `${id}/${links}`,
     identity: id,
@@ -154,6 +155,5 @@ function leaveWallet(context: ApplyContext, { id, wallet, links }: Row<"identity
 }
 
 function noteParty({ store }: ApplyContext, identity: string, address: string): void {
-  const id = `${identity}/${address}`;
-  if (store.get("identityParty", id) === null) store.insert("identityParty", { id });
+  store.put("identityParty", { id: `${identity}/${address}` });
 }

@@ -1,5 +1,5 @@
 import type { ApplyContext } from "../applyContext.ts";
-import { append, itemsOf, listLength } from "../lists.ts";
+import { append, itemsOf } from "../lists.ts";
 import { isBefore, type Place } from "../place.ts";
 
 // Past states are stored with the position at which they ended. So a transfer that is added to the log later
@@ -17,7 +17,6 @@ export function paramsUntil(context: ApplyContext, place: Place): string | null 
 
 /** All earlier parameters, as JSON. */
 export function* formerParams({ store }: ApplyContext): Generator<string> {
-  if (listLength(store, PARAMS) === 0) return;
   for (const item of itemsOf(store, PARAMS)) yield readUntil(item).what;
 }
 
@@ -45,7 +44,6 @@ function noteUntil({ store, at }: ApplyContext, list: string, what: string): voi
 
 /** The state that was in force at a position; null when it still is. */
 function heldAt({ store }: ApplyContext, list: string, place: Place): string | null {
-  if (listLength(store, list) === 0) return null;
   for (const item of itemsOf(store, list)) {
     const { until, what } = readUntil(item);
     if (isBefore(place, until)) return what;

@@ -10,8 +10,7 @@ export function claimedUp(context: ApplyContext, agent: string, { hour, hosts }:
   const row = ensureSteward(context, agent);
   if (row === null) return;
   const claims = parseClaims(row.claims);
-  for (const host of Object.keys(hosts).sort()) {
-    const [looked = 0, down = 0] = hosts[host] ?? [];
+  for (const [host, [looked, down]] of Object.entries(hosts).sort(([a], [b]) => (a < b ? -1 : 1))) {
     const ofHour = claims.filter((it) => it.hour === hour);
     if (ofHour.length >= MAX_HOSTS_OF_AGENT || ofHour.some((it) => it.host === host)) continue;
     claims.push({ hour, host, up: looked & ~down });
@@ -22,7 +21,7 @@ export function claimedUp(context: ApplyContext, agent: string, { hour, hosts }:
 export function parseClaims(text: string): ClaimedUp[] {
   if (text === "") return [];
   return text.split("\n").map((line) => {
-    const [hour, host = "", up] = line.split(" ");
+    const [hour, host, up] = line.split(" ") as [string, string, string];
     return { hour: Number(hour), host, up: Number(up) };
   });
 }

@@ -119,7 +119,7 @@ function crowdIn(held: readonly Held[]): Set<Held> {
 export function parseHeld(text: string): Held[] {
   if (text === "") return [];
   return text.split("\n").map((line) => {
-    const [endorser = "", capability = "", time] = line.split(" ");
+    const [endorser, capability, time] = line.split(" ") as [string, string, string];
     return { endorser, capability, time: Number(time) };
   });
 }

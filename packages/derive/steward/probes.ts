@@ -39,10 +39,9 @@ export function hostsProbed(context: ApplyContext, prober: string, { hour, hosts
   const looked = parseCounts(row?.looked);
   const down = parseCounts(row?.down);
   const voidBefore = voidSlots(context, prober, hour - 1);
-  for (const host of Object.keys(hosts).sort()) {
-    const [saw = 0, foundDown = 0] = hosts[host] ?? [];
+  for (const [host, [saw, foundDown]] of Object.entries(hosts)) {
     const known = context.store.get("probedHost", host);
-    const reports = parseReports(known?.reports ?? "");
+    const reports = parseReports(known?.reports);
     if (reports.some((it) => it.hour === hour && it.prober === prober)) continue;
     const before = reports.find((it) => it.hour === hour - 1 && it.prober === prober);
     const wasUp = before !== undefined && isUp(before, voidBefore);
@@ -64,7 +63,7 @@ export function hostsProbed(context: ApplyContext, prober: string, { hour, hosts
  */
 export function noteSellerHost(context: ApplyContext, prober: string, host: string, hour: number): void {
   const row = context.store.get("probedHost", host);
-  const lines = linesOf(row?.sellers ?? "").filter((line) => !line.startsWith(`${prober} `));
+  const lines = linesOf(row?.sellers).filter((line) => !line.startsWith(`${prober} `));
   const sellers = [...lines, `${prober} ${Math.max(hour, lastFound(row, prober) ?? hour)}`].join("\n");
   if (row === null) context.store.insert("probedHost", { id: host, reports: "", sellers });
   else if (row.sellers !== sellers) context.store.update("probedHost", host, { sellers });
@@ -78,7 +77,7 @@ function standsForSeller(row: Row<"probedHost"> | null, prober: string, hour: nu
 
 /** The last hour in which a prober found that a host serves a seller. */
 function lastFound(row: Row<"probedHost"> | null, prober: string): number | null {
-  const line = linesOf(row?.sellers ?? "").find((it) => it.startsWith(`${prober} `));
+  const line = linesOf(row?.sellers).find((it) => it.startsWith(`${prober} `));
   return line === undefined ? null : Number(line.slice(prober.length + 1));
 }
 
@@ -142,13 +141,14 @@ function parseCounts(text = ""): number[] {
   return text === "" ? new Array<number>(12).fill(0) : text.split(",").map(Number);
 }
 
-export function parseReports(text: string): Report[] {
+export function parseReports(text?: string): Report[] {
   return reportsOf(text, 0, Number.MAX_SAFE_INTEGER);
 }
 
 /** The reports of the hours from `from` to `to`, both included. */
-export function reportsOf(text: string, from: number, to: number): Report[] {
+export function reportsOf(text: string | undefined, from: number, to: number): Report[] {
   const reports: Report[] = [];
+  if (text === undefined) return reports;
   // Most lines are of other hours. They are skipped and not taken apart, because a tick reads the lines of many
   // hosts.
   for (let at = 0; at < text.length; ) {
@@ -157,7 +157,8 @@ export function reportsOf(text: string, from: number, to: number): Report[] {
     const space = text.indexOf(" ", at);
     const hour = Number(text.slice(at, space));
     if (hour >= from && hour <= to) {
-      const [prober = "", looked, down, wasUp] = text.slice(space + 1, end).split(" ");
+      const words = text.slice(space + 1, end).split(" ");
+      const [prober, looked, down, wasUp] = words as [string, string, string, string];
       reports.push({ hour, prober, looked: Number(looked), down: Number(down), wasUp: wasUp === "1" });
     }
     at = end + 1;

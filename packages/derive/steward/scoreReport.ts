@@ -81,8 +81,7 @@ export function scoreReport(from: ScoreSources): ScoreReport | null {
   const { row, sla, time } = from;
   const { computedTime, computedBlock } = row;
   if (computedTime === null || computedBlock === null) return null;
-  const tier = STEWARD_TIERS[row.tier] ?? STEWARD_TIERS[0];
-  if (tier === undefined) throw new Error("There are no tiers.");
+  const tier = STEWARD_TIERS[row.tier] as (typeof STEWARD_TIERS)[number];
   const isUnverified = row.tier === 0;
   return {
     algorithm_version: ALGORITHM_VERSION,
@@ -100,7 +99,7 @@ export function scoreReport(from: ScoreSources): ScoreReport | null {
     discovery_rank: tier.discoveryRank,
     max_delegations_per_day: isUnverified ? UNVERIFIED_DELEGATIONS_PER_DAY : null,
     shown_with_warning: isUnverified,
-    suspended_until: suspendedUntil(sla?.suspensions ?? "", time),
+    suspended_until: suspendedUntil(sla?.suspensions, time),
     decayed: { success_rate: shareOf(row.decayedSuccess), uptime: shareOf(row.decayedUptime) },
     difficulty_success: shareOf(row.difficultySuccess),
   };
@@ -177,20 +176,22 @@ function testEvidence(attestation: Row<"attestation"> | null): FactorReport["evi
   };
 }
 
+/** The windows of the sums in a row, in days. */
+const WINDOWS = [7, 30, 90];
+
 /** The slots of each stored day, and their sums. */
 function uptimeEvidence(row: Row<"steward">, computed: number): FactorReport["evidence"] {
   const today = dayOf(computed);
-  const sums = row.slotSums.split(" ").map((text) => text.split(":").map(Number));
-  const windows = [7, 30, 90].map((days, n) => {
-    const [data = 0, down = 0, raw = 0] = sums[n] ?? [];
-    return { days, slots: data, down, found_down: raw };
+  const windows = row.slotSums.split(" ").map((text, n) => {
+    const [slots, down, raw] = text.split(":").map(Number) as [number, number, number];
+    return { days: WINDOWS[n], slots, down, found_down: raw };
   });
-  const [, month] = windows;
+  const month = windows[1] as (typeof windows)[number];
   const hours = (slots: number) => (slots * 24) / SLOTS_PER_DAY;
   return {
     measurement_period_days: 30,
-    total_hours: hours(month?.slots ?? 0),
-    downtime_hours: hours(month?.down ?? 0),
+    total_hours: hours(month.slots),
+    downtime_hours: hours(month.down),
     /** Runs of one or two slots do not count as downtime, but are part of `found_down`. */
     windows,
     days: parseSlotDays(row.slots)

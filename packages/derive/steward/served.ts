@@ -56,7 +56,7 @@ export function hostsAt(services: readonly Service[], hour: number): Map<string,
 export function parseServices(text: string): Service[] {
   if (text === "") return [];
   return text.split("\n").map((line) => {
-    const [host = "", prober = "", from, to] = line.split(" ");
+    const [host, prober, from, to] = line.split(" ") as [string, string, string, string];
     return { host, prober, from: Number(from), to: Number(to) };
   });
 }

@@ -70,10 +70,10 @@ function merkleRoot(context: ApplyContext, leaves: readonly string[]): string {
   while (level.length > 1) {
     const above: string[] = [];
     for (let at = 0; at < level.length; at += 2) {
-      const [left = "", right] = [level[at], level[at + 1]];
+      const [left, right] = level.slice(at, at + 2) as [string, string?];
       above.push(right === undefined ? left : context.sha256Hex(`01${left}${right}`, "hex"));
     }
     level = above;
   }
-  return level[0] ?? "";
+  return level[0] as string;
 }

@@ -34,7 +34,7 @@ export function takeSlots(
   for (const { host } of services) {
     if (reports.has(host)) continue;
     const known = context.store.get("probedHost", host);
-    const open = reportsOf(known?.reports ?? "", (row.mergedHour ?? -1) + 1, closed);
+    const open = reportsOf(known?.reports, (row.mergedHour ?? -1) + 1, closed);
     reports.set(host, open);
     for (const { hour } of open) hours.add(hour);
   }

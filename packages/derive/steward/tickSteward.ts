@@ -1,4 +1,5 @@
 import type { ApplyContext } from "../applyContext.ts";
+import { existingRow } from "../existingRow.ts";
 import { itemsOf } from "../lists.ts";
 import { forEachRow } from "../loadedRows.ts";
 import { add, compare, formatRational, parseRational, type Rational, rational } from "../rational.ts";
@@ -13,7 +14,7 @@ import { evaluateSla } from "./sla/evaluate.ts";
 import { sumSlots } from "./slotDays.ts";
 import { agentsOf, STEWARD_SLOTS } from "./stewardRow.ts";
 import { closeSlot } from "./stewardSlots.ts";
-import { stewardTierOf, type TierFigures } from "./stewardTier.ts";
+import { stewardTierOf, type TierFigures, type Uptime } from "./stewardTier.ts";
 import { type ProbeCache, takeSlots } from "./takeSlots.ts";
 
 const SLOT_SECONDS = 300;
@@ -29,28 +30,22 @@ export function tickSteward(context: ApplyContext): void {
   const due = new Map<string, Row<"steward">>();
   const away: ProbeCache = new Map();
   const weights = decayWeights(context.params.starDecay, SCORE_DAYS);
-  const slots = new Map<number, string[]>();
+  const slots = new Map<number, Row<"steward">[]>();
   for (const slot of slotsOver(context.state.time, context.at.time)) {
-    const agents: string[] = [];
+    const rows: Row<"steward">[] = [];
     forEachRow(itemsOf(context.store, agentsOf(slot)), (agent) => {
-      const row = context.store.get("steward", agent);
-      if (row === null) return;
-      agents.push(agent);
-      due.set(agent, ownFigures(context, row, away, weights));
+      const row = ownFigures(context, existingRow(context.store, "steward", agent), away, weights);
+      rows.push(row);
+      due.set(agent, row);
     });
-    slots.set(slot, agents);
+    slots.set(slot, rows);
   }
   const find = (agent: string) => due.get(agent) ?? context.store.get("steward", agent);
   forEachRow(due.values(), (row) => {
     addEndorsements(context, row, find);
     context.store.put("steward", row);
   });
-  for (const [slot, agents] of slots)
-    closeSlot(
-      context,
-      slot,
-      agents.flatMap((agent) => due.get(agent) ?? []),
-    );
+  for (const [slot, rows] of slots) closeSlot(context, slot, rows);
 }
 
 /** The slots of the hour that ended since the last tick, in order. */
@@ -157,14 +152,14 @@ function tierOf(row: Row<"steward">, score: number): number {
 
 /** The figures for the requirements of tiers, from a row. */
 export function tierFiguresOf(row: Row<"steward">, tests: TierFigures["tests"]): Omit<TierFigures, "score"> {
-  const [week, month, quarter] = row.slotSums.split(" ").map((text) => {
-    const [data = 0, down = 0] = text.split(":").map(Number);
+  const sums = row.slotSums.split(" ").map((text) => {
+    const [data, down] = text.split(":").map(Number) as [number, number];
     return { data, down };
   });
-  const none = { data: 0, down: 0 };
+  const [week, month, quarter] = sums as [Uptime, Uptime, Uptime];
   const succeeded = parseRational(row.succeeded);
   return {
-    uptime: { 7: week ?? none, 30: month ?? none, 90: quarter ?? none },
+    uptime: { 7: week, 30: month, 90: quarter },
     tests,
     endorsements: row.endorsementCount,
     successesAbove: (count) => compare(succeeded, rational(BigInt(count))) > 0,

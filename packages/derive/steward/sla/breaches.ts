@@ -1,5 +1,6 @@
 import { breachId } from "tallystick-protocol/records/breachId";
 import type { ApplyContext } from "../../applyContext.ts";
+import { existingRow } from "../../existingRow.ts";
 import { schedule } from "../../schedule.ts";
 import type { Row } from "../../tables.ts";
 import { dayOf } from "../days.ts";
@@ -41,16 +42,19 @@ export function openBreach(
     steps: 0,
   };
   context.store.insert("breach", breach);
-  const sla = context.store.get("sla", agent);
-  context.store.update("sla", agent, { breaches: withLine(sla?.breaches ?? "", id) });
+  const { breaches } = existingRow(context.store, "sla", agent);
+  context.store.update("sla", agent, { breaches: withLine(breaches, id) });
   noteStep(context, id, "detected");
   awaitDecision(context, breach);
   return breach;
 }
 
 /** Schedules the end of the time for a dispute or a ruling. One second is added: the last second is still in time. */
-function awaitDecision(context: ApplyContext, { id, decidedBy }: Row<"breach">): void {
-  schedule(context, Math.max(decidedBy, context.state.time) + 1, "breach", id);
+function awaitDecision(
+  context: ApplyContext,
+  { id, decidedBy }: Pick<Row<"breach">, "id" | "decidedBy">,
+): void {
+  schedule(context, decidedBy + 1, "breach", id);
 }
 
 /** Called when the time for a dispute, or for its ruling, is over. Confirms the breach if it is still open. */
@@ -62,10 +66,9 @@ export function breachDue(context: ApplyContext, id: string): void {
 
 export function disputeSettled(context: ApplyContext, breach: Row<"breach">, record: string): void {
   const decidedBy = context.at.time + context.params.steward.reviewSeconds;
-  const disputed = { ...breach, status: "disputed", dispute: record, decidedBy };
   context.store.update("breach", breach.id, { status: "disputed", dispute: record, decidedBy });
   noteStep(context, breach.id, "disputed", record);
-  awaitDecision(context, disputed);
+  awaitDecision(context, { id: breach.id, decidedBy });
 }
 
 /** Applies an arbitrator's ruling. A late `overturned` lifts the penalty from now on. */
@@ -90,8 +93,8 @@ export function rulingSettled(
   });
   release(context, breach, dayOf(context.at.time) + 1);
   liftPenalty(context, breach);
-  const sla = context.store.get("sla", breach.agent);
-  const breaches = withoutLine(sla?.breaches ?? "", breach.id);
+  const sla = existingRow(context.store, "sla", breach.agent);
+  const breaches = withoutLine(sla.breaches, breach.id);
   context.store.update("sla", breach.agent, { breaches, lastConfirmed: lastConfirmedOf(context, breaches) });
 }
 
@@ -106,16 +109,10 @@ function lastConfirmedOf(context: ApplyContext, breaches: string): number | null
 
 function confirm(context: ApplyContext, breach: Row<"breach">): void {
   const confirmedTime = context.at.time;
-  const confirmed = {
-    ...breach,
-    status: "confirmed",
-    confirmedTime,
-    checkedDay: Math.max(breach.checkedDay, dayOf(confirmedTime)),
-  };
   context.store.update("breach", breach.id, { status: "confirmed", confirmedTime });
   context.store.update("sla", breach.agent, { lastConfirmed: confirmedTime });
   noteStep(context, breach.id, "confirmed");
-  applyPenalty(context, confirmed);
+  applyPenalty(context, breach);
 }
 
 /**
@@ -125,15 +122,15 @@ function confirm(context: ApplyContext, breach: Row<"breach">): void {
 export function closeBreach(context: ApplyContext, breach: Row<"breach">, day: number): void {
   context.store.update("breach", breach.id, { closedTime: context.at.time });
   noteStep(context, breach.id, "closed");
-  const sla = context.store.get("sla", breach.agent);
-  const ends = (sla?.suspensions ?? "").split("\n").map((line) => Number(line.split(" ")[2] ?? 0));
-  release(context, breach, Math.max(day + 1, ...ends.map((until) => (until === 0 ? 0 : dayOf(until) + 1))));
+  const { suspensions } = existingRow(context.store, "sla", breach.agent);
+  const ends = linesOf(suspensions).map((line) => dayOf(Number(line.split(" ")[2])) + 1);
+  release(context, breach, Math.max(day + 1, ...ends));
 }
 
 /** Ends a guarantee's open breach, if it is this one. Only data from `fromDay` on can make the next breach. */
 function release(context: ApplyContext, breach: Row<"breach">, fromDay: number): void {
-  const guarantee = context.store.get("guarantee", breach.guarantee);
-  if (guarantee?.openBreach !== breach.id) return;
+  const { openBreach } = existingRow(context.store, "guarantee", breach.guarantee);
+  if (openBreach !== breach.id) return;
   context.store.update("guarantee", breach.guarantee, { openBreach: null, fromDay, closes: "" });
 }
 
@@ -158,7 +155,5 @@ export function noteStep(
 }
 
 export function breachRow(context: ApplyContext, id: string): Row<"breach"> {
-  const breach = context.store.get("breach", id);
-  if (breach === null) throw new Error(`There is no breach ${id}.`);
-  return breach;
+  return existingRow(context.store, "breach", id);
 }

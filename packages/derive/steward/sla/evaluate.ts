@@ -1,4 +1,5 @@
 import type { ApplyContext } from "../../applyContext.ts";
+import { existingRow } from "../../existingRow.ts";
 import type { Rational } from "../../rational.ts";
 import { ONE } from "../../rational.ts";
 import type { Row } from "../../tables.ts";
@@ -42,8 +43,7 @@ export function evaluateSla(context: ApplyContext, row: Row<"steward">): SlaOutc
   const lines: string[] = [];
   let worst = 0;
   for (const id of linesOf(sla.binding)) {
-    const guarantee = context.store.get("guarantee", id);
-    if (guarantee === null) continue;
+    const guarantee = existingRow(context.store, "guarantee", id);
     const isOver = guarantee.boundUntil !== null && context.at.time >= guarantee.boundUntil;
     if (isOver && guarantee.openBreach === null) continue;
     binding.push(id);
@@ -54,17 +54,17 @@ export function evaluateSla(context: ApplyContext, row: Row<"steward">): SlaOutc
     lines.push([id, current ?? "-", status, daysUntilBreach ?? "-"].join(" "));
     worst = Math.max(worst, STATUSES.indexOf(status));
   }
-  const known = context.store.get("sla", row.id);
-  const breaches: Row<"breach">[] = [];
-  for (const id of linesOf(known?.breaches ?? "")) breaches.push(breachRow(context, id));
-  updateSla(context, known ?? sla, {
+  // The new breaches are in the row by now.
+  const known = existingRow(context.store, "sla", row.id);
+  const breaches = linesOf(known.breaches).map((id) => breachRow(context, id));
+  updateSla(context, known, {
     binding: binding.join("\n"),
-    status: STATUSES[worst] ?? "compliant",
+    status: STATUSES[worst] as string,
     breaches: breaches
       .filter((it) => !isDone(it))
       .map(({ id }) => id)
       .join("\n"),
-    suspensions: linesOf(known?.suspensions ?? "")
+    suspensions: linesOf(known.suspensions)
       .filter((line) => Number(line.split(" ")[2]) > context.at.time - HOUR * 24 * RECOVERY_DAYS)
       .join("\n"),
   });
@@ -122,7 +122,7 @@ function look(
   figures: SlaFigures,
   { today, closedDay }: { today: number; closedDay: number },
 ): Looked {
-  let guarantee = context.store.get("guarantee", before.id) ?? before;
+  let guarantee = before;
   const { metric, days } = guarantee;
   const firstOf = (day: number) => Math.max(guarantee.fromDay, day - days + 1);
   let { closes } = guarantee;

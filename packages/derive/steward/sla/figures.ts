@@ -41,7 +41,8 @@ export class SlaFigures {
   /** The days with hires from `from` to `to`, both included. */
   hires(from: number, to: number): Row<"slaDay">[] {
     const days: Row<"slaDay">[] = [];
-    const numbers = Array.from({ length: Math.max(0, to - from + 1) }, (_, n) => from + n);
+    // Before the first midnight after the promise there is no day, and the length is negative.
+    const numbers = Array.from({ length: to - from + 1 }, (_, n) => from + n);
     forEachRow(numbers, (day) => {
       const row = this.#rows.get("slaDay", `${this.#agent}/${day}`);
       if (row !== null) days.push(row);
@@ -93,10 +94,9 @@ function latencyIn(
   days: readonly Row<"slaDay">[],
   percent: number,
 ): Measured | null {
-  const known = days.filter(({ latencies }) => latencies > 0);
-  const all = known.reduce((sum, { latencies }) => sum + latencies, 0);
+  const all = days.reduce((sum, { latencies }) => sum + latencies, 0);
   if (all === 0) return null;
-  const sets = known.map(({ id }) => latenciesOf(id));
+  const sets = days.flatMap(({ id, latencies }) => (latencies === 0 ? [] : latenciesOf(id)));
   const n = selectAcross(rows, sets, Math.ceil((all * percent) / 100) - 1);
   return { figure: { n, d: 1n }, isEnough: all >= MIN_HIRES };
 }

@@ -1,5 +1,5 @@
 /** Splits a row's text into its lines, which are the items of a list. */
-export function linesOf(text: string): string[] {
+export function linesOf(text = ""): string[] {
   return text === "" ? [] : text.split("\n");
 }
 

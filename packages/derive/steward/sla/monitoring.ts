@@ -23,9 +23,7 @@ export function readMonitoring(context: ApplyContext, event: RecordEvent): Readi
  * row.
  */
 function monitoringSettled(context: ApplyContext, event: RecordEvent, { agents }: Monitoring): void {
-  for (const [agent, { endpoint, asked_at: askedAt, differences }] of Object.entries(agents).sort(
-    byAddress,
-  )) {
+  for (const [agent, { endpoint, asked_at: askedAt, differences }] of Object.entries(agents)) {
     const id = `${agent}/${event.signer}`;
     const known = context.store.get("slaMonitoring", id);
     if (known === null && (differences.length === 0 || context.store.get("sla", agent) === null)) continue;
@@ -37,8 +35,4 @@ function monitoringSettled(context: ApplyContext, event: RecordEvent, { agents }
     if (known !== null) context.store.update("slaMonitoring", id, told);
     else context.store.insert("slaMonitoring", { id, agent, prober: event.signer, ...told });
   }
-}
-
-function byAddress([a]: [string, unknown], [b]: [string, unknown]): number {
-  return a < b ? -1 : 1;
 }

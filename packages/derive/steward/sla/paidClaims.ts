@@ -1,4 +1,5 @@
 import type { ApplyContext } from "../../applyContext.ts";
+import { existingRow } from "../../existingRow.ts";
 import { breachRow } from "./breaches.ts";
 
 /**
@@ -8,16 +9,14 @@ import { breachRow } from "./breaches.ts";
 export function takePaymentBack(context: ApplyContext, hire: string): void {
   const payment = context.store.get("slaPayment", hire);
   if (payment === null) return;
-  const claim = context.store.get("slaClaim", payment.claim);
-  if (claim?.payment !== hire) return;
+  if (existingRow(context.store, "slaClaim", payment.claim).payment !== hire) return;
   context.store.update("slaClaim", payment.claim, { payment: null });
   changePaid(context, payment.claim, -1n);
 }
 
 /** Adds the payment of a claim (`by` 1), or takes it back (−1). */
 export function changePaid(context: ApplyContext, id: string, by: 1n | -1n): void {
-  const claim = context.store.get("slaClaim", id);
-  if (claim === null) return;
+  const claim = existingRow(context.store, "slaClaim", id);
   const { paid } = breachRow(context, claim.breach);
   context.store.update("breach", claim.breach, { paid: paid + by * claim.owed });
 }

@@ -2,6 +2,7 @@ import { parseUsdc } from "tallystick-protocol/amount";
 import { parseDecimal } from "tallystick-protocol/records/decimalSchema";
 import { daysOf } from "tallystick-protocol/records/sla";
 import type { ApplyContext } from "../../applyContext.ts";
+import { existingRow } from "../../existingRow.ts";
 import { itemsOf } from "../../lists.ts";
 import { forEachRow } from "../../loadedRows.ts";
 import { multiply, ONE, type Rational, rational } from "../../rational.ts";
@@ -21,9 +22,9 @@ export function applyPenalty(context: ApplyContext, breach: Row<"breach">): void
   if (penalty.type === "temporary_suspension") {
     const from = context.at.time + context.params.steward.suspensionNoticeSeconds;
     const until = from + (daysOf(penalty.duration) ?? 0) * DAY;
-    const sla = context.store.get("sla", breach.agent);
+    const { suspensions } = existingRow(context.store, "sla", breach.agent);
     context.store.update("sla", breach.agent, {
-      suspensions: withLine(sla?.suspensions ?? "", `${breach.id} ${from} ${until}`),
+      suspensions: withLine(suspensions, `${breach.id} ${from} ${until}`),
     });
   }
   if (penalty.type === "financial") shareOut(context, breach, parseUsdc(penalty.amount));
@@ -39,8 +40,8 @@ function shareOut(context: ApplyContext, breach: Row<"breach">, amount: bigint):
   const days = Array.from({ length: breach.toDay - breach.fromDay + 1 }, (_, n) => breach.fromDay + n);
   forEachRow(days, (day) =>
     forEachRow(itemsOf(context.store, slaHiresOf(breach.agent, day)), (id) => {
-      const hire = context.store.get("hire", id);
-      if (hire === null || hire.isCanary || hire.price === 0n) return;
+      const hire = existingRow(context.store, "hire", id);
+      if (hire.isCanary || hire.price === 0n) return;
       paid.set(hire.buyer, (paid.get(hire.buyer) ?? 0n) + hire.price);
       total += hire.price;
     }),
@@ -66,8 +67,8 @@ function shareOut(context: ApplyContext, breach: Row<"breach">, amount: bigint):
  * dropped.
  */
 export function liftPenalty(context: ApplyContext, breach: Row<"breach">): void {
-  const sla = context.store.get("sla", breach.agent);
-  if (sla === null || breach.status !== "confirmed") return;
+  if (breach.status !== "confirmed") return;
+  const sla = existingRow(context.store, "sla", breach.agent);
   const suspensions = linesOf(sla.suspensions).filter((line) => !line.startsWith(`${breach.id} `));
   context.store.update("sla", breach.agent, { suspensions: suspensions.join("\n") });
   context.store.update("breach", breach.id, { owed: breach.paid });
@@ -93,10 +94,10 @@ export function scoreLeft(breaches: readonly Row<"breach">[]): Rational {
  * Until when an agent takes no new hires: the latest end of its suspensions that have begun. Null if it takes
  * hires.
  */
-export function suspendedUntil(suspensions: string, time: number): number | null {
+export function suspendedUntil(suspensions: string | undefined, time: number): number | null {
   let last: number | null = null;
   for (const line of linesOf(suspensions)) {
-    const [, from = 0, until = 0] = line.split(" ").map(Number);
+    const [, from, until] = line.split(" ").map(Number) as [number, number, number];
     if (from <= time && time < until) last = Math.max(last ?? 0, until);
   }
   return last;

@@ -43,7 +43,7 @@ export function readSlaRuling(context: ApplyContext, event: RecordEvent): Readin
   const isAwaited = breach.status === "disputed" && context.at.time <= breach.decidedBy;
   const mayBe = {
     upheld: isAwaited,
-    overturned: isAwaited || breach.status !== "overturned",
+    overturned: breach.status !== "overturned",
     reinstated: breach.status === "confirmed",
   };
   if (!mayBe[ruling]) return `a breach that is ${breach.status} cannot be ${ruling} now`;

@@ -2,6 +2,7 @@ import { canonicalBody } from "tallystick-protocol/json/recordBody";
 import type { Sla } from "tallystick-protocol/records/sla";
 import type { ApplyContext } from "../../applyContext.ts";
 import type { RecordEvent } from "../../events.ts";
+import { existingRow } from "../../existingRow.ts";
 import type { Row } from "../../tables.ts";
 import { dayOf } from "../days.ts";
 import { ensureSteward } from "../stewardRow.ts";
@@ -14,7 +15,7 @@ export const MAX_BINDING = 64;
 /** Whether a new SLA would leave more guarantees binding than one agent may have. */
 export function bindsTooMuch(context: ApplyContext, body: Sla): boolean {
   const known = context.store.get("sla", body.agent_id);
-  return linesOf(known?.binding ?? "").length + body.guarantees.length > MAX_BINDING;
+  return linesOf(known?.binding).length + body.guarantees.length > MAX_BINDING;
 }
 
 /**
@@ -24,16 +25,16 @@ export function bindsTooMuch(context: ApplyContext, body: Sla): boolean {
  */
 export function slaSettled(context: ApplyContext, event: RecordEvent, body: Sla): void {
   const agent = body.agent_id;
-  if (ensureSteward(context, agent) === null) return;
+  ensureSteward(context, agent);
   const { time } = context.at;
   const known = context.store.get("sla", agent);
   const left = new Map<string, Row<"guarantee">>();
-  for (const id of linesOf(known?.binding ?? "")) {
-    const it = context.store.get("guarantee", id);
-    if (it !== null && it.boundUntil === null) left.set(`${it.metric}/${it.days}`, it);
+  for (const id of linesOf(known?.binding)) {
+    const it = existingRow(context.store, "guarantee", id);
+    if (it.boundUntil === null) left.set(`${it.metric}/${it.days}`, it);
   }
   let made = known?.made ?? 0;
-  const binding = linesOf(known?.binding ?? "");
+  const binding = linesOf(known?.binding);
   for (const guarantee of body.guarantees) {
     const terms = termsOf(guarantee);
     const name = `${terms.metric}/${terms.days}`;

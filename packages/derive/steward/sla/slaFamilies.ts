@@ -120,7 +120,7 @@ function addressOf(number: bigint): string {
 
 function slowestOf(text: string): { family: string; ms: number }[] {
   return wordsOf(text).map((word) => {
-    const [family = "", ms] = word.split(":");
+    const [family, ms] = word.split(":") as [string, string];
     return { family, ms: Number(ms) };
   });
 }

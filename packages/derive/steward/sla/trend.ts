@@ -23,7 +23,7 @@ export function withClose(closes: string, day: number, value: bigint): string {
 function parseCloses(text: string): Close[] {
   if (text === "") return [];
   return text.split(";").map((item) => {
-    const [day, value = "0"] = item.split(":");
+    const [day, value] = item.split(":") as [string, string];
     return { day: Number(day), value: BigInt(value) };
   });
 }
@@ -42,7 +42,7 @@ export function daysUntilBreach(
   if (closes.length < MIN_CLOSES) return null;
   let [sumX, sumY, sumXY, sumXX] = [0n, 0n, 0n, 0n];
   for (const { day, value } of closes) {
-    const x = BigInt(day - (closes[0]?.day ?? 0));
+    const x = BigInt(day - (closes[0] as Close).day);
     sumX += x;
     sumY += value;
     sumXY += x * value;
