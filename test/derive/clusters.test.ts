@@ -226,6 +226,26 @@ describe("funding origin", () => {
     expect(second?.[1].merged_into, "the older id stays").to.equal(first?.[0]);
   });
 
+  it("keeps each signal with the funder whose money tripped it, and keeps no signal of similar listings", async () => {
+    const log = new EventLog();
+    const four = agents.slice(0, 4);
+    for (const agent of four) log.transfer(funder, agent, 1_000_000);
+    for (const agent of four)
+      log.after(1).listing(agent, "text.translate", { endpoint: "https://one.example" });
+    const { store, clusters } = await log.derive();
+    const [ownership, fingerprint] = ["ownership", "fingerprint"].map((kind) =>
+      Object.keys(clusters).filter((id) => clusters[id]?.kind === kind),
+    );
+    expect([ownership?.length, fingerprint?.length]).to.deep.equal([1, 1]);
+    const [cluster] = ownership ?? [];
+    expect([...store.rows("trip").values()].map(({ members, ...it }) => it)).to.deep.equal([
+      { id: "0", funder, signal: "funding_origin", cluster, dropped: false },
+      { id: "1", funder, signal: "deploy_batch", cluster, dropped: false },
+    ]);
+    const lists = [...store.rows("list").keys()].filter((it) => it.startsWith("tripsIn/"));
+    expect(lists).to.deep.equal([`tripsIn/${cluster}`]);
+  });
+
   it("gives a cluster the id from the span that begins last when several spans trip the signal at once", async () => {
     const log = new EventLog({ operator: wallet(900) });
     log.record("params", wallet(900), { version: 2, fundingSpanSeconds: 35, deployBatchBlocks: 1 });

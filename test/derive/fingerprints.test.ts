@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { neededOverlap, sharesAtLeast, tokensOf } from "tallystick-derive/fingerprint/tokens";
 import type { MemoryStore } from "tallystick-derive/memoryStore";
+import type { Row } from "tallystick-derive/tables";
 import { EventLog, wallet } from "./eventLog.ts";
 
 const template = ["text.translate", "code.review", "chart.generate"];
@@ -42,6 +43,91 @@ describe("listing fingerprint", () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+
+  it("needs the smallest overlap whose cosine is high enough, exactly", () => {
+    const size = fc.integer({ min: 1, max: 5_000 });
+    const part = fc.oneof(fc.integer({ min: 1, max: 100 }), fc.integer({ min: 1, max: 1e15 }));
+    fc.assert(
+      fc.property(size, size, part, part, (a, b, one, other) => {
+        const similarity = { numerator: Math.min(one, other), denominator: Math.max(one, other) };
+        const isEnough = (overlap: number) =>
+          (BigInt(similarity.denominator) * BigInt(overlap)) ** 2n >=
+          BigInt(similarity.numerator) ** 2n * BigInt(a) * BigInt(b);
+        const needed = neededOverlap(a, b, similarity);
+        expect([isEnough(needed - 1), isEnough(needed)]).to.deep.equal([false, true]);
+      }),
+      {
+        examples: [
+          [13, 13, 23, 25],
+          [25, 25, 23, 25],
+          [4, 9, 1, 1],
+          [4, 9, 1, 2],
+        ],
+      },
+    );
+  });
+
+  it("counts the tokens that two sets share", () => {
+    const own = ["a", "b", "c"];
+    for (const [needed, other, enough] of [
+      [2, ["a", "b", "c"], true],
+      [2, ["a", "b", "x"], true],
+      [2, ["a", "x", "y"], false],
+      [3, ["a", "b", "x"], false],
+      [3, ["a", "b"], false],
+      [0, ["x", "y"], true],
+    ] as const)
+      expect(sharesAtLeast(needed, own, other.join("\n"), other.length), `${needed} of ${other}`).to.equal(enough);
+  });
+
+  it("has tokens for capability, payment mode and host, and for the magnitudes of price and latency", () => {
+    const listing = (more: object) =>
+      ({
+        ...{ capability: "a.one", priceUsdc: "0.50", maxLatencyMs: 1000, paymentMode: "direct" },
+        ...{ endpoint: "https://one.example:8443/x", ...more },
+      }) as Row<"listing">;
+    expect(tokensOf([listing({})])).to.deep.equal([
+      ...["c|a.one", "h|one.example:8443", "l|a.one|10", "m|a.one|direct", "p|a.one|19"],
+    ]);
+    const magnitudes = (price: string, latency: number) =>
+      tokensOf([listing({ priceUsdc: price, maxLatencyMs: latency })]).filter((it) => /^[lp]/.test(it));
+    const rows: [price: string, latency: number, bits: number][] = [
+      ["0", 0, 0],
+      ["0.000001", 1, 1],
+      ["0.000002", 2, 2],
+      ["0.000003", 3, 2],
+      ["0.000004", 4, 3],
+      ["0.001023", 1_023, 10],
+      ["0.001024", 1_024, 11],
+    ];
+    for (const [price, latency, bits] of rows)
+      expect(magnitudes(price, latency)).to.deep.equal([`l|a.one|${bits}`, `p|a.one|${bits}`]);
+  });
+
+  it("compares sets with as few or as many tokens as can be similar, whichever agent comes first", async () => {
+    const capabilities = ["a.one", "a.two", "a.three", "a.four"];
+    // Five tokens of twenty: a cosine of exactly one half. Five tokens of 21 are less.
+    for (const modes of [["direct"], ["custom_escrow:https://x.example", "direct"]])
+      for (const isSmallFirst of [true, false]) {
+        const log = new EventLog({
+          clusterOthers: 1,
+          fingerprintSimilarity: { numerator: 1, denominator: 2 },
+        });
+        const list = (n: number, capability: string, payment_mode = "direct") =>
+          log.after(1, 300).listing(wallet(n), capability, {
+            ...{ payment_mode, endpoint: `https://${capability}.example` },
+          });
+        const small = () => list(1, "a.one");
+        const large = () => {
+          for (const capability of capabilities.slice(1)) list(2, capability);
+          for (const mode of modes) list(2, "a.one", mode);
+        };
+        if (isSmallFirst) small();
+        large();
+        if (!isSmallFirst) small();
+        expect((await clusterSizes(log)).length, `${modes}, ${isSmallFirst}`).to.equal(2 - modes.length);
+      }
   });
 
   it("is compared in a short time even if the required similarity is almost zero, and sets of all sizes can be similar", async () => {

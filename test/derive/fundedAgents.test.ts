@@ -31,7 +31,10 @@ describe("the agents that a wallet funded", () => {
           return isNew;
         };
         for (const it of added) {
-          const { byTime, byBlock } = addFunded(store, "0xf", it);
+          const { byTime, byBlock, others } = addFunded(store, "0xf", it);
+          const ofOthers = times.filter(({ member }) => member !== it.agent).length;
+          const most = byTime === null ? 0 : ofOthers;
+          expect(others).to.equal(times.length > 24 ? Number.POSITIVE_INFINITY : most);
           expect(byTime !== null).to.equal(note(times, { at: it.time, member: it.agent }));
           expect(byBlock !== null).to.equal(note(blocks, { at: it.block, member: it.agent }));
           for (const [order, entries] of [
