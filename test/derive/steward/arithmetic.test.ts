@@ -13,6 +13,7 @@ import {
 import {
   hasEnoughData,
   STEWARD_TIERS,
+  shareText,
   stewardTierOf,
   type TierFigures,
 } from "tallystick-derive/steward/stewardTier";
@@ -104,6 +105,23 @@ describe("the arithmetic of the trust score", () => {
       { party: "b", trust: 500_000_000 },
     ]);
     expect([unique, average]).to.deep.equal([2, 300_000_000]);
+  });
+
+  it("gives a score of 0 if no factor has a weight", () => {
+    const factors: Factors = {
+      ...{ test_coverage: NANO, uptime: NANO, success_rate: NANO },
+      ...{ endorsements: NANO, attestation_freshness: NANO },
+    };
+    const none = { test_coverage: 0, uptime: 0, success_rate: 0, attestation_freshness: 0 };
+    expect(scoreOf(factors, { ...none, endorsements: 0 })).to.equal(0);
+    expect(scoreOf(factors, { ...none, endorsements: 7 })).to.equal(NANO);
+    expect(ownTrustOf(factors, { ...none, endorsements: 7 }), "no other factor").to.equal(0);
+  });
+
+  it("writes a score with nine decimals", () => {
+    expect([0, 5, 932_018_869, NANO].map(shareText)).to.deep.equal([
+      ...["0.000000000", "0.000000005", "0.932018869", "1.000000000"],
+    ]);
   });
 
   it("gives an endorser's endorsement a value that does not depend on endorsements of the endorser", () => {

@@ -93,6 +93,22 @@ describe("the coverage and freshness of tests", () => {
   });
 });
 
+describe("an attestation", () => {
+  it("is stored with its worst run and all that it says", async () => {
+    const log = stewardLog();
+    const runs = [testRun({ seed: "1", passing: 368 }), testRun({ seed: "2" })];
+    const id = attest(log, { runs, alias: "ada", coverage_tool: "c8", ci_url: "https://ci.example/1" });
+    const { store } = await log.derive();
+    const { runs: said = "", ...row } = store.rows("attestation").get(id) ?? {};
+    expect(JSON.parse(said)).to.deep.equal(runs);
+    expect(row).to.deep.equal({
+      ...{ id, agent: AGENT, kind: "self", signer: AGENT, alias: "ada", version: "1.0.0" },
+      ...{ commit: "ab".repeat(20), ciUrl: "https://ci.example/1", coverageTool: "c8", ranAt: START },
+      ...{ testsPassing: 368, testsTotal: 383, block: log.block, time: START },
+    });
+  });
+});
+
 describe("success rate", () => {
   const rate = async (log: EventLog) => (await stewardOf(log.after(3600).tick())).successRate;
 
@@ -239,6 +255,35 @@ describe("endorsements", () => {
     const { endorsementCount, uniqueEndorsers } = await derived(log);
     expect([endorsementCount, uniqueEndorsers]).to.deep.equal([3, 1]);
     expect((await stewardOf(log)).endorsedBy).not.to.contain("custom.a1");
+  });
+
+  it("are the newest 64", async () => {
+    const log = stewardLog();
+    const many = Array.from({ length: 66 }, (_, n) => wallet(400 + n));
+    for (const [n, endorser] of many.entries()) {
+      log.after(1).listing(endorser, `custom.kind${n}`, { price_usdc: String(2 ** (n % 30)) });
+      endorse(log, endorser, AGENT);
+    }
+    const held = (await stewardOf(log)).endorsedBy.split("\n").map((line) => line.split(" ")[0]);
+    expect(held).to.deep.equal(many.slice(2));
+  });
+
+  it("are stored with all that they say, as last said", async () => {
+    const log = scene();
+    endorse(log, first, AGENT, { capability: "custom.a", statement: "good" });
+    endorse(log, second, AGENT);
+    const record = endorse(log.after(9), second, AGENT, { revoked: true });
+    const { store } = await log.derive();
+    const of = { agent: AGENT, isRevoked: false, statement: null, capability: null };
+    const [one, two] = store.rows("endorsement").values();
+    expect(one).to.deep.include({
+      ...{ ...of, id: `${first}/${AGENT}/custom.a`, endorser: first, capability: "custom.a" },
+      ...{ statement: "good", issuedAt: log.time - 9, time: log.time - 9 },
+    });
+    expect(two).to.deep.equal({
+      ...{ ...of, id: `${second}/${AGENT}/*`, endorser: second, isRevoked: true, record },
+      ...{ issuedAt: log.time, time: log.time },
+    });
   });
 
   it("of endorsers that are one buyer count as one endorser", async () => {
