@@ -13,6 +13,17 @@ async function hireOf(build: (log: EventLog) => void, params = {}) {
 }
 
 describe("escrow hires", () => {
+  it("cannot be settled if they were never deposited", async () => {
+    for (const settle of ["released", "refunded", "timedOut"] as const) {
+      const log = new EventLog();
+      const id = log.hash();
+      if (settle === "refunded") log.refunded(id, buyer);
+      else log[settle](id);
+      const error = await log.derive().catch((it) => it);
+      expect(error).to.be.an("error").with.property("message", `The escrow ${id} was never deposited.`);
+    }
+  });
+
   it("succeed when released", async () => {
     const { hire, seller: agent } = await hireOf((log) => {
       const id = log.deposit(seller, buyer);

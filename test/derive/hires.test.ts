@@ -66,6 +66,26 @@ describe("direct hires", () => {
     }
   });
 
+  it("are stored with everything that is known of them", async () => {
+    const log = new EventLog();
+    log.after(60);
+    const tx = log.transfer(buyer, seller, 500_000, { authorized: true });
+    const receipt = log.after(60).receipt(seller, buyer, { tx, hire_id: "one", latency_ms: 9 });
+    const said = log.events.at(-1) as RecordEvent;
+    const { store } = await log.derive();
+    expect([...store.rows("hire").values()]).to.deep.equal([
+      {
+        ...{ id: `${tx}-0`, seller, buyer, hireId: "one", capability: "text.translate", tx, receipt },
+        ...{ paymentMode: "direct", price: 500_000n, amount: 500_000n, outcome: "success", refunded: false },
+        ...{ dispute: false, disputeSource: null, silentTimeout: false, refundAfterDelivery: false },
+        ...{ evidence: "seller", clusterSize: 1, leavesDay: START + 60 + DAY, latencyMs: 9 },
+        ...{ time: START + 60, escrowId: null, buyerFamily: buyer, payeeAccount: buyer, brought: 0n },
+        ...{ feePaid: 0n, inWindow: true, isAuditable: false, isCanary: false },
+        ...{ countedBlock: said.block, countedLog: said.log, countedSeq: said.seq },
+      },
+    ]);
+  });
+
   it("need the buyer's signature when the transfer was not authorized by EIP-3009", async () => {
     const log = new EventLog();
     log.receipt(seller, buyer, { tx: log.transfer(buyer, seller, 500_000) });

@@ -48,4 +48,21 @@ describe("what is offered in a capability", () => {
       { numRuns: 60 },
     );
   });
+
+  it("counts a seller once that offers a capability in several payment modes, until it offers the last one no more", async () => {
+    const log = new EventLog();
+    const offer = async (payment_mode: string, price_usdc: string, retired = false) => {
+      const body = { payment_mode, price_usdc, retired, max_latency_ms: 1_000 + log.block };
+      log.after(1).listing(wallet(1), "code.review", body);
+      const row = (await log.derive()).store.get("offer", "code.review");
+      return [row?.listings, row?.sellers, row?.lowestPrice, row?.medianPrice];
+    };
+    const escrow = "custom_escrow:https://escrow.example";
+    expect(await offer("direct", "3", true), "never offered").to.deep.equal(Array(4).fill(undefined));
+    expect(await offer("direct", "3")).to.deep.equal([1, 1, 3_000_000n, 3_000_000n]);
+    expect(await offer(escrow, "1.000001")).to.deep.equal([2, 1, 1_000_001n, 2_000_001n]);
+    expect(await offer("direct", "3", true)).to.deep.equal([1, 1, 1_000_001n, 1_000_001n]);
+    expect(await offer("direct", "2", true)).to.deep.equal([1, 1, 1_000_001n, 1_000_001n]);
+    expect(await offer(escrow, "1", true)).to.deep.equal([0, 0, null, null]);
+  });
 });
