@@ -62,7 +62,7 @@ export const rooms: Room[] = [
     "clusters",
     [AGENTS, "{funding,fingerprint}/*.ts"],
     [
-      "{clusters,fingerprints,fundedAgents,sameBlock,edges,params,families,digest,auditEffects,auditCanaries}",
+      "{clusters,fingerprints,fundedAgents,legs,hires,escrows,sameBlock,edges,params,families,digest,auditEffects,auditCanaries}",
       "oracle/oracle",
       "relevant/*",
     ],
@@ -76,7 +76,7 @@ export const rooms: Room[] = [
   derive("steward", ["steward/**/*.ts"], ["steward/*", "oracle/{steward,sla}", "digest"]),
   derive("trust", ["settlementTrust/*.ts"], ["settlementTrust/*"]),
   derive("identities", ["identities/*.ts"], ["identities/*", "oracle/identities"]),
-  derive("relevant", ["relevant/*.ts"], ["relevant/*"]),
+  derive("relevant", ["relevant/*.ts"], ["relevant/*", "{families,sameBlock}"]),
   derive("rows", ["*.ts", `!${HIRES}`, `!${AGENTS}`], ["*"]),
 
   protocol("ledger", ["ledger/*.ts"], ["ledger/*", "signatures/typedDataHash", "escrow/typedData"]),
