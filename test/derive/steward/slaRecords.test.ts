@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { isWeaker, termsOf } from "tallystick-derive/steward/sla/terms";
 import type { Row } from "tallystick-derive/tables";
+import type { Address } from "tallystick-protocol/address";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { parseSla } from "tallystick-protocol/records/sla";
 import { DAY, type EventLog, HOUR, START, wallet } from "../eventLog.ts";
@@ -32,9 +33,10 @@ async function breached(penalty: RecordBody = financial): Promise<{ log: EventLo
   return { log, breach: breach as Row<"breach"> };
 }
 
-const dispute = (log: EventLog, breach: string, { by = AGENT, agent = by } = {}) =>
+type Disputed = { by?: Address; agent?: Address };
+const dispute = (log: EventLog, breach: string, { by = AGENT, agent }: Disputed = {}) =>
   log.record("sla_dispute", by, {
-    ...{ breach, agent_id: agent, claim: "no", evidence: [], requested_remedy: "remove_penalty" },
+    ...{ breach, agent_id: agent ?? by, claim: "no", evidence: [], requested_remedy: "remove_penalty" },
   });
 const rule = (log: EventLog, breach: string, ruling: string, excuse?: string) =>
   log.record("sla_ruling", ARBITRATOR, { breach, ruling, reasons: "why", ...(excuse && { excuse }) });
