@@ -28,7 +28,7 @@ export type SettlementFigures = {
 export function settlementFigures(row: Row<"settlementTrust">): SettlementFigures {
   return {
     trust: nanoToNumber(row.trust),
-    level: settlementLevels[row.level] ?? "untrusted",
+    level: settlementLevels[row.level] as SettlementLevel,
     percentile: nanoToNumber(row.percentile),
     mean_divergence: row.compared === 0 ? null : nanoToNumber(penaltyOf(row)),
     settled: row.settled,
