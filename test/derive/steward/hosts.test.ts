@@ -170,12 +170,15 @@ describe("an agent's own reports", () => {
   });
 
   it("are forgotten when their hour closes, also if no prober looked", async () => {
-    const { log } = await claims([HOST]);
-    goTo(log, START + 3 * HOUR).tick();
-    expect((await stewardOf(log)).claims).not.to.equal("");
-    expect((await stewardOf(close(log))).claims).to.equal("");
-    const probed = await claims([HOST]);
-    report(probed.log, FIRST, 0, { hosts: { [HOST]: DOWN } });
-    expect((await stewardOf(close(probed.log))).claims).to.equal("");
+    for (const isProbed of [false, true])
+      for (const [seconds, isKept] of [
+        [3 * HOUR, true],
+        [3 * HOUR + 1, false],
+      ] as const) {
+        const { log } = await claims([HOST]);
+        if (isProbed) report(log, FIRST, 0, { hosts: { [HOST]: DOWN } });
+        goTo(log, START + seconds).tick();
+        expect((await stewardOf(log)).claims !== "", `${seconds}, ${isProbed}`).to.equal(isKept);
+      }
   });
 });
