@@ -88,14 +88,12 @@ export function sumSlots(
   });
 }
 
-/** The entry of a day. It is made if it is missing; null for a day that is too old to be kept. */
-function dayOf(days: SlotDay[], day: number): SlotDay | null {
+/** The entry of a day. It is made if it is missing. */
+function dayOf(days: SlotDay[], day: number): SlotDay {
   let at = days.length;
   while (at > 0 && (days[at - 1] as SlotDay).day > day) at--;
   const known = days[at - 1];
   if (known?.day === day) return known;
-  const newest = days.at(-1)?.day ?? day;
-  if (day <= newest - KEPT_DAYS) return null;
   const made = { day, data: 0, down: 0, raw: 0, denied: 0 };
   days.splice(at, 0, made);
   return made;
@@ -140,29 +138,25 @@ export function takeHour(
     const bit = 1 << slot;
     if ((data & bit) === 0) continue;
     const here = dayOf(days, today);
-    if (here !== null) here.data++;
+    here.data++;
     if ((down & bit) === 0) {
       run.length = 0;
       run.first = [];
       continue;
     }
-    if (here !== null) {
-      here.raw++;
-      if ((denied & bit) !== 0) here.denied++;
-    }
+    here.raw++;
+    if ((denied & bit) !== 0) here.denied++;
     run.length++;
     if (run.length < DOWNTIME_RUN) {
       run.first.push(today);
       continue;
     }
-    if (here !== null) here.down++;
+    here.down++;
     if (run.length > DOWNTIME_RUN) continue;
-    for (const day of run.first) {
-      const earlier = dayOf(days, day);
-      if (earlier !== null) earlier.down++;
-    }
+    for (const day of run.first) dayOf(days, day).down++;
     run.first = [];
   }
+  // Days that are too old to be kept are dropped, also if this hour has just made them.
   const newest = days.at(-1)?.day ?? today;
   while (days[0] !== undefined && days[0].day <= newest - KEPT_DAYS) days.shift();
 }
