@@ -78,7 +78,9 @@ describe("listing fingerprint", () => {
       [3, ["a", "b"], false],
       [0, ["x", "y"], true],
     ] as const)
-      expect(sharesAtLeast(needed, own, other.join("\n"), other.length), `${needed} of ${other}`).to.equal(enough);
+      expect(sharesAtLeast(needed, own, other.join("\n"), other.length), `${needed} of ${other}`).to.equal(
+        enough,
+      );
   });
 
   it("has tokens for capability, payment mode and host, and for the magnitudes of price and latency", () => {
