@@ -105,11 +105,7 @@ export const rooms: Room[] = [
       "verifiers/verifiers",
     ],
   ),
-  protocol(
-    "reports",
-    ["{erc8004,trustReport,net}/*.ts"],
-    ["{erc8004,net}/*", "trustReport", "verifiers/verifiers"],
-  ),
+  protocol("reports", ["{erc8004,trustReport,net}/*.ts"], ["{erc8004,net}/*", "trustReport"]),
 
   {
     name: "settlement/rules",
