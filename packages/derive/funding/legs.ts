@@ -22,13 +22,16 @@ export function formatLeg({ from, block, time, log }: Leg, kind: LegKind): strin
   return `${from} ${block} ${time} ${log}${MARKS[kind]}`;
 }
 
-/** The lines of `wallet.fundings`, in the order in which they were written. */
+/**
+ * The lines of `wallet.fundings`, in the order in which they were written. The last line may be cut anywhere, because
+ * the API reads only the beginning of a long text. Then its values mean nothing.
+ */
 export function parseFundings(fundings: string): (Leg & { kind: LegKind })[] {
   if (fundings === "") return [];
   return fundings.split("\n").map((line) => {
-    const [from, block, time, end] = line.split(" ") as [string, string, string, string];
-    const log = Number.parseInt(end, 10);
-    const kind = KINDS.get(end.slice(String(log).length)) as LegKind;
-    return { from, block: Number(block), time: Number(time), log, kind };
+    const [from = "", block, time, log = ""] = line.split(" ");
+    const digits = /^[0-9]+/.exec(log)?.[0] ?? "";
+    const kind = KINDS.get(log.slice(digits.length)) ?? "plain";
+    return { from, block: Number(block), time: Number(time), log: Number(digits), kind };
   });
 }
