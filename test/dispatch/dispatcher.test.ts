@@ -262,47 +262,53 @@ describe("a task of a dispatcher", () => {
   });
 
   it("is not begun while the dispatcher closes, and is done by the next process", async () => {
-    let hold: Promise<void> | undefined;
+    let holding: { reached: () => void; released: Promise<void> } | undefined;
+    const pause = async () => {
+      holding?.reached();
+      await holding?.released;
+    };
     const slow: KeyValueStore = {
       ...scene.store,
       get: async <T>(key: string) => {
         const value = await scene.store.get<T>(key);
-        if (key.startsWith("task/")) await hold;
+        if (key.startsWith("task/")) await pause();
         return value;
       },
       putNew: async (key, value) => {
         const isNew = await scene.store.putNew(key, value);
-        await hold;
+        await pause();
         return isNew;
       },
     };
-    const holding = () => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      hold = promise;
-      return () => {
-        hold = undefined;
-        resolve();
+    const hold = () => {
+      const reached = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<void>();
+      holding = { reached: reached.resolve, released: released.promise };
+      const release = () => {
+        holding = undefined;
+        released.resolve();
       };
+      return { reached: reached.promise, release };
     };
     // The first dispatcher closes while it accepts a task. The second closes while it looks for open tasks.
     const accepting = scene.dispatcher({ store: slow });
-    const goOn = holding();
+    const acceptance = hold();
     const sent = accepting.dispatch(TASK).catch((error) => error);
-    await sleep(30);
+    await acceptance.reached;
     await accepting.close();
-    goOn();
+    acceptance.release();
     expect(await sent).to.include({ code: "dispatcher_closed" });
     const resuming = scene.dispatcher({ store: slow });
-    const proceed = holding();
+    const search = hold();
     const resumed = resuming.resume();
-    await sleep(30);
+    await search.reached;
     let isClosed = false;
     const closed = resuming.close().then(() => {
       isClosed = true;
     });
     await sleep(30);
     expect(isClosed).to.equal(false);
-    proceed();
+    search.release();
     await closed;
     expect(await resumed).to.equal(0);
     expect(scene.models.asked).to.have.length(0);
