@@ -4,8 +4,8 @@ import type { Store } from "./store.ts";
 import type { Row } from "./tables.ts";
 
 /**
- * Lists of texts. Each text is one line. Lists only grow. An item usually names a row, and that row says whether the
- * item is done. The row of a list contains the list's last items, so most lists are one row. Whenever the row contains
+ * Lists of texts. Each text is one line. Lists only grow, except by {@link replaceItems}. An item usually names a row,
+ * and that row says whether the item is done. The row of a list contains the list's last items, so most lists are one row. Whenever the row contains
  * `PAGE` items, they move to a page, which is another row: `<list>/<number of the page>`.
  */
 export const PAGE = 16;
@@ -36,8 +36,19 @@ export type ListEnd = Pick<Row<"list">, "id" | "length" | "tail">;
 export function withItem(store: Store, { id, length, tail }: ListEnd, item: string): Omit<ListEnd, "id"> {
   const items = length % PAGE === 0 ? item : `${tail}\n${item}`;
   if ((length + 1) % PAGE !== 0) return { length: length + 1, tail: items };
-  store.insert("listPage", { id: pageId(id, Math.floor(length / PAGE)), items: flat(items) });
+  // A list that was made shorter has a row for this page already.
+  store.put("listPage", { id: pageId(id, Math.floor(length / PAGE)), items: flat(items) });
   return { length: length + 1, tail: "" };
+}
+
+/** Gives a list other items. Rows of pages beyond the new end stay, and nobody reads them. */
+export function replaceItems(store: Store, list: string, items: readonly string[]): void {
+  const inPages = items.length - (items.length % PAGE);
+  for (let start = 0; start < inPages; start += PAGE) {
+    const page = items.slice(start, start + PAGE).join("\n");
+    store.put("listPage", { id: pageId(list, start / PAGE), items: flat(page) });
+  }
+  store.put("list", { id: list, length: items.length, tail: items.slice(inPages).join("\n") });
 }
 
 export function listLength(store: Rows, list: string): number {

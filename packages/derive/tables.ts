@@ -291,9 +291,17 @@ export const tables = {
   },
   /**
    * A class of agents whose live listings have the same set of tokens, by the hash of the set. `around` counts its
-   * members and those of all classes near it.
+   * members and those of all classes near it. `uses` counts how often it got a first member. While it has no members,
+   * `around` is not kept.
    */
-  fingerprint: { id: "text", tokens: "text", members: "number", around: "number", core: "boolean" },
+  fingerprint: {
+    id: "text",
+    tokens: "text",
+    members: "number",
+    around: "number",
+    core: "boolean",
+    uses: "number",
+  },
   /** The members of a class now, `<class>/<place>`. */
   fingerprintMember: { id: "text", agent: "text" },
   /** The listing bodies that were seen, by digest. A body that comes again changes nothing. */

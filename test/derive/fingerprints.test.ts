@@ -1,7 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { apply } from "tallystick-derive/apply";
 import { neededOverlap, sharesAtLeast, tokensOf } from "tallystick-derive/fingerprint/tokens";
-import type { MemoryStore } from "tallystick-derive/memoryStore";
+import { MemoryStore } from "tallystick-derive/memoryStore";
+import { parseEvent } from "tallystick-derive/parseEvent";
 import type { Row } from "tallystick-derive/tables";
 import { EventLog, wallet } from "./eventLog.ts";
 
@@ -194,6 +196,32 @@ describe("listing fingerprint", () => {
     log.listing(wallet(9), "text.translate", { retired: true });
     const { agents } = await log.derive();
     expect(agents[wallet(9)]?.signals_tripped).to.deep.equal([]);
+  });
+
+  it("does not read what agents left behind: a listing costs the same after many changes of look-alikes", () => {
+    const readsOfNewcomers = (changes: number) => {
+      const log = new EventLog();
+      for (let n = 1; n <= changes; n++) {
+        listTemplate(log, n);
+        for (const capability of template) log.listing(wallet(n), capability, { retired: true });
+      }
+      const before = log.events.length;
+      for (const n of [1_001, 1_002, 1_003]) listTemplate(log, n);
+      const store = new MemoryStore();
+      const { get } = store;
+      let reads = 0;
+      store.get = (table, id) => {
+        reads++;
+        return get.call(store, table, id) as never;
+      };
+      for (const [n, event] of log.events.entries()) {
+        if (n === before) reads = 0;
+        apply(store, parseEvent(JSON.stringify(event)), { trustSignatures: true });
+      }
+      return reads;
+    };
+    const reads = readsOfNewcomers(30);
+    expect(readsOfNewcomers(200)).to.be.at.most(1.1 * reads);
   });
 
   it("accepts a hundred listings of an agent, live or retired, and no further new listing", async () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { append, itemOf, itemsOf, lastItem, listLength } from "tallystick-derive/lists";
+import { append, itemOf, itemsOf, lastItem, listLength, replaceItems } from "tallystick-derive/lists";
 import { MemoryStore } from "tallystick-derive/memoryStore";
 
 describe("lists", () => {
@@ -33,6 +33,25 @@ describe("lists", () => {
       }
       expect(seen).to.deep.equal(Array.from({ length }, (_, n) => String(n)));
     }
+  });
+
+  it("may get other items, fewer or more, and grow from there", () => {
+    const items = fc.array(
+      fc.string().map((text) => text.replaceAll("\n", " ")),
+      { maxLength: 70 },
+    );
+    fc.assert(
+      fc.property(items, items, items, (before, replaced, appended) => {
+        const store = new MemoryStore();
+        for (const item of before) append(store, "list", item);
+        replaceItems(store, "list", replaced);
+        for (const item of appended) append(store, "list", item);
+        const all = [...replaced, ...appended];
+        expect([...itemsOf(store, "list")]).to.deep.equal(all);
+        expect(listLength(store, "list")).to.equal(all.length);
+        expect(lastItem(store, "list")).to.equal(all.at(-1) ?? null);
+      }),
+    );
   });
 
   it("are one row while they are short", async () => {

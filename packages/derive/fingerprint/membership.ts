@@ -4,7 +4,7 @@ import { clusterOf, joinCluster } from "../clusters.ts";
 import { existingRow } from "../existingRow.ts";
 import { forEachRow } from "../loadedRows.ts";
 import type { Row } from "../tables.ts";
-import { ensureClass, nearClasses } from "./classes.ts";
+import { classId, ensureClass, nearClasses } from "./classes.ts";
 import { tokensOf } from "./tokens.ts";
 
 /**
@@ -13,10 +13,10 @@ import { tokensOf } from "./tokens.ts";
  */
 export function updateFingerprint(context: ApplyContext, address: string, live: Row<"listing">[]): void {
   const agent = agentRow(context, address);
-  const target = live.length === 0 ? null : ensureClass(context, tokensOf(live));
-  if (agent.fingerprint === (target?.id ?? null)) return;
+  const tokens = live.length === 0 ? null : tokensOf(live);
+  if (agent.fingerprint === (tokens && classId(context, tokens))) return;
   if (agent.fingerprint !== null) leaveClass(context, agent, agent.fingerprint);
-  if (target !== null) enterClass(context, address, target.id);
+  if (tokens !== null) enterClass(context, address, ensureClass(context, tokens));
 }
 
 function leaveClass(context: ApplyContext, agent: Row<"agent">, id: string): void {
@@ -30,8 +30,7 @@ function leaveClass(context: ApplyContext, agent: Row<"agent">, id: string): voi
   changeAround(context, id, -1);
 }
 
-function enterClass(context: ApplyContext, address: string, id: string): void {
-  const { members } = classRow(context, id);
+function enterClass(context: ApplyContext, address: string, { id, members }: Row<"fingerprint">): void {
   context.store.put("fingerprintMember", { id: `${id}/${members}`, agent: address });
   updateAgent(context, address, { fingerprint: id, fingerprintPlace: members });
   context.store.update("fingerprint", id, { members: members + 1 });
@@ -48,7 +47,8 @@ function changeAround(
   by: 1 | -1,
 ): { row: Row<"fingerprint">; wasCore: boolean }[] {
   const changed: { row: Row<"fingerprint">; wasCore: boolean }[] = [];
-  for (const row of [classRow(context, id), ...nearClasses(context, id)]) {
+  const own = classRow(context, id);
+  for (const row of [own, ...nearClasses(context, own)]) {
     const around = row.around + by;
     // A class that loses members does not become a core, even if new parameters would allow it: nobody joins it now.
     const core = row.members > 0 && around > context.params.clusterOthers && (by === 1 || row.core);
@@ -92,7 +92,7 @@ function joinAlike(
  */
 function membersAround(context: ApplyContext, own: Row<"fingerprint">): string[] {
   const found: string[] = [];
-  forEachRow([own, ...nearClasses(context, own.id)], (it) => {
+  forEachRow([own, ...nearClasses(context, own)], (it) => {
     const count = it.core && it.id !== own.id ? 1 : it.members;
     forEachRow(Array(count).keys(), (place) => found.push(memberAt(context, it.id, place)));
   });

@@ -12,11 +12,15 @@ export function tokensOf(facts: Facts, agent: string): Set<string> {
  */
 export function noteAlike(facts: Facts, changed: string): void {
   const own = tokensOf(facts, changed);
-  const { tokenSets } = facts;
-  if (!tokenSets.has(keyOf(own)))
-    tokenSets.set(keyOf(own), { n: tokenSets.size, similarity: facts.params.fingerprintSimilarity });
   const agents = [...new Set(facts.listings.filter((it) => it.live).map((it) => it.agent))];
   const sets = new Map(agents.map((agent) => [agent, tokensOf(facts, agent)]));
+  const { tokenSets } = facts;
+  // A set that no agent has any more is forgotten, with the similarity that was required when it appeared.
+  const had = new Set([...sets.values()].map(keyOf));
+  for (const key of tokenSets.keys()) if (!had.has(key)) tokenSets.delete(key);
+  const n = Math.max(-1, ...[...tokenSets.values()].map((it) => it.n)) + 1;
+  if (!tokenSets.has(keyOf(own)))
+    tokenSets.set(keyOf(own), { n, similarity: facts.params.fingerprintSimilarity });
   const alike = (agent: string) => {
     const own = sets.get(agent) ?? new Set();
     return agents.filter((it) => it !== agent && cosineHolds(facts, own, sets.get(it) ?? new Set()));

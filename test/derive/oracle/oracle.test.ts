@@ -31,6 +31,27 @@ describe("the derivation and the oracle", () => {
     await expectAgreement(log);
   });
 
+  it("agree that listings which appear again are compared by the similarity of that time", async () => {
+    const [one, two, operator] = [wallet(1), wallet(2), wallet(9)];
+    const loose = { numerator: 1, denominator: 2 };
+    const strict = { numerator: 1, denominator: 1 };
+    for (const [before, after, sizes] of [
+      [strict, loose, [2]],
+      [loose, strict, []],
+    ] as const) {
+      const log = new EventLog({ operator, clusterOthers: 2, fingerprintSimilarity: before });
+      log.listing(one, "text.summarize");
+      log.listing(two, "text.summarize");
+      log.listing(two, "text.summarize", { retired: true });
+      const params = { version: 2, operator, clusterOthers: 1, fingerprintSimilarity: after };
+      log.record("params", operator, params);
+      log.listing(two, "text.summarize", { first_call_free: true });
+      const clusters = Object.values((await log.derive()).clusters);
+      expect(clusters.map((it) => it.size)).to.deep.equal(sizes);
+      await expectAgreement(log);
+    }
+  });
+
   it("agree when money comes through several wallets, goes to payees, or passes wallets with many transfers", async () => {
     const log = distantLogOf({ minLength: 5, maxLength: 50 }, 1);
     await fc.assert(fc.asyncProperty(log, expectAgreement), { numRuns: Math.ceil(RUNS / 10) });
