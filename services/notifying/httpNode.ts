@@ -1,7 +1,6 @@
 import { addressSchema } from "tallystick-protocol/address";
 import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
-import { breachSteps } from "tallystick-protocol/notices/notice";
-import { breachIdSchema } from "tallystick-protocol/records/breachId";
+import { breachStepFields } from "tallystick-protocol/notices/notice";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { signRecord } from "tallystick-protocol/records/record";
 import { listForm } from "tallystick-sdk/listForm";
@@ -102,26 +101,9 @@ export function createHttpNode(parameters: {
   };
 }
 
-/** A page of steps. A step has the number of its block. Its other keys are keys of a notice. */
+/** A page of steps. Each step has the number of its block. */
 const stepsPageForm = z.object({
-  steps: listForm(
-    z.object({
-      block: z.int(),
-      agent: addressSchema,
-      breach: breachIdSchema,
-      step: z.enum(breachSteps),
-      record: z.string().nullable(),
-      time: z.int(),
-      metric: z.string(),
-      window_days: z.int(),
-      target: z.string(),
-      breach_threshold: z.string(),
-      value: z.string(),
-      penalty: z.looseObject({ type: z.string() }),
-      suspension: z.object({ from: z.int(), until: z.int() }).nullable(),
-    }),
-    PAGE,
-  ),
+  steps: listForm(z.object({ ...breachStepFields, block: z.int() }), PAGE),
   next_cursor: z.string().nullable(),
   final_block: z.int(),
 });

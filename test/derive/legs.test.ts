@@ -21,17 +21,11 @@ describe("the funding transfers of a wallet", () => {
     );
   });
 
-  it("are read up to a last line that is cut at any place", () => {
-    const legs = [1, 2, 3].map((n) => ({ from: wallet(n), block: n, time: 10 * n, log: 40 + n }));
-    const text = legs.map((it) => formatLeg(it, "claimable")).join("\n");
-    for (let end = 1; end < text.length; end++) {
-      const read = parseFundings(text.slice(0, end));
-      const whole = text.slice(0, end).split("\n").length - 1;
-      expect(read.length).to.equal(whole + 1);
-      expect(read.slice(0, whole)).to.deep.equal(
-        legs.slice(0, whole).map((it) => ({ ...it, kind: "claimable" })),
-      );
-    }
+  it("are not read from a line without a log number, or with an unknown mark", () => {
+    const line = formatLeg({ from: wallet(1), block: 2, time: 3, log: 4 }, "claimable");
+    for (let end = 1; end <= line.lastIndexOf(" ") + 1; end++)
+      expect(() => parseFundings(`${line}\n${line.slice(0, end)}`)).to.throw("not a line");
+    expect(() => parseFundings(`${line}?`)).to.throw("not a line");
   });
 
   it("are lines of the sender, block, time and log, with a mark unless they are plain", () => {

@@ -165,12 +165,15 @@ async function fundingOf(db: Database, members: readonly string[]) {
 type Wallet = { id: string; kind: string | null; fundings: string };
 
 /**
- * Wallets with the first transfers that funded them. Transfers from before a wallet was watched come first. The
- * text may be cut inside a transfer, but only after the last one that is used.
+ * Wallets with the first transfers that funded them. Transfers from before a wallet was watched come first. Not all
+ * are read if there are more than `GRAPH_LIMITS.inbound`, but always more than this number.
  */
 async function walletsAt(db: Database, ids: readonly string[]): Promise<Wallet[]> {
   const { wallet, inflow } = schema;
-  const bytes = sql.raw(String((GRAPH_LIMITS.inbound + 1) * LEG_BYTES));
+  const most = (GRAPH_LIMITS.inbound + 1) * LEG_BYTES;
+  const bytes = sql.raw(String(most));
+  // A text of this length is probably cut inside its last line.
+  const wholeLines = (text: string) => (text.length < most ? text : text.slice(0, text.lastIndexOf("\n")));
   type Found = { id: string } & Record<"kind" | "told" | "live", string | null>;
   const { rows } = await db.execute<Found>(
     sql`SELECT asked.id, ${wallet.kind} AS kind, left(${inflow.fundings}, ${bytes}) AS told, left(${wallet.fundings}, ${bytes}) AS live
@@ -180,7 +183,10 @@ async function walletsAt(db: Database, ids: readonly string[]): Promise<Wallet[]
   return rows.map(({ id, kind, told, live }) => ({
     id,
     kind,
-    fundings: [told, live].filter((text) => text).join("\n"),
+    fundings: [told ?? "", live ?? ""]
+      .filter((text) => text !== "")
+      .map(wholeLines)
+      .join("\n"),
   }));
 }
 

@@ -22,16 +22,15 @@ export function formatLeg({ from, block, time, log }: Leg, kind: LegKind): strin
   return `${from} ${block} ${time} ${log}${MARKS[kind]}`;
 }
 
-/**
- * The lines of `wallet.fundings`, in the order in which they were written. The last line may be cut anywhere, because
- * the API reads only the beginning of a long text. Then its values mean nothing.
- */
+/** The lines of `wallet.fundings`, in the order in which they were written. */
 export function parseFundings(fundings: string): (Leg & { kind: LegKind })[] {
   if (fundings === "") return [];
   return fundings.split("\n").map((line) => {
     const [from = "", block, time, log = ""] = line.split(" ");
     const digits = /^[0-9]+/.exec(log)?.[0] ?? "";
-    const kind = KINDS.get(log.slice(digits.length)) ?? "plain";
+    const kind = KINDS.get(log.slice(digits.length));
+    if (kind === undefined || digits === "")
+      throw new Error(`"${line}" is not a line of a wallet's fundings.`);
     return { from, block: Number(block), time: Number(time), log: Number(digits), kind };
   });
 }

@@ -21,10 +21,8 @@ export const breachSteps = [
   "paid",
 ] as const;
 
-const read = boundForm({
-  id: z.string().regex(/^ntc_[0-9A-HJKMNP-TV-Z]{26}$/, "must be a notice's id"),
-  subscription: z.string(),
-  buyer: addressSchema,
+/** What a node and a notice say of one step of a breach, in the same form. */
+export const breachStepFields = {
   agent: addressSchema,
   breach: breachIdSchema,
   step: z.enum(breachSteps),
@@ -40,6 +38,13 @@ const read = boundForm({
   penalty: z.looseObject({ type: z.string() }),
   /** The time in which the agent takes no new hires, in unix seconds; null when there is no suspension. */
   suspension: z.object({ from: z.int(), until: z.int() }).nullable(),
+};
+
+const read = boundForm({
+  id: z.string().regex(/^ntc_[0-9A-HJKMNP-TV-Z]{26}$/, "must be a notice's id"),
+  subscription: z.string(),
+  buyer: addressSchema,
+  ...breachStepFields,
 });
 
 /** The content of a notice: one step of one breach. */
