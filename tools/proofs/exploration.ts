@@ -1,6 +1,6 @@
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { compile } from "../mutation/compiler.ts";
-import type { PlantedBug } from "./properties.ts";
+import type { InsertedFault } from "./properties.ts";
 import { applyChange } from "./proveProperty.ts";
 
 const escrow = "contracts/HireEscrow.sol";
@@ -17,7 +17,7 @@ export const exploration = {
   name: "HireEscrow",
   claim:
     "In every order of calls and signatures by anybody, a hire pays exactly its amount, once, and only to its parties. Before its deadline, it pays only if a party has sent or signed that. A pause moves nothing, and no other hire is touched.",
-  bugs: [
+  faults: [
     {
       what: "a refund accepts the signature for a release",
       file: escrow,
@@ -63,15 +63,15 @@ export const exploration = {
       find: "_credits[account] = 0;",
       replace: "",
     },
-  ] satisfies PlantedBug[],
+  ] satisfies InsertedFault[],
 };
 
 /** The init code of HireEscrow with an inserted fault. */
-export function compileWith(bug: PlantedBug): string {
+export function compileWith(fault: InsertedFault): string {
   const source = "contracts/HireEscrow.sol";
-  const replaced = { [bug.file]: applyChange(bug) };
+  const replaced = { [fault.file]: applyChange(fault) };
   const targets = [{ source, contract: "HireEscrow" }];
   const compiled = compile({ folder: repositoryRoot, source, targets, replaced, quick: true });
-  if ("errors" in compiled) throw new Error(`${bug.what}: ${compiled.errors[0]?.message}`);
+  if ("errors" in compiled) throw new Error(`${fault.what}: ${compiled.errors[0]?.message}`);
   return `0x${compiled.codes[0]?.bytecode}`;
 }

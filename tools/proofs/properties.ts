@@ -2,7 +2,7 @@
 export type TextChange = { what: string; file: string; find: string; replace: string };
 
 /** A fault that a programmer could make. */
-export type PlantedBug = TextChange;
+export type InsertedFault = TextChange;
 
 /** A property that is proved for a contract as it is deployed. */
 export type Property = {
@@ -16,7 +16,7 @@ export type Property = {
    */
   abstraction?: TextChange;
   /** The proof must fail with each of these faults. Otherwise it would prove nothing. */
-  bugs: PlantedBug[];
+  faults: InsertedFault[];
 };
 
 const escrowBook = "contracts/EscrowBook.sol";
@@ -39,7 +39,7 @@ export const properties: Property[] = [
     contract: "OpenedOnce",
     claim:
       "A hire is opened only if it was never opened before. Then it holds exactly its amount, which is not zero.",
-    bugs: [
+    faults: [
       {
         what: "a settled hire can be opened again",
         file: escrowBook,
@@ -51,7 +51,7 @@ export const properties: Property[] = [
   {
     contract: "ClosedOnce",
     claim: "A hire is closed only while it is held, for exactly what it holds, and holds nothing afterwards.",
-    bugs: [
+    faults: [
       {
         what: "what was paid out stays in the book",
         file: escrowBook,
@@ -63,7 +63,7 @@ export const properties: Property[] = [
   {
     contract: "NeverTwice",
     claim: "Through any sequence of calls, a hire is opened at most once and closed at most once.",
-    bugs: [
+    faults: [
       {
         what: "a closed hire has the status of a new one",
         file: escrowBook,
@@ -75,7 +75,7 @@ export const properties: Property[] = [
   {
     contract: "DeliveryMovesNothing",
     claim: "Marking delivery works once, on a held hire, and changes neither its status nor its amount.",
-    bugs: [
+    faults: [
       {
         what: "a mark settles the hire",
         file: escrowBook,
@@ -87,7 +87,7 @@ export const properties: Property[] = [
   {
     contract: "OthersUntouched",
     claim: "What is done for one hire changes no other hire and no credit.",
-    bugs: [
+    faults: [
       {
         what: "closing a hire clears another",
         file: escrowBook,
@@ -100,7 +100,7 @@ export const properties: Property[] = [
     contract: "PartsAddUp",
     claim:
       "The parts of a split add up to the amount, and the payee's part is at most what the buyer allowed.",
-    bugs: [
+    faults: [
       {
         what: "the buyer gets back what the seller is paid",
         file: escrowBook,
@@ -113,7 +113,7 @@ export const properties: Property[] = [
     contract: "RestIsCredited",
     claim:
       "The part of a payment that the token did not move is credited to its recipient. Nobody gets another credit.",
-    bugs: [
+    faults: [
       {
         what: "a payment made in part is credited in full",
         file: escrowBook,
@@ -125,7 +125,7 @@ export const properties: Property[] = [
   {
     contract: "CreditTakenOnce",
     claim: "A credit is taken once, for all that was put there, and no other credit changes.",
-    bugs: [
+    faults: [
       {
         what: "a credit can be withdrawn again",
         file: escrowBook,
@@ -138,7 +138,7 @@ export const properties: Property[] = [
     contract: "OwesWhatItHas",
     claim:
       "Through any sequence of calls, the tokens that came in minus those that went out are Σ held + Σ credits.",
-    bugs: [
+    faults: [
       {
         what: "a payment made in part is credited in full",
         file: escrowBook,
@@ -151,7 +151,7 @@ export const properties: Property[] = [
     contract: "NeverShrinks",
     abstraction: anyWalk,
     claim: "An anchor never shrinks a ledger, changes its root only by growing it, and has the next number.",
-    bugs: [
+    faults: [
       {
         what: "a proof may lead to a smaller tree",
         file: "contracts/libraries/Rfc9162.sol",
@@ -164,7 +164,7 @@ export const properties: Property[] = [
     contract: "MarkedForGood",
     abstraction: anyWalk,
     claim: "A marked ledger is never extended, no mark is ever cleared, and marking changes no head.",
-    bugs: [
+    faults: [
       {
         what: "a marked ledger accepts anchors",
         file: ledgerBook,
@@ -177,7 +177,7 @@ export const properties: Property[] = [
     contract: "WriterStays",
     abstraction: anyWalk,
     claim: "A ledger is opened once, keeps its guardian, and no opening or anchoring changes a writer.",
-    bugs: [
+    faults: [
       {
         what: "opening again replaces the writer",
         file: ledgerBook,
@@ -191,7 +191,7 @@ export const properties: Property[] = [
     abstraction: anyWalk,
     claim:
       "Only the announced account can follow a writer, and only in its time. A former writer never returns. The writer cannot change what its guardian announced.",
-    bugs: [
+    faults: [
       {
         what: "the writer replaces what the guardian announced",
         file: ledgerBook,

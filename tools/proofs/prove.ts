@@ -8,7 +8,7 @@ import type { Property } from "./properties.ts";
 import { type ProofResult, proveProperty } from "./proveProperty.ts";
 
 type Line = Pick<Property, "contract" | "claim"> &
-  ProofResult & { bugs: ({ what: string; found: boolean } & Pick<ProofResult, "verdicts" | "ms">)[] };
+  ProofResult & { faults: ({ what: string; found: boolean } & Pick<ProofResult, "verdicts" | "ms">)[] };
 
 /**
  * Proves the chosen properties and prints the results. Each proof is also tried on the code with each of its inserted
@@ -21,12 +21,12 @@ export async function prove(chosen: Property[], explored: boolean, json: boolean
     for (const property of chosen) {
       const { contract, claim } = property;
       const proof = await proveProperty(property, solver);
-      const bugs = [];
-      for (const bug of property.bugs) {
-        const { proved, verdicts, ms } = await proveProperty(property, solver, bug);
-        bugs.push({ what: bug.what, found: !proved, verdicts, ms });
+      const faults = [];
+      for (const fault of property.faults) {
+        const { proved, verdicts, ms } = await proveProperty(property, solver, fault);
+        faults.push({ what: fault.what, found: !proved, verdicts, ms });
       }
-      lines.push({ contract, claim, ...proof, bugs });
+      lines.push({ contract, claim, ...proof, faults });
       if (!json) process.stderr.write(`${contract} …\n`);
     }
   } finally {
@@ -34,12 +34,12 @@ export async function prove(chosen: Property[], explored: boolean, json: boolean
   }
   if (explored) lines.push(await exploreAll(json));
   process.stdout.write(json ? `${JSON.stringify(lines, null, 2)}\n` : `${table(lines)}\n`);
-  return lines.every(({ proved, bugs }) => proved && bugs.every(({ found }) => found)) ? 0 : 1;
+  return lines.every(({ proved, faults }) => proved && faults.every(({ found }) => found)) ? 0 : 1;
 }
 
 /** Explores the escrow as it is deployed, and then once with each of the inserted faults. */
 async function exploreAll(json: boolean): Promise<Line> {
-  const { name, claim, bugs } = exploration;
+  const { name, claim, faults } = exploration;
   const look = async (initCode: string) => {
     const began = performance.now();
     const found = await explore(initCode);
@@ -48,21 +48,21 @@ async function exploreAll(json: boolean): Promise<Line> {
   };
   const { found, ms } = await look(readFrozen("HireEscrow").initCode);
   const proved = found.broken === undefined && String(found.never) === String(IMPOSSIBLE);
-  const tried: Line["bugs"] = [];
-  for (const bug of bugs) {
-    const { found, ms } = await look(compileWith(bug));
-    tried.push({ what: bug.what, found: found.broken !== undefined, verdicts: [], ms });
+  const tried: Line["faults"] = [];
+  for (const fault of faults) {
+    const { found, ms } = await look(compileWith(fault));
+    tried.push({ what: fault.what, found: found.broken !== undefined, verdicts: [], ms });
   }
-  return { contract: name, claim, proved, verdicts: [proved ? "proved" : "refuted"], ms, bugs: tried };
+  return { contract: name, claim, proved, verdicts: [proved ? "proved" : "refuted"], ms, faults: tried };
 }
 
 function table(lines: Line[]): string {
-  const head = ["property", "", "s", "planted bug", "", "s"];
+  const head = ["property", "", "s", "inserted fault", "", "s"];
   const rows = new Table({ head, style: { head: [], border: [] }, colWidths: [58], wordWrap: true });
-  for (const { contract, claim, proved, ms, bugs } of lines) {
-    bugs.forEach(({ what, found, ms: bugMs }, i) => {
+  for (const { contract, claim, proved, ms, faults } of lines) {
+    faults.forEach(({ what, found, ms: faultMs }, i) => {
       const own = i > 0 ? ["", "", ""] : [`${contract}: ${claim}`, mark(proved, "proved"), seconds(ms)];
-      rows.push([...own, what, mark(found, "found"), seconds(bugMs)]);
+      rows.push([...own, what, mark(found, "found"), seconds(faultMs)]);
     });
   }
   return rows.toString();

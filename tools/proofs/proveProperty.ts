@@ -3,20 +3,21 @@ import path from "node:path";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { checkModel, type Verdict } from "./checkModel.ts";
 import type { Solver } from "./openSolver.ts";
-import type { PlantedBug, Property, TextChange } from "./properties.ts";
+import type { InsertedFault, Property, TextChange } from "./properties.ts";
 
 /** The result for one property. `proved` is true only if every assertion is proved. */
 export type ProofResult = { proved: boolean; verdicts: Verdict[]; ms: number };
 
-/** Tries to prove a property of the contracts. With `bug`, the contracts contain that fault. */
+/** Tries to prove a property of the contracts. With `fault`, the contracts contain that fault. */
 export async function proveProperty(
   { contract, abstraction }: Property,
   solver: Solver,
-  bug?: PlantedBug,
+  fault?: InsertedFault,
 ): Promise<ProofResult> {
   const began = performance.now();
   const replaced: Record<string, string> = {};
-  for (const change of [abstraction, bug]) if (change) replaced[change.file] = applyChange(change, replaced);
+  for (const change of [abstraction, fault])
+    if (change) replaced[change.file] = applyChange(change, replaced);
   const source = `contracts/test/proofs/${contract}.sol`;
   const verdicts = await checkModel({ solver, source, contract, replaced });
   const proved = verdicts.every((verdict) => verdict === "proved");

@@ -18,9 +18,9 @@ describe("tools/proofs/explore", function () {
   });
 
   it("finds an inserted fault, a refund that accepts the signature of a release, and shows the steps", async () => {
-    const [bug] = exploration.bugs;
-    if (bug === undefined) throw new Error("no bug");
-    const { broken } = await explore(compileWith(bug), { moods: 1 });
+    const [fault] = exploration.faults;
+    if (fault === undefined) throw new Error("no fault");
+    const { broken } = await explore(compileWith(fault), { moods: 1 });
     expect(broken?.rule).to.equal("a hire changed without the consent of an entitled role");
     expect(broken?.path.at(-1)).to.equal(
       "RefundByBuyer by Stranger, signed by Buyer for Release, token Honest",

@@ -20,19 +20,19 @@ describe("tools/proofs/proveProperty", function () {
       expect(proved, verdicts.join()).to.equal(true);
     });
 
-    const [first] = property.bugs;
+    const [first] = property.faults;
     if (first === undefined) throw new Error(`No fault is defined for: ${property.claim}`);
     const refuted = SLOW.includes(property.contract) ? [] : [first];
-    for (const bug of refuted) {
-      it(`cannot prove this when ${bug.what}`, async () => {
-        const { verdicts } = await proveProperty(property, solver, bug);
+    for (const fault of refuted) {
+      it(`cannot prove this when ${fault.what}`, async () => {
+        const { verdicts } = await proveProperty(property, solver, fault);
         expect(verdicts).to.include("refuted");
       });
     }
     // `npm run prove` tries to prove the property with each of these faults.
-    for (const bug of property.bugs.filter((it) => !refuted.includes(it))) {
-      it(`can still insert the fault: ${bug.what}`, () => {
-        expect(() => applyChange(bug)).to.not.throw();
+    for (const fault of property.faults.filter((it) => !refuted.includes(it))) {
+      it(`can still insert the fault: ${fault.what}`, () => {
+        expect(() => applyChange(fault)).to.not.throw();
       });
     }
   }
