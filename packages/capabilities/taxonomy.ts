@@ -152,7 +152,7 @@ export function capabilityProblem(id: string): { message: string; hint: string }
   const isNear = ({ id: other }: CapabilityFamily) => other.split(".")[0] === id.split(".")[0];
   const offered = (all.some(isNear) ? all.filter(isNear) : all).flatMap(({ patterns }) => patterns);
   return {
-    message: "is no standard capability, and does not begin with custom.",
+    message: "is no standard capability, and does not begin with `custom.`",
     hint: `There is ${offered.join(", ")}; others begin with custom.`,
   };
 }

@@ -25,8 +25,9 @@ export type OpenAssignment = {
   capability: string;
   /** The price of the audited hire, in atomic units. */
   amount: bigint;
-  /** When the tick assigned it, and until when its auditor may answer before another one is chosen, in unix seconds. */
+  /** When it was assigned, in unix seconds. */
   time: number;
+  /** Until when its auditor may answer, in unix seconds. Later another auditor may be chosen. */
   due: number;
 };
 

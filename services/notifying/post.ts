@@ -6,7 +6,7 @@ import { readBytes } from "tallystick-sdk/readBytes";
 const ANSWER_MS = 10_000;
 const MAX_ANSWER_BYTES = 4_096;
 
-/** Sends one text to a receiver. Returns its answer; `text` is read only on request. */
+/** Sends one text to a receiver, and returns its answer. The answer's text is empty unless `isRead` is set. */
 export type Post = (
   message: { url: string; text: string; id: string; isRead?: boolean },
   signal: AbortSignal,

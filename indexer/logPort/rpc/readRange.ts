@@ -103,13 +103,16 @@ async function readWindow(reading: RangeReading, window: Window): Promise<Window
       throw new SourceRefusedError(context.source, `one block of one wallet is refused: ${error.message}`);
     }
     const [first, second] = [await readWindow(reading, halves[0]), await readWindow(reading, halves[1])];
-    // The smaller request succeeded, so the unclear refusal was about the size.
+    // Both halves were answered. So the unclear refusal is taken as a limit on the number of blocks.
     if (refusal === "other") size.refusedRange(blocks);
     return { logs: first.logs.concat(second.logs), end: second.end };
   }
 }
 
-/** Splits a window in two: by blocks, or by wallets if it has only one block. */
+/**
+ * Splits a window in two: by blocks, or by wallets if it has only one block. `byWallets`: by wallets, or by blocks if
+ * it has only one wallet. Returns null for one block of one wallet.
+ */
 function halvesOf(window: Window, byWallets: boolean): [Window, Window] | null {
   const { query, range } = window;
   if (range.from < range.to && !byWallets) {
@@ -134,8 +137,8 @@ function halvesOf(window: Window, byWallets: boolean): [Window, Window] | null {
 const isRound = (count: number): boolean => count > 0 && count % 1_000 === 0;
 
 /**
- * Sends one request for three things. The last header shows that the node has the whole range. The logs are what is
- * asked for. A known log tests whether the node has the history.
+ * Asks for three things, in one request if the provider accepts batches. The last header shows that the node has the
+ * whole range. The logs are what is asked for. A known log tests whether the node has the history.
  */
 async function ask(
   { context, history }: RangeReading,
@@ -174,8 +177,8 @@ function logsCall({ kind, wallets }: LogQuery, { from, to }: BlockRange, token: 
 }
 
 /**
- * Sends the calls one by one, for a provider without batches. Different nodes may answer them. So the logs are read
- * twice, and both answers must be the same.
+ * Sends each call in a request of its own, for a provider without batches. Different nodes may answer them. So the logs
+ * are read twice, and both answers must be the same.
  */
 async function sendApart(
   context: RpcContext,

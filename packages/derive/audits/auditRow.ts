@@ -5,8 +5,8 @@ import { countFor } from "./operators.ts";
 
 /**
  * The status of an audit. `eligible`: it may be drawn; `assigning`: a tick has to find an auditor; `assigned`: an
- * auditor was asked; `rechecking`: it passed, and a tick decides whether it is judged again. The other statuses are
- * final.
+ * auditor was asked; `rechecking`: it passed, and a tick decides whether it is judged again. With the other statuses it
+ * has ended. An audit that ended as `passed` or `inconclusive` still fails if its seller signed two different things.
  */
 export type AuditStatus = "eligible" | "assigning" | "assigned" | "rechecking" | AuditEnd;
 
@@ -31,8 +31,8 @@ export function changeAudit(
 }
 
 /**
- * Whether this node follows an operator's audits now. If an operator leaves the parameters, its audits end as
- * `abandoned`.
+ * Whether this node follows an operator's audits now. If an operator leaves the parameters, its drawn audits without a
+ * result end as `abandoned`.
  */
 export function isOperator({ params }: ApplyContext, operator: string): boolean {
   return Object.hasOwn(params.audit.operators, operator);

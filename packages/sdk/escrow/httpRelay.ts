@@ -16,7 +16,10 @@ export type HttpRelayParameters = {
   /** The URL of a keeper, or of a `custom_escrow` endpoint. */
   url: string;
   fetch?: Fetch;
-  /** How long an instruction may take, in milliseconds. Default 60,000. */
+  /**
+   * How long to wait for the keeper's answer, in milliseconds. After the answer to a release or a refund, the relay
+   * waits up to this time again, until the escrow is settled. Default 60,000.
+   */
   waitMs?: number;
 };
 
@@ -114,7 +117,7 @@ export function httpRelay({
 }
 
 /**
- * Where the money is follows from this answer. So an answer in another form says nothing.
+ * Reads an answer of the keeper. It says where the money is. If it has another form, nobody knows where the money is.
  *
  * @throws ChainError `chain_unreachable`
  */
@@ -126,7 +129,7 @@ function read<Form extends z.ZodType>(form: Form, answer: Answer): z.output<Form
   }
 }
 
-/** Asks once, and again if the keeper names a time before `until` (`performance.now()`) for the next try. */
+/** Asks a keeper. After each 429 it pauses and asks again, if the pause ends before `until` (`performance.now()`). */
 function askKeeper(base: string, fetch: Fetch) {
   return async (path: string, until: number, body?: object): Promise<{ status: number; answer: Answer }> => {
     try {
@@ -154,7 +157,7 @@ function askKeeper(base: string, fetch: Fetch) {
 function pauseOf({ headers }: Response): number {
   const text = headers.get("retry-after");
   const pauseMs = text !== null && /^[0-9]{1,9}$/.test(text) ? Number(text) * 1_000 : PAUSE_MS;
-  // A keeper that always says "at once" is a stranger too, and must not keep this process busy.
+  // A keeper is a stranger. If it always says "at once", it must not keep this process busy.
   return Math.max(MIN_PAUSE_MS, pauseMs);
 }
 

@@ -20,12 +20,13 @@ import { makeFolder } from "./makeFolder.ts";
  * the ledger's own last entry when there is no chain. Before that the whole ledger is verified and compared
  * with the chain.
  *
- * If anchors are signed for others to send, it also states that the chain shows every signed anchor. So with
- * such anchors, use it only if you know that this is the newest copy.
+ * With `wordsFolder`, a missing `last-word.json` is written too, as if the contract's head were the last anchor that
+ * was signed. Any later anchor that was signed is then forgotten. So adopt such a ledger only if you know that it is
+ * the newest copy.
  *
  * @param onChain the ledger on chain and its writer; undefined when the ledger is not anchored.
  * `wordsFolder`: the folder that remembers anchors signed for others to send
- * @throws TallystickError `no_ledger`; `last_signed_present` when the file is there; `ledger_locked` while a
+ * @throws TallystickError `no_ledger`; `last_signed_present` when no file is missing; `ledger_locked` while a
  * service writes the ledger; those of {@link compareWithChain}; LedgerLineError
  */
 export async function adoptLedger(
@@ -37,7 +38,7 @@ export async function adoptLedger(
     throw new TallystickError({
       code: "no_ledger",
       message: `There is no ${file}.`,
-      hint: "Use the service's own LEDGER_DIR and other settings, because they name the folder.",
+      hint: "Use the same settings as the service, such as LEDGER_DIR: they name the folder.",
     });
   });
   const ledger = await DiskLedger.open({ folder });
