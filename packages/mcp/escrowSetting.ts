@@ -22,7 +22,7 @@ const escrowSchema = z.strictObject({
   feeRecipient: address.optional(),
   fees: feeScheduleSchema.optional(),
   arbiter: address.optional(),
-  verificationWindowMs: z.int().positive("must be whole milliseconds").optional(),
+  verificationWindowMs: z.int("must be whole milliseconds").positive("must be more than 0").optional(),
 });
 
 const modeSchema = paymentModeSchema.refine((mode) => mode !== "direct", "direct is no escrow");

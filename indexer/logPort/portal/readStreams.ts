@@ -65,7 +65,7 @@ export async function readStreams(
     signal.throwIfAborted();
     if (progress.next > next) attempts.reset();
     if (progress.next > next && end !== "cut") count("finalized-stream", "ok");
-    else await again("failed", new SourceUnavailableError(source, "its stream ended before a whole line"));
+    else await again("failed", new SourceUnavailableError(source, "its stream ended too early"));
   }
   return { logs: open.end((logs) => checkLogs(logs, { source, query, range })), end: progress.last };
 }

@@ -12,7 +12,7 @@ export const imageSchema = { type: "string", minLength: 1, maxLength: MAX_IMAGE_
 /** Refuses a request for a larger picture than can be decoded. */
 export function sizeRules({ width, height }: { width: number; height: number }): InputIssue[] {
   if (width * height <= MAX_PIXELS) return [];
-  return [{ field: "params.height", message: `must be less: width × height may be ${MAX_PIXELS}` }];
+  return [{ field: "params.height", message: `must be smaller: at most ${MAX_PIXELS} pixels in all` }];
 }
 
 /** The picture of a context's output, decoded once. */

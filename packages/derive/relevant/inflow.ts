@@ -22,8 +22,8 @@ import { countId } from "./senders.ts";
 export const WATCHED = "watched";
 
 /**
- * Whether a relevant log has a transfer to a wallet at its own position. That is so if the wallet was watched before
- * the transfer.
+ * Whether a relevant log contains the transfer that reaches a wallet at this place. It does if the wallet was watched
+ * before. Otherwise the transfer can only come later, as a line about the past.
  */
 export function isWatched({ store }: Pick<ApplyContext, "store">, wallet: string, place: Place): boolean {
   const watched = watchedFrom(store.get("inflow", wallet));
@@ -48,7 +48,8 @@ export function watch(context: ApplyContext, wallet: string): void {
 
 /**
  * Asks for the transfers that reached a wallet before a position. Only the first `hubTransfers` matter,
- * because later ones fund nobody. A watched wallet lacks transfers only if `hubTransfers` has grown since.
+ * because later ones fund nobody. The transfers to a watched wallet were already asked for. Some of them are
+ * missing only if `hubTransfers` was lower then.
  */
 export function askInflow(context: ApplyContext, wallet: string, before: Place): void {
   const inflow = inflowOf(context, wallet);

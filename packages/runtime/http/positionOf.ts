@@ -9,7 +9,7 @@ export function positionOf(text: string | undefined, field: string): number | un
   if (text === undefined) return undefined;
   if (!/^[0-9]{1,15}$/.test(text)) {
     throw new InvalidInputError({
-      issues: [{ field, message: "must be a whole number, counting entries from 0" }],
+      issues: [{ field, message: "must be a whole number from 0, with at most 15 digits" }],
     });
   }
   return Number(text);

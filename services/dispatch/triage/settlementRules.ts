@@ -17,7 +17,7 @@ export type SettlementRules = {
 
 const rulesForm = z.looseObject({
   core_logic: z.unknown().optional(),
-  /** The rules of actions. Only those that need a shadow matter here. */
+  /** The rules of actions. Here it only matters whether a rule asks for a shadow. */
   actions: z.record(z.string(), z.unknown()).nullish(),
 });
 

@@ -8,7 +8,7 @@ import { dayOf } from "../schedule/slots.ts";
 const SERVED_DAYS = 7;
 
 type Entry = {
-  /** For each agent, the last UTC day on which the host's terms paid it. */
+  /** For each agent, the last UTC day on which the host's payment terms named it, or its payee, as the receiver. */
   served: Map<Address, number>;
   /** For each agent, the last day on which the prober asked the host for it. */
   asked: Map<Address, number>;

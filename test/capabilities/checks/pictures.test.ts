@@ -88,7 +88,7 @@ describe("the checks of a picture", () => {
   it("refuse a request for more pixels than can be decoded", () => {
     expect(sizeRules({ width: MAX_PIXELS, height: 1 })).to.deep.equal([]);
     expect(sizeRules({ width: MAX_PIXELS, height: 2 })).to.deep.equal([
-      { field: "params.height", message: `must be less: width × height may be ${MAX_PIXELS}` },
+      { field: "params.height", message: `must be smaller: at most ${MAX_PIXELS} pixels in all` },
     ]);
   });
 

@@ -22,7 +22,7 @@ describe("the queue of clients with an old head", () => {
     expect(queue.isBusy).to.equal(false);
   });
 
-  it("tells the clients first whose task has waited longest, until it is settled", async () => {
+  it("answers tasks in the order of their first rejections, and counts a settled task as a new one", async () => {
     const queue = new DriftQueue();
     await order(queue, ["a", "b", "c"]).all;
     queue.settled("b");
@@ -33,7 +33,7 @@ describe("the queue of clients with an old head", () => {
 
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-  it("answers two clients with the same task in the order in which they came", async () => {
+  it("answers three clients with the same task in the order in which they came", async () => {
     const queue = new DriftQueue();
     const told: number[] = [];
     await Promise.all([1, 2, 3].map((client) => queue.wait("task").then(() => told.push(client))));
@@ -106,7 +106,7 @@ describe("the queue of clients with an old head", () => {
       }),
     );
     expect(service.ledger.size).to.equal(agents * each);
-    // Without the queue, a round of 16 settles one and rejects 15, so each agent would need hundreds of attempts.
+    // Without the queue, each round would settle one task and reject the others: more than 500 attempts in all.
     expect(attempts).to.be.below(5 * agents * each);
     expect(new Set(settledBy.slice(0, 2 * agents)).size, "agents in the first half").to.be.above(agents / 2);
     await service.close();

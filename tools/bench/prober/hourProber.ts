@@ -51,7 +51,7 @@ for (; slot < SLOTS; slot++) {
   prober.tick();
   await prober.idle();
 }
-// The hour is reported some time after its end. In the next hour the prober asks nothing.
+// The hour is reported some time after its end. In the next hour the prober reaches no host.
 into = 60;
 prober.tick();
 await prober.report();
