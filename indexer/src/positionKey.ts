@@ -27,7 +27,7 @@ export function keyedLines(events: readonly DeriveEvent[]): KeyedLine[] {
 
 /**
  * The keys of lines of the log, in order. A line about the past is stored right before the event that needs it. Its
- * key is the last possible key there, with a number behind it.
+ * key is the largest key below that event's key, with a number at the end.
  */
 function lineKeys(events: readonly DeriveEvent[]): string[] {
   let past = 0;
@@ -45,7 +45,7 @@ function lineKeys(events: readonly DeriveEvent[]): string[] {
   return keys;
 }
 
-/** The largest key below an event's. An event that needs the past has a slot above 0. */
+/** The largest key below an event's key. An event that needs the past has a slot above 0. */
 function keyBefore(event: DeriveEvent): string {
   const slot = event.kind === "tick" ? LAST_SLOT : event.log + 1;
   const [before, seq] =

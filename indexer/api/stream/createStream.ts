@@ -84,7 +84,7 @@ export function createStream(options: StreamOptions): Stream {
   function welcome(socket: WebSocket, { connection, query, budget, endTurn }: Newcomer): void {
     alive.add(socket);
     socket.on("pong", () => alive.add(socket));
-    // Small messages are ignored, and large messages close the connection.
+    // Small messages are ignored. A large message, or too many bytes in small ones, ends the connection.
     guardSocket(socket, connection, { maxBuffered, everyMs: heartbeatMs });
     const outlet = outletOf(socket);
     const begin = async () => {
@@ -121,7 +121,7 @@ export function createStream(options: StreamOptions): Stream {
 
   return {
     upgrade: (request, socket, head) => {
-      // A target such as `//` is not a valid URL, so the path is cut from the text.
+      // A target such as `//` is not a valid URL, so nothing parses it: the path is the text before the first `?`.
       const [path = "", ...search] = (request.url ?? "").split("?");
       if (path !== STREAM_PATH) return false;
       const budget = budgetOf?.(request);
