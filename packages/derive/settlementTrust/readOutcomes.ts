@@ -8,8 +8,8 @@ import { trustOf } from "./trustOf.ts";
 const HOUR = 3_600;
 
 /**
- * Reads the results of proposals in an hour, as the operator states them: one record for each part of an hour of a
- * ledger.
+ * Reads the results of proposals in an hour, as the operator of a ledger reports them. If an hour has too many agents
+ * for one record, its report has several parts. Each part is one record with other agents.
  */
 export function readOutcomes(context: ApplyContext, event: RecordEvent): Reading {
   const body = parseOutcomes(event.body);
