@@ -11,11 +11,11 @@ type Outcome = z.output<typeof resumedHireSchema>;
 /** Resumes interrupted hires. It continues when the client that asked for it is gone. */
 export type ResumeDesk = {
   /**
-   * Resumes all interrupted hires, or continues to wait for those that are being resumed, and waits at most `ms`
-   * milliseconds.
+   * Resumes all interrupted hires, and waits at most `ms` milliseconds. If they are being resumed already, it only
+   * waits. If outcomes are left from before, it tells them, and begins nothing new.
    *
-   * @returns the outcomes that no answer has told yet, and how many hires still wait for an outcome or for an answer.
-   * `isDone` is false if another call will tell more
+   * @returns the outcomes that no answer has told yet. `waiting`: how many hires still wait for their outcome, or for an
+   * answer that tells it. `isDone` is false if another call will tell more
    */
   resume: (
     buyer: Pick<Buyer, "resume">,
