@@ -10,7 +10,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import type { QueryOptions } from "../query/nodeQuery.ts";
 import { type RegistryOptions, registriesOf } from "./registryOptions.ts";
 
-/** The options of every subcommand that posts. */
+/** The options of every subcommand that posts something to ERC-8004's registries. */
 export type PostOptions = QueryOptions &
   RegistryOptions & { yes?: boolean; uri?: string; publicUrl?: string };
 
@@ -18,7 +18,8 @@ export type PostOptions = QueryOptions &
 const ASK_MS = 20_000;
 
 /**
- * Opens everything that a post needs, from the options and the environment of an agent (`tallystick-mcp`).
+ * Opens everything that a post to the registries needs, from the options and the environment of an agent
+ * (`tallystick-mcp`).
  *
  * @throws InvalidInputError naming the option or the variable
  */

@@ -33,8 +33,8 @@ export type AdvancesParameters = {
 
 /**
  * What a keeper pays before it gets a fee: deposits and marks of delivery. Each counts against the hire's
- * buyer until the release of the hire brings the fee. If a contract wallet checks the signature, it may burn the gas.
- * Then it counts against that wallet, which has a smaller allowance.
+ * buyer until the release of the hire brings the fee. A contract wallet that checks a signature may burn the gas. So if
+ * a call with such a signature fails on the chain, its gas counts against the wallet, which has an allowance of its own.
  */
 export function createAdvances(
   parameters: AdvancesParameters,
