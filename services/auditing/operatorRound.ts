@@ -58,8 +58,9 @@ export function freshState(): OperatorState {
 }
 
 /**
- * One round of everything, reported in `state`. A failure is logged and left to the next round; it does not stop the other
- * parts.
+ * One round of everything, reported in `state`. A part that fails is logged and left to the next round. If the node is
+ * blocked or names another pool, or the node or the chain does not answer at the beginning, the round only follows the
+ * payments that are under way. Any later failure stops only its own part.
  */
 export function createRound(
   parameters: RoundParameters,
@@ -70,7 +71,7 @@ export function createRound(
   const finalAccounts = createFinalAccounts();
   const finalEscrows = createFinalSet<RolledBackEscrow>();
 
-  /** Runs a part of the round. A failing part does not stop the others. */
+  /** Runs a part of the round. If it fails, the parts after it still run. */
   async function part(name: string, work: () => Promise<void>): Promise<void> {
     if (signal.aborted) return;
     try {

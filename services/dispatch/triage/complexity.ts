@@ -107,7 +107,7 @@ export function complexity({ prompt, outputSchema, contextBytes = 0, record }: C
   return { version: COMPLEXITY_VERSION, value: complexityOf(features), features };
 }
 
-/** The complexity that follows from features. With it, a record of features can be checked. */
+/** The complexity that follows from features. With it, anyone can check a value that was stored beside its features. */
 export function complexityOf(features: ComplexityFeatures): number {
   let points = 0;
   for (const [feature, { from, to, points: most }] of Object.entries(COMPLEXITY_POINTS)) {
