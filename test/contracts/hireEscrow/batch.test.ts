@@ -24,7 +24,7 @@ describe("HireEscrow: batch", () => {
   }
 
   describe("given only valid items", () => {
-    it("should release each hire that the buyer sends or signed, and pay all of them", async () => {
+    it("should release each hire whose release the buyer sends or signed, and pay all of them", async () => {
       const w = batching();
       const hires = [await w.held(), await w.held(), await w.held()];
       const signed = await w.signRelease(w.buyer, hires[1]!);
@@ -120,7 +120,7 @@ describe("HireEscrow: batch", () => {
     });
   });
 
-  describe("given items that the sender may not make", () => {
+  describe("given calls that the sender may not make", () => {
     it("should run each item as a call of the batch's sender, so that a stranger gets no rights", async () => {
       const w = batching();
       const terms = await w.held();
@@ -298,7 +298,7 @@ describe("HireEscrow: a batch with a token that calls back", () => {
   const world = useWorld("HostileToken");
   const REENTERED = "0x3ee5aeb5"; // ReentrancyGuardReentrantCall()
 
-  it("should refuse another batch, and every verb, while one of its items runs", async () => {
+  it("should refuse a release, and another batch, while an item of a batch runs", async () => {
     const w = world();
     const { interface: abi } = w.escrow;
     const [first, second] = [await w.held(), await w.held()];
