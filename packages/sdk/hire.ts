@@ -312,7 +312,7 @@ async function checkParameters(parameters: HireParameters): Promise<bigint> {
   }
   if (!Number.isSafeInteger(maxLatencyMs) || maxLatencyMs < 1) {
     throw new InvalidInputError({
-      issues: [{ field: "maxLatencyMs", message: "must be whole milliseconds" }],
+      issues: [{ field: "maxLatencyMs", message: "must be whole milliseconds, at least 1" }],
     });
   }
   if (!isCustomCapability(capability)) await checkInput(capability, params);

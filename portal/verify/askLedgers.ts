@@ -57,7 +57,7 @@ export async function askLedgers(
 
 /**
  * A consistency proof between two sizes of a ledger (RFC 9162 §2.1.4), from the settlement behind the node;
- * null if settlement has another ledger or does not answer.
+ * null if settlement has another ledger, does not answer, or gives no proof.
  */
 export async function askConsistency(
   ledger: string,

@@ -137,7 +137,9 @@ export function createRound(
       if (isBlocked) throw new Error("the node waits for a part of a ledger, and its figures stand still");
       await actOn(time);
     });
-    state.budgetAtomic = await parameters.budgetLeft().catch(() => state.budgetAtomic);
+    await part("the budget", async () => {
+      state.budgetAtomic = await parameters.budgetLeft();
+    });
     if (state.failures === failuresBefore) state.roundAt = Math.floor(now() / 1_000);
   };
 }

@@ -110,6 +110,19 @@ describe("a round of an operator", () => {
     return { did, state };
   };
 
+  it("has failed if the budget cannot be read, and keeps the last figure", async () => {
+    const said: string[] = [];
+    const { did, state } = await play({
+      budgetLeft: async () => {
+        throw new Error("the chain does not answer");
+      },
+      log: (sentence, details) => said.push(`${sentence} ${details?.part}`),
+    });
+    expect(did.paid).to.equal(1);
+    expect(state).to.deep.include({ failures: 1, roundAt: 0, budgetAtomic: 0n });
+    expect(said.join()).to.contain("the budget");
+  });
+
   it("offers, refunds and hires only by what no reorganization can undo", async () => {
     const { did, state } = await play();
     expect(did).to.deep.equal({ paid: 1, offered: [99, 100], anchored: [true, false, false], refunded: 0 });

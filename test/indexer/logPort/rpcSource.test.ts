@@ -250,6 +250,21 @@ describe("the RPC source of token logs", () => {
       );
     });
 
+    it("learns a limit on wallets from words that it does not know, and keeps its range of blocks", async () => {
+      server.refuse = (message) =>
+        message.method === "eth_getLogs" && rangeOf(message).wallets > 40
+          ? { code: -32000, message: "nope" }
+          : undefined;
+      const wallets = Array.from({ length: 150 }, (_, n) => wallet(150 + n));
+      const expected = chain.find({ kind: "transfersTo", wallets }, whole);
+      const source = open();
+      expect(await source.transfersTo(wallets, whole, CALL)).to.deep.equal(expected);
+      const [refused, answered] = [outcomes("refused"), outcomes("ok")];
+      expect(await source.transfersTo(wallets, whole, CALL)).to.deep.equal(expected);
+      expect(outcomes("refused"), "nothing is refused a second time").to.equal(refused);
+      expect(outcomes("ok") - answered, "seven windows of five requests").to.be.at.most(60);
+    });
+
     for (const [most, message] of [
       [10, "maximum 10 calls in 1 batch"],
       [3, "Batch of more than 3 requests are not allowed on free plan"],
