@@ -20,7 +20,7 @@ export type OpenAssignment = {
   round: number;
   attempt: number;
   auditor: Address;
-  /** The address at which the auditor can be hired, by its own offer. */
+  /** The URL at which the auditor can be hired. The auditor's offer names it. */
   endpoint: string;
   capability: string;
   /** The price of the audited hire, in atomic units. */

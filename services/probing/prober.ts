@@ -76,8 +76,9 @@ const targetSchema = z.array(
 );
 
 /**
- * Looks at every host once in each slot, stores what it saw, and reports it hour by hour (STEWARD, The
- * prober). It does not start this work itself: the caller calls `tick` again and again, and passes the clock in.
+ * Checks the listed hosts, stores what it saw, and reports it hour by hour (STEWARD, The prober). It checks a host in
+ * each slot if the host served an agent in the last seven days, and otherwise once a day for each agent. It does not
+ * start this work itself: the caller calls `tick` again and again, and passes the clock in.
  */
 export class Prober {
   readonly #it: ProberParameters;

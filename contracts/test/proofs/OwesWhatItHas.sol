@@ -5,9 +5,10 @@ import {EscrowBook} from "../../EscrowBook.sol";
 import {IHireEscrow} from "../../interfaces/IHireEscrow.sol";
 
 /// @notice After any sequence of calls, the tokens that came in minus the tokens that went out are Σ held + Σ credits.
-/// @dev `_money` is a lower limit of the token balance: deposits add what they brought, and payments and withdrawals
-/// subtract what they moved. `_owed` is Σ held + Σ credits, counted in the hooks. The proof is by induction: what each
-/// function requires before a call, it asserts after the call. At the beginning both are zero.
+/// @dev `_money` counts the tokens that the calls moved: deposits add what they brought, and payments and withdrawals
+/// subtract what they moved. The token balance may be larger, because anybody can send tokens to the escrow. `_owed` is
+/// Σ held + Σ credits, counted in the hooks. The proof is by induction: what each function requires before a call, it
+/// asserts after the call. At the beginning both are zero.
 contract OwesWhatItHas is EscrowBook {
     int256 private _money;
     int256 private _owed;
@@ -19,8 +20,8 @@ contract OwesWhatItHas is EscrowBook {
         assert(_money == _owed);
     }
 
-    /// @dev Pays all that was held in one payment. Several payments give the same result, because their parts add up to
-    /// the amount ({PartsAddUp}).
+    /// @dev Makes one payment of the whole amount. The token moves `moved` of it. Several payments give the same
+    /// result, because their parts add up to the amount ({PartsAddUp}).
     function settle(bytes32 id, address to, IHireEscrow.Status outcome, uint128 moved) external {
         require(_money == _owed);
         (uint128 amount,) = _close(id, outcome);

@@ -142,8 +142,9 @@ function halvesOf(window: Window, byWallets: boolean): [Window, Window] | null {
 const isRound = (count: number): boolean => count > 0 && count % 1_000 === 0;
 
 /**
- * Asks for three things, in one request if the provider accepts batches. The last header shows that the node has the
- * whole range. The logs are what is asked for. A known log tests whether the node has the history.
+ * Asks for the logs of a window. Two more questions test the answer: the header of the last block shows that the node
+ * has the whole range, and a known log shows that the node has the history. All of this goes in one request if the
+ * provider accepts batches.
  */
 async function ask(
   { context, history }: RangeReading,
@@ -165,7 +166,7 @@ async function ask(
     tokenLog(rawLog(item, { source, field: `eth_getLogs[${n}]` }), token, query.kind),
   );
   if (isRound(read.length) && range.from < range.to) {
-    throw new Refused({ code: -32005, message: `response of ${read.length} logs, as many as a cut one has` });
+    throw new Refused({ code: -32005, message: `response of ${read.length} logs: it may be cut` });
   }
   const end = { block: header.block, hash: header.hash };
   checkLogs(read, { source, query, range, hashes: new Map([[end.block, end.hash]]) });

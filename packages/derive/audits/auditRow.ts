@@ -16,7 +16,7 @@ export function auditRow(context: ApplyContext, hire: string): Row<"audit"> {
   return existingRow(context.store, "audit", hire);
 }
 
-/** Changes an audit. A new status ends the time in which nobody could be assigned. */
+/** Changes an audit. A change of `status` also sets `unassignedSince` to null. */
 export function changeAudit(
   context: ApplyContext,
   audit: Row<"audit">,
