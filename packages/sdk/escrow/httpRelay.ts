@@ -167,7 +167,7 @@ function unreachable(message: string, cause?: unknown): ChainError {
   return new ChainError({
     code: "chain_unreachable",
     message,
-    hint: "It is not known whether it was sent: read the state again.",
+    hint: "If this was an instruction, it is not known whether the keeper sent it. Read the state again.",
     cause,
   });
 }
