@@ -23,7 +23,7 @@ export type AdvancesParameters = {
   calls: EscrowCalls;
   batches: KeeperBatches;
   accounts: GasAccounts;
-  /** Gas that a buyer's deposits and deliveries may cost in a window before a fee was paid. */
+  /** Gas that a buyer's deposits and deliveries may cost in a window. Each hire that pays the fee adds to it. */
   gasPerBuyer: number;
   /** Gas that the signatures of one contract wallet may cost in a window. */
   gasPerWallet: number;
@@ -32,9 +32,10 @@ export type AdvancesParameters = {
 };
 
 /**
- * What a keeper pays before it gets a fee: deposits and marks of delivery. Each counts against the hire's
- * buyer until the release of the hire brings the fee. A contract wallet that checks a signature may burn the gas. So if
- * a call with such a signature fails on the chain, its gas counts against the wallet, which has an allowance of its own.
+ * What a keeper pays before it gets a fee: deposits and marks of delivery. The gas of each counts against the hire's
+ * buyer until the buyer's window ends. A release that brings the fee raises the buyer's allowance. A contract wallet
+ * that checks a signature may burn the gas. So if a call with such a signature fails on the chain, its gas counts
+ * against the wallet, which has an allowance of its own.
  */
 export function createAdvances(
   parameters: AdvancesParameters,
@@ -159,7 +160,7 @@ function gasLimit(
 function notMined(what: string): ChainError {
   return new ChainError({
     code: "chain_unreachable",
-    message: `${what}: it was sent, and is not mined yet.`,
-    hint: "The keeper pays more for it until it is mined. Read the state of the escrow later.",
+    message: `${what}: it is not mined yet.`,
+    hint: "The keeper continues with it. Read the state of the escrow later.",
   });
 }
