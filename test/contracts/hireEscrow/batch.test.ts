@@ -23,8 +23,8 @@ describe("HireEscrow: batch", () => {
     };
   }
 
-  describe("given only valid items", () => {
-    it("should release each hire whose release the buyer sends or signed, and pay all of them", async () => {
+  describe("given verbs of the escrow as items", () => {
+    it("should release and pay each hire of the buyer who sends the batch, with or without the buyer's signature", async () => {
       const w = batching();
       const hires = [await w.held(), await w.held(), await w.held()];
       const signed = await w.signRelease(w.buyer, hires[1]!);
@@ -107,7 +107,7 @@ describe("HireEscrow: batch", () => {
       ]);
     });
 
-    it("should let the guardian pause and unpause, and nobody else", async () => {
+    it("should let the guardian pause, and let a stranger neither pause nor unpause", async () => {
       const w = batching();
       const calls = [w.abi.encodeFunctionData("pause", [60n]), w.abi.encodeFunctionData("unpause")];
       const refusal = errorData(w.abi, "NotAuthorized", [w.stranger.address, w.guardian.address]);
