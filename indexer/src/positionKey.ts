@@ -26,8 +26,8 @@ export function keyedLines(events: readonly DeriveEvent[]): KeyedLine[] {
 }
 
 /**
- * The keys of lines of the log, in order. A line about the past is stored right before the event that needs it. Its
- * key is the largest key below that event's key, with a number at the end.
+ * The keys of lines of the log, in order. A line about the past (`history`, `count`) is stored right before the event
+ * that needs it. Its key is the largest key below that event's key, with a number at the end.
  */
 function lineKeys(events: readonly DeriveEvent[]): string[] {
   let past = 0;

@@ -29,11 +29,11 @@ export type StreamOptions = {
   maxClients?: number;
   /** The most bytes that wait in the buffer of one client. */
   maxBuffered?: number;
-  /** How long a client may accept no data. */
+  /** A client that accepts no data for this many milliseconds is disconnected. */
   patienceMs?: number;
   /** Tells whether the database does not answer. Then no stream can begin. */
   isAway?: () => boolean;
-  /** Finds the budget of a client; without it streams are not limited. */
+  /** Finds the budget of a client. Without it only `maxClients` limits how many streams begin. */
   budgetOf?: (request: IncomingMessage) => ClientBudget;
 };
 

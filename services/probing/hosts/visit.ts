@@ -33,7 +33,10 @@ export type VisitParameters = {
   ask?: ((question: Question) => Promise<Answer>) | undefined;
 };
 
-/** The outcome of a request. `skipped`: its turn did not come in time, so it was not sent. */
+/**
+ * The outcome of a request. `skipped`: it was not sent, because its slot was over, the uplink was lost, or too many
+ * requests waited.
+ */
 export type Reply =
   | { answer: Answer; begun: number }
   | { failed: string; begun: number; ended: number }
