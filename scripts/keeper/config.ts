@@ -28,7 +28,7 @@ export type KeeperConfig = {
   feeRecipient?: Address;
   /** The smallest amount of a hire that the keeper relays, in atomic units. */
   minAmount: bigint;
-  /** The most gas per day and buyer for deposits and deliveries whose fee is not paid yet. */
+  /** The most gas per day and buyer for deposits and deliveries. Each hire that pays the fee adds to it. */
   gasPerBuyer: number;
   /** The most gas per day and contract wallet for signed instructions that fail. */
   gasPerWallet: number;

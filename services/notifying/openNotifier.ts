@@ -18,7 +18,7 @@ export type OpenNotifierParameters = {
   log: Log;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** Tests replace the node's API, the folder, and the connections to strangers. */
+  /** Tests replace these: the node's API, the folder, the connections to strangers, and the ledger's name. */
   node?: NotifierNode;
   store?: KeyValueStore;
   post?: Post;

@@ -103,7 +103,7 @@ describe("a keeper over HTTP", () => {
         {
           code: "chain_unreachable",
           message: "The keeper has taken the instruction, but does not say in which transaction it went.",
-          hint: "It is not known whether it was sent: read the state again.",
+          hint: "If this was an instruction, it is not known whether the keeper sent it. Read the state again.",
         },
       ],
     ];
