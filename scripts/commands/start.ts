@@ -10,7 +10,7 @@ export function registerStart(program: Command): void {
     .command("start")
     .description(
       "Run settlement and indexer with the settings of .env, until Ctrl-C.\n" +
-        "If settings are missing or name something that does not exist, it lists all of them and does not start.",
+        "If settings are missing or wrong, it names each of these settings and starts nothing.",
     )
     .option("--env-file <file>", "the settings; default .env in the checkout")
     .option("--print", "print the settings that .env leaves out, in its format, and start nothing")

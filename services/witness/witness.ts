@@ -143,7 +143,7 @@ function requireConsistent(
       lastSize === size
         ? `The size is still ${size}, so the root must be the same, and the proof must be empty.`
         : `The proof does not show that size ${size} continues size ${lastSize}.`,
-    hint: "If the proof is right, the log has two histories: stop writing, and compare it with its copies.",
+    hint: "If the proof was made correctly, the log has two histories: stop writing, and compare it with its copies.",
   });
 }
 

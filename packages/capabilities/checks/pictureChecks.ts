@@ -72,7 +72,8 @@ export function isNotNoise(): Check<unknown, WithImage> {
     since: "v1",
     test: async (context) => {
       const { roughness } = await measuresOf(context);
-      return roughness > 0.8 ? `is noise: neighbouring pixels differ by ${roughness.toFixed(2)}` : undefined;
+      if (roughness <= 0.8) return undefined;
+      return `is noise: neighbouring pixels differ by ${roughness.toFixed(2)} times the contrast`;
     },
   };
 }

@@ -137,7 +137,7 @@ describe("the checks of a picture", () => {
       isNotNoise(),
       of((x, y) => ((x + y) % 2 === 0 ? 0 : WHITE)),
     );
-    expect(noise).to.equal("is noise: neighbouring pixels differ by 2.00");
+    expect(noise).to.equal("is noise: neighbouring pixels differ by 2.00 times the contrast");
     const check = measured(({ colours }) => colours === 2, "has not two colours");
     expect(await test(check, box)).to.equal(undefined);
     expect(
