@@ -58,7 +58,7 @@ export async function readStreams(
     const against = { source, token, query: asked, range };
     const add = (logs: Parameters<typeof open.add>[0]) => {
       open.add(logs);
-      // Wallets that have enough logs are left out of the next request.
+      // When a wallet has enough logs, the rest of this answer is not read. The next request leaves the wallet out.
       return open.wallets.length === asked.wallets.length;
     };
     const end = await readAnswer(answer.body, against, progress, add, reading.limits);

@@ -48,8 +48,8 @@ export function watch(context: ApplyContext, wallet: string): void {
 
 /**
  * Asks for the transfers that reached a wallet before a position. Only the first `hubTransfers` matter,
- * because later ones fund nobody. The transfers to a watched wallet were already asked for. Some of them are
- * missing only if `hubTransfers` was lower then.
+ * because later ones fund nobody. {@link watch} has already asked for the transfers to a watched wallet. Some are
+ * missing only if `hubTransfers` has been raised since.
  */
 export function askInflow(context: ApplyContext, wallet: string, before: Place): void {
   const inflow = inflowOf(context, wallet);
@@ -101,7 +101,8 @@ export function inflowTold(context: ApplyContext, event: HistoryEvent): void {
 /** Notes an earlier transfer for the rules of families, by the parameters, hubs and escrows of its time. */
 function familyInflowTold(context: ApplyContext, event: HistoryEvent, params: Params): void {
   const sent = { ...event, value: BigInt(event.value) };
-  // This does not check whether the sender had sent too many transfers. That is checked only when it matters.
+  // Whether the sender had sent too many transfers is not checked here. The rules of families check it when they use
+  // this inflow.
   const inflow = inflowOfTransfer(context, sent, kindAt(context, event.from, event), false);
   if (inflow === null) return;
   noteLargest(context, event.to, inflow);

@@ -21,7 +21,7 @@ const rulesForm = z.looseObject({
   actions: z.record(z.string(), z.unknown()).nullish(),
 });
 
-/** @throws ServiceError, also `unreadable_answer`; the signal's reason */
+/** @throws ServiceError (its code is `unreadable_answer` if the answer has another form); the signal's reason */
 export async function readSettlementRules(
   { baseUrl, apiKey, fetch }: Settlement,
   signal: AbortSignal,

@@ -126,8 +126,8 @@ export class HostMemory {
   }
 
   /**
-   * Forgets agents that a host was not asked for within a week. Then forgets hosts without a listing and without such
-   * agents.
+   * Forgets agents that a host was not asked for within a week. Then forgets each host that has no listing and no
+   * agents left.
    */
   keepOnly(isListed: (key: string) => boolean, day: number): void {
     for (const [key, { served, asked }] of this.#entries) {

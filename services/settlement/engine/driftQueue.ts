@@ -1,7 +1,4 @@
-/**
- * How many answers go out each time the head moves. One is enough if every agent comes back. The second is a
- * reserve.
- */
+/** How many answers go out at one time. One is enough if every agent comes back. The second is a reserve. */
 const AT_ONCE = 2;
 
 /** How long the next agents wait for those before them to come back, in milliseconds. */
