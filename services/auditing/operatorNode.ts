@@ -40,7 +40,7 @@ export type RolledBackEscrow = { id: Hex; escrow: Address; hire: Hire };
 /** A hire whose audit failed, and that waits for its operator's decision. */
 export type ChallengedHire = { hire: string; seller: Address; capability: string | null; time: number };
 
-/** The questions of an operator's process to a node. The answers have the state of the last tick. */
+/** The questions of an operator's process to a node. The answers also have what the node read after its last tick. */
 export type OperatorNode = {
   status: (signal?: AbortSignal) => Promise<NodeStatus>;
   rules: (signal?: AbortSignal) => Promise<OperatorRules>;

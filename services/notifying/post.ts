@@ -14,7 +14,8 @@ export type Post = (
 
 /**
  * Reaches receivers, which are servers of strangers. Only public servers are reached, and only by https, unless
- * `policy` allows more. No redirect is followed, and no answer is read beyond {@link MAX_ANSWER_BYTES}.
+ * `policy` allows more. A redirect is an error. If an answer is read and has more than {@link MAX_ANSWER_BYTES}, it is an
+ * error too.
  *
  * @param answerMs how long an answer may take; 10 s unless given
  */

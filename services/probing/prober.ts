@@ -207,7 +207,7 @@ export class Prober {
       await this.#table.load(eachOf(targets), dayOf(slotOf(now())));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT")
-        log("The memory about hosts cannot be read.", { error });
+        log("The stored memory about hosts, or the stored listings, cannot be read.", { error });
     }
     await this.#outbox.open();
     let last = -1;
@@ -233,7 +233,7 @@ export class Prober {
       await this.#table.load(listings(), dayOf(slotOf(now())));
       this.#listingsRead = now();
       await writeWhole(path.join(folder, "listings.json"), JSON.stringify(this.#table.targets()));
-      // New hosts are still visited in this slot, while the slot lasts.
+      // Now new hosts are visited in this slot already, and not only from the next slot on.
       this.#replan();
     } catch (error) {
       log("The node's listings could not be read or stored. The next reading tries again.", { error });

@@ -103,8 +103,8 @@ async function readWindow(reading: RangeReading, window: Window): Promise<Window
       throw new SourceRefusedError(context.source, `one block of one wallet is refused: ${error.message}`);
     }
     const [first, second] = [await readWindow(reading, halves[0]), await readWindow(reading, halves[1])];
-    // Both halves were answered. So the unclear refusal is taken as a limit on what was halved. It is not if a smaller
-    // part of this window has shown already that there is a limit on wallets.
+    // Both halves were answered. So an unclear refusal shows a limit on what was halved, blocks or wallets. But if a
+    // smaller part of this window has shown a limit on wallets meanwhile, that limit explains the refusal.
     const { wallets } = window.query;
     if (refusal === "other" && reading.maxWallets.current >= wallets.length) {
       if (halves[0].query.wallets.length < wallets.length) reading.maxWallets.refused(wallets.length);

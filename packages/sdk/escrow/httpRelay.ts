@@ -117,7 +117,8 @@ export function httpRelay({
 }
 
 /**
- * Reads an answer of the keeper. It says where the money is. If it has another form, nobody knows where the money is.
+ * Reads a keeper's answer, which says where the money is. If the answer does not fit `form`, it does not show where the
+ * money is.
  *
  * @throws ChainError `chain_unreachable`
  */

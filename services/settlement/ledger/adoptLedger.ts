@@ -25,7 +25,7 @@ import { makeFolder } from "./makeFolder.ts";
  * the newest copy.
  *
  * @param onChain the ledger on chain and its writer; undefined when the ledger is not anchored.
- * `wordsFolder`: the folder that remembers anchors signed for others to send
+ * `wordsFolder`: the folder of `last-word.json`, which has the largest anchor that was signed for a relayer
  * @throws TallystickError `no_ledger`; `last_signed_present` when no file is missing; `ledger_locked` while a
  * service writes the ledger; those of {@link compareWithChain}; LedgerLineError
  */
