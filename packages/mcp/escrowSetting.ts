@@ -6,7 +6,7 @@ import { httpRelay } from "tallystick-sdk/escrow/httpRelay";
 import type { Fetch } from "tallystick-sdk/requestService";
 import { z } from "zod";
 
-/** An escrow in a setting. It is like `escrows` of createBuyer, but `relay` is the URL of its keeper. */
+/** One escrow of the setting. It is like one of createBuyer's `escrows`, but `relay` is the URL of its keeper. */
 export type EscrowSetting = Omit<AllowedEscrow, "relay"> & { relay: string };
 
 const CUSTOM = "custom_escrow:";
@@ -28,8 +28,8 @@ const escrowSchema = z.strictObject({
 const modeSchema = paymentModeSchema.refine((mode) => mode !== "direct", "direct is no escrow");
 
 /**
- * `TALLYSTICK_ESCROWS`: the escrows that may hold money, as JSON by payment mode. The keeper of a
- * `custom_escrow:URL` is at that URL, unless `relay` names another URL.
+ * `TALLYSTICK_ESCROWS`: the escrows that may hold money. It is a JSON object, and its keys are payment modes. The
+ * keeper of a `custom_escrow:URL` is at that URL, unless `relay` names another URL.
  */
 export const escrowsSchema = z
   .string()

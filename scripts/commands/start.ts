@@ -13,8 +13,11 @@ export function registerStart(program: Command): void {
         "If settings are missing or wrong, it names each of these settings and starts nothing.",
     )
     .option("--env-file <file>", "the settings; default .env in the checkout")
-    .option("--print", "print the settings that .env leaves out, in its format, and start nothing")
-    .option("--save", "write the settings that .env leaves out into .env, and start nothing")
+    .option(
+      "--print",
+      "print the settings that this command adds to yours, as lines for .env, and start nothing",
+    )
+    .option("--save", "write the settings that this command adds to yours into .env, and start nothing")
     .option("--logs <folder>", "where the logs go", path.join(repositoryRoot, ".tallystick", "logs"))
     .action(async ({ envFile, print, save, logs }: Options) => {
       const { ENV_FILE, readSettings } = await import("../start/readSettings.ts");

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {EscrowBook} from "../../EscrowBook.sol";
 import {IHireEscrow} from "../../interfaces/IHireEscrow.sol";
 
-/// @notice A call for one hire changes no other hire and no credit.
+/// @notice Opening, delivering or closing one hire changes no other hire and no credit.
 contract OthersUntouched is EscrowBook {
     function open(bytes32 id, uint128 amount, bytes32 other, address account) external {
         require(other != id);

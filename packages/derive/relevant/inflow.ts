@@ -23,7 +23,7 @@ export const WATCHED = "watched";
 
 /**
  * Whether a relevant log contains the transfer that reaches a wallet at this place. It does if the wallet was watched
- * before. Otherwise the transfer can only come later, as a line about the past.
+ * before. Otherwise the log gives the transfer later, as a `history` event, if a later event needs it.
  */
 export function isWatched({ store }: Pick<ApplyContext, "store">, wallet: string, place: Place): boolean {
   const watched = watchedFrom(store.get("inflow", wallet));
@@ -48,8 +48,8 @@ export function watch(context: ApplyContext, wallet: string): void {
 
 /**
  * Asks for the transfers that reached a wallet before a position. Only the first `hubTransfers` matter,
- * because later ones fund nobody. {@link watch} has already asked for the transfers to a watched wallet. Some are
- * missing only if `hubTransfers` has been raised since.
+ * because later ones fund nobody. For a watched wallet, {@link watch} has already asked. Then this asks again only if
+ * the answer was cut at `hubTransfers`, and `hubTransfers` has been raised since.
  */
 export function askInflow(context: ApplyContext, wallet: string, before: Place): void {
   const inflow = inflowOf(context, wallet);

@@ -16,8 +16,8 @@ type Entry = {
   robotsDay: number | undefined;
   optedOut: boolean;
   /**
-   * The next listing to ask, among those of the agents that the host serves. It stays the same while the host
-   * answers.
+   * How many looks found the host down. This number chooses the listing for the next look. So all looks use the same
+   * listing while the host answers, and the next listing after a failure.
    */
   turn: number;
   /** Whether the last look found the host up. When several hosts share an IP address, the hosts that were up go first. */
@@ -134,7 +134,7 @@ export class HostMemory {
       for (const [agent, last] of served) if (last <= day - SERVED_DAYS) served.delete(agent);
       for (const [agent, last] of asked) if (last <= day - SERVED_DAYS) asked.delete(agent);
       // A host without a listing is kept until all its agents are forgotten. So if a listing is missing for an hour
-      // and comes back, its host gets no second request on the same day.
+      // and comes back, the prober does not ask the host for the same agent again on the same day.
       if (!isListed(key) && served.size === 0 && asked.size === 0) this.#entries.delete(key);
     }
   }

@@ -1,7 +1,10 @@
-/** How many answers go out at one time. One is enough if every agent comes back. The second is a reserve. */
+/**
+ * How many answers go out at one time. One would be enough if every agent proposed again after its answer. The second is
+ * for an agent that does not.
+ */
 const AT_ONCE = 2;
 
-/** How long the next agents wait for those before them to come back, in milliseconds. */
+/** How long the queue waits for these agents to propose again, before the next answers go out, in milliseconds. */
 const PATIENCE_MS = 10;
 
 /** The most answers that are held back at one time. Above this, answers go out immediately. */
@@ -28,8 +31,8 @@ export class DriftQueue {
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * @param isMoving whether an entry on this head is being written. An agent that learns of this head now
-   * would be rejected again
+   * @param isMoving whether an entry is being written. It will be the new head, so an agent that proposed on the present
+   * head would be rejected again
    */
   constructor(isMoving: () => boolean = () => false) {
     this.#isMoving = isMoving;

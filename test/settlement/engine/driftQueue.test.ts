@@ -10,7 +10,7 @@ describe("the queue of clients with an old head", () => {
     return { told, all };
   };
 
-  it("tells a few clients whenever the head moves, and the rest if nobody comes back", async () => {
+  it("tells two clients when the head moves, and the next ones after a short time in which it does not move", async () => {
     const queue = new DriftQueue();
     const { told, all } = order(queue, ["a", "b", "c", "d", "e"]);
     queue.moved();

@@ -1,6 +1,6 @@
-// A prober in a process of its own, for the soak that kills it: `FOLDER PORT HOSTS FIRST_SLOT PER_SECOND`. It goes
-// through the slots of an hour as fast as the hosts answer, prints each slot before it begins, and prints its reports.
-// In one slot its uplink is lost.
+// A prober in a process of its own, for the soak that kills it. Its arguments are
+// `FOLDER PORT HOSTS FIRST_SLOT PER_SECOND`. It goes through the slots of an hour as fast as the hosts answer, prints
+// each slot before it begins, and prints its reports. In one slot its uplink is lost.
 import { setTimeout as wait } from "node:timers/promises";
 import { ask } from "../../../services/probing/net/ask.ts";
 import { openProberFolder } from "../../../services/probing/proberFolder.ts";
