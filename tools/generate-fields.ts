@@ -59,7 +59,7 @@ function selectionText(): string {
   return selection.join("\n");
 }
 
-/** A file that is written by hand, except for the generated part between two marks. */
+/** The text that a file should have: `text` between its two marks, and the rest, which people write, as it is now. */
 function between(file: string, begin: string, end: string, text: string): string {
   const now = readFileSync(`${repositoryRoot}/${file}`, "utf8");
   const [before, rest] = now.split(`${begin}\n`);

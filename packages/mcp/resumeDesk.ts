@@ -14,8 +14,8 @@ export type ResumeDesk = {
    * Resumes all interrupted hires, and waits at most `ms` milliseconds. If they are being resumed already, it only
    * waits. If outcomes are left from before, it tells them, and begins nothing new.
    *
-   * @returns the outcomes that no answer has told yet. `waiting`: how many hires still wait for their outcome, or for an
-   * answer that tells it. `isDone` is false if another call will tell more
+   * @returns the oldest outcomes that no answer has told yet, at most 32. `waiting`: how many hires have no outcome yet,
+   * plus how many outcomes are left for later answers. `isDone` is false if another call will tell more
    */
   resume: (
     buyer: Pick<Buyer, "resume">,
@@ -32,7 +32,7 @@ export function createResumeDesk(): ResumeDesk {
     buyer
       .resume(undefined, (outcome, stillLeft) => {
         left = stillLeft;
-        // Only what is told is kept, because a result may be large.
+        // Only the fields of the answer are kept, because the result of the hire may be large.
         if (outcome) untold.push(resumedHire(outcome));
       })
       .then(

@@ -19,9 +19,9 @@ const ASK_MS = 20_000;
 
 /**
  * Opens everything that a post to the registries needs, from the options and the environment of an agent
- * (`tallystick-mcp`).
+ * (`tallystick-mcp`). The node is asked for its ledger if neither the environment nor the folder of the agent has it.
  *
- * @throws InvalidInputError naming the option or the variable
+ * @throws InvalidInputError naming the option or the variable; what {@link knownLedger} throws
  */
 export async function openPosting(
   options: PostOptions,

@@ -60,7 +60,7 @@ export function freshState(): OperatorState {
 /**
  * One round of everything, reported in `state`. A part that fails is logged and left to the next round. If the node is
  * blocked or names another pool, or the node or the chain does not answer at the beginning, the round only follows the
- * payments that are under way. Any later failure stops only its own part.
+ * payments that are under way, and reads the budget. Any later failure stops only its own part.
  */
 export function createRound(
   parameters: RoundParameters,

@@ -108,7 +108,7 @@ export function createStream(options: StreamOptions): Stream {
     heartbeats ??= outOfTurns(() =>
       setInterval(() => {
         beat(server.clients, alive, { db, positions, maxBuffered }).catch((error) =>
-          logWarning({ msg: "Could not read the heartbeat", cause: String(error) }),
+          logWarning({ msg: "Could not read the node's state for the heartbeats", cause: String(error) }),
         );
       }, heartbeatMs).unref(),
     );
@@ -121,7 +121,7 @@ export function createStream(options: StreamOptions): Stream {
 
   return {
     upgrade: (request, socket, head) => {
-      // A target such as `//` is not a valid URL, so nothing parses it: the path is the text before the first `?`.
+      // The target is split as text, because `new URL` throws for a target such as `//`. The path ends at the first `?`.
       const [path = "", ...search] = (request.url ?? "").split("?");
       if (path !== STREAM_PATH) return false;
       const budget = budgetOf?.(request);
@@ -211,7 +211,10 @@ function wanted({ topics, agent }: StreamQuery): (message: StreamMessage) => boo
     (agent === undefined || message.agent === agent || message.counterpart === agent);
 }
 
-/** Sends a heartbeat to every client, and ends the connection of each that did not answer the last one. */
+/**
+ * Sends a ping and a heartbeat to every client, and ends the connection of each that did not answer the last ping. A
+ * client whose stream has not begun, or whose buffer is full, gets only the ping.
+ */
 async function beat(
   clients: Set<WebSocket>,
   alive: WeakSet<WebSocket>,

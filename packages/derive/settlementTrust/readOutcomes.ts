@@ -8,8 +8,9 @@ import { trustOf } from "./trustOf.ts";
 const HOUR = 3_600;
 
 /**
- * Reads the results of proposals in an hour. Only the operator that the params name may report them, for any ledger. If
- * an hour has too many agents for one record, its report has several parts. Each part is one record with other agents.
+ * Reads the results of proposals in an hour. The record may be in any ledger, but its signer must be the operator that
+ * the params name. If an hour has too many agents for one record, its report has several parts. Each part is one record
+ * with other agents.
  */
 export function readOutcomes(context: ApplyContext, event: RecordEvent): Reading {
   const body = parseOutcomes(event.body);

@@ -192,7 +192,7 @@ function registerResumeHires(server: McpServer, context: McpContext): void {
         hires: z.array(resumedHireSchema),
         waiting: z
           .int()
-          .describe("How many hires still wait for their outcome, or for an answer that tells it."),
+          .describe("How many hires have no outcome yet, plus how many outcomes are left for later answers."),
         next_step: z.string().nullable(),
         remaining_budget_usdc: z.string(),
       }),

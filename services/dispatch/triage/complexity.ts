@@ -45,7 +45,7 @@ export type Complexity = {
 
 /**
  * What each feature adds, in thousandths: nothing up to `from`, all of `points` from `to` on, and a straight line between.
- * The sum is cut at 1,000. People chose the numbers. docs/dispatch.md says how good they are.
+ * The sum is cut at 1,000. People chose the numbers. docs/dispatch-measured.md says how good they are.
  */
 export const COMPLEXITY_POINTS: {
   readonly [feature in keyof ComplexityFeatures]: {

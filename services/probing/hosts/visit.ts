@@ -84,7 +84,7 @@ export class Visit {
   async ask(question: Omit<Question, "address" | "signal" | "ca">): Promise<Reply> {
     const { clock } = this.#it;
     if ("refused" in this.#found) {
-      // The name has no IP address. Nothing is sent, but the attempt counts as asked in this slot.
+      // The name has no IP address. Nothing is sent, but the host counts as asked in this slot.
       this.#write();
       return { failed: this.#found.refused, begun: clock(), ended: clock() };
     }
