@@ -151,6 +151,7 @@ function initialState(event: DeriveEvent): Row<"state"> {
     ticks: 0,
     scheduleBucket: Math.floor(event.time / BUCKET_SECONDS),
     trips: 0,
+    tokenSets: 0,
     paramsVersion: params.version,
     params: JSON.stringify(params),
     form: (event.kind === "params" ? event.form : undefined) ?? "all",

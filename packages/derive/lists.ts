@@ -13,14 +13,18 @@ export const PAGE = 16;
 /** The part of a store that is needed to read a list. */
 type Rows = Pick<Store, "get">;
 
-/** Adds an item to the end of a list, and returns the list's new length. */
-export function append(store: Store, list: string, item: string): number {
+/**
+ * Adds an item to the end of a list, and returns the list's new length.
+ *
+ * @param isReplaced whether {@link replaceItems} is used for this list, so that a row for its next page may exist
+ */
+export function append(store: Store, list: string, item: string, isReplaced = false): number {
   const row = store.get("list", list);
   if (row === null) {
     store.insert("list", { id: list, length: 1, tail: item });
     return 1;
   }
-  const { length, tail } = withItem(store, row, item);
+  const { length, tail } = withItem(store, row, item, isReplaced);
   // The id comes from the row, so that memory has this text only once.
   store.put("list", { id: row.id, length, tail });
   return length;
@@ -33,15 +37,24 @@ export type ListEnd = Pick<Row<"list">, "id" | "length" | "tail">;
  * Adds an item to the end of a list that the caller keeps in a row of another table. Only a full page is
  * written here.
  */
-export function withItem(store: Store, { id, length, tail }: ListEnd, item: string): Omit<ListEnd, "id"> {
+export function withItem(
+  store: Store,
+  { id, length, tail }: ListEnd,
+  item: string,
+  isReplaced = false,
+): Omit<ListEnd, "id"> {
   const items = length % PAGE === 0 ? item : `${tail}\n${item}`;
   if ((length + 1) % PAGE !== 0) return { length: length + 1, tail: items };
-  // A list that was made shorter has a row for this page already.
-  store.put("listPage", { id: pageId(id, Math.floor(length / PAGE)), items: flat(items) });
+  const page = { id: pageId(id, Math.floor(length / PAGE)), items: flat(items) };
+  if (isReplaced) store.put("listPage", page);
+  else store.insert("listPage", page);
   return { length: length + 1, tail: "" };
 }
 
-/** Gives a list other items. Rows of pages beyond the new end stay, and nobody reads them. */
+/**
+ * Gives a list other items. Rows of pages beyond the new end stay, and nobody reads them. Later items are appended with
+ * `isReplaced`.
+ */
 export function replaceItems(store: Store, list: string, items: readonly string[]): void {
   const inPages = items.length - (items.length % PAGE);
   for (let start = 0; start < inPages; start += PAGE) {
@@ -83,15 +96,15 @@ export function allItems(store: Rows, list: string): string[] {
   return items.concat(tailItems(row));
 }
 
-/** The item at `n`; null beyond the end. */
+/** The item at `n`; null beyond the ends. */
 export function itemOf(store: Rows, list: string, n: number): string | null {
   const row = store.get("list", list);
   return row === null ? null : itemIn(store, row, n);
 }
 
-/** The item at `n` of a list whose end the caller keeps; null beyond the end. */
+/** The item at `n` of a list whose end the caller keeps; null beyond the ends. */
 export function itemIn(store: Rows, end: ListEnd, n: number): string | null {
-  if (n >= end.length) return null;
+  if (n < 0 || n >= end.length) return null;
   const page = Math.floor(n / PAGE);
   const isInTail = page === Math.floor(end.length / PAGE);
   return lineAt(isInTail ? end.tail : pageText(store, end.id, page), n % PAGE);

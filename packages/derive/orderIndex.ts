@@ -37,9 +37,15 @@ export function* entriesDown(store: Store, index: string, at: number, until: num
 
 /** Entries from `at` up to `until`, both included, lowest first. */
 export function* entriesUp(store: Store, index: string, at: number, until: number): Generator<Entry> {
+  for (const number of numbersUp(store, index, at, until))
+    for (const member of membersAt(store, index, number)) yield { at: number, member };
+}
+
+/** The numbers that have members, from `at` up to `until`, both included, lowest first. */
+export function* numbersUp(store: Store, index: string, at: number, until: number): Generator<number> {
   let next = firstAtOrAbove(store, index, at, until);
   while (next !== null) {
-    for (const member of membersAt(store, index, next)) yield { at: next, member };
+    yield next;
     next = firstAtOrAbove(store, index, next + 1, until);
   }
 }

@@ -26,6 +26,8 @@ export const tables = {
     scheduleBucket: "number?",
     /** How many signals have tripped. When the first signal of a cluster trips, this count becomes its `ordinal`. */
     trips: "number",
+    /** How many sets of tokens of listings have appeared. Each gets this count as its `appeared`. */
+    tokenSets: "number",
     paramsVersion: "number",
     params: "text",
     /** `all` or `relevant`: which transfers the log has. */
@@ -291,8 +293,9 @@ export const tables = {
   },
   /**
    * A class of agents whose live listings have the same set of tokens, by the hash of the set. `around` counts its
-   * members and those of all classes near it. `uses` counts how often it got a first member. While it has no members,
-   * `around` is not kept.
+   * members and those of all classes near it. `appeared` is the ordinal of the set's last appearance, when the class
+   * got a first member, and `similarity` is what was required then (`<numerator>/<denominator>`). A class without
+   * members has no tokens, and its other columns are not kept.
    */
   fingerprint: {
     id: "text",
@@ -300,7 +303,8 @@ export const tables = {
     members: "number",
     around: "number",
     core: "boolean",
-    uses: "number",
+    appeared: "number",
+    similarity: "text",
   },
   /** The members of a class now, `<class>/<place>`. */
   fingerprintMember: { id: "text", agent: "text" },

@@ -45,12 +45,13 @@ describe("lists", () => {
         const store = new MemoryStore();
         for (const item of before) append(store, "list", item);
         replaceItems(store, "list", replaced);
-        for (const item of appended) append(store, "list", item);
+        for (const item of appended) append(store, "list", item, true);
         const all = [...replaced, ...appended];
         expect([...itemsOf(store, "list")]).to.deep.equal(all);
         expect(listLength(store, "list")).to.equal(all.length);
         expect(lastItem(store, "list")).to.equal(all.at(-1) ?? null);
       }),
+      { examples: [[["a"], [], []]] },
     );
   });
 

@@ -43,6 +43,19 @@ describe("an event that concerns many rows waits for them together", () => {
     expect(await waits(log)).to.be.below(FEW);
   });
 
+  it("when an agent with many listings changes one, also if all lists of its tokens fill a page then", async () => {
+    const log = new EventLog();
+    for (let n = 0; n < MANY; n++) log.listing(seller, `custom.number${n}`);
+    const listing = (n: number) => log.listing(seller, "custom.number0", { max_latency_ms: 2 ** (n + 11) });
+    for (let n = 0; n < 15; n++) listing(n);
+    expect(await waits(log)).to.be.below(FEW);
+    listing(16);
+    expect(await waits(log)).to.be.below(FEW);
+    for (let n = 1; n < MANY; n++) log.listing(seller, `custom.number${n}`, { retired: true });
+    for (let n = 1; n < MANY; n++) log.listing(seller, `custom.number${n}`, { price_usdc: "1.00" });
+    expect(await waits(log), "after the agent had sets of many sizes").to.be.below(FEW);
+  });
+
   it("when two buyers of many sellers become one buyer", async () => {
     const log = new EventLog();
     for (const it of many(100)) {

@@ -5,6 +5,7 @@ import { existingRow } from "../existingRow.ts";
 import { forEachRow } from "../loadedRows.ts";
 import type { Row } from "../tables.ts";
 import { classId, ensureClass, nearClasses } from "./classes.ts";
+import type { Class } from "./classLists.ts";
 import { tokensOf } from "./tokens.ts";
 
 /**
@@ -20,42 +21,48 @@ export function updateFingerprint(context: ApplyContext, address: string, live: 
 }
 
 function leaveClass(context: ApplyContext, agent: Row<"agent">, id: string): void {
-  const { members } = classRow(context, id);
+  const own = classRow(context, id);
+  const near = nearClasses(context, own);
+  const members = own.members - 1;
   // The last member takes the free place.
-  const last = memberAt(context, id, members - 1);
+  const last = memberAt(context, id, members);
   context.store.update("fingerprintMember", `${id}/${agent.fingerprintPlace}`, { agent: last });
   updateAgent(context, last, { fingerprintPlace: agent.fingerprintPlace });
   updateAgent(context, agent.id, { fingerprint: null, fingerprintPlace: 0 });
-  context.store.update("fingerprint", id, { members: members - 1 });
-  changeAround(context, id, -1);
+  // Tokens of strangers may be long, and nobody reads those of a class that disappeared.
+  const left = { ...own, members, tokens: members === 0 ? "" : own.tokens };
+  changeAround(context, left, near, -1);
 }
 
-function enterClass(context: ApplyContext, address: string, { id, members }: Row<"fingerprint">): void {
+function enterClass(
+  context: ApplyContext,
+  address: string,
+  { own, near }: { own: Class; near: Class[] },
+): void {
+  const { id, members } = own;
   context.store.put("fingerprintMember", { id: `${id}/${members}`, agent: address });
   updateAgent(context, address, { fingerprint: id, fingerprintPlace: members });
-  context.store.update("fingerprint", id, { members: members + 1 });
-  joinAlike(context, changeAround(context, id, 1), address);
+  joinAlike(context, changeAround(context, { ...own, members: members + 1 }, near, 1), address);
 }
 
 /**
- * Counts a member that joined a class (`by` 1) or left it (−1). Returns the class and the classes near it. `wasCore`
- * says whether a class was a core before.
+ * Stores a class that a member joined (`by` 1) or left (−1), and counts this member in it and in the classes near it.
+ * Returns all of them. `wasCore` says whether a class was a core before.
  */
 function changeAround(
   context: ApplyContext,
-  id: string,
+  own: Class,
+  near: readonly Class[],
   by: 1 | -1,
-): { row: Row<"fingerprint">; wasCore: boolean }[] {
-  const changed: { row: Row<"fingerprint">; wasCore: boolean }[] = [];
-  const own = classRow(context, id);
-  for (const row of [own, ...nearClasses(context, own)]) {
+): { row: Class; wasCore: boolean }[] {
+  return [own, ...near].map((row) => {
     const around = row.around + by;
     // A class that loses members does not become a core, even if new parameters would allow it: nobody joins it now.
     const core = row.members > 0 && around > context.params.clusterOthers && (by === 1 || row.core);
-    context.store.update("fingerprint", row.id, { around, core });
-    changed.push({ row: { ...row, around, core }, wasCore: row.core });
-  }
-  return changed;
+    const changed = { ...row, around, core };
+    context.store.put("fingerprint", changed);
+    return { row: changed, wasCore: row.core };
+  });
 }
 
 /**
@@ -66,7 +73,7 @@ function changeAround(
  */
 function joinAlike(
   context: ApplyContext,
-  classes: { row: Row<"fingerprint">; wasCore: boolean }[],
+  classes: readonly { row: Class; wasCore: boolean }[],
   newcomer: string,
 ): void {
   const members = new Set<string>();
@@ -90,7 +97,7 @@ function joinAlike(
 /**
  * All members of a class and of the classes near it. One member stands for a near class that is in one cluster already.
  */
-function membersAround(context: ApplyContext, own: Row<"fingerprint">): string[] {
+function membersAround(context: ApplyContext, own: Class): string[] {
   const found: string[] = [];
   forEachRow([own, ...nearClasses(context, own)], (it) => {
     const count = it.core && it.id !== own.id ? 1 : it.members;
@@ -103,6 +110,6 @@ function memberAt(context: ApplyContext, id: string, place: number): string {
   return existingRow(context.store, "fingerprintMember", `${id}/${place}`).agent;
 }
 
-function classRow(context: ApplyContext, id: string): Row<"fingerprint"> {
+function classRow(context: ApplyContext, id: string): Class {
   return existingRow(context.store, "fingerprint", id);
 }

@@ -22,12 +22,11 @@ function bitLength(value: bigint): number {
   return value === 0n ? 0 : value.toString(2).length;
 }
 
+/** A cosine, as a fraction above 0 and at most 1. */
+export type Similarity = { numerator: number; denominator: number };
+
 /** How many tokens two sets of these sizes must share at least for a cosine of `similarity` or more, exactly. */
-export function neededOverlap(
-  a: number,
-  b: number,
-  { numerator, denominator }: { numerator: number; denominator: number },
-): number {
+export function neededOverlap(a: number, b: number, { numerator, denominator }: Similarity): number {
   // |A∩B| / √(|A||B|) ≥ n/d, so d²·|A∩B|² ≥ n²·|A||B|.
   const bound = BigInt(numerator) ** 2n * BigInt(a) * BigInt(b);
   const square = BigInt(denominator) ** 2n;

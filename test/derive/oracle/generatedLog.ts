@@ -29,10 +29,56 @@ export function generatedLogOf(length: { minLength: number; maxLength: number })
     .map(([steps, kept]) => logOf(steps, [], {}, undefined, kept));
 }
 
+/** When listings are similar, and how many similar agents make a cluster. */
+const similar = fc.record({
+  clusterOthers: fc.integer({ min: 1, max: 3 }),
+  fingerprintSimilarity: fc
+    .constantFrom([1, 1], [23, 25], [9, 10], [3, 4], [2, 3], [1, 2])
+    .map(([numerator = 1, denominator = 1]) => ({ numerator, denominator })),
+});
+
 /** Logs of agents in many clusters. Some clusters merge, and split when their funder is published as a hub. */
 export const clusterLog = fc
   .array(clusterStep, { minLength: 6, maxLength: 40 })
   .map((steps) => logOf(steps, CLUSTERED));
+
+/**
+ * Logs in which a few agents change their listings all the time, so that sets of tokens appear, disappear and appear
+ * again. New parameters change the required similarity, and how many others an agent needs.
+ */
+export const listingLog = fc
+  .tuple(
+    similar,
+    fc.array(
+      fc.oneof(
+        {
+          weight: 15,
+          arbitrary: fc.record({
+            agent: fc.integer({ min: 1, max: 8 }),
+            capability: fc.constantFrom("a.one", "a.two", "a.three"),
+            max_latency_ms: fc.constantFrom(1_000, 1_000, 3_000, 9_000),
+            price_usdc: fc.constantFrom("0.5", "0.5", "2"),
+            host: fc.constantFrom("own", "own", "a", "b"),
+            retired: fc.nat(2).map((n) => n === 0),
+          }),
+        },
+        { weight: 1, arbitrary: similar },
+      ),
+      { minLength: 40, maxLength: 250, size: "max" },
+    ),
+  )
+  .map(([first, changes]) => {
+    const log = new EventLog({ operator: OPERATOR, ...first });
+    for (const [n, change] of changes.entries()) {
+      log.after(1, 1 + (n % 7));
+      if ("agent" in change) {
+        const { agent, capability, host, ...more } = change;
+        const endpoint = `https://${host === "own" ? `own${agent}` : host}.example`;
+        log.listing(wallet(agent), capability, { ...more, endpoint, issued_at: n });
+      } else log.record("params", OPERATOR, { version: n + 2, operator: OPERATOR, ...change });
+    }
+    return log;
+  });
 
 /**
  * Logs in which money comes from far away, late, and in thousands of transfers. Between any two events there are

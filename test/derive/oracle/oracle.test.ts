@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { DAY, EventLog, wallet } from "../eventLog.ts";
 import { derivedState } from "./derivedState.ts";
-import { clusterLog, distantLogOf, generatedLog } from "./generatedLog.ts";
+import { clusterLog, distantLogOf, generatedLog, listingLog } from "./generatedLog.ts";
 import { oracle } from "./oracle.ts";
 
 /** How many logs are generated. DERIVE_RUNS sets another number. */
@@ -51,6 +51,10 @@ describe("the derivation and the oracle", () => {
       await expectAgreement(log);
     }
   });
+
+  it("agree when sets of listings appear and disappear all the time, under changing parameters", async () => {
+    await fc.assert(fc.asyncProperty(listingLog, expectAgreement), { numRuns: Math.ceil(RUNS / 5) });
+  }).timeout(0);
 
   it("agree when money comes through several wallets, goes to payees, or passes wallets with many transfers", async () => {
     const log = distantLogOf({ minLength: 5, maxLength: 50 }, 1);

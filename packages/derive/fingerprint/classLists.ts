@@ -1,0 +1,95 @@
+import type { ApplyContext } from "../applyContext.ts";
+import { existingRow } from "../existingRow.ts";
+import { append, itemsOf, listLength, PAGE, replaceItems } from "../lists.ts";
+import { forEachRow } from "../loadedRows.ts";
+import { addEntry, numbersUp } from "../orderIndex.ts";
+import type { Row } from "../tables.ts";
+
+// Lists of classes by their tokens and their number of tokens. A class is in these lists from the appearance of its set
+// until the list is written again without the classes that disappeared.
+
+/** A class with members. Its columns are as long as it has members. */
+export type Class = Row<"fingerprint">;
+
+/** Adds a class whose set of tokens has appeared. */
+export function listClass(context: ApplyContext, own: Class): void {
+  const { store } = context;
+  const tokens = own.tokens.split("\n");
+  const size = tokens.length;
+  addEntry(store, SIZES, { at: size, member: "" });
+  forEachRow([ofSize(size), ...tokens.map((token) => withToken(token, size))], (list) => {
+    // Nobody may read the list of a size for long. So it is shortened here too, each time its length doubled. This comes
+    // first, because the class has no members yet.
+    const length = list === ofSize(size) ? listLength(store, list) : 0;
+    if (length > PAGE && (length & (length - 1)) === 0) present(context, list);
+    append(store, list, appearanceOf(own), true);
+  });
+}
+
+/** The numbers of tokens that any class has or had, in order. */
+export function sizesBetween({ store }: ApplyContext, least: number, most: number): number[] {
+  return [...numbersUp(store, SIZES, least, most)];
+}
+
+/**
+ * All classes of one size that have members and share at least `needed` of these tokens, and some that share fewer. If
+ * a set shares `needed` of n tokens, it has at least one of any n − needed + 1 of them. So only the classes with one of
+ * the n − needed + 1 rarest tokens are read. If there are only few classes of this size, all of them are read.
+ */
+export function candidates(
+  context: ApplyContext,
+  tokens: readonly string[],
+  size: number,
+  needed: number,
+): Iterable<Class> {
+  if (listLength(context.store, ofSize(size)) <= tokens.length) return present(context, ofSize(size));
+  const found = new Map<string, Class>();
+  forEachRow(rarestFirst(context, tokens, size).slice(0, tokens.length - needed + 1), (token) => {
+    for (const it of present(context, withToken(token, size), found)) found.set(it.id, it);
+  });
+  return found.values();
+}
+
+/**
+ * The classes of a list that have had members since they were added. If most have not, the list is written again
+ * without the others. So in the long run a list costs as much as what was added to it and what it still has.
+ *
+ * @param read classes that were read before
+ */
+function present(context: ApplyContext, list: string, read?: ReadonlyMap<string, Class>): Class[] {
+  const classes: Class[] = [];
+  let gone = 0;
+  forEachRow(itemsOf(context.store, list), (appearance) => {
+    const id = appearance.slice(0, appearance.indexOf("/"));
+    const row = read?.get(id) ?? existingRow(context.store, "fingerprint", id);
+    if (row.members > 0 && appearanceOf(row) === appearance) classes.push(row);
+    else gone++;
+  });
+  if (gone > Math.max(classes.length, PAGE)) replaceItems(context.store, list, classes.map(appearanceOf));
+  return classes;
+}
+
+/** The tokens, ordered by the lengths of their lists. */
+function rarestFirst({ store }: ApplyContext, tokens: readonly string[], size: number): string[] {
+  const counted: { token: string; length: number }[] = [];
+  forEachRow(tokens, (token) => counted.push({ token, length: listLength(store, withToken(token, size)) }));
+  return counted.sort((a, b) => a.length - b.length).map((it) => it.token);
+}
+
+/** `<class>/<ordinal>`: the item of a list. */
+function appearanceOf({ id, appeared }: Class): string {
+  return `${id}/${appeared}`;
+}
+
+/** An index of the sizes of sets. */
+const SIZES = "classSizes";
+
+/** The list of the classes of one size. */
+function ofSize(size: number): string {
+  return `classes/${size}`;
+}
+
+/** The list of the classes of one size that have a token. */
+function withToken(token: string, size: number): string {
+  return `classes/${size}/${token}`;
+}
