@@ -15,6 +15,13 @@ export type ChartMarks = {
   traces: { tops: number[]; middles: number[] }[];
   /** Whether a sample belongs to a patch. */
   isPatch: (x: number, y: number) => boolean;
+  /** Whether a sample has another colour than the ground. */
+  isInk: (x: number, y: number) => boolean;
+  /**
+   * The marks that are found if the ground has the colour of the margin, and the commonest colour is another one.
+   * Thick bars of nearly equal values cover more than the ground.
+   */
+  onMargin?: ChartMarks;
 };
 
 const SAMPLES = 400_000;
@@ -38,16 +45,35 @@ export function readChartMarks(picture: Picture): ChartMarks {
     }
   }
   const ranked = [...counts].sort(([a, x], [b, y]) => y - x || a - b).map(([colour]) => colour);
-  const ground = ranked[0] ?? 0;
-  const owner = new Int32Array(width * height);
-  const patches = findPatches(colours, width, height, ground, owner);
-  return {
-    width,
-    height,
-    patches,
-    traces: ranked.slice(1, 1 + MAX_TRACES).map((colour) => traceOf(colours, width, height, colour)),
-    isPatch: (x, y) => (owner[y * width + x] ?? 0) > 0,
+  const onGround = (ground: number): ChartMarks => {
+    const owner = new Int32Array(width * height);
+    const patches = findPatches(colours, width, height, ground, owner);
+    return {
+      width,
+      height,
+      patches,
+      traces,
+      isPatch: (x, y) => (owner[y * width + x] ?? 0) > 0,
+      isInk: (x, y) => roughly(colours[y * width + x] ?? 0) !== ground,
+    };
   };
+  const traces = ranked.slice(1, 1 + MAX_TRACES).map((colour) => traceOf(colours, width, height, colour));
+  const [commonest, ofMargin] = [ranked[0] ?? 0, marginOf(colours, width, height)];
+  const marks = onGround(commonest);
+  return ofMargin === commonest ? marks : { ...marks, onMargin: onGround(ofMargin) };
+}
+
+/** The commonest colour near the edges. A frame around the picture is thinner. */
+function marginOf(colours: Uint32Array, width: number, height: number): number {
+  const counts = new Map<number, number>();
+  const [wide, high] = [Math.ceil(0.04 * width), Math.ceil(0.04 * height)];
+  for (let at = 0; at < colours.length; at++) {
+    const [x, y] = [at % width, Math.floor(at / width)];
+    if (x >= wide && x < width - wide && y >= high && y < height - high) continue;
+    const colour = roughly(colours[at] as number);
+    counts.set(colour, (counts.get(colour) ?? 0) + 1);
+  }
+  return [...counts].sort(([a, x], [b, y]) => y - x || a - b)[0]?.[0] ?? 0;
 }
 
 function findPatches(

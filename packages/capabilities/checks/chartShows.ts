@@ -1,10 +1,7 @@
+import { barBases, barsAt, barsFit } from "./barsFit.ts";
+import { areLabelled, type Bar, chartBars } from "./chartBars.ts";
 import type { ChartMarks, Patch } from "./chartMarks.ts";
-
-/**
- * The lowest correlation between the drawn and the requested values. A truncated axis or a soft edge reduces
- * it only a little.
- */
-const MIN_CORRELATION = 0.9;
+import { type Name, namedOrders, valueOrders } from "./chartOrders.ts";
 
 /** The smallest width of a bar, in samples, at which single bars can be distinguished. */
 const MIN_SLOT_WIDTH = 6;
@@ -19,82 +16,68 @@ const MAX_SHARE_OFF = 0.07;
  * Finds what is wrong with a bar chart of these values: the number of bars, or their lengths. Bars may be
  * vertical or horizontal, and the axis may begin anywhere. There is no complaint if the bars are too thin to
  * be distinguished.
+ *
+ * @param names the names of the values; without them, the values have an order that the bars must keep
  */
-export function barComplaint(marks: ChartMarks, values: number[]): string | undefined {
+export function barComplaint(
+  marks: ChartMarks,
+  values: number[],
+  names: readonly Name[] = values.map((_, at) => at),
+): string | undefined {
+  const largest = Math.max(...values.map(Math.abs));
   // Zeros have no bars.
-  if (values.every((value) => value === 0)) return undefined;
-  const standing = barsOf(marks, false);
-  const lying = barsOf(marks, true);
+  if (largest === 0) return undefined;
   const slot = Math.max(marks.width, marks.height) / values.length;
   if (slot < MIN_SLOT_WIDTH) {
-    const thick = standing.find((bar) => bar.across > 6 * slot);
+    const thick = chartBars(marks, false).find(({ from, to }) => to - from + 1 > 6 * slot);
     return thick ? `has bars that are too wide for ${values.length} values` : undefined;
   }
-  const complaints = [standing, lying].map((bars) => barsComplaint(bars, values));
-  return complaints.some((complaint) => complaint === undefined) ? undefined : complaints[0];
+  // Squares of very large values would be infinite.
+  const sizes = values.map((value) => value / largest);
+  const complaint = barsComplaint(marks, sizes, names);
+  if (complaint === undefined || marks.onMargin === undefined) return complaint;
+  return barsComplaint(marks.onMargin, sizes, names);
 }
 
-type Bar = { at: number; along: number; across: number };
+function barsComplaint(marks: ChartMarks, values: number[], names: readonly Name[]): string | undefined {
+  const standing = chartBars(marks, false);
+  if (showBars(marks, standing, values, names, false)) return undefined;
+  if (showBars(marks, chartBars(marks, true), values, names, true)) return undefined;
+  // A bar for a tiny value may be too flat to be visible. A symbol of the legend may look like one more bar.
+  const least = values.filter((value) => Math.abs(value) >= 0.08).length;
+  const isCount = standing.length >= least && standing.length <= values.length + 1;
+  return isCount
+    ? "has bars of other lengths than the data"
+    : `has ${standing.length} bars for ${values.length} values`;
+}
 
 /**
- * Finds the bars: patches that fill their box, in order. Pieces of one bar, which grid lines may cut, are
- * joined.
+ * Whether bars show the values in one of the orders that a chart may have. Horizontal bars may begin at the bottom.
+ * Bars that are sorted by value need labels, because only labels say which value is whose.
  */
-function barsOf({ width, height, patches }: ChartMarks, isLying: boolean): Bar[] {
-  const boxes = patches
-    .filter(({ left, right, top, bottom, area }) => {
-      const [wide, high] = [right - left + 1, bottom - top + 1];
-      // Bands of the background are too wide to be bars, and the symbols of a legend and letters are too
-      // small.
-      const [maxWidth, maxHeight] = isLying ? [0.97, 0.75] : [0.75, 0.97];
-      const isBand = wide > maxWidth * width || high > maxHeight * height;
-      return area >= 0.75 * wide * high && !isBand && area >= 12;
-    })
-    .map(({ left, right, top, bottom }) =>
-      isLying
-        ? { from: top, to: bottom, low: left, high: right }
-        : { from: left, to: right, low: top, high: bottom },
-    )
-    .sort((a, b) => a.from - b.from);
-  const joined: typeof boxes = [];
-  for (const box of boxes) {
-    const last = joined.at(-1);
-    const isSame = last && Math.abs(last.from - box.from) <= 1 && Math.abs(last.to - box.to) <= 1;
-    if (!isSame) joined.push({ ...box });
-    else {
-      last.low = Math.min(last.low, box.low);
-      last.high = Math.max(last.high, box.high);
-    }
-  }
-  // All bars of a chart have the same width. Other patches are legend symbols or frames.
-  const widths = joined.map(({ from, to }) => to - from + 1).sort((a, b) => a - b);
-  const usual = widths[Math.floor(widths.length / 2)] ?? 0;
-  return joined
-    .filter(({ from, to }) => Math.abs(to - from + 1 - usual) <= Math.max(2, 0.2 * usual))
-    .map(({ from, to, low, high }) => ({
-      at: (from + to) / 2,
-      along: high - low + 1,
-      across: to - from + 1,
-    }));
-}
-
-function barsComplaint(bars: Bar[], values: number[]): string | undefined {
-  const largest = Math.max(...values.map(Math.abs));
-  // A bar for a tiny value may be too flat to be visible.
-  const least = values.filter((value) => Math.abs(value) >= 0.08 * largest).length;
-  // A symbol of the legend may look like one more bar.
-  if (bars.length < Math.min(least, values.length) || bars.length > values.length + 1) {
-    return `has ${bars.length} bars for ${values.length} values`;
-  }
-  const lengths = bars.map(({ along }) => along);
-  const tall = values.map(Math.abs);
-  const visible = tall.filter((value) => value >= 0.08 * largest);
-  for (const wanted of [tall, visible, [...visible].reverse(), [...tall].reverse()]) {
-    for (let skip = 0; skip + wanted.length <= lengths.length; skip++) {
-      if (agree(lengths.slice(skip, skip + wanted.length), wanted)) return undefined;
-    }
-  }
-  return "has bars of other lengths than the data";
+function showBars(
+  marks: ChartMarks,
+  all: Bar[],
+  values: number[],
+  names: readonly Name[],
+  isLying: boolean,
+): boolean {
+  // Every value has a place. Standing bars that are taken for one lying bar are thicker than that.
+  const place = (isLying ? marks.height : marks.width) / values.length;
+  const thin = all.filter(({ from, to }) => to - from + 1 <= place);
+  return barBases(thin).some((base) => {
+    const bars = barsAt(thin, base);
+    const isShown = (order: number[]): boolean =>
+      barsFit(
+        bars,
+        base,
+        order.map((at) => values[at] as number),
+      );
+    const orders = namedOrders(names);
+    if (orders.some(isShown)) return true;
+    if (isLying && orders.some((order) => isShown([...order].reverse()))) return true;
+    return valueOrders(names, values).some(isShown) && areLabelled(marks, bars, base, isLying);
+  });
 }
 
 /** Finds what is wrong with a line chart of these values: it has bars, or no line follows the values. */
@@ -111,7 +94,8 @@ export function lineComplaint(marks: ChartMarks, values: number[]): string | und
 }
 
 function looksLikeBars(marks: ChartMarks, count: number): boolean {
-  const bars = barsOf(marks, false).filter(({ across }) => across > (0.3 * marks.width) / count);
+  if (marks.onMargin && looksLikeBars(marks.onMargin, count)) return true;
+  const bars = chartBars(marks, false).filter(({ from, to }) => to - from + 1 > (0.3 * marks.width) / count);
   return bars.length >= Math.max(2, 0.6 * count);
 }
 
@@ -193,18 +177,6 @@ function isRound({ isPatch }: ChartMarks, patches: Patch[]): boolean {
     }
   }
   return filled <= 0.1 * count;
-}
-
-function agree(drawn: number[], wanted: number[]): boolean {
-  if (wanted.length < 2) return true;
-  const spread = Math.max(...wanted) - Math.min(...wanted);
-  if (spread <= 0.02 * Math.max(...wanted))
-    return Math.max(...drawn) - Math.min(...drawn) <= 0.15 * Math.max(...drawn);
-  if (wanted.length === 2)
-    return (
-      Math.sign(Number(drawn[0]) - Number(drawn[1])) === Math.sign(Number(wanted[0]) - Number(wanted[1]))
-    );
-  return correlation(drawn, wanted) >= MIN_CORRELATION;
 }
 
 /** Pearson's correlation; 0 if one of the lists is constant. */

@@ -103,6 +103,7 @@ export const chartGenerateFromData = defineCapability({
         return SHOWS[chart_type](
           marks,
           data.map(({ y }) => y),
+          data.map(({ x }) => x),
         );
       },
     },

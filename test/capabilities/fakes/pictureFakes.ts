@@ -91,6 +91,13 @@ export const pictureFakes: Fake[] = [
     drawn(withData(revenue, [1200, 1850, 640, 2210, 300, 900, 1500])),
   ),
   chart("three bars for four values", revenue, drawn(withData(revenue, [1200, 1850, 2210]))),
+  chart("bars in the reverse order", revenue, drawn(withData(revenue, [2210, 640, 1850, 1200]))),
+  chart("one bar of a wrong length", revenue, drawn(withData(revenue, [1200, 1850, 1800, 2210]))),
+  chart(
+    "any small bars beside a large one",
+    withData(revenue, [1000, 50, 60, 70, 40]),
+    drawn(withData(revenue, [1000, 400, 800, 300, 600])),
+  ),
   chart("four bars for 500 points", long, drawn({ ...revenue, ...withData(revenue, [20, 50, 90, 60]) })),
   chart("a red disc as a pie", shares, disc),
   chart("a red disc as bars", { ...revenue, width: 220 }, disc),
