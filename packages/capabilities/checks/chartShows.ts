@@ -1,7 +1,7 @@
 import { barBases, barsAt, barsFit } from "./barsFit.ts";
 import { areLabelled, type Bar, chartBars } from "./chartBars.ts";
 import type { ChartMarks, Patch } from "./chartMarks.ts";
-import { type Name, namedOrders, valueOrders } from "./chartOrders.ts";
+import { axisPlaces, type Name, namedOrders, valueOrders } from "./chartOrders.ts";
 
 /** The smallest width of a bar, in samples, at which single bars can be distinguished. */
 const MIN_SLOT_WIDTH = 6;
@@ -80,17 +80,43 @@ function showBars(
   });
 }
 
-/** Finds what is wrong with a line chart of these values: it has bars, or no line follows the values. */
-export function lineComplaint(marks: ChartMarks, values: number[]): string | undefined {
+/**
+ * Finds what is wrong with a line chart of these values: it has bars, or no line follows the values. Points may have
+ * equal distances, or the distances of the numbers or days that are their names.
+ */
+export function lineComplaint(
+  marks: ChartMarks,
+  values: number[],
+  names: readonly Name[] = values.map((_, at) => at),
+): string | undefined {
   if (values.length >= 2 && values.length <= 60 && looksLikeBars(marks, values.length)) {
     return "shows bars, not a line";
   }
   if (showsDisc(marks)) return "shows a disc, not a line";
   if (values.length < 3 || new Set(values).size < 2) return undefined;
-  const isShown = marks.traces.some(({ tops, middles }) =>
-    [tops, middles].some((trace) => follows(trace, values)),
+  const isShown = linesOf(values, names).some((line) =>
+    marks.traces.some(({ tops, middles }) => [tops, middles].some((trace) => follows(trace, line))),
   );
   return isShown ? undefined : "has no line that follows the data";
+}
+
+/** Points from left to right. The first has the place 0, the last has the place 1. */
+type Points = { place: number; value: number }[];
+
+/** The lines that show these values. */
+function linesOf(values: number[], names: readonly Name[]): Points[] {
+  const places = axisPlaces(names);
+  const last = values.length - 1;
+  return namedOrders(names).flatMap((order) => {
+    const sorted = order.map((at) => values[at] as number);
+    const lines = [sorted.map((value, at) => ({ place: at / last, value }))];
+    const scale = places && order.map((at) => places[at] as number);
+    const [from, to] = [scale?.[0] ?? 0, scale?.[last] ?? 0];
+    const isRising = scale?.every((place, at) => at === 0 || place > (scale[at - 1] as number));
+    if (scale && isRising)
+      lines.push(sorted.map((value, at) => ({ place: ((scale[at] as number) - from) / (to - from), value })));
+    return lines;
+  });
 }
 
 function looksLikeBars(marks: ChartMarks, count: number): boolean {
@@ -99,20 +125,21 @@ function looksLikeBars(marks: ChartMarks, count: number): boolean {
   return bars.length >= Math.max(2, 0.6 * count);
 }
 
-/** Whether a trace follows the values from its first column to its last. */
-function follows(trace: number[], values: number[]): boolean {
+/** Whether a trace follows the points from its first column to its last. */
+function follows(trace: number[], points: Points): boolean {
   const first = trace.findIndex((y) => y >= 0);
   const last = trace.findLastIndex((y) => y >= 0);
   if (first < 0 || last - first < 0.35 * trace.length) return false;
   const [drawn, wanted]: [number[], number[]] = [[], []];
+  let next = 1;
   for (let x = first; x <= last; x++) {
     const y = trace[x] as number;
     if (y < 0) continue;
-    const position = ((x - first) / (last - first)) * (values.length - 1);
-    const at = Math.floor(position);
-    const [from, to] = [values[at] as number, values[Math.min(at + 1, values.length - 1)] as number];
+    const place = (x - first) / (last - first);
+    while (next < points.length - 1 && (points[next]?.place ?? 1) < place) next++;
+    const [from, to] = [points[next - 1], points[next]] as [Points[number], Points[number]];
     drawn.push(-y);
-    wanted.push(from + (position - at) * (to - from));
+    wanted.push(from.value + ((place - from.place) / (to.place - from.place)) * (to.value - from.value));
   }
   return drawn.length >= 0.2 * (last - first) && correlation(drawn, wanted) >= 0.88;
 }

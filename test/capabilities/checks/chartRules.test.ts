@@ -134,6 +134,33 @@ describe("a line chart", () => {
     ).to.equal(missing);
   });
 
+  it("may have the distances of numbers or days between its points, and their order", () => {
+    const [places, values] = [
+      [0, 1, 2, 40],
+      [10, 60, 20, 50],
+    ];
+    const atPlaces = Array.from({ length: 41 }, (_, x) =>
+      x < 1 ? 10 : x < 2 ? 60 : 20 + (30 * (x - 2)) / 38,
+    );
+    const saidOf = (shown: number[], names?: (string | number)[], of = values): string | undefined =>
+      lineComplaint(
+        marksOf([], { traces: [{ tops: trace(shown), middles: nothing }] }),
+        of as number[],
+        names,
+      );
+    const days = (places as number[]).map((at) =>
+      new Date(Date.UTC(2026, 0, 1 + at)).toISOString().slice(0, 10),
+    );
+    for (const names of [places, days]) {
+      expect(saidOf(atPlaces, names)).to.equal(undefined);
+      expect(saidOf(values as number[], names), "equal distances").to.equal(undefined);
+      expect(saidOf([...atPlaces].reverse(), names)).to.equal(missing);
+    }
+    expect(saidOf(atPlaces, ["a", "b", "c", "d"])).to.equal(missing);
+    expect(saidOf([10, 60, 20, 50], [4, 3, 2, 1], [50, 20, 60, 10])).to.equal(undefined);
+    expect(saidOf([50, 20, 60, 10], [1, 2, 3, 4])).to.equal(missing);
+  });
+
   it("is not compared for two values, or for values that are all equal", () => {
     for (const few of [[10, 20], [10], [5, 5, 5, 5]]) expect(said(nothing, nothing, few)).to.equal(undefined);
   });
