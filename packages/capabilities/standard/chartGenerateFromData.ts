@@ -1,4 +1,5 @@
-import { readChartMarks } from "../checks/chartMarks.ts";
+import { type ChartMarks, readChartMarks } from "../checks/chartMarks.ts";
+import type { Name } from "../checks/chartOrders.ts";
 import { barComplaint, lineComplaint, pieComplaint } from "../checks/chartShows.ts";
 import {
   imageSchema,
@@ -13,8 +14,13 @@ import {
 } from "../checks/pictureChecks.ts";
 import { defineCapability } from "../defineCapability.ts";
 
-const SHOWS = { bar: barComplaint, line: lineComplaint, pie: pieComplaint };
 const CHART_TYPES = ["bar", "line", "pie"] as const;
+type Complaint = (marks: ChartMarks, values: number[], names: readonly Name[]) => string | undefined;
+const SHOWS: { [type in (typeof CHART_TYPES)[number]]: Complaint } = {
+  bar: barComplaint,
+  line: lineComplaint,
+  pie: pieComplaint,
+};
 
 /** `chart.generate.from-data`: a chart of a series as PNG. */
 export const chartGenerateFromData = defineCapability({
@@ -86,11 +92,13 @@ export const chartGenerateFromData = defineCapability({
       "has almost nothing drawn on it",
     ),
     // Axes and grid lines run from edge to edge, so they give almost all rows of pixels the same pattern. Only a series
-    // makes the rows differ.
+    // makes the rows differ. The tips of nearly equal values may all be in the same row.
     has_series: {
       since: "v1",
       test: async (context) => {
-        const wanted = Math.min(3, new Set(context.input.data.map(({ y }) => y)).size);
+        const values = context.input.data.map(({ y }) => y);
+        const largest = Math.max(...values.map(Math.abs)) || 1;
+        const wanted = Math.min(3, new Set(values.map((y) => Math.round((5 * y) / largest))).size);
         const { rowPatterns } = await measuresOf(context);
         return rowPatterns >= wanted ? undefined : "has no series between its axes";
       },
