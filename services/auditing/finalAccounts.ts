@@ -1,36 +1,56 @@
 import type { Address } from "tallystick-protocol/address";
 import type { AuditorAccount } from "./operatorNode.ts";
 
-/** The time of a node's last tick, and of the last final block; unix seconds. */
+/**
+ * The time of a node's last tick, asked after the answers that it belongs to were read, and of the last final block;
+ * unix seconds. Such answers may have blocks after this tick, but none after the next one.
+ */
 export type Times = { time: number; finalTime: number };
 
 /**
- * Makes a filter that lowers what auditors have earned to the final part of it. An amount is final if the node gave it
- * at a tick that is final by now, and still gives at least that much. `paid` stays as it is.
+ * Makes a filter that lowers what auditors have earned to the final part of it. An amount is final if a tick after its
+ * reading is final by now, and the node still gives at least that much. `paid` stays as it is.
  */
 export function createFinalAccounts() {
-  /** For each auditor, the amounts at the last final tick and at all later ticks, in order. */
+  const finalTick = createFinalTick();
+  /** For each auditor, the last amount before the last final tick, and all later amounts, in order. */
   const seen = new Map<Address, { time: number; accrued: bigint }[]>();
 
-  return (accounts: readonly AuditorAccount[], { time, finalTime }: Times): AuditorAccount[] =>
-    accounts.map(({ auditor, accrued, paid }) => {
-      const list = (seen.get(auditor) ?? []).filter((it) => it.time < time);
-      list.push({ time, accrued });
-      const last = list.findLastIndex((it) => it.time <= finalTime);
+  return (accounts: readonly AuditorAccount[], times: Times): AuditorAccount[] => {
+    const tick = finalTick(times);
+    return accounts.map(({ auditor, accrued, paid }) => {
+      const list = (seen.get(auditor) ?? []).filter((it) => it.time < times.time);
+      list.push({ time: times.time, accrued });
+      const last = list.findLastIndex((it) => it.time < tick);
       seen.set(auditor, list.slice(Math.max(0, last)));
       const final = list[last]?.accrued ?? 0n;
       return { auditor, accrued: final < accrued ? final : accrued, paid };
     });
+  };
 }
 
 /**
- * Makes a filter for lists of items. It keeps the items that were in the list at a final tick and at every later one.
+ * Makes a filter for lists of items. It keeps the items that have been in every list since before the last final tick.
  */
 export function createFinalSet<It extends { id: string }>() {
+  const finalTick = createFinalTick();
   let since = new Map<string, number>();
 
-  return (items: readonly It[], { time, finalTime }: Times): It[] => {
-    since = new Map(items.map(({ id }) => [id, since.get(id) ?? time]));
-    return items.filter(({ id }) => (since.get(id) as number) <= finalTime);
+  return (items: readonly It[], times: Times): It[] => {
+    const tick = finalTick(times);
+    since = new Map(items.map(({ id }) => [id, since.get(id) ?? times.time]));
+    return items.filter(({ id }) => (since.get(id) as number) < tick);
+  };
+}
+
+/** Remembers the ticks of a node, and finds the time of the last one that is final; −1 if there is none. */
+function createFinalTick(): (times: Times) => number {
+  /** The last final tick, and all later ones, in order. */
+  let ticks: number[] = [];
+  return ({ time, finalTime }) => {
+    ticks = [...ticks.filter((it) => it < time), time];
+    const last = ticks.findLastIndex((it) => it <= finalTime);
+    ticks = ticks.slice(Math.max(0, last));
+    return last < 0 ? -1 : (ticks[0] ?? -1);
   };
 }

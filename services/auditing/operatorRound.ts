@@ -84,15 +84,18 @@ export function createRound(
   }
 
   async function actOn(time: number): Promise<void> {
-    const times = { time, finalTime: await parameters.finalTime() };
+    const finalTime = await parameters.finalTime();
+    /** For answers that were just read. Only the tick that the node names after them says how new they can be. */
+    const timesNow = async () => ({ time: (await node.status(signal)).time, finalTime });
     const rules = await node.rules(signal);
     if (rules.pool !== pool)
       throw new Error(`the node's parameters name the pool ${rules.pool}, not ${pool}`);
     const accounts = await node.accounts(signal);
+    const asOf = await timesNow();
     state.owedAtomic = accounts.reduce((sum, { accrued, paid }) => sum + max(0n, accrued - paid), 0n);
     await part("payments", async () => {
-      const final = finalAccounts(accounts, times);
-      if (times.finalTime < payAfter) return;
+      const final = finalAccounts(accounts, asOf);
+      if (finalTime < payAfter) return;
       const { waiting, refused } = await payments.pay(final, signal);
       state.paymentsWaiting += waiting;
       state.paymentsRefused = refused;
@@ -100,14 +103,15 @@ export function createRound(
     await part("assignments", async () => {
       const open = await node.openAssignments(signal);
       state.openAssignments = open.length;
-      const final = open.filter((it) => it.time <= times.finalTime);
+      const final = open.filter((it) => it.time <= finalTime);
       const done = await hires.round(final, { accounts, fees: rules.fees, time }, signal);
       state.taken += done.taken;
       state.reminded += done.reminded;
       state.notTaken += done.failed;
     });
     await part("refunds", async () => {
-      const final = finalEscrows(await node.rolledBackEscrows(signal), times);
+      const escrows = await node.rolledBackEscrows(signal);
+      const final = finalEscrows(escrows, await timesNow());
       state.refunded += (await refunds?.round(final, rules.auditArbiters, signal)) ?? 0;
     });
     await part("decisions", async () => {
@@ -118,7 +122,7 @@ export function createRound(
     });
     await part("canaries", async () => {
       const isAnchored = async (entry: SettledEntry): Promise<boolean> =>
-        ((await node.anchoredAt(entry, signal)) ?? Number.POSITIVE_INFINITY) <= times.finalTime;
+        ((await node.anchoredAt(entry, signal)) ?? Number.POSITIVE_INFINITY) <= finalTime;
       state.canariesOpen = await canaries.round({ time, isAnchored }, signal);
     });
   }

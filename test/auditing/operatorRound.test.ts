@@ -17,25 +17,25 @@ describe("the final part of a node's answers", () => {
     );
   };
 
-  it("has the amount of a tick from the moment when the tick is final", () => {
-    expect(amountsOf([[5n, 100, 99]])).to.deep.equal([0n]);
-    expect(amountsOf([[5n, 100, 100]])).to.deep.equal([5n]);
+  it("has an amount from the moment when a tick after its reading is final, because it may have blocks up to there", () => {
+    expect(amountsOf([[5n, 100, 200]])).to.deep.equal([0n]);
     expect(
       amountsOf([
         [5n, 100, 50],
         [9n, 200, 100],
         [9n, 300, 199],
         [9n, 400, 200],
+        [9n, 400, 300],
       ]),
-    ).to.deep.equal([0n, 5n, 5n, 9n]);
+    ).to.deep.equal([0n, 0n, 0n, 5n, 9n]);
   });
 
   it("has no more than the node says now, and no amount of a tick that a reorganization removed", () => {
     expect(
       amountsOf([
         [5n, 100, 50],
-        [2n, 200, 100],
-        [5n, 300, 200],
+        [2n, 200, 200],
+        [5n, 300, 300],
       ]),
     ).to.deep.equal([0n, 2n, 2n]);
     // There are two ticks of time 200, because a reorganization removed the first of them.
@@ -43,22 +43,23 @@ describe("the final part of a node's answers", () => {
       amountsOf([
         [9n, 200, 50],
         [4n, 200, 60],
-        [9n, 300, 200],
+        [9n, 300, 300],
       ]),
     ).to.deep.equal([0n, 0n, 4n]);
   });
 
-  it("has the items of a final tick that every later tick has too", () => {
+  it("has the items that every list has had since before a final tick", () => {
     const final = createFinalSet<{ id: string }>();
     const ids = (items: string[], time: number, finalTime: number) =>
       final(
         items.map((id) => ({ id })),
         { time, finalTime },
       ).map(({ id }) => id);
-    expect(ids(["a"], 100, 99)).to.deep.equal([]);
-    expect(ids(["a", "b"], 200, 100)).to.deep.equal(["a"]);
-    expect(ids(["b"], 300, 200)).to.deep.equal(["b"]);
-    expect(ids(["a", "b"], 400, 300), "one tick did not have it").to.deep.equal(["b"]);
+    expect(ids(["a"], 100, 100)).to.deep.equal([]);
+    expect(ids(["a", "b"], 200, 199)).to.deep.equal([]);
+    expect(ids(["a", "b"], 200, 200)).to.deep.equal(["a"]);
+    expect(ids(["b"], 300, 300)).to.deep.equal(["b"]);
+    expect(ids(["a", "b"], 400, 400), "one list did not have it").to.deep.equal(["b"]);
   });
 });
 
@@ -145,5 +146,22 @@ describe("a round of an operator", () => {
         roundAt: 0,
       });
     }
+  });
+
+  it("asks for the tick after it has read amounts and escrows, because a tick may come meanwhile", async () => {
+    const asked: string[] = [];
+    const noting = (name: string, answer: object) => async () => {
+      asked.push(name);
+      return answer;
+    };
+    await play(
+      {},
+      {
+        status: noting("status", { time: 200, isBlocked: false }),
+        accounts: noting("accounts", []),
+        rolledBackEscrows: noting("escrows", []),
+      },
+    );
+    expect(asked).to.deep.equal(["status", "accounts", "status", "escrows", "status"]);
   });
 });
