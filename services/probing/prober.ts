@@ -200,15 +200,20 @@ export class Prober {
   async #takeUp(): Promise<void> {
     const { folder, now, log } = this.#it;
     const hour = hourOf(slotOf(now()));
-    const read = async (name: string) => JSON.parse(await readFile(path.join(folder, name), "utf8"));
-    try {
-      this.#memory.take(await read("hosts.json"));
-      const targets = targetSchema.parse(await read("listings.json")) as Target[];
+    // A file is missing until the first listings are read, or until the first hour closes.
+    const read = async (name: string, take: (json: unknown) => void | Promise<void>): Promise<void> => {
+      try {
+        await take(JSON.parse(await readFile(path.join(folder, name), "utf8")));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ENOENT")
+          log("A stored file cannot be read. The prober begins without it.", { file: name, error });
+      }
+    };
+    await read("hosts.json", (json) => this.#memory.take(json));
+    await read("listings.json", async (json) => {
+      const targets = targetSchema.parse(json) as Target[];
       await this.#table.load(eachOf(targets), dayOf(slotOf(now())));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT")
-        log("The stored memory about hosts, or the stored listings, cannot be read.", { error });
-    }
+    });
     await this.#outbox.open();
     let last = -1;
     for (let of = hour - HOURS_BACK; of <= hour; of++)

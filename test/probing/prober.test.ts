@@ -88,6 +88,22 @@ describe("a prober among local hosts", () => {
     expect(hosts.hits.some(({ address }) => address.startsWith("127.99."))).to.equal(false);
   });
 
+  it("asks the listed hosts after a restart within the first hour, also if the node does not answer then", async () => {
+    hosts.set("127.1.5.1", behaviours.good);
+    const listings = [listingAt(at("127.1.5.1"), agent(1))];
+    const first = await start(`${folder.path}/early`, listings);
+    await first.prober.close();
+    open.pop();
+    const failing = async function* () {
+      yield* [];
+      throw new Error("the node is away");
+    };
+    const second = await start(`${folder.path}/early`, [], { listings: failing });
+    expect(second.logged.join()).to.contain("could not be read or stored");
+    await second.passSlot(FIRST_SLOT);
+    expect(looksAt("127.1.5.1")).to.have.length(1);
+  });
+
   it("sends requests without payment and with its own name, and looks at a host once in each slot", async () => {
     hosts.set("127.1.1.1", behaviours.good);
     const prober = await start(`${folder.path}/manners`, [listingAt(at("127.1.1.1"), agent(1))]);

@@ -16,7 +16,8 @@ export type TimelineFeed = {
   head: () => string;
   /** The events after a position, the oldest first. Recent ones come from memory. */
   after: (position: string, limit: number) => Promise<StreamMessage[]>;
-  /*   * The position from which a client can continue after it received everything up to `position`. It is lower if
+  /**
+   * The position from which a client can continue after it received everything up to `position`. It is lower if
    * a reorg removed that event while the client was away.
    */
   resumeFrom: (position: string) => Promise<string>;

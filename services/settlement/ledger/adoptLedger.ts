@@ -27,7 +27,7 @@ import { makeFolder } from "./makeFolder.ts";
  * @param onChain the ledger on chain and its writer; undefined when the ledger is not anchored.
  * `wordsFolder`: the folder of `last-word.json`, which has the largest anchor that was signed for a relayer
  * @throws TallystickError `no_ledger`; `last_signed_present` when no file is missing; `ledger_locked` while a
- * service writes the ledger; those of {@link compareWithChain}; LedgerLineError
+ * service writes the ledger; `bad_last_signed`; those of {@link compareWithChain}; LedgerLineError
  */
 export async function adoptLedger(
   folder: string,

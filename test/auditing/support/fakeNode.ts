@@ -1,9 +1,10 @@
 import type { OperatorNode } from "../../../services/auditing/operatorNode.ts";
 
-/** A node without any work, except for the given answers. */
+/** A node without any work, except for the given answers. It has a new tick whenever its status is asked. */
 export function fakeNode(pool: string, changes: Partial<OperatorNode> = {}): OperatorNode {
+  let time = 1;
   return {
-    status: async () => ({ time: 1, isBlocked: false }),
+    status: async () => ({ time: time++, isBlocked: false }),
     rules: async () => ({
       pool: pool as `0x${string}`,
       auditArbiters: [],

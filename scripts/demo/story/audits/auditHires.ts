@@ -126,7 +126,7 @@ async function judgeAndDecide(
   await chain.passTime(FIRST_PAYMENTS_AFTER);
   await untilStatus("a challenge", { CHALLENGED: 1, FAILED: 1, PASSED: 1 });
 
-  await chain.mineToTick();
+  await untilTick(scene);
   await desk.round();
   const [challenged] = desk.state().challenged;
   if (challenged?.seller !== mirage.address) throw new Error("The operator was not told what to decide.");
@@ -138,6 +138,8 @@ async function judgeAndDecide(
     decision: { hire: challenged.hire, decision: "rollback", reasons: [...reasons] },
   });
   await anchored();
+  // What the operator read at the last tick may be paid once this tick is final.
+  await untilTick(scene);
   await desk.round();
   await parties.untilReceipted(signal);
   await untilStatus("the rollback", { ROLLED_BACK: 1, FAILED: 1, PASSED: 1 });
@@ -147,6 +149,19 @@ async function judgeAndDecide(
   // only after its verdict.
   if (taken < auditors.length) throw new Error(`${taken} auditors took their fee when they were hired.`);
   return "an invented summary failed two audits; one refund was wrong, one was right; auditors are paid";
+}
+
+/** Mines up to the next tick, and waits until the node has derived it. */
+async function untilTick({ node, chain, signal }: Scene): Promise<void> {
+  const block = await chain.mineToTick();
+  await waitUntil(
+    async (limit) => {
+      const { meta } = await askGraphql<{ meta: { block: number } }>(node.url, "{ meta { block } }", limit);
+      if (meta.block >= block) return true;
+      throw new Error(`it is at block ${meta.block}`);
+    },
+    { what: `the tick at block ${block}`, withinMs: 240_000, signal },
+  );
 }
 
 /** Makes a function that waits until the node has the wanted number of audits with each status. */
