@@ -7,6 +7,12 @@ import { axisPlaces, type Name, namedOrders, valueOrders } from "./chartOrders.t
 const MIN_SLOT_WIDTH = 6;
 
 /**
+ * The least length of the longest bar, in samples and as a share of the picture. Edges would hide the differences of
+ * shorter bars.
+ */
+const MIN_LONGEST = [12, 0.1] as const;
+
+/**
  * The largest difference between a slice's share and its value's share. Outlines and labels hide a part of a
  * slice.
  */
@@ -63,10 +69,13 @@ function showBars(
   isLying: boolean,
 ): boolean {
   // Every value has a place. Standing bars that are taken for one lying bar are thicker than that.
-  const place = (isLying ? marks.height : marks.width) / values.length;
+  const [across, along] = isLying ? [marks.height, marks.width] : [marks.width, marks.height];
+  const place = across / values.length;
   const thin = all.filter(({ from, to }) => to - from + 1 <= place);
   return barBases(thin).some((base) => {
     const bars = barsAt(thin, base);
+    const longest = Math.max(0, ...bars.map(({ low, high }) => high - low));
+    if (longest < Math.max(MIN_LONGEST[0], MIN_LONGEST[1] * along)) return false;
     const isShown = (order: number[]): boolean =>
       barsFit(
         bars,
@@ -94,7 +103,10 @@ export function lineComplaint(
   }
   if (showsDisc(marks)) return "shows a disc, not a line";
   if (values.length < 3 || new Set(values).size < 2) return undefined;
-  const isShown = linesOf(values, names).some((line) =>
+  // Squares of very large values would be infinite, and those of very small ones zero.
+  const largest = Math.max(...values.map(Math.abs));
+  const sizes = values.map((value) => value / largest);
+  const isShown = linesOf(sizes, names).some((line) =>
     marks.traces.some(({ tops, middles }) => [tops, middles].some((trace) => follows(trace, line))),
   );
   return isShown ? undefined : "has no line that follows the data";

@@ -207,6 +207,14 @@ describe("the check of bars", () => {
     expect(barComplaint(drawn([1000, 1000]), values)).not.to.equal(undefined);
   });
 
+  it("refuses bars that are too short to differ by more than their edges", () => {
+    const values = [12, 30, 21, 44, 9, 37];
+    for (const height of [3, 4, 6])
+      expect(barComplaint(drawn(Array(6).fill(height), { axis: [0, 126] }), values)).not.to.equal(undefined);
+    const turned = drawn([...values].reverse(), { axis: [0, 900] });
+    expect(barComplaint(turned, values)).not.to.equal(undefined);
+  });
+
   it("refuses two bars that are more alike than their values", () => {
     expect(barComplaint(drawn([35, 40]), [10, 40])).not.to.equal(undefined);
     expect(barComplaint(drawn([10, 40]), [35, 40]), "a cut axis").to.equal(undefined);

@@ -161,6 +161,14 @@ describe("a line chart", () => {
     expect(saidOf([50, 20, 60, 10], [1, 2, 3, 4])).to.equal(missing);
   });
 
+  it("follows very large and very small numbers", () => {
+    for (const unit of [1e300, 1e-300]) {
+      const sizes = values.map((value) => value * unit);
+      expect(said(trace(values), nothing, sizes)).to.equal(undefined);
+      expect(said(trace([...values].reverse()), nothing, sizes)).to.equal(missing);
+    }
+  });
+
   it("is not compared for two values, or for values that are all equal", () => {
     for (const few of [[10, 20], [10], [5, 5, 5, 5]]) expect(said(nothing, nothing, few)).to.equal(undefined);
   });
