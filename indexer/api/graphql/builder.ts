@@ -70,7 +70,8 @@ export const OrderDirection = builder.enumType("OrderDirection", {
 });
 
 builder.queryType({
-  description: "What this node has derived from the chain and the anchored ledgers, as of its last tick.",
+  description:
+    "What this node has derived from the chain and the anchored ledgers. Windows, expiries and the digest are as of its last tick.",
 });
 
 builder.scalarType("Address", {
