@@ -1,4 +1,4 @@
-import { append, itemsOf } from "./lists.ts";
+import { append, firstItemsOf } from "./lists.ts";
 import type { Store } from "./store.ts";
 
 /**
@@ -51,7 +51,7 @@ export function* numbersUp(store: Store, index: string, at: number, until: numbe
 }
 
 function membersAt(store: Store, index: string, at: number): Generator<string> {
-  return itemsOf(store, `${index}/${at}`);
+  return firstItemsOf(store, `${index}/${at}`);
 }
 
 function lastAtOrBelow(store: Store, index: string, at: number, until: number): number | null {

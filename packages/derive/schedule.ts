@@ -2,7 +2,7 @@ import type { ApplyContext } from "./applyContext.ts";
 import { flat } from "./flat.ts";
 import { append, itemsOf } from "./lists.ts";
 import { forEachRow } from "./loadedRows.ts";
-import { addEntry, entriesUp } from "./orderIndex.ts";
+import { addEntry, numbersUp } from "./orderIndex.ts";
 import { BUCKET_SECONDS } from "./scheduleBuckets.ts";
 import { STATE_ID } from "./stateId.ts";
 
@@ -68,7 +68,7 @@ export function runSchedule(
 ): void {
   const current = Math.floor(time / BUCKET_SECONDS);
   const { time: since, scheduleBucket: next } = context.state;
-  for (const { at: bucket } of entriesUp(context.store, BUCKETS, next ?? current, current)) {
+  for (const bucket of numbersUp(context.store, BUCKETS, next ?? current, current)) {
     forEachRow(itemsOf(context.store, listName(bucket)), (item) => {
       const space = item.indexOf(" ");
       const due = Number(item.slice(0, space));

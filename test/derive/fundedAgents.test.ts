@@ -59,6 +59,25 @@ describe("the agents that a wallet funded", () => {
     );
   });
 
+  it("cost the next one no more when thousands were registered in one block", () => {
+    const store = new MemoryStore();
+    const { get } = store;
+    let reads = 0;
+    store.get = (table, id) => {
+      reads++;
+      return get.call(store, table, id) as never;
+    };
+    const readsOf = (n: number) => {
+      reads = 0;
+      const { byBlock } = addFunded(store, "0xf", { agent: `0x${n}`, time: n, block: 7 });
+      const [first] = byBlock?.down(7, 0) ?? [];
+      expect(first?.member).to.equal("0x0");
+      return reads;
+    };
+    for (let n = 0; n < 3_000; n++) readsOf(n);
+    expect(readsOf(3_000)).to.be.at.most(30);
+  });
+
   it("are one row while they are few", async () => {
     const store = new MemoryStore();
     for (let n = 0; n < 24; n++) addFunded(store, "0xf", { agent: `0x${n}`, time: n, block: n });

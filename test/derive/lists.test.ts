@@ -1,13 +1,21 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { append, itemOf, itemsOf, lastItem, listLength, replaceItems } from "tallystick-derive/lists";
+import {
+  append,
+  firstItemsOf,
+  itemOf,
+  itemsOf,
+  lastItem,
+  listLength,
+  replaceItems,
+} from "tallystick-derive/lists";
 import { MemoryStore } from "tallystick-derive/memoryStore";
 
 describe("lists", () => {
   it("return the appended items, in order, at any length", async () => {
     const item = fc.string().map((text) => text.replaceAll("\n", " "));
     await fc.assert(
-      fc.asyncProperty(fc.array(item, { maxLength: 70 }), async (items) => {
+      fc.asyncProperty(fc.array(item, { maxLength: 150 }), async (items) => {
         const store = new MemoryStore();
         expect(lastItem(store, "list")).to.equal(null);
         for (const [n, item] of items.entries()) {
@@ -16,6 +24,7 @@ describe("lists", () => {
           expect(listLength(store, "list")).to.equal(n + 1);
         }
         expect([...itemsOf(store, "list")]).to.deep.equal(items);
+        expect([...firstItemsOf(store, "list")]).to.deep.equal(items);
         for (const [n, item] of items.entries()) expect(itemOf(store, "list", n)).to.equal(item);
         expect(itemOf(store, "list", items.length)).to.equal(null);
       }),
