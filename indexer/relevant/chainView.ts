@@ -4,7 +4,7 @@ import type { Address } from "tallystick-protocol/address";
 import type { BlockAt, LogPort, TokenTransfer } from "../logPort/logPort.ts";
 import { FinalTransfers } from "./finalTransfers.ts";
 import { type RecentBlock, RecentBlocks } from "./recentBlocks.ts";
-import type { RetryRead } from "./retryRead.ts";
+import type { ReadOnce, RetryRead } from "./retryRead.ts";
 
 /** After every log of a block. */
 export const END = 2 ** 40;
@@ -24,19 +24,24 @@ export type ChainView = {
   recent: readonly RecentBlock[];
   transfers: FinalTransfers;
   retryRead: RetryRead;
+  readOnce: ReadOnce;
 };
+
+export type ChainTransfersOptions = { port: LogPort; token: Address; firstBlock: number; readOnce: ReadOnce };
 
 /** Opens views of the chain. What it remembers is keyed by block hashes, or belongs to final blocks. */
 export class ChainTransfers {
   readonly #port: LogPort;
   readonly #token: Address;
   readonly #firstBlock: number;
+  readonly #readOnce: ReadOnce;
   readonly #transfers: FinalTransfers;
   readonly #recent: RecentBlocks;
   #final: BlockAt = { block: -1, hash: "0x" };
   #askedAt = Number.NEGATIVE_INFINITY;
 
-  constructor({ port, token, firstBlock }: { port: LogPort; token: Address; firstBlock: number }) {
+  constructor({ port, token, firstBlock, readOnce }: ChainTransfersOptions) {
+    this.#readOnce = readOnce;
     this.#port = port;
     this.#token = token;
     this.#firstBlock = firstBlock;
@@ -62,6 +67,7 @@ export class ChainTransfers {
       recent: first > head.block ? [] : await this.#recent.upTo(head, first, retryRead),
       transfers: this.#transfers,
       retryRead,
+      readOnce: this.#readOnce,
     };
   }
 }

@@ -31,11 +31,17 @@ const MAX_TRANSFERS = 500_000;
 const MAX_TIMES = 200_000;
 const MAX_TRANSACTIONS = 20_000;
 
+/** The most wallets whose number of transfers stays in memory. A number takes much less memory than the transfers. */
+const MAX_COUNTS = 500_000;
+
 /**
  * The first transfers of a wallet, all of them up to the block `upTo`. If reading stopped at a limit, the list also has the
  * first transfers of the block after that.
  */
 type First = { upTo: number; transfers: readonly TokenTransfer[] };
+
+/** A wallet sent this many transfers up to the block `upTo`. */
+type Sent = { upTo: number; transfers: number };
 
 type Side = "transfersTo" | "transfersFrom";
 
@@ -49,13 +55,20 @@ export class FinalTransfers {
     transfersTo: new LatestUsed<First>(MAX_TRANSFERS, ({ transfers }) => 1 + transfers.length),
     transfersFrom: new LatestUsed<First>(MAX_TRANSFERS, ({ transfers }) => 1 + transfers.length),
   };
+  readonly #sent = new LatestUsed<Sent>(MAX_COUNTS);
   readonly #times = new LatestUsed<number>(MAX_TIMES);
   readonly #transactions = new LatestUsed<TransactionLogs>(MAX_TRANSACTIONS);
+  #numberRead = 0;
 
   /** @param firstBlock the first block of the token, or an earlier one */
   constructor(port: LogPort, firstBlock: number) {
     this.#port = port;
     this.#firstBlock = firstBlock;
+  }
+
+  /** The number of transfers that were read so far. */
+  get numberRead(): number {
+    return this.#numberRead;
   }
 
   /** The first `limit` transfers that reached each of these wallets in a range, in the order of the chain. */
@@ -102,6 +115,9 @@ export class FinalTransfers {
         };
         known.set(wallet, first);
         kept.set(wallet, first);
+        if (kind === "transfersFrom" && !isCut) {
+          this.#sent.set(wallet, { upTo: first.upTo, transfers: first.transfers.length });
+        }
       }
     }
     return new Map([...known].map(([wallet, { transfers }]) => [wallet, transfers]));
@@ -111,6 +127,15 @@ export class FinalTransfers {
   isKnown(kind: Side, wallet: Address, upTo: number, limit: number): boolean {
     const known = this.#first[kind].get(wallet);
     return known !== undefined && (known.upTo >= upTo || known.transfers.length >= limit);
+  }
+
+  /**
+   * Whether it is known, without a request, that a wallet sent fewer than `limit` transfers up to the block `upTo`. This
+   * stays in memory longer than the transfers.
+   */
+  sentFewer(wallet: Address, upTo: number, limit: number): boolean {
+    const known = this.#sent.get(wallet);
+    return known !== undefined && known.upTo >= upTo && known.transfers < limit;
   }
 
   /** The logs of a transaction in a block up to `asOf`; null when there is none. */
@@ -181,6 +206,7 @@ export class FinalTransfers {
       for (const it of await this.#readOrHalve({ ...query, wallets }, range, limit, retryRead))
         found.push(it);
     }
+    this.#numberRead += found.length;
     return found.sort(byPlace);
   }
 

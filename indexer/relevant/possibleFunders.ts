@@ -12,25 +12,41 @@ export const MOST_LOOKED = 10_000;
 
 type View = Pick<ChainView, "transfers" | "finalizedHead">;
 
-/** Transfers that are large enough to fund somebody, and whose sender's past is not read yet. */
-export function possibleFundings(
+/** What decides whether a transfer may make the derivation ask for its sender's past. */
+export type Rules = {
+  params: Params;
+  /** Whether the log already has the transfers to a wallet. */
+  isWatched: (wallet: Address) => boolean;
+};
+
+/**
+ * Makes the function that says whether a transfer is large enough to fund somebody, and whether its sender's past is not
+ * read yet.
+ */
+export function possibleFunding(
   { transfers: read, finalizedHead }: View,
-  transfers: readonly TokenTransfer[],
-  params: Params,
-): TokenTransfer[] {
+  { params, isWatched }: Rules,
+): (transfer: TokenTransfer) => boolean {
   const { minFunding } = amountsOf(params);
+  const { hubTransfers, maxIntermediaries } = params;
+  const most = Math.min(MOST_AHEAD, hubTransfers);
   // Their money funds nobody, so nobody asks for their past.
   const others = new Set<Address>([
     ZERO_ADDRESS,
     ...params.hubs,
     ...(Object.keys(params.escrows) as Address[]),
   ]);
-  return transfers.filter(
-    ({ from, value }) =>
-      value >= minFunding &&
-      !others.has(from) &&
-      !read.isKnown("transfersFrom", from, finalizedHead.block, MOST_AHEAD),
-  );
+  const isKnown = (wallet: Address) => {
+    if (!read.sentFewer(wallet, finalizedHead.block, most))
+      return read.isKnown("transfersFrom", wallet, finalizedHead.block, MOST_AHEAD);
+    // Only for a wallet that sent few transfers it matters where its own money came from.
+    return (
+      maxIntermediaries === 0 ||
+      isWatched(wallet) ||
+      read.isKnown("transfersTo", wallet, finalizedHead.block, MOST_AHEAD)
+    );
+  };
+  return ({ from, value }) => value >= minFunding && !others.has(from) && !isKnown(from);
 }
 
 /**
@@ -44,10 +60,10 @@ export function possibleFundings(
 export async function possibleFunders(
   view: View,
   transfers: readonly TokenTransfer[],
-  params: Params,
+  rules: Rules,
   receiversOf: (wallets: readonly Address[]) => Promise<ReadonlyMap<Address, Receiver>>,
 ): Promise<Set<Address>> {
-  const fundings = new Set(possibleFundings(view, transfers, params));
+  const fundings = new Set(transfers.filter(possibleFunding(view, rules)));
   const funders = new Set<Address>();
   if (fundings.size === 0) return funders;
   const receivers = await receiversOf([...new Set([...fundings].map(({ to }) => to))]);
@@ -58,7 +74,7 @@ export async function possibleFunders(
     const sum = (received.get(it.to) ?? receiver.received) + it.value;
     received.set(it.to, sum);
     if (!fundings.has(it)) continue;
-    if (receiver.isTraced || isFundingSize(params, it.value, sum)) funders.add(it.from);
+    if (receiver.isTraced || isFundingSize(rules.params, it.value, sum)) funders.add(it.from);
   }
   return funders;
 }

@@ -75,16 +75,20 @@ async function readInflows(
 
 /**
  * Reads the transfers that a wallet received after a position: all of that block, and `limit` of the later
- * blocks.
+ * blocks. The answer may also have earlier transfers.
  */
 async function readFurther(
   { final, transfers, retryRead }: ChainView,
-  { wallet, after, before, limit }: TransfersToRead,
-): Promise<TokenTransfer[]> {
+  { wallet, known, after, before, limit }: TransfersToRead,
+): Promise<readonly TokenTransfer[]> {
   const to = Math.min(final, before.block);
   const first = after?.block ?? 0;
   if (first > to) return [];
   const wallets = [wallet as Address];
+  if (transfers.isKnown("transfersTo", wallet as Address, to, known + limit)) {
+    const all = await transfers.first("transfersTo", wallets, to, known + limit, retryRead);
+    return all.get(wallet as Address) ?? [];
+  }
   return [
     ...(await transfers.to(wallets, { from: first, to: first }, Number.POSITIVE_INFINITY, retryRead)),
     ...(await transfers.to(wallets, { from: first + 1, to }, limit, retryRead)),
@@ -97,7 +101,8 @@ async function readOutflows(
   reads: readonly TransfersFromRead[],
   answers: Answers,
 ): Promise<void> {
-  for (const [limit, group] of Map.groupBy(reads, (it) => it.limit)) {
+  const unknown = reads.filter((read) => !sentFewer(view, read));
+  for (const [limit, group] of Map.groupBy(unknown, (it) => it.limit)) {
     const upTo = Math.min(view.final, Math.max(...group.map(({ before }) => before.block)));
     const wallets = [...new Set(group.map(({ wallet }) => wallet as Address))];
     const final = await view.transfers.first("transfersFrom", wallets, upTo, limit, view.retryRead);
@@ -117,6 +122,12 @@ async function readOutflows(
       );
     }
   }
+}
+
+/** Whether it is known, without a request, that a wallet sent fewer transfers than a read asks for. */
+function sentFewer({ transfers, final, recent }: ChainView, { wallet, before, limit }: TransfersFromRead) {
+  const later = recent.flatMap((it) => it.transfers.filter(({ from }) => from === wallet)).length;
+  return transfers.sentFewer(wallet as Address, Math.min(final, before.block), limit - later);
 }
 
 /**

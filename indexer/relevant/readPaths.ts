@@ -50,9 +50,11 @@ async function sendersOfFew(
   wallets: readonly Address[],
   { hubTransfers }: Params,
 ): Promise<Address[]> {
-  const sent = await transfers.first("transfersFrom", wallets, finalizedHead.block, MOST_AHEAD, retryRead);
   const most = Math.min(MOST_AHEAD, hubTransfers);
-  return wallets.filter((it) => (sent.get(it)?.length ?? 0) < most);
+  const few = new Set(wallets.filter((it) => transfers.sentFewer(it, finalizedHead.block, most)));
+  const others = wallets.filter((it) => !few.has(it));
+  const sent = await transfers.first("transfersFrom", others, finalizedHead.block, MOST_AHEAD, retryRead);
+  return wallets.filter((it) => few.has(it) || (sent.get(it)?.length ?? 0) < most);
 }
 
 /** The senders of transfers, up to a block, that are large enough to fund one of these wallets. */

@@ -6,7 +6,7 @@ import { byPlace } from "../logPort/checkLogs.ts";
 import { TooManyLogsError } from "../logPort/errors.ts";
 import type { BlockRange, TokenTransfer } from "../logPort/logPort.ts";
 import { type ChainView, END, isBetween, transferEvent } from "./chainView.ts";
-import { MOST_LOOKED, possibleFunders, possibleFundings } from "./possibleFunders.ts";
+import { MOST_LOOKED, possibleFunders, possibleFunding, type Rules } from "./possibleFunders.ts";
 import { authorizes } from "./readPast.ts";
 import { MOST_WALLETS, readPaths } from "./readPaths.ts";
 import type { Receiver } from "./receiversOf.ts";
@@ -27,6 +27,12 @@ const TIMES = 500;
 /** The most transfers that are applied together, so that their common changes are written once. */
 const TOGETHER = 200;
 
+/**
+ * The next funding paths are read in the background only if the last ones had fewer transfers than this. What is read in
+ * advance must not take the place of what is needed before it.
+ */
+const MOST_BESIDE = 100_000;
+
 /** The wallets whose transfers are applied. */
 export type Watched = {
   /** All watched wallets, in the order in which they were added. */
@@ -44,12 +50,29 @@ type Chunk = BlockRange & {
   authorizations: Set<string>;
   /** Up to this transfer, funding paths were read in advance. */
   pathsUntil: Place | null;
+  /** The funding paths after these, which are being read in the background. */
+  begun: Begun | null;
 };
+
+/** The next senders whose past may be needed, and the last transfer that was looked at for them. */
+type Senders = { wallets: Set<Address>; until: Place };
+
+/**
+ * A read in the background, for transfers up to a place, to this number of watched wallets. Before it, so many transfers had
+ * been read.
+ */
+type Begun = { until: Place; watched: number; before: number; isDone: Promise<boolean> };
 
 /** The transfers to watched wallets, in the order of the chain. In final blocks they are read in advance. */
 export class TransfersAhead {
+  readonly #senders: number;
   #chunk: Chunk | null = null;
   #blocks = FIRST_CHUNK;
+
+  /** @param senders the most senders whose past is requested together */
+  constructor({ senders = MOST_WALLETS }: { senders?: number } = {}) {
+    this.#senders = senders;
+  }
 
   /**
    * Applies all transfers to watched wallets between two places, neither included. Each transfer may add
@@ -128,6 +151,7 @@ export class TransfersAhead {
         senders: new Set(),
         authorizations: new Set(),
         pathsUntil: null,
+        begun: null,
       };
     }
     const missing =
@@ -147,29 +171,65 @@ export class TransfersAhead {
     this.#blocks = isLarge ? Math.max(1, this.#blocks >> 1) : Math.min(CHUNK, this.#blocks * 2);
   }
 
-  /** Reads in advance the funding paths of the next transfers, so that their senders share requests. */
+  /**
+   * Reads in advance the funding paths of the next transfers, so that their senders share requests. While these transfers are
+   * applied, the paths of later ones are read in the background.
+   */
   async #readPathsFrom(
     view: ChainView,
     chunk: Chunk,
     first: number,
     { until, watched, params }: Pick<Bringing, "until" | "watched" | "params">,
   ): Promise<void> {
-    const { transfers, wallets, pathsUntil } = chunk;
+    const { transfers, pathsUntil, begun } = chunk;
     const next = transfers[first] as TokenTransfer;
     if (pathsUntil !== null && !isBefore(pathsUntil, next)) return;
-    const some = transfers.slice(first, first + MOST_LOOKED);
-    const soon = some.filter((it) => isBefore(it, until));
-    chunk.pathsUntil = soon.at(-1) ?? next;
-    if ((await possibleFunders(view, soon, params, watched.receivers)).size === 0) return;
-    // Later senders share the requests, because their receiver may be a buyer by then.
-    chunk.pathsUntil = some.at(-1) ?? next;
-    const funders = new Set<Address>();
-    for (const it of possibleFundings(view, some, params)) {
-      if (funders.add(it.from).size < MOST_WALLETS) continue;
-      chunk.pathsUntil = it;
-      break;
+    const rules: Rules = { params, isWatched: (it) => chunk.wallets.has(it) };
+    const before = begun?.before ?? view.transfers.numberRead;
+    chunk.begun = null;
+    // If it cannot be used, the wait is not in vain either: the same past would be requested twice.
+    const isDone = await begun?.isDone;
+    if (isDone && begun?.watched === chunk.wallets.size && !isBefore(begun.until, next)) {
+      chunk.pathsUntil = begun.until;
+    } else {
+      const some = transfers.slice(first, first + MOST_LOOKED);
+      const soon = some.filter((it) => isBefore(it, until));
+      chunk.pathsUntil = soon.at(-1) ?? next;
+      if ((await possibleFunders(view, soon, rules, watched.receivers)).size === 0) return;
+      // Later senders share the requests, because their receiver may be a buyer by then.
+      const senders = nextSenders(view, some, rules, this.#senders);
+      chunk.pathsUntil = senders.until;
+      await readPaths(view, senders.wallets, params, rules.isWatched);
     }
-    await readPaths(view, funders, params, (it) => wallets.has(it));
+    const isSmall = view.transfers.numberRead - before < MOST_BESIDE;
+    if (isSmall) chunk.begun = await this.#beginAfter(view, chunk, chunk.pathsUntil, { rules, watched });
+  }
+
+  /**
+   * Begins to read the funding paths of the transfers after a place. Null if the derivation will not ask for one of them, or
+   * if they are few: then they share the requests of later ones.
+   */
+  async #beginAfter(
+    view: ChainView,
+    chunk: Chunk,
+    place: Place,
+    { rules, watched }: { rules: Rules; watched: Watched },
+  ): Promise<Begun | null> {
+    const first = firstAfter(chunk.transfers, place);
+    const some = chunk.transfers.slice(first, first + MOST_LOOKED);
+    if (some.length === 0) return null;
+    const { wallets, until } = nextSenders(view, some, rules, this.#senders);
+    if (wallets.size < this.#senders) return null;
+    const own = some.filter((it) => !isBefore(until, it));
+    if ((await possibleFunders(view, own, rules, watched.receivers)).size === 0) return null;
+    const before = view.transfers.numberRead;
+    // An event may end the work of this view before the read is done. So it is not repeated here, only where it is needed.
+    const reading = readPaths({ ...view, retryRead: view.readOnce }, wallets, rules.params, rules.isWatched);
+    const isDone = reading.then(
+      () => true,
+      () => false,
+    );
+    return { until, watched: chunk.wallets.size, before, isDone };
   }
 
   async #readRecentPaths(
@@ -182,8 +242,9 @@ export class TransfersAhead {
     if (recent.length === 0) return;
     const wallets = new Set(await watched.list());
     const own = recent.filter(({ to }) => wallets.has(to)).slice(0, MOST_LOOKED);
-    const funders = await possibleFunders(view, own, params, watched.receivers);
-    await readPaths(view, funders, params, (it) => wallets.has(it));
+    const rules: Rules = { params, isWatched: (it) => wallets.has(it) };
+    const funders = await possibleFunders(view, own, rules, watched.receivers);
+    await readPaths(view, funders, params, rules.isWatched);
   }
 
   /**
@@ -200,6 +261,21 @@ export class TransfersAhead {
     }
     return at;
   }
+}
+
+/** The next senders whose past may be needed, as many as share one request. */
+function nextSenders(
+  view: ChainView,
+  transfers: readonly TokenTransfer[],
+  rules: Rules,
+  most: number,
+): Senders {
+  const isPossible = possibleFunding(view, rules);
+  const wallets = new Set<Address>();
+  for (const it of transfers) {
+    if (isPossible(it) && wallets.add(it.from).size === most) return { wallets, until: it };
+  }
+  return { wallets, until: transfers.at(-1) as TokenTransfer };
 }
 
 type Timed = TokenTransfer & { time: number };

@@ -22,7 +22,7 @@ import { receiversOf } from "../relevant/receiversOf.ts";
 import { type TransferMetrics, transferMetrics } from "../relevant/transferMetrics.ts";
 import { TransfersAhead } from "../relevant/transfersAhead.ts";
 import { WatchedWallets } from "../relevant/watchedWallets.ts";
-import { holdFor, retryReadFor } from "./retryReadFor.ts";
+import { holdFor, readOnce, retryReadFor } from "./retryReadFor.ts";
 
 const LAST = "last";
 
@@ -70,7 +70,7 @@ export async function openRelevantTransfers(config: IndexerConfig) {
           { ports: [port, ...others], balances, firstBlock, rounds, deadlineMs: LOOK_MS },
           await suspectsOf(operations),
         );
-  const chain = new ChainTransfers({ port, token, firstBlock });
+  const chain = new ChainTransfers({ port, token, firstBlock, readOnce });
   const ahead = new TransfersAhead();
   const watched = new WatchedWallets();
 

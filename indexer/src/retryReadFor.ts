@@ -5,7 +5,7 @@ import { config, operations } from "../environment.ts";
 import { fetchWithin } from "../fetchWithin.ts";
 import type { BlockAt } from "../logPort/logPort.ts";
 import { logInfo, logWarning, shutdownSignal } from "../ponderProcess.ts";
-import { OrphanedError, type RetryRead } from "../relevant/retryRead.ts";
+import { OrphanedError, type ReadOnce, type RetryRead } from "../relevant/retryRead.ts";
 import { retryUntilAvailable, type Waiting } from "./segments/retryUntilAvailable.ts";
 
 /** The longest time of one step. A long history is read in several steps. */
@@ -34,6 +34,9 @@ export function waitingFor(db: Context["db"], { block, hash }: BlockAt, events: 
   };
 }
 
+/** Reads logs once. */
+export const readOnce: ReadOnce = (work) => work({ signal: shutdownSignal(), deadlineMs: DEADLINE_MS });
+
 /**
  * Reads logs for a block until they are available. The wait is reported like a missing segment.
  *
@@ -56,9 +59,8 @@ export function retryReadFor(db: Context["db"], head: BlockAt, isHeld: () => boo
       if (!isHeld()) await operations.reportUnblockedTransfers();
     },
   });
-  const call = { signal: waiting.signal, deadlineMs: DEADLINE_MS };
   return async (work) => {
-    const done = await retryUntilAvailable(() => work(call), waiting);
+    const done = await retryUntilAvailable(() => readOnce(work), waiting);
     if (done === null) throw new OrphanedError(block);
     return done.result;
   };

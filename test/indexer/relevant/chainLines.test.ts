@@ -13,7 +13,7 @@ import { ChainTransfers, END } from "../../../indexer/relevant/chainView.ts";
 import { readAhead } from "../../../indexer/relevant/readAhead.ts";
 import { readPastOf } from "../../../indexer/relevant/readPast.ts";
 import { receiversOf } from "../../../indexer/relevant/receiversOf.ts";
-import type { RetryRead } from "../../../indexer/relevant/retryRead.ts";
+import type { ReadOnce, RetryRead } from "../../../indexer/relevant/retryRead.ts";
 import { TransfersAhead } from "../../../indexer/relevant/transfersAhead.ts";
 import { EventLog, TOKEN, wallet } from "../../derive/eventLog.ts";
 import { auditSteps } from "../../derive/oracle/auditActions.ts";
@@ -30,11 +30,16 @@ const retryRead: RetryRead = (work) => work({ signal: new AbortController().sign
 /** Makes the log of a node from blocks and from Ponder's events. None of these events is a transfer. */
 async function linesThroughPort(
   events: readonly DeriveEvent[],
-  { finality, wakeUps }: { finality: number; wakeUps: number },
+  { finality, wakeUps, senders = 1_000, failing = 0 }: Way,
   port = portOf(events),
 ): Promise<DeriveEvent[]> {
-  const chain = new ChainTransfers({ port, token: TOKEN, firstBlock: 0 });
-  const ahead = new TransfersAhead();
+  let reads = 0;
+  const readOnce: ReadOnce = async (work) => {
+    if (failing > 0 && ++reads % failing === 0) throw new Error("The source has no answer.");
+    return retryRead(work);
+  };
+  const chain = new ChainTransfers({ port, token: TOKEN, firstBlock: 0, readOnce });
+  const ahead = new TransfersAhead({ senders });
   const store = new MemoryStore();
   const lines: DeriveEvent[] = [];
   let after = { block: -1, log: END };
@@ -92,14 +97,25 @@ async function applyParams(
   lines.push(...(await applyRelevant(store, first, () => [], { trustSignatures: true })));
 }
 
+type Way = {
+  finality: number;
+  wakeUps: number;
+  /** The most senders whose past is requested together. */
+  senders?: number;
+  /** Of the reads in the background, one in this many fails. */
+  failing?: number;
+};
+
 const ways = fc.record({
   // A number below zero is for a backfill, in which later blocks are final already.
   finality: fc.constantFrom(-100_000, -20, 0, 3, 40, 100_000),
   wakeUps: fc.constantFrom(0, 1, 5),
+  senders: fc.constantFrom(1, 3, 1_000),
+  failing: fc.constantFrom(0, 1, 3),
 });
 
 describe("the log of the transfers that matter, read through a log port", () => {
-  const isSame = async (log: { events: DeriveEvent[] }, way: { finality: number; wakeUps: number }) => {
+  const isSame = async (log: { events: DeriveEvent[] }, way: Way) => {
     const lines = await linesThroughPort(log.events, way);
     expect(lines).to.deep.equal(await relevant(log as never));
   };
@@ -195,12 +211,15 @@ describe("the log of the transfers that matter, read through a log port", () => 
   it("reads blocks above finality one by one, and reads no transaction before the token has a final block", async () => {
     const port = portOf([]);
     port.final = 2;
-    const chain = new ChainTransfers({ port, token: TOKEN, firstBlock: 1 });
+    const chain = new ChainTransfers({ port, token: TOKEN, firstBlock: 1, readOnce: retryRead });
     const view = await chain.at({ block: 5, hash: hashOf(5) }, retryRead);
     expect([view.final, view.recent.map(({ block }) => block)]).to.deep.equal([2, [3, 4, 5]]);
     port.final = 0;
     port.transactionLogs = () => Promise.reject(new Error("There is no final block of the token."));
-    const young = await new ChainTransfers({ port, token: TOKEN, firstBlock: 1 }).at(view.head, retryRead);
+    const young = await new ChainTransfers({ port, token: TOKEN, firstBlock: 1, readOnce: retryRead }).at(
+      view.head,
+      retryRead,
+    );
     const read = readPastOf(young, async () => false);
     const [place, other] = [{ block: 5, log: 0 }, TOKEN];
     const asked = {

@@ -91,4 +91,22 @@ describe("the transfers in final blocks", () => {
       { wallets: 1, from: 10_001, to: 10_032 },
     ]);
   });
+
+  it("do not have to stay in memory to know that a wallet sent few of them", async () => {
+    const [few, many] = [wallet(2), wallet(3)];
+    const others = Array.from({ length: 505 }, (_, n) => wallet(100 + n));
+    const blocks = Array.from({ length: 1_000 }, (_, n) => n);
+    const sent = new Map([...others, many].map((it): [Address, number[]] => [it, blocks]));
+    const { transfers, first } = openSent(sent.set(few, [1, 5, 9]));
+    await first([few, many], 2_000, 10);
+    for (let n = 0; n < others.length; n += 100) await first(others.slice(n, n + 100), 2_000, 1_000);
+    expect(transfers.isKnown("transfersFrom", few, 2_000, 10)).to.equal(false);
+    expect(transfers.sentFewer(few, 2_000, 4)).to.equal(true);
+    expect(transfers.sentFewer(few, 1_000, 4)).to.equal(true);
+    expect(transfers.sentFewer(few, 2_000, 3)).to.equal(false);
+    expect(transfers.sentFewer(few, 2_001, 4)).to.equal(false);
+    // This wallet's list was cut, so nobody knows how many it sent.
+    expect(transfers.sentFewer(many, 2_000, 1_000_000)).to.equal(false);
+    expect(transfers.sentFewer(wallet(9), 2_000, 1)).to.equal(false);
+  });
 });

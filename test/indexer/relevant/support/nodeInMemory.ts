@@ -62,7 +62,7 @@ export class NodeInMemory {
 
   constructor(port: LogPort, options: NodeOptions) {
     this.#options = options;
-    this.#chain = new ChainTransfers({ port, token: TOKEN, firstBlock: 0 });
+    this.#chain = new ChainTransfers({ port, token: TOKEN, firstBlock: 0, readOnce: options.retryRead });
     this.#projector = new Projector(new RowCache({ rows: options.keep, payments: options.keep }));
   }
 
