@@ -26,7 +26,10 @@ export function registerSoakStandby(program: Command): void {
           clients: Number(options.clients),
           random: seededRandom(Number(options.seed)),
           isOver: () => performance.now() > end,
-          onRun: (sentence) => process.stderr.write(`${sentence}\n`),
+          onRun: ({ number, fault, seconds }) => {
+            const taken = seconds === undefined ? "" : `, taken over in ${seconds.toFixed(1)} s`;
+            process.stderr.write(`${number}: ${fault}${taken}\n`);
+          },
         });
         for (const [name, count] of Object.entries(counts)) process.stdout.write(`${name} ${count}\n`);
         const middle = took[took.length >> 1]?.toFixed(1) ?? "-";

@@ -4,7 +4,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { failure, History } from "./history.ts";
-import { type Load, startLoad } from "./load.ts";
+import { type Load, readCheckpoint, startLoad } from "./load.ts";
 import { closeMachine, type Machine, openMachine } from "./machine.ts";
 import { until, writerAfter } from "./writerAfter.ts";
 
@@ -21,8 +21,11 @@ export type SoakStandbyParameters = {
   /** The faults, one after the other. Default: random ones. */
   faults?: readonly StandbyFault[];
   isOver?: () => boolean;
-  onRun?: (sentence: string) => void;
+  onRun?: (run: StandbyRun) => void;
 };
+
+/** One run; `seconds` are those of the takeover, undefined if none was due. */
+export type StandbyRun = { number: number; fault: StandbyFault; seconds: number | undefined };
 
 export type SoakStandbyCounts = {
   runs: number;
@@ -77,10 +80,13 @@ export async function soakStandby(parameters: SoakStandbyParameters): Promise<So
       }
       for (const { file } of machines) await history.read(file);
       history.check();
-      onRun(`${counts.runs}: ${fault}${taken === undefined ? "" : `, taken over in ${taken.toFixed(1)} s`}`);
+      onRun({ number: counts.runs, fault, seconds: taken });
     }
+    // On a busy machine the clients may have had no turn yet.
+    await until(() => history.counts.answers > 0, "nothing was settled", DEADLINE_MS);
     await load.stop();
     load = undefined;
+    history.signed(await lastCheckpoint(machines));
     await bothHaveAll(machines, history);
     counts.takeoverSeconds.sort((a, b) => a - b);
     const cuts = machines.reduce((sum, { proxy }) => sum + proxy.cuts(), 0);
@@ -141,6 +147,19 @@ async function cutOnce(writer: Machine, life: number, fault: "answer" | "questio
   proxy.set(fault);
   await until(() => proxy.cuts() > before || writer.lives > life, "nothing was cut", DEADLINE_MS);
   proxy.set("none");
+}
+
+/** Waits until one of the machines serves a checkpoint. */
+async function lastCheckpoint(machines: readonly Machine[]): Promise<string> {
+  const end = performance.now() + DEADLINE_MS;
+  while (performance.now() <= end) {
+    for (const { port } of machines) {
+      const checkpoint = await readCheckpoint(port);
+      if (checkpoint !== undefined) return checkpoint;
+    }
+    await sleep(50);
+  }
+  throw failure("no machine serves a checkpoint");
 }
 
 /** Waits until both machines have the whole ledger, and compares everything with it. */
