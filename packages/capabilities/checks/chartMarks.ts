@@ -3,16 +3,21 @@ import type { Picture } from "./decodePicture.ts";
 /** A patch of one colour (or of a soft gradient) that is neither a line nor a letter. It is measured in samples. */
 export type Patch = { left: number; right: number; top: number; bottom: number; area: number };
 
+/**
+ * One colour in each column: its highest and its middle sample, counted from the top; -1 if there is none. In the traces of lying
+ * bars each row is a column, and the right side is the top.
+ */
+export type Trace = { tops: number[]; middles: number[] };
+
 /** The marks that are drawn on a chart, found on a grid of at most 400,000 samples. */
 export type ChartMarks = {
   width: number;
   height: number;
   patches: Patch[];
-  /**
-   * For each frequent colour and each column: the highest and the middle sample of this colour; -1 if there
-   * is none.
-   */
-  traces: { tops: number[]; middles: number[] }[];
+  /** The traces of the frequent colours. */
+  traces: Trace[];
+  /** The same for lying bars. */
+  lyingTraces: () => Trace[];
   /** Whether a sample belongs to a patch. */
   isPatch: (x: number, y: number) => boolean;
   /** Whether a sample has another colour than the ground. */
@@ -53,11 +58,16 @@ export function readChartMarks(picture: Picture): ChartMarks {
       height,
       patches,
       traces,
+      lyingTraces: () =>
+        frequent.map((colour) => traceOf(height, width, (x, y) => has(colour, width - 1 - y, x))),
       isPatch: (x, y) => (owner[y * width + x] ?? 0) > 0,
       isInk: (x, y) => roughly(colours[y * width + x] ?? 0) !== ground,
     };
   };
-  const traces = ranked.slice(1, 1 + MAX_TRACES).map((colour) => traceOf(colours, width, height, colour));
+  const frequent = ranked.slice(1, 1 + MAX_TRACES);
+  const has = (colour: number, x: number, y: number): boolean =>
+    roughly(colours[y * width + x] as number) === colour;
+  const traces = frequent.map((colour) => traceOf(width, height, (x, y) => has(colour, x, y)));
   const [commonest, ofMargin] = [ranked[0] ?? 0, marginOf(colours, width, height)];
   const marks = onGround(commonest);
   return ofMargin === commonest ? marks : { ...marks, onMargin: onGround(ofMargin) };
@@ -117,17 +127,12 @@ function findPatches(
   return patches;
 }
 
-function traceOf(
-  colours: Uint32Array,
-  width: number,
-  height: number,
-  colour: number,
-): { tops: number[]; middles: number[] } {
+function traceOf(width: number, height: number, has: (x: number, y: number) => boolean): Trace {
   const [tops, middles]: [number[], number[]] = [[], []];
   for (let x = 0; x < width; x++) {
     let [top, sum, count] = [-1, 0, 0];
     for (let y = 0; y < height; y++) {
-      if (roughly(colours[y * width + x] as number) !== colour) continue;
+      if (!has(x, y)) continue;
       if (top < 0) top = y;
       sum += y;
       count++;

@@ -2,9 +2,14 @@ import { barBases, barsAt, barsFit } from "./barsFit.ts";
 import { areLabelled, type Bar, chartBars } from "./chartBars.ts";
 import type { ChartMarks, Patch } from "./chartMarks.ts";
 import { axisPlaces, type Name, namedOrders, valueOrders } from "./chartOrders.ts";
+import { correlation } from "./correlation.ts";
+import { showThinBars } from "./thinBars.ts";
 
 /** The smallest width of a bar, in samples, at which single bars can be distinguished. */
 const MIN_SLOT_WIDTH = 6;
+
+/** In narrower slots than this, in samples, edges can take so much of a bar that its length is not found. */
+const THIN_SLOT_WIDTH = 9;
 
 /**
  * The least length of the longest bar, in samples and as a share of the picture. Edges would hide the differences of
@@ -41,8 +46,22 @@ export function barComplaint(
   // Squares of very large values would be infinite.
   const sizes = values.map((value) => value / largest);
   const complaint = barsComplaint(marks, sizes, names);
-  if (complaint === undefined || marks.onMargin === undefined) return complaint;
-  return barsComplaint(marks.onMargin, sizes, names);
+  if (complaint === undefined || isThinChart(marks, sizes, names)) return undefined;
+  return marks.onMargin === undefined ? complaint : barsComplaint(marks.onMargin, sizes, names);
+}
+
+/**
+ * Whether the bars of one direction are too thin for their lengths to be measured one by one, and together have the shape of the
+ * data. In a high picture these are standing bars, in a wide one lying bars.
+ */
+function isThinChart(marks: ChartMarks, values: number[], names: readonly Name[]): boolean {
+  const orders = [...namedOrders(names), ...valueOrders(names, values)];
+  const sorted = orders.map((order) => order.map((at) => values[at] as number));
+  if (marks.width / values.length < THIN_SLOT_WIDTH && showThinBars(marks.traces, sorted)) return true;
+  if (marks.height / values.length >= THIN_SLOT_WIDTH) return false;
+  // Lying bars may begin at the top or at the bottom.
+  const both = [...sorted, ...sorted.map((it) => [...it].reverse())];
+  return showThinBars(marks.lyingTraces(), both);
 }
 
 function barsComplaint(marks: ChartMarks, values: number[], names: readonly Name[]): string | undefined {
@@ -216,18 +235,4 @@ function isRound({ isPatch }: ChartMarks, patches: Patch[]): boolean {
     }
   }
   return filled <= 0.1 * count;
-}
-
-/** Pearson's correlation; 0 if one of the lists is constant. */
-function correlation(a: number[], b: number[]): number {
-  const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const [meanA, meanB] = [mean(a), mean(b)];
-  let [both, ofA, ofB] = [0, 0, 0];
-  for (let at = 0; at < a.length; at++) {
-    const [x, y] = [Number(a[at]) - meanA, Number(b[at]) - meanB];
-    both += x * y;
-    ofA += x * x;
-    ofB += y * y;
-  }
-  return ofA === 0 || ofB === 0 ? 0 : both / Math.sqrt(ofA * ofB);
 }

@@ -153,3 +153,59 @@ describe("the checks of charts accept a correct chart in many styles", () => {
     });
   }
 });
+
+describe("the check of bars that are too thin to be measured one by one", () => {
+  const many = Array.from({ length: 40 }, (_, at) => 5 + ((at * 37) % 41));
+  const others = many.map((_, at) => 5 + ((at * 23 + 11) % 41));
+  const signed = many.map((value, at) => (at % 3 === 0 ? -value : value));
+  const [wide, high] = [160, 640];
+  /** Standing bars in a high picture, or lying ones in a wide picture. */
+  function thinBars(shown: number[], { isLying = false, isReversed = false, width = 0.75 } = {}): Canvas {
+    const canvas = isLying ? new Canvas(high, wide, white) : new Canvas(wide, high, white);
+    const zero = shown.some((value) => value < 0) ? 320 : 20;
+    const unit = (high - 40) / (zero === 20 ? 46 : 92);
+    const slot = (wide - 20) / shown.length;
+    for (const [at, value] of shown.entries()) {
+      const from = 10 + slot * (isReversed ? shown.length - 1 - at : at);
+      const ends = [zero, zero + value * unit].sort((a, b) => a - b) as [number, number];
+      if (isLying) canvas.paint(rectangle(ends[0], from, ends[1], from + slot * width), blue);
+      else canvas.paint(rectangle(from, high - ends[1], from + slot * width, high - ends[0]), blue);
+    }
+    return isLying
+      ? canvas.paint(line(zero, 5, zero, wide - 5, 1), ink)
+      : canvas.paint(line(5, high - zero, wide - 5, high - zero, 1), ink);
+  }
+
+  const cases = { positive: many, "of both signs": signed, "only twenty": many.slice(20) };
+  for (const [look, shown] of Object.entries(cases)) {
+    for (const options of [{}, { isLying: true }, { isLying: true, isReversed: true }, { width: 1 }]) {
+      it(`accepts such bars, ${look}, ${JSON.stringify(options)}, and refuses other data`, async () => {
+        const canvas = thinBars(shown, options);
+        expect(await complaintOf("bar", canvas, shown)).to.equal(undefined);
+        expect(await complaintOf("bar", canvas, others.slice(0, shown.length)), "other data").not.to.equal(
+          undefined,
+        );
+        const moved = shown.map((_, at) => shown[(at * 7) % shown.length] as number);
+        expect(await complaintOf("bar", canvas, moved), "other places").not.to.equal(undefined);
+      });
+    }
+  }
+
+  it("accepts them if the first and the last value are zero", async () => {
+    const zeros = [0, 0, ...many.slice(2, -1), 0];
+    expect(await complaintOf("bar", thinBars(zeros), zeros)).to.equal(undefined);
+  });
+
+  it("refuses a line in their place", async () => {
+    const slot = (wide - 20) / many.length;
+    const canvas = new Canvas(wide, high, white);
+    for (let at = 0; at + 1 < many.length; at++) {
+      const [from, to] = [many[at] as number, many[at + 1] as number];
+      canvas.paint(
+        line(10 + slot * at, high - 20 - from * 13, 10 + slot * (at + 1), high - 20 - to * 13, 2),
+        blue,
+      );
+    }
+    expect(await complaintOf("bar", canvas, many)).not.to.equal(undefined);
+  });
+});
