@@ -115,13 +115,22 @@ describe("a log port of several sources", () => {
     });
 
     it("does not wait for a source that hangs, and asks this source last for half a minute", async () => {
-      portalServer.behave = () => ({ hang: true });
+      const hung = Promise.withResolvers<void>();
+      portalServer.behave = () => {
+        hung.resolve();
+        return { hang: true };
+      };
       let now = 0;
       const { port, fallbacks } = open({ now: () => now });
       const asked = () => portalServer.credentials.length;
-      // The portal gets half of the time. This half ends at once, so that the RPC has enough time on a busy machine.
+      // The portal gets half of the time. This half ends when the portal hangs, so that the RPC has enough time on a busy
+      // machine.
       const { setTimeout } = globalThis;
-      const hurried = (work: () => void, ms = 0) => setTimeout(work, ms === CALL.deadlineMs / 2 ? 0 : ms);
+      const hurried = (work: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => {
+        if (ms !== CALL.deadlineMs / 2) return setTimeout(work, ms, ...args);
+        void hung.promise.then(() => work());
+        return setTimeout(() => {}, ms);
+      };
       globalThis.setTimeout = Object.assign(hurried, setTimeout) as typeof setTimeout;
       const told = await port.transfersTo([BOB], whole, CALL).finally(() => {
         globalThis.setTimeout = setTimeout;
