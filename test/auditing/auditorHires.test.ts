@@ -28,7 +28,7 @@ describe("the hires of drawn auditors", () => {
   const openAuditor = async (price = "0.005") => {
     const told: unknown[] = [];
     const seller = await world.market.openSeller({
-      listings: [{ capability: AUDIT_CAPABILITY, price_usdc: price, max_latency_ms: 2_000 }],
+      listings: [{ capability: AUDIT_CAPABILITY, price_usdc: price, max_latency_ms: 20_000 }],
       schemas: auditHireSchemas,
       handlers: {
         [AUDIT_CAPABILITY]: (params) => {

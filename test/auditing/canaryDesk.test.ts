@@ -30,7 +30,7 @@ describe("canaries", () => {
   const world = useMarket();
 
   const open = async (count = 2): Promise<Scene> => {
-    const listing = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
+    const listing = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 20_000 };
     const seller = await world.market.openSeller({ listings: [listing], handlers: { [MEAN]: mean } });
     const purses = await Promise.all(Array.from({ length: count }, () => newPurse(world.chain)));
     const plan = readCanaryPlan(
@@ -39,7 +39,7 @@ describe("canaries", () => {
         reveal_after: REVEAL,
         hires: purses.map(({ privateKey }, n) => ({
           ...{ private_key: privateKey, seller: seller.address, capability: MEAN, max_price_usdc: "0.05" },
-          ...{ params: { data: [1, n] }, max_latency_ms: 5_000, truth: n === 0 ? "good" : "bad" },
+          ...{ params: { data: [1, n] }, max_latency_ms: 30_000, truth: n === 0 ? "good" : "bad" },
         })),
       }),
     );

@@ -327,7 +327,12 @@ describe("a task of a dispatcher", () => {
     const dispatcher = scene.dispatcher();
     const cancelled = await dispatcher.dispatch(TASK, { signal: stop.signal });
     expect(cancelled).to.include({ status: "CANCELLED", calls: 1 });
-    const expired = await dispatcher.dispatch({ ...TASK, task_id: "task-2", deadline_ms: 1_000 });
+    // On a busy machine a task may expire before its first call. Then another task gets more time.
+    let expired = cancelled;
+    for (const deadline_ms of [1_000, 10_000, 60_000]) {
+      expired = await dispatcher.dispatch({ ...TASK, task_id: `expired-${deadline_ms}`, deadline_ms });
+      if (expired.calls > 0) break;
+    }
     expect(expired).to.include({ status: "EXPIRED", calls: 1 });
     const { spent, reserved } = await dispatcher.budget.today();
     expect(reserved).to.equal(0n);

@@ -69,7 +69,7 @@ describe("a dispatcher as a service", () => {
     expect((await look("bolt", "DELETE")).status).to.equal(404);
     expect((await look("acme")).status).to.equal(202);
     expect((await look("acme", "DELETE")).status).to.equal(202);
-    const over = await look("acme", "GET", "?wait_ms=10000");
+    const over = await look("acme", "GET", "?wait_ms=50000");
     expect([over.status, (await over.json()).status]).to.deep.equal([200, "CANCELLED"]);
     expect((await look("acme", "DELETE")).status).to.equal(409);
     expect((await send(app, TASK, "bolt")).status).to.equal(409);

@@ -25,7 +25,7 @@ const ROUTES: [path: string, body?: object][] = [
 ];
 
 describe("a node among strangers, and without its Postgres", function () {
-  this.timeout(400_000);
+  this.timeout(600_000);
   this.slow(60_000);
   let node: LonelyIndexer;
   let replica: IndexerProcess;
@@ -43,7 +43,7 @@ describe("a node among strangers, and without its Postgres", function () {
   const ask = async (url: string, [path, body]: (typeof ROUTES)[number]) => {
     // Ponder's own routes wait for minutes without a database. The time limit here only distinguishes an
     // answer from no answer.
-    const signal = AbortSignal.timeout(8_000);
+    const signal = AbortSignal.timeout(30_000);
     const response = await fetch(`${url}${path}`, {
       signal,
       ...(body && {

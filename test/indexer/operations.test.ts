@@ -25,7 +25,7 @@ describe("the operational state of an indexer", () => {
     await pool?.end();
   });
 
-  const limits = { withinMs: 20_000, everyMs: 20 };
+  const limits = { withinMs: 60_000, everyMs: 20 };
 
   /** The process of Postgres in which the indexer waits for the lock. */
   function waiting(): Promise<number> {

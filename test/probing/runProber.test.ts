@@ -78,6 +78,8 @@ describe("the process of a prober", () => {
     });
     const looks = () => hosts.hits.filter((hit) => hit.path === "/hire").length;
     await until(() => looks() === 1);
+    // The next slot must not begin before the prober knows that the host serves its agent.
+    await running.prober.idle();
     clock.now += 300;
     await until(() => looks() === 2);
     await running.prober.idle();

@@ -16,7 +16,7 @@ const RUNS = Number(process.env.HOSTILE_QUERY_RUNS ?? 150);
 const isLong = process.env.HOSTILE_QUERY_RUNS !== undefined;
 
 describe("GraphQL under hostile queries", function () {
-  this.timeout(60_000 + RUNS * 20);
+  this.timeout(180_000 + RUNS * 20);
 
   let story: ApiStory;
   let asBefore: string;

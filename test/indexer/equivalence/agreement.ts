@@ -14,7 +14,7 @@ import { compareRows } from "../../../scripts/eventLog/compareRows.ts";
 import { deriveLog } from "../../../scripts/eventLog/deriveLog.ts";
 import { derivedState } from "../../derive/oracle/derivedState.ts";
 import { oracle } from "../../derive/oracle/oracle.ts";
-import type { IndexerProcess } from "../support/indexerProcess.ts";
+import { fetchWhenServed, type IndexerProcess } from "../support/indexerProcess.ts";
 
 const SCHEMA = "tallystick";
 
@@ -106,14 +106,14 @@ export async function relevantEvents(lines: string[]): Promise<DeriveEvent[]> {
 async function expectPages(node: IndexerProcess, lines: string[], digests: Digests): Promise<void> {
   const page: string[] = [];
   for (let last = 1; page.length < last; ) {
-    const response = await fetch(`${node.url}/v1/events?after=${page.length}&limit=50`);
+    const response = await fetchWhenServed(`${node.url}/v1/events?after=${page.length}&limit=50`);
     last = Number(/last=(\d+)/.exec(response.headers.get("tallystick-lines") ?? "")?.[1]);
     const text = await response.text();
     expect(text, `the lines after ${page.length} of ${last}`).to.not.equal("");
     page.push(...text.trimEnd().split("\n"));
   }
   expect(page).to.deep.equal(lines.slice(0, page.length));
-  const answer = await (await fetch(`${node.url}/v1/digests?limit=5000`)).json();
+  const answer = await (await fetchWhenServed(`${node.url}/v1/digests?limit=5000`)).json();
   const final = answer as { digests: { block: number; digest: string; line: number }[] };
   for (const { block, digest, line } of final.digests) {
     expect(digest).to.equal(digests.get(block));

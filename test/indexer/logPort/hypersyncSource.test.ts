@@ -13,7 +13,7 @@ import {
 } from "./support/hypersyncServer.ts";
 
 const [ALICE, BOB, CAROL] = [wallet(1), wallet(2), wallet(3)];
-const CALL: Call = { signal: new AbortController().signal, deadlineMs: 20_000 };
+const CALL: Call = { signal: new AbortController().signal, deadlineMs: 120_000 };
 const pay = (from: Address, to: Address, value = 1n): Written => ({ from, to, value });
 
 describe("the HyperSync source of token logs", () => {
@@ -129,7 +129,8 @@ describe("the HyperSync source of token logs", () => {
     expect(counted.filter(({ outcome }) => outcome === "limited")).to.have.length(2);
     server.reset(chain);
     server.behave = (_, n) => (n === 0 ? { hang: true } : undefined);
-    await reads({ timeoutMs: 60 });
+    // On a busy machine other attempts may take too long too.
+    await reads({ timeoutMs: 1_000, attempts: 100 });
     server.reset(chain);
     server.behave = () => ({ status: 500 });
     expect(await fails({ attempts: 2 })).to.include({ code: "source_unavailable" });

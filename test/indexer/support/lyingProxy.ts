@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { AuditVerification } from "../../../scripts/audits/verifyAudit.ts";
+import { fetchWhenServed } from "./indexerProcess.ts";
 
 /** How a lying node changes its answers: the lines of its log, and GraphQL's answer about an audit. */
 export type Lie = { lines?: (lines: string[]) => string[]; audit?: (audit: string) => string };
@@ -57,7 +58,7 @@ export function auditLies(hire: string, { draw, asked }: AuditVerification): [Li
 
 /** Starts a proxy that gives another node's answers, except for one lie. */
 export async function startLyingProxy(url: string, { lines: told, audit }: Lie) {
-  const honest = (await (await fetch(`${url}/v1/events?limit=5000`)).text())
+  const honest = (await (await fetchWhenServed(`${url}/v1/events?limit=5000`)).text())
     .split("\n")
     .filter((it) => it !== "");
   const lines = told?.(honest) ?? honest;
@@ -73,7 +74,11 @@ export async function startLyingProxy(url: string, { lines: told, audit }: Lie) 
     }
     const body = request.method === "POST" ? await text(request) : undefined;
     const headers = { "content-type": request.headers["content-type"] ?? "application/json" };
-    const answer = await fetch(asked, { method: request.method, body, headers } as RequestInit);
+    const answer = await fetchWhenServed(asked.href, {
+      method: request.method,
+      body,
+      headers,
+    } as RequestInit);
     let said = await answer.text();
     const isAudit = /query Audit\b/.test(body ?? "");
     if (isAudit && audit !== undefined) {
