@@ -72,7 +72,7 @@ describe("a ledger with witnesses", () => {
 
   /** The newest witnessed checkpoint, as soon as it has this many entries. */
   async function witnessed(service: TestService, size: number) {
-    for (let tries = 0; tries < 400; tries++) {
+    for (let tries = 0; tries < 3_000; tries++) {
       const { status, text } = await service.get("/v1/ledger/checkpoint?witnessed=true");
       if (status === 200 && Number(text.split("\n")[1]) >= size) return parseSignedNote(text);
       await new Promise((resolve) => setTimeout(resolve, 20));
