@@ -269,8 +269,8 @@ describe("the portal", function () {
         scope.drawn = [];
         // A page does not wait longer than 250 ms for a frame. A slow machine may need longer for one.
         const { setTimeout: real } = globalThis;
-        globalThis.setTimeout = ((run: () => void, ms?: number) =>
-          real(run, ms === 250 ? 600_000 : ms)) as never;
+        globalThis.setTimeout = ((run: () => void, ms: number, ...more: []) =>
+          real(run, ms === 250 ? 600_000 : ms, ...more)) as never;
         const note = () => {
           const count = document.querySelectorAll("main *").length;
           if (document.querySelector("main .skeleton") === null && count !== scope.drawn.at(-1))

@@ -301,8 +301,8 @@ describe("the anchorer", () => {
     // The test ends the wait for the first receipt, instead of the clock.
     const real = globalThis.setTimeout;
     const ends: (() => void)[] = [];
-    globalThis.setTimeout = ((run: () => void, ms: number) =>
-      ms === RECEIPT_MS ? ends.push(run) : real(run, ms)) as never;
+    globalThis.setTimeout = ((run: () => void, ms: number, ...more: []) =>
+      ms === RECEIPT_MS ? ends.push(run) : real(run, ms, ...more)) as never;
     try {
       const first = refusal(anchorer.anchorOnce());
       await until(() => ends.length === 1);

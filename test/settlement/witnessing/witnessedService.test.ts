@@ -117,8 +117,8 @@ describe("a ledger with witnesses", () => {
 
     // A start waits five seconds for its witnesses. On a slow machine they may need more.
     const { setTimeout: real } = globalThis;
-    globalThis.setTimeout = ((run: () => void, ms: number) =>
-      real(run, ms === 5_000 ? 120_000 : ms)) as never;
+    globalThis.setTimeout = ((run: () => void, ms: number, ...more: []) =>
+      real(run, ms === 5_000 ? 120_000 : ms, ...more)) as never;
     const restored = await open("backup").finally(() => {
       globalThis.setTimeout = real;
     });
