@@ -63,7 +63,9 @@ describe("scripts/processes/openSupervisor", () => {
       await sleep(20);
     }
     await supervisor.stop("endless");
-    expect(parts.map((file) => existsSync(file))).to.deep.equal([true, true, true, true, true, false]);
+    const areThere = () => parts.map((file) => existsSync(file));
+    while (!areThere().slice(0, 5).every(Boolean)) await sleep(20);
+    expect(areThere()).to.deep.equal([true, true, true, true, true, false]);
     expect(numberIn(parts[3])).to.be.above(numberIn(parts[4]));
   });
 
