@@ -20,7 +20,7 @@ import { type DemoResult, demoResult, type Run, runTallystick } from "./support/
 import { portalLies } from "./support/portalLies.ts";
 
 describe("npm run demo", function () {
-  this.timeout(400_000);
+  this.timeout(900_000);
   let kept: Run;
   let demo: DemoResult;
   let folder: string;
@@ -269,11 +269,11 @@ if (DEMO_TO_END)
   });
 
 describe("a demo that is killed by SIGKILL while it works", function () {
-  this.timeout(400_000);
+  this.timeout(900_000);
 
   it("leaves no process and no port", async () => {
     const run = runTallystick(["demo"]);
-    await waitUntil(async () => run.err().includes("indexer "), { what: "the indexer", withinMs: 180_000 });
+    await waitUntil(async () => run.err().includes("indexer "), { what: "the indexer", withinMs: 600_000 });
     const ports = [...run.err().matchAll(/on port (\d+)/g)].map((match) => Number(match[1]));
     expect(ports).to.have.length.at.least(3);
     run.child.kill("SIGKILL");

@@ -51,7 +51,7 @@ describe("heads read from two sources", () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   };
   const read = async (one: string, other: string) =>
-    sourceChecks(await readHeads([one, other], place, null, AbortSignal.timeout(20_000)));
+    sourceChecks(await readHeads([one, other], place, null, AbortSignal.timeout(120_000)));
 
   it("are one head if both sources say the same about the same block", async () => {
     const { checks, head } = await read(await source(HONEST), await source({ ...HONEST, tip: 5_020 }));

@@ -23,10 +23,12 @@ describe("a settlement process whose files somebody else changes", () => {
   async function expectEnd(touch: (file: string) => void, reason: RegExp): Promise<RunningSettlement> {
     const service = await start();
     expect((await propose(service.url, "one")).status).to.equal(200);
-    const exit = once(service.child, "exit");
+    // What it logs at its end may arrive after its exit.
+    const exit = Promise.all([once(service.child, "exit"), once(service.child.stderr!, "end")]);
     touch(service.file);
     expect(await propose(service.url, "two")).to.deep.equal({ status: 503, code: "ledger_unavailable" });
-    expect((await exit)[0]).to.equal(1);
+    const [[code]] = await exit;
+    expect(code).to.equal(1);
     expect(service.stderr())
       .to.match(/^error: The ledger cannot be written: /m)
       .and.to.match(reason);

@@ -17,9 +17,10 @@ describe("settlement with hostile bytes on its socket", () => {
     const { url, child, stderr } = await processes.start();
     const port = Number(new URL(url).port);
     const upgrade = "GET // HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
-    expect(statusesOf(await converse(port, { parts: [upgrade], listenMs: 3_000 }))).to.deep.equal([404]);
+    const answer = await converse(port, { parts: [upgrade], listenMs: 60_000, enough: /\r\n\r\n/ });
+    expect(statusesOf(answer)).to.deep.equal([404]);
     const many = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n".repeat(2_000);
-    const statuses = statusesOf(await converse(port, { parts: [many], listenMs: 10_000 }));
+    const statuses = statusesOf(await converse(port, { parts: [many], listenMs: 30_000 }));
     expect(statuses.filter((it) => it === 200).length).to.be.within(1, 2 * 64);
     // The server closes the connection while requests are unread. Then the system may drop the refusal on its way.
     expect(statuses.at(-1)).to.be.oneOf([200, 429]);
@@ -41,11 +42,14 @@ describe("settlement with hostile bytes on its socket", () => {
     const ask = (from: string | undefined, path: string, init: RequestInit = {}) =>
       fetch(`${url}${path}`, { ...init, headers: from === undefined ? {} : { "x-forwarded-for": from } });
     const read = async (from?: string) => (await ask(from, "/v1/ledger/latest")).status;
-    const statuses: number[] = [];
-    for (let n = 0; n < 14; n++) statuses.push(await read("192.0.2.1"));
-    expect(statuses.slice(0, 8)).to.deep.equal(Array(8).fill(200));
-    expect(statuses.at(-1)).to.equal(429);
-    expect(Number((await ask("192.0.2.1", "/v1/ledger/latest")).headers.get("retry-after"))).to.be.above(0);
+    for (let n = 0; n < 8; n++) expect(await read("192.0.2.1")).to.equal(200);
+    // A client gets a point back every second, so a slow machine may need more than 16 requests until one is refused.
+    let refused: Response | undefined;
+    while (refused === undefined) {
+      const asked = Array.from({ length: 16 }, () => ask("192.0.2.1", "/v1/ledger/latest"));
+      refused = (await Promise.all(asked)).find(({ status }) => status === 429);
+    }
+    expect(Number(refused.headers.get("retry-after"))).to.be.above(0);
     for (const method of ["OPTIONS", "DELETE"]) {
       const others = Array.from({ length: 16 }, () => ask("192.0.2.1", "/v1/ledger/latest", { method }));
       expect(

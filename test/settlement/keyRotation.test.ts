@@ -36,8 +36,13 @@ describe("another key for the checkpoints", () => {
     expect((await to.post("/v1/settle", proposal(to.ledger.head), KEY)).json.status).to.equal("SETTLED");
   };
   const keysOf = async (of: TestService) => parseVerifierKeys((await of.get("/v1/ledger/key")).text);
-  const bundleOf = async (of: TestService, index: number): Promise<ProofBundle> =>
-    (await of.get(`/v1/ledger/bundle?index=${index}`)).json;
+  /** The proof of an entry. On a slow machine the service may stop waiting for its checkpoint, so this asks again. */
+  const bundleOf = async (of: TestService, index: number): Promise<ProofBundle> => {
+    for (;;) {
+      const { status, json } = await of.get(`/v1/ledger/bundle?index=${index}`);
+      if (status !== 503) return json;
+    }
+  };
   const isGoodBy = (bundle: ProofBundle, ...keys: DatedVerifierKey[]): boolean => {
     try {
       return verifyProofBundle(bundle, { keys }).index >= 0;

@@ -50,8 +50,13 @@ describe("a restored copy of a ledger", function () {
   });
   const disk = () => path.join(folder.path, "disk");
   async function start(changes: { [name: string]: string } = {}): Promise<TestService> {
-    service = await openTestService(disk(), { ...settings(), ...changes });
-    return service;
+    const opened = await openTestService(disk(), { ...settings(), ...changes });
+    service = opened;
+    const { dead, result } = rpc.state;
+    // On a slow machine the start ends before the chain has answered.
+    if (!dead && result === undefined)
+      await until(async () => (await health(opened)).code !== "chain_unknown");
+    return opened;
   }
   async function stop(): Promise<void> {
     await service?.close();

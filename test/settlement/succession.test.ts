@@ -83,6 +83,8 @@ describe("a ledger that another writer takes over", () => {
   async function start(disk: string, given = settings()): Promise<TestService> {
     const service = await openTestService(disk, given);
     open.add(service);
+    // On a slow machine the start ends before the chain has answered.
+    await until(async () => (await health(service)).code !== "chain_unknown");
     return service;
   }
   async function settle(to: TestService, count: number): Promise<void> {
@@ -100,9 +102,14 @@ describe("a ledger that another writer takes over", () => {
   const isRefused = (of: TestService, code: string | undefined) =>
     until(async () => (await health(of)).code === code);
   const bundleOf = async (of: TestService, index: number): Promise<ProofBundle> => {
-    const bundle = async () => parseProofBundle((await of.get(`/v1/ledger/bundle?index=${index}`)).text);
-    await until(async () => (await bundle()).anchor !== null);
-    return bundle();
+    let bundle: ProofBundle | undefined;
+    await until(async () => {
+      const { status, text } = await of.get(`/v1/ledger/bundle?index=${index}`);
+      // On a slow machine no checkpoint may cover the entry yet.
+      if (status !== 503) bundle = parseProofBundle(text);
+      return (bundle?.anchor ?? null) !== null;
+    });
+    return bundle as ProofBundle;
   };
   const refusal = (action: Promise<unknown>): Promise<string> =>
     action.then(

@@ -10,12 +10,14 @@ export type RawConversation = {
   ending?: "wait" | "end" | "reset";
   /** The longest time to listen, in milliseconds. */
   listenMs?: number;
+  /** If the received text has this, listening ends a second later. So a slow server has much time, and a quick one costs little. */
+  enough?: RegExp;
 };
 
 /** Sends exactly these bytes to a server, and listens. It never rejects, because a broken connection is an answer too. */
 export function converse(
   port: number,
-  { parts, ending = "wait", listenMs = 1_000 }: RawConversation,
+  { parts, ending = "wait", listenMs = 1_000, enough }: RawConversation,
 ): Promise<RawAnswer> {
   return new Promise((resolve) => {
     let text = "";
@@ -25,9 +27,14 @@ export function converse(
       socket.destroy();
       resolve({ text, closed });
     };
-    const timer = setTimeout(() => finish(false), listenMs);
+    let timer = setTimeout(() => finish(false), listenMs);
+    let hasEnough = false;
     socket.on("data", (chunk) => {
       text += chunk.toString("latin1");
+      if (hasEnough || !enough?.test(text)) return;
+      hasEnough = true;
+      clearTimeout(timer);
+      timer = setTimeout(() => finish(false), Math.min(listenMs, 1_000));
     });
     socket.on("error", () => finish(true));
     socket.on("end", () => finish(true));

@@ -41,7 +41,7 @@ export function portalLies(demoOf: () => DemoResult): void {
       rpc = await openLyingRpc(demoOf().rpcUrl);
       browser = await startBrowser();
       page = await browser.newPage();
-      page.setDefaultTimeout(60_000);
+      page.setDefaultTimeout(180_000);
     });
     after(async () => {
       await browser?.close();

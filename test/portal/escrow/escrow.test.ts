@@ -65,7 +65,7 @@ describe("an escrow in the portal with the reader's wallet", function () {
     await worked();
     await fits("an act");
     await reader.page.keyboard.press("Escape");
-    expect(await reader.page.getByRole("dialog").count()).to.equal(0);
+    await reader.page.getByRole("dialog").waitFor({ state: "detached" });
     await reader.page.goto(`${reader.scene.url}#/escrow/new?seller=${reader.scene.seller.address}&amount=2`);
     await reader.page.getByText("A link filled in this form").waitFor();
     await fits("a new escrow");

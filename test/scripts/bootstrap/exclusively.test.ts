@@ -1,6 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -62,6 +71,9 @@ describe("the lock of a checkout's first run", () => {
 
   it("names the process for which it waits as soon as the lock has its number", async () => {
     writeFileSync(lock, "");
+    // An empty lock is abandoned when it is some seconds old. On a slow machine this one must not become so old.
+    const later = new Date(Date.now() + 600_000);
+    utimesSync(lock, later, later);
     const worker = spawn(process.execPath, [path.join(bootstrap, "worker.mjs"), path.join(folder, "later")], {
       stdio: ["ignore", "ignore", "pipe"],
     });

@@ -47,7 +47,7 @@ async function compared(lines: readonly DeriveEvent[], server: RpcServer) {
     check.note(event);
   }
   const { signal } = new AbortController();
-  return await check.compare(store, { rpcUrl: server.url, signal, deadlineMs: 20_000 });
+  return await check.compare(store, { rpcUrl: server.url, signal, deadlineMs: 120_000 });
 }
 
 async function relevant(events: readonly DeriveEvent[]): Promise<DeriveEvent[]> {

@@ -53,7 +53,9 @@ describe("scripts/processes/openSupervisor", () => {
     const endless = script("endless", 'let n = 0; setInterval(() => console.log(n++, "x".repeat(2_000)), 1)');
     await supervisor.start({ ...endless, logLimit: { bytes: 20_000, everyMs: 20 } });
     const parts = ["", ".1", ".2", ".3", ".4", ".5"].map((end) => `${endless.logFile}${end}`);
-    const numberIn = (file = "") => Number(/^(\d+) x/m.exec(readFileSync(file, "utf8"))?.[1] ?? -1);
+    // A part is not there for a moment while the supervisor moves the parts on.
+    const textOf = (file: string) => (existsSync(file) ? readFileSync(file, "utf8") : "");
+    const numberIn = (file = "") => Number(/^(\d+) x/m.exec(textOf(file))?.[1] ?? -1);
     const end = performance.now() + 60_000;
     // Waits until the first part is gone, so more was written than is kept.
     while (!existsSync(parts[4] ?? "") || numberIn(parts[4]) <= 0) {
@@ -61,12 +63,16 @@ describe("scripts/processes/openSupervisor", () => {
       await sleep(20);
     }
     await supervisor.stop("endless");
-    expect(parts.map((file) => existsSync(file))).to.deep.equal([true, true, true, true, true, false]);
+    const areThere = () => parts.map((file) => existsSync(file));
+    while (!areThere().slice(0, 5).every(Boolean)) await sleep(20);
+    expect(areThere()).to.deep.equal([true, true, true, true, true, false]);
     expect(numberIn(parts[3])).to.be.above(numberIn(parts[4]));
   });
 
   it("leaves nothing of a process that was starting when the supervisor closed", async () => {
     const pidFile = path.join(folder, "pid");
+    // The process may end before it has written its number.
+    const pidsIn = () => [existsSync(pidFile) ? Number(readFileSync(pidFile, "utf8")) : 0].filter(Boolean);
     const late = script(
       "late",
       `require("node:fs").writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setInterval(() => {}, 1000)`,
@@ -74,10 +80,10 @@ describe("scripts/processes/openSupervisor", () => {
     // The process gets a second before it has to end. Otherwise it would always end before it writes its file.
     const patient = { ...late, stop: [{ signal: "SIGWINCH" as const, waitMs: 1_000 }] };
     await Promise.allSettled([supervisor.start(patient), supervisor.close()]);
-    await untilGone({ pids: existsSync(pidFile) ? [Number(readFileSync(pidFile, "utf8"))] : [] });
+    await untilGone({ pids: pidsIn() });
     // The process is not there now, and it does not appear later.
     await sleep(500);
-    await untilGone({ pids: existsSync(pidFile) ? [Number(readFileSync(pidFile, "utf8"))] : [] });
+    await untilGone({ pids: pidsIn() });
   });
 
   it("closes also if its process is killed meanwhile, and leaves nothing", async () => {
@@ -116,10 +122,16 @@ describe("scripts/processes/openSupervisor", () => {
   });
 
   it("reports a service that does not answer in time", async () => {
+    const mute = script("mute", 'console.log("thinking"); setInterval(() => {}, 1000)');
     const service = {
-      ...script("mute", 'console.log("thinking"); setInterval(() => {}, 1000)'),
-      isReady: async () => false,
-      readyWithinMs: 2_000,
+      ...mute,
+      // The time is over when the process has written its line, however slow the machine is.
+      isReady: async () => {
+        while (!existsSync(mute.logFile) || !readFileSync(mute.logFile, "utf8").includes("thinking"))
+          await sleep(20);
+        return false;
+      },
+      readyWithinMs: 500,
     };
     const error = (await startService(supervisor, service).catch((e: unknown) => e)) as TallystickError;
     expect(error.code).to.equal("service_failed");

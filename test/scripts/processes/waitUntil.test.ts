@@ -11,7 +11,7 @@ describe("scripts/processes/waitUntil", () => {
       if (answer instanceof Error) throw answer;
       return answer;
     };
-    expect(await waitUntil(look, { what: "it", withinMs: 5_000, everyMs: 1 })).to.equal("here");
+    expect(await waitUntil(look, { what: "it", withinMs: 60_000, everyMs: 1 })).to.equal("here");
     expect(asked).to.equal(4);
   });
 

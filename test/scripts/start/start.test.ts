@@ -32,7 +32,7 @@ const CHAIN_ID = 31_338;
 const WRITER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 
 describe("npm start", function () {
-  this.timeout(300_000);
+  this.timeout(600_000);
   this.slow(60_000);
 
   let folder: string;

@@ -243,13 +243,23 @@ describe("scripts/upgrade", () => {
 
   it("ends when the tables of the old or the new indexer are dropped meanwhile", async () => {
     await indexer("tallystick_v2", { ready: false });
-    const drop = (schema: string) =>
-      report(() => void client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`));
-    expect(await codeOf(run({ report: drop("tallystick_v2"), patience: { silentMs: 500 } }))).to.equal(
+    /** Drops a schema between two looks. */
+    const drop = (schema: string) => {
+      let isDue = false;
+      const query: UpgradeSession["query"] = async (sql, values) => {
+        if (isDue) await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+        return session.query(sql, values);
+      };
+      const onTell = () => {
+        isDue = true;
+      };
+      return { report: report(onTell), session: { ...session, query } };
+    };
+    expect(await codeOf(run({ ...drop("tallystick_v2"), patience: { silentMs: 500 } }))).to.equal(
       "indexer_ended",
     );
     await indexer("tallystick_v2", { ready: false });
-    expect(await codeOf(run({ report: drop("tallystick_v1") }))).to.equal("live_schema_gone");
+    expect(await codeOf(run(drop("tallystick_v1")))).to.equal("live_schema_gone");
   });
 
   it("does not fail when the database is away for a moment right after the switch", async () => {

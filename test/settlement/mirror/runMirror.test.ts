@@ -136,7 +136,12 @@ describe("a running mirror", () => {
     await grow(ledger, 700);
     answer.now = logOf(ledger);
     await untilSize(mirror, 700);
-    expect((await fetch(`${mirror.url}/health`)).status).to.equal(200);
+    // The entries are there a moment before the mirror agrees.
+    await waitUntil(async () => (await fetch(`${mirror.url}/health`)).status === 200, {
+      what: "a mirror that agrees",
+      withinMs: 120_000,
+      everyMs: 20,
+    });
   });
 
   it("copies itself into an object store, and reports in its health when this fails", async () => {

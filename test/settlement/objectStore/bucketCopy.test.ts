@@ -26,8 +26,7 @@ describe("a copy of a log in an object store", () => {
   });
 
   const config = (prefix = "log") => ({ ...CREDENTIALS, url: `${store.url}/bucket/${prefix}` });
-  const open = (prefix?: string, more = {}) =>
-    openBucket({ config: config(prefix), pauseMs: 1, timeoutMs: 5_000, ...more });
+  const open = (prefix?: string, more = {}) => openBucket({ config: config(prefix), pauseMs: 1, ...more });
 
   async function ledgerOf(size: number, text = ""): Promise<DiskLedger> {
     const ledger = await openLedger(temporary.path, size, text);

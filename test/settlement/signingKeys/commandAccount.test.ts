@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import type { Address } from "tallystick-protocol/address";
 import { anchorTypedData } from "tallystick-protocol/ledger/anchor";
@@ -24,7 +25,12 @@ describe("a key behind a signing command", () => {
     writeFileSync(file, `${KEY}\n`);
   });
   const by = (way = "good", more: { deadlineMs?: number; signal?: AbortSignal } = {}) =>
-    commandAccount({ address, command: [process.execPath, SIGNER, file, way], ...more });
+    commandAccount({
+      address,
+      command: [process.execPath, SIGNER, file, way],
+      deadlineMs: 120_000,
+      ...more,
+    });
   const asked = () =>
     readFileSync(`${file}.asked`, "utf8")
       .trim()
@@ -90,6 +96,7 @@ describe("a key behind a signing command", () => {
     const other = commandAccount({
       address: `0x${"33".repeat(20)}`,
       command: [process.execPath, SIGNER, file],
+      deadlineMs: 120_000,
     });
     expect((await refusal(other.signTypedData(terms))).code).to.equal("signer_answer");
   });
@@ -103,9 +110,11 @@ describe("a key behind a signing command", () => {
     expect((await refusal(by("never", { deadlineMs: 1_000 }).signTypedData(terms))).message).to.contain(
       "longer than 1 s",
     );
+    rmSync(`${file}.asked`, { force: true });
     const stop = new AbortController();
     const stopped = refusal(by("never", { signal: stop.signal }).signTypedData(terms));
-    setTimeout(() => stop.abort(), 300);
+    while (!existsSync(`${file}.asked`)) await sleep(20);
+    stop.abort();
     expect((await stopped).message).to.contain("the service stops");
     const missing = commandAccount({ address, command: ["/nowhere/signer"] });
     expect((await refusal(missing.signTypedData(terms))).message).to.contain("ENOENT");

@@ -74,6 +74,8 @@ export async function listening(child: ChildProcess): Promise<RunningSettlement>
   });
   for await (const line of createInterface({ input: child.stdout! })) {
     const { listening, size, ledger, file } = JSON.parse(line);
+    // It has logged before it printed this line. Both may come in the same turn of the event loop, in any order.
+    await new Promise((resolve) => setImmediate(resolve));
     return { child, url: listening, size, ledger, file, stderr: () => stderr };
   }
   throw new Error(`it did not start: ${stderr}`);

@@ -72,7 +72,7 @@ describe("a ledger with witnesses", () => {
 
   /** The newest witnessed checkpoint, as soon as it has this many entries. */
   async function witnessed(service: TestService, size: number) {
-    for (let tries = 0; tries < 400; tries++) {
+    for (let tries = 0; tries < 3_000; tries++) {
       const { status, text } = await service.get("/v1/ledger/checkpoint?witnessed=true");
       if (status === 200 && Number(text.split("\n")[1]) >= size) return parseSignedNote(text);
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -97,7 +97,9 @@ describe("a ledger with witnesses", () => {
     expect(Object.keys(shown.witnesses).length).to.be.at.least(2);
     const { json } = await service.get("/health");
     expect(json.witnesses.map(({ name }: { name: string }) => name)).to.deep.equal(NAMES);
-    expect((await service.get("/metrics")).text).to.match(/tallystick_cosigned_entries\{witness="w1"\} 3/);
+    // The quorum may be there before this witness answers.
+    while (!/tallystick_cosigned_entries\{witness="w1"\} 3/.test((await service.get("/metrics")).text))
+      await new Promise((resolve) => setTimeout(resolve, 20));
   });
 
   it("accepts no writes from a copy that is older than its witnesses' last checkpoint", async () => {
@@ -113,7 +115,13 @@ describe("a ledger with witnesses", () => {
     await again.close();
     services.splice(0);
 
-    const restored = await open("backup");
+    // A start waits five seconds for its witnesses. On a slow machine they may need more.
+    const { setTimeout: real } = globalThis;
+    globalThis.setTimeout = ((run: () => void, ms: number, ...more: []) =>
+      real(run, ms === 5_000 ? 120_000 : ms, ...more)) as never;
+    const restored = await open("backup").finally(() => {
+      globalThis.setTimeout = real;
+    });
     expect(await settle(restored, "another b")).to.deep.include({ status: 503 });
     expect((await settle(restored, "another b")).json).to.include({ code: "witness_ahead" });
     expect((await restored.get("/v1/ledger/checkpoint")).json).to.include({ code: "witness_ahead" });
@@ -132,7 +140,10 @@ describe("a ledger with witnesses", () => {
     });
     expect((await service.get("/v1/ledger/checkpoint")).status).to.equal(200);
     // A proof without cosignatures does not satisfy the policy, and the refusal says so.
-    const { text } = await service.get("/v1/ledger/tlog-proof?index=0");
+    let proof = await service.get("/v1/ledger/tlog-proof?index=0");
+    // On a slow machine the service may stop waiting for its checkpoint.
+    while (proof.status === 503) proof = await service.get("/v1/ledger/tlog-proof?index=0");
+    const { text } = proof;
     const refused = await verifyTlogProofText(text, policy).catch((error) => error);
     expect(refused.message).to.match(/quorum two has not cosigned the checkpoint; of its witnesses: none/);
   });

@@ -37,7 +37,7 @@ describe("the witnesses of a ledger", () => {
    * Three real witnesses, a ledger, and the connections between them. `faults` has the answers that replace a
    * witness's own answers.
    */
-  function setUp(options: { required?: boolean; anchorMs?: number } = {}) {
+  function setUp(options: { required?: boolean; anchorMs?: number; answerMs?: number } = {}) {
     const faults = new Map<Name, Fault>();
     const asked: { name: Name; old: number }[] = [];
     const apps = new Map(
@@ -87,11 +87,11 @@ describe("the witnesses of a ledger", () => {
         fetch,
         now: () => NOW,
         times: {
-          answerMs: 200,
-          roundMs: 100,
+          answerMs: options.answerMs ?? 60_000,
+          roundMs: 60_000,
           firstBackoffMs: 5,
           maxBackoffMs: 20,
-          anchorMs: options.anchorMs ?? 5_000,
+          anchorMs: options.anchorMs ?? 60_000,
         },
       });
       closes.push(() => witnesses.stop());
@@ -166,7 +166,7 @@ describe("the witnesses of a ledger", () => {
     ["redirects", () => Promise.reject(new TypeError("redirected"))],
   ] as const) {
     it(`do not stop anything if one ${what}`, async () => {
-      const { start, faults, asked } = setUp();
+      const { start, faults, asked } = setUp(fault === hang ? { answerMs: 200 } : {});
       const { witnesses, gate, offer, cosigned } = start();
       // w3 fails from the first request on, and is asked whatever the other two do. These two make the quorum.
       faults.set("w3", fault);
@@ -254,10 +254,9 @@ describe("the witnesses of a ledger", () => {
     expect(await witnesses.sizeToAnchor(0, 8)).to.equal(8);
     expect(logged.join("\n")).to.match(/Anchoring without the quorum of witnesses/);
     // After a long time without a quorum, an anchor does not wait again.
-    const began = performance.now();
     offer(9);
-    expect(await witnesses.sizeToAnchor(8, 9)).to.equal(9);
-    expect(performance.now() - began).to.be.below(1_000);
+    const waits = new Promise((resolve) => setImmediate(() => resolve("it waits")));
+    expect(await Promise.race([witnesses.sizeToAnchor(8, 9), waits])).to.equal(9);
   });
 
   it("delay the anchor if a quorum is required", async () => {
@@ -347,7 +346,7 @@ function answerAs(
 }
 
 async function until(isSo: () => boolean): Promise<void> {
-  const end = performance.now() + 8_000;
+  const end = performance.now() + 120_000;
   while (!isSo()) {
     if (performance.now() > end) throw new Error("it has not come to that");
     await new Promise((resolve) => setTimeout(resolve, 5));
