@@ -86,7 +86,7 @@ describe("a hire in which one party hangs", () => {
     globalThis.setTimeout = Object.assign(noting, setTimeout) as typeof setTimeout;
     try {
       const late = rejection(hire());
-      await hangs();
+      await Promise.race([hangs(), late]);
       performance.now = () => now.call(performance) + PATIENT.deadlineMs;
       for (const end of limits) end();
       return await late;

@@ -35,7 +35,8 @@ describe("the parts of a keeper's round", () => {
       chainId,
       rpc: (given) => {
         const [long, short] = [patient(given), hasty(given)];
-        const request = (it: never) => (isUnanswered(it) ? short : long).request(it);
+        const request = (it: never, options?: never) =>
+          (isUnanswered(it) ? short : long).request(it, options);
         return { ...long, request: request as never };
       },
       pollingMs: 10,
