@@ -381,7 +381,8 @@ describe("tallystick-mcp", () => {
       },
     });
     const client = new Client({ name: "stdio", version: "1" });
-    await client.connect(transport);
+    // A busy machine may need longer than the client's default of a minute to start the process.
+    await client.connect(transport, { timeout: 170_000 });
     closing.push(() => client.close());
     const call = callOf(client);
     expect((await client.listTools()).tools).to.have.length(TOOLS.length);

@@ -34,7 +34,7 @@ const LIES = MOODS.burnsGas + ONLY_ON_CHAIN;
 const DAY_S = 86_400;
 
 describe("a process that ends at any of its writes, and the next process,", function () {
-  this.timeout(180_000);
+  this.timeout(600_000);
   const world = useMarket();
 
   type Scene = { store: KeyValueStore; wallet: Wallet & { paid: () => Promise<bigint> } };
