@@ -20,7 +20,12 @@ const KEEPER = "http://keeper.test";
 const CUSTOM = `custom_escrow:${KEEPER}`;
 const PRICE = parseUsdc("0.50");
 const FEE = escrowFee(PRICE);
-const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, max_price_usdc: "0.60", max_latency_ms: 5000 };
+const ORDER = {
+  capability: MEAN,
+  params: { data: [1, 2, 6] },
+  max_price_usdc: "0.60",
+  max_latency_ms: 60_000,
+};
 
 describe("tallystick-mcp in escrow mode", () => {
   let chain: SdkChain;
@@ -48,7 +53,7 @@ describe("tallystick-mcp in escrow mode", () => {
     const worth = { fee: { recipient: treasury.address } };
     keeper = createKeeper({ calls, store: fileStore(`${market.folder}/keeper`), worth, roundMs: 30 });
     keeper.start();
-    const app = keeperApp({ calls, keeper, waitMs: 3_000 });
+    const app = keeperApp({ calls, keeper });
     isKeeperDown = false;
     market.hosts["keeper.test"] = {
       request: (input, init) => {
@@ -84,7 +89,7 @@ describe("tallystick-mcp in escrow mode", () => {
         now,
       }),
     };
-    const listing = { capability: MEAN, price_usdc: "0.50", max_latency_ms: 2_000, payment_mode: mode };
+    const listing = { capability: MEAN, price_usdc: "0.50", max_latency_ms: 30_000, payment_mode: mode };
     const seller = await market.openSeller({
       account: account.account,
       listings: [listing],
@@ -189,7 +194,7 @@ describe("tallystick-mcp in escrow mode", () => {
     isKeeperDown = true;
     const hired = await call("hire_agent", { ...ORDER, payment_mode: PLATFORM });
     expect(hired.money).to.equal("held");
-    ahead += 120;
+    ahead += 300;
     await chain.passTo(Math.floor(now() / 1000));
     const hire = (await calls.deposits(0n, await chain.client.getBlockNumber())).find(
       (it) => calls.idOf(it) === hired.escrow.escrow_id,
@@ -227,7 +232,7 @@ describe("tallystick-mcp in escrow mode", () => {
       expect((await call("resume_hires")).hires[0].money).to.equal(knowsJob ? "held" : "authorized");
       isKeeperDown = false;
       expect((await call("resume_hires")).hires[0]).to.include({ money: "authorized" });
-      ahead += 120;
+      ahead += 300;
       await chain.passTo(Math.floor(now() / 1000));
       expect((await call("resume_hires")).hires[0]).to.include({ money: "none" });
       expect(await remaining(call)).to.equal("0.80");

@@ -48,7 +48,7 @@ describe("tallystick-mcp", () => {
     market = await openMarket(chain);
     serveSearch(market);
     await market.openSeller({
-      listings: [{ capability: MEAN, price_usdc: "0.05", max_latency_ms: 2000 }],
+      listings: [{ capability: MEAN, price_usdc: "0.05", max_latency_ms: 30_000 }],
       handlers: { [MEAN]: mean },
     });
     const researcher = newWallet();
@@ -63,7 +63,7 @@ describe("tallystick-mcp", () => {
     const seller = await market.openSeller({
       account: researcher.account,
       listings: [
-        { capability: RESEARCH, price_usdc: "0.10", max_latency_ms: 2000, clarification_supported: true },
+        { capability: RESEARCH, price_usdc: "0.10", max_latency_ms: 30_000, clarification_supported: true },
       ],
       handlers: { [RESEARCH]: ({ words }) => ({ text: "word ".repeat(Number(words)) }) },
       schemas: { [RESEARCH]: { input: { type: "object" }, output: { type: "object" } } },
@@ -144,7 +144,7 @@ describe("tallystick-mcp", () => {
       capability: MEAN,
       params: { data: [1, 2, 6] },
       max_price_usdc: "0.10",
-      max_latency_ms: 5000,
+      max_latency_ms: 60_000,
     });
     expect(hired.from_seller.value.result).to.deep.equal({ result: 3 });
     expect(hired).to.include({ status: "done", price_paid_usdc: "0.05", money: "paid" });
@@ -171,7 +171,7 @@ describe("tallystick-mcp", () => {
     expect(given.outcome).to.equal("quote");
     const { quote_token, price_usdc } = given.offers[0];
     expect(price_usdc).to.equal("0.30");
-    const order = { capability: RESEARCH, quote_token, max_latency_ms: 5000 };
+    const order = { capability: RESEARCH, quote_token, max_latency_ms: 60_000 };
     const otherwise = { ...order, max_price_usdc: "0.30", payment_mode: "platform_escrow:x" };
     expect((await call("hire_agent", otherwise)).error)
       .to.contain("no_seller")
@@ -202,7 +202,7 @@ describe("tallystick-mcp", () => {
       },
     };
     try {
-      const order = { capability: RESEARCH, max_price_usdc: "0.30", max_latency_ms: 5000 };
+      const order = { capability: RESEARCH, max_price_usdc: "0.30", max_latency_ms: 60_000 };
       const { quote_token } = offers[0];
       expect((await call("hire_agent", { ...order, quote_token })).error).to.contain("seller_suspended");
       const named = { ...order, agent_id: asked.agent_id, params: { words: 30 } };
@@ -221,7 +221,7 @@ describe("tallystick-mcp", () => {
     const given = await call("clarify", { ...asked, params: { words: 100 } });
     const { quote_token, price_usdc } = given.offers[0];
     expect(price_usdc).to.equal("0.80");
-    const order = { capability: RESEARCH, quote_token, max_latency_ms: 5000 };
+    const order = { capability: RESEARCH, quote_token, max_latency_ms: 60_000 };
     const above = await call("hire_agent", { ...order, max_price_usdc: "0.80" });
     expect(above.error).to.contain("above_limit_per_hire");
     expect((await call("hire_agent", { ...order, max_price_usdc: "0.50" })).error).to.contain("Money: none");
@@ -229,7 +229,7 @@ describe("tallystick-mcp", () => {
   });
 
   it("pays nothing without a spend cap, above the cap, or above the limit for one hire", async () => {
-    const order = { capability: MEAN, params: { data: [1] }, max_price_usdc: "0.05", max_latency_ms: 5000 };
+    const order = { capability: MEAN, params: { data: [1] }, max_price_usdc: "0.05", max_latency_ms: 60_000 };
     const uncapped = await connect({ TALLYSTICK_SPEND_CAP_USDC: "", TALLYSTICK_MAX_PER_HIRE_USDC: "" });
     expect((await uncapped.call("hire_agent", order)).error).to.contain("no_spend_cap");
     expect((await uncapped.call("rate_agent", { receipt_hash: "0".repeat(64), stars: 5 })).error).to.contain(
@@ -254,7 +254,7 @@ describe("tallystick-mcp", () => {
 
   it("names the faults in a request, field by field", async () => {
     const { call } = await connect();
-    const order = { capability: MEAN, max_price_usdc: "0.05", max_latency_ms: 5000 };
+    const order = { capability: MEAN, max_price_usdc: "0.05", max_latency_ms: 60_000 };
     expect((await call("hire_agent", { ...order, params: { data: ["one"] } })).error).to.contain(
       "params.data.0",
     );
@@ -348,7 +348,7 @@ describe("tallystick-mcp", () => {
       capability: MEAN,
       params: { data: [2, 4] },
       max_price_usdc: "0.05",
-      max_latency_ms: 5000,
+      max_latency_ms: 60_000,
     };
     expect((await first("hire_agent", order)).from_seller.value.result).to.deep.equal({ result: 3 });
     expect((await second("get_remaining_budget")).remaining_usdc).to.equal("0.95");
@@ -381,7 +381,8 @@ describe("tallystick-mcp", () => {
       },
     });
     const client = new Client({ name: "stdio", version: "1" });
-    await client.connect(transport);
+    // A busy machine may need longer than the client's default of a minute to start the process.
+    await client.connect(transport, { timeout: 170_000 });
     closing.push(() => client.close());
     const call = callOf(client);
     expect((await client.listTools()).tools).to.have.length(TOOLS.length);

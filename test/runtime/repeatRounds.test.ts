@@ -15,7 +15,7 @@ describe("repeated rounds", () => {
       { pauseMs: 1, closed: "closed", log: (_, fields) => logged.push(String(fields?.error)) },
     );
     repeated.start();
-    for (const until = performance.now() + 5_000; rounds < 3 && performance.now() < until; ) await sleep(1);
+    while (rounds < 3) await sleep(1);
     await repeated.close();
     expect(rounds).to.be.at.least(3);
     expect(logged).to.deep.equal(["Error: at once", "Error: later"]);

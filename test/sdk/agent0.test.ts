@@ -86,7 +86,7 @@ if (RUNS) {
       const { identity, reputation, fromBlock } = await deployRegistries(chain.client as unknown as Deployer);
       const { chainId } = chain.network;
       const registries = { chainId, identity, reputation, fromBlock };
-      const listing = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
+      const listing = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 30_000 };
       const seller = await market.openSeller({ listings: [listing], handlers: { [MEAN]: mean } });
       const buyer = await market.openBuyer();
       for (const { address } of [seller.wallet, buyer.wallet])
@@ -108,7 +108,7 @@ if (RUNS) {
         hire: [{ endpoint: "https://seller.example/v1", capabilities: [MEAN] }],
         services: [{ name: "MCP", endpoint: "https://mcp.example/", version: "2025-06-18" }],
       });
-      const order = { capability: MEAN, params: { data: [1] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
+      const order = { capability: MEAN, params: { data: [1] }, maxPriceUsdc: "0.10", maxLatencyMs: 60_000 };
       const hire = await buyer.hire(order);
       const receiptHash = hire.receiptHash as string;
       await buyer.rate({ receiptHash, ratingToken: hire.ratingToken as string, stars: 4 });

@@ -12,11 +12,11 @@ const ORDER = {
   capability: MEAN,
   params: { data: [1, 2, 6] },
   maxPriceUsdc: "0.10",
-  maxLatencyMs: 40_000,
+  maxLatencyMs: 120_000,
   callbackUrl: "http://buyer.test/done",
 };
 const PRICE = parseUsdc("0.05");
-const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 20_000 };
+const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 60_000 };
 
 describe("an asynchronous hire", () => {
   let chain: SdkChain;
@@ -52,14 +52,17 @@ describe("an asynchronous hire", () => {
   };
 
   it("gets a 202 answer with the job's id; its result can be polled, and is posted with the seller's signature", async () => {
+    const polled = Promise.withResolvers<void>();
     const { seller, buyer } = await scene(async (params) => {
-      await new Promise((resolve) => setTimeout(resolve, 60));
+      await polled.promise;
       return mean(params);
     });
     const answers: [number, unknown][] = [];
     between(market, seller, async (ask, input, init) => {
       const response = await ask(input, init);
-      answers.push([response.status, await response.clone().json()]);
+      const body = await response.clone().json();
+      answers.push([response.status, body]);
+      if (Object(body).status === "working") polled.resolve();
       return response;
     });
     const hire = await buyer.hire(ORDER);
@@ -198,6 +201,7 @@ describe("an asynchronous hire", () => {
     const disk = memoryStore();
     let isFull = false;
     let runs = 0;
+    const stopped = Promise.withResolvers<void>();
     const onDisk = <Arguments extends unknown[], Result>(
       write: (...args: Arguments) => Promise<Result>,
     ): ((...args: Arguments) => Promise<Result>) => {
@@ -216,11 +220,14 @@ describe("an asynchronous hire", () => {
           return mean(params);
         },
       },
+      log: (sentence) => {
+        if (sentence === "A job could not go on.") stopped.resolve();
+      },
     });
     await seller.resume();
     const buyer = await market.openBuyer();
     const hiring = buyer.hire(ORDER);
-    await until(() => isFull);
+    await stopped.promise;
     await new Promise((resolve) => setTimeout(resolve, 150));
     isFull = false;
     expect(await hiring).to.include({ money: "paid" });

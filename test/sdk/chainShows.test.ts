@@ -16,9 +16,9 @@ import { newWallet } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";
 import { useMarket } from "./support/useMarket.ts";
 
-const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 20_000 };
+const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 60_000 };
 const PRICE = parseUsdc("0.05");
-const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
+const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 30_000 };
 const LIMIT = 1_000_000n;
 const ALWAYS = { validAfter: 0n, validBefore: 2n ** 40n };
 

@@ -13,8 +13,8 @@ import { newWallet } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";
 import { useMarket } from "./support/useMarket.ts";
 
-const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
-const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
+const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 30_000 };
+const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 60_000 };
 const PRICE = parseUsdc("0.05");
 
 describe("a seller's app", () => {
@@ -27,7 +27,7 @@ describe("a seller's app", () => {
     capability: MEAN,
     params: { data: [1, 2.5] },
     max_price_usdc: "1.00",
-    max_latency_ms: 10_000,
+    max_latency_ms: 60_000,
     nonce: `0x${"ab".repeat(32)}`,
     ...changes,
   });
@@ -54,7 +54,7 @@ describe("a seller's app", () => {
         asset: chain.token,
         amount: "50000",
         payTo: address,
-        maxTimeoutSeconds: 62,
+        maxTimeoutSeconds: 90,
         extra: { name: "USD Coin", version: "2" },
       },
     ]);
@@ -152,7 +152,7 @@ describe("a seller's app", () => {
     ],
     [
       "a maximum below the latency",
-      () => signed({ max_latency_ms: 1_999 }),
+      () => signed({ max_latency_ms: 29_999 }),
       409,
       "latency_above_maximum",
       "max_latency_ms",

@@ -30,7 +30,7 @@ describe("a hire of a custom capability", () => {
     chain = await startSdkChain();
     market = await openMarket(chain);
     seller = await market.openSeller({
-      listings: [{ capability: SCAN, price_usdc: "0.05", max_latency_ms: 2000 }],
+      listings: [{ capability: SCAN, price_usdc: "0.05", max_latency_ms: 30_000 }],
       handlers: { [SCAN]: () => scanned },
       schemas,
     });
@@ -49,7 +49,7 @@ describe("a hire of a custom capability", () => {
     capability: SCAN,
     params: { page: 1 },
     maxPriceUsdc: "0.10",
-    maxLatencyMs: 5000,
+    maxLatencyMs: 60_000,
     idempotencyKey: "new",
   };
   /** Lets the seller give this answer to requests for its schema. */
@@ -101,7 +101,7 @@ describe("a hire of a custom capability", () => {
     publishing(200, { input: { type: "object", required: ["nothing has this"] }, output });
     expect(await buyer.hire(order).catch((error) => error)).to.include({ code: "invalid_params" });
     const other = await market.openSeller({
-      listings: [{ capability: SCAN, price_usdc: "0.06", max_latency_ms: 2000 }],
+      listings: [{ capability: SCAN, price_usdc: "0.06", max_latency_ms: 30_000 }],
       handlers: { [SCAN]: () => scanned },
       schemas,
     });
@@ -112,7 +112,7 @@ describe("a hire of a custom capability", () => {
   it("goes to the next seller if the first seller publishes no schema", async () => {
     publishing(404, {});
     const other = await market.openSeller({
-      listings: [{ capability: SCAN, price_usdc: "0.06", max_latency_ms: 2000 }],
+      listings: [{ capability: SCAN, price_usdc: "0.06", max_latency_ms: 30_000 }],
       handlers: { [SCAN]: () => scanned },
       schemas,
     });
@@ -121,10 +121,10 @@ describe("a hire of a custom capability", () => {
 
   it("has params and results of any type; a standard capability has the types of its schemas", async () => {
     await market.openSeller({
-      listings: [{ capability: MEAN, price_usdc: "0.02", max_latency_ms: 2000 }],
+      listings: [{ capability: MEAN, price_usdc: "0.02", max_latency_ms: 30_000 }],
       handlers: { [MEAN]: mean },
     });
-    const limits = { maxPriceUsdc: "0.10", maxLatencyMs: 5000 };
+    const limits = { maxPriceUsdc: "0.10", maxLatencyMs: 60_000 };
     const hired = await buyer.hire({
       capability: "compute.statistics.mean",
       params: { data: [1, 2] },

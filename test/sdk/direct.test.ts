@@ -6,13 +6,13 @@ import { memoryBudget } from "tallystick-sdk/budget/budget";
 import { MEAN, mean, PURSE } from "./support/market.ts";
 import { useMarket } from "./support/useMarket.ts";
 
-const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
+const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 60_000 };
 const PRICE = parseUsdc("0.05");
 
 describe("a hire in direct mode", () => {
   const { chain, market } = useMarket();
 
-  const listing = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
+  const listing = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 30_000 };
 
   it("finds and pays a seller, verifies the result, and leaves a receipt, telemetry and a rating token", async () => {
     const seller = await market.openSeller({ listings: [listing], handlers: { [MEAN]: mean } });

@@ -4,6 +4,7 @@ import { jsonHash, paramsHash } from "tallystick-protocol/hire/paramsHash";
 import { signBody, signRecord } from "tallystick-protocol/records/record";
 import { HireFailedError, PaymentRefusedError } from "tallystick-sdk/errors";
 import { directScene, LISTING, ORDER, PAID, PRICE, UNTOUCHED } from "./support/directScene.ts";
+import { lengthenWaits } from "./support/lengthenWaits.ts";
 import { MEAN, mean, PURSE } from "./support/market.ts";
 import { newWallet } from "./support/sdkChain.ts";
 import { between, isPaid, rejection, withBody, withTerms } from "./support/tamper.ts";
@@ -13,6 +14,13 @@ describe("a hire in direct mode whose seller", () => {
   const world = useMarket();
   const { chain, market } = world;
   const scene = () => directScene(world);
+  /** Restores the waits that a test lengthened. */
+  let restore = () => {};
+  afterEach(() => restore());
+  /** Lets a buyer wait for the ledger's answer as long as a busy machine needs. Its own limit is two seconds. */
+  const waitForLedger = () => {
+    restore = lengthenWaits(2_000);
+  };
 
   const lies: [
     string,
@@ -264,6 +272,7 @@ describe("a hire in direct mode whose seller", () => {
   };
 
   it("names the receipt of another hire: report and stars go to the receipt of this hire", async () => {
+    waitForLedger();
     const { seller, buyer } = await scene();
     const first = await buyer.hire(ORDER);
     between(market, seller, async (ask, input, init) => {
@@ -288,6 +297,7 @@ describe("a hire in direct mode whose seller", () => {
   });
 
   it("does not publish its receipt after bad work: the ledger gets it from the buyer, with the buyer's report", async () => {
+    waitForLedger();
     const seller = await market.openSeller({
       listings: [LISTING],
       handlers: { [MEAN]: mean },

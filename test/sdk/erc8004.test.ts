@@ -16,7 +16,7 @@ import { MEAN, mean, NODE, type OpenBuyer, type OpenSeller } from "./support/mar
 import type { Wallet } from "./support/sdkChain.ts";
 import { useMarket } from "./support/useMarket.ts";
 
-const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
+const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 60_000 };
 const PUBLIC = "https://node.example";
 
 describe("ERC-8004's registries", () => {
@@ -96,7 +96,7 @@ describe("ERC-8004's registries", () => {
     const { identity, reputation, fromBlock } = await deployRegistries(chain.client as unknown as Deployer);
     registries = { chainId: chain.network.chainId, identity, reputation, fromBlock };
     seller = await market.openSeller({
-      listings: [{ capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 }],
+      listings: [{ capability: MEAN, price_usdc: "0.05", max_latency_ms: 30_000 }],
       handlers: { [MEAN]: mean },
     });
     buyer = await market.openBuyer();
@@ -124,7 +124,7 @@ describe("ERC-8004's registries", () => {
 
   it("may give the expected number to another agent: then a second transaction sets the correct file", async () => {
     const other = await market.openSeller({
-      listings: [{ capability: MEAN, price_usdc: "0.04", max_latency_ms: 2_000 }],
+      listings: [{ capability: MEAN, price_usdc: "0.04", max_latency_ms: 30_000 }],
       handlers: { [MEAN]: mean },
     });
     await fuel(other.wallet);

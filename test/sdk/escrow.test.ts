@@ -17,8 +17,8 @@ import { newWallet, PROVIDER, type SdkChain, startSdkChain } from "./support/sdk
 import { between, isPaid, rejection, withTerms } from "./support/tamper.ts";
 
 const MODE = `platform_escrow:${PROVIDER}`;
-const LISTING = { capability: MEAN, price_usdc: "0.50", max_latency_ms: 2_000, payment_mode: MODE };
-const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "1.00", maxLatencyMs: 5_000 };
+const LISTING = { capability: MEAN, price_usdc: "0.50", max_latency_ms: 30_000, payment_mode: MODE };
+const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "1.00", maxLatencyMs: 60_000 };
 const PRICE = parseUsdc("0.50");
 const FEE = escrowFee(PRICE);
 
@@ -213,7 +213,7 @@ describe("a hire in escrow mode", () => {
       const error = await rejection(buyer.hire({ ...ORDER, mode: MODE }));
       expect(error).to.have.nested.property("words.code", "later");
       expect(error).to.include({ code: "seller_refused", money: "authorized" });
-      ahead += 60;
+      ahead += 120;
       await chain.passTo(Math.floor(now() / 1000));
       const { request } = seller.direct;
       const late = await request(`http://${seller.host}/v1/hire`, payment);

@@ -43,7 +43,7 @@ describe("packages/sdk/escrow", () => {
     amount: AMOUNT,
     fee: 0n,
     feeRecipient: ZERO_ADDRESS,
-    deadline: BigInt((await chain.now()) + 100),
+    deadline: BigInt((await chain.now()) + 1_000),
     arbiter: arbiter!.address,
     ...changes,
   });

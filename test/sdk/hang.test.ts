@@ -27,11 +27,11 @@ const PRICE = parseUsdc("0.05");
 const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 300 };
 /** The limit is far shorter than any hang of these tests, and long enough for everything else on a busy machine. */
 const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 900 };
-/** A short limit too, but long enough to sign a payment first. */
-const PAID = { ...ORDER, maxLatencyMs: 2_500 };
 /** The time in which even a busy machine computes the mean of three numbers. */
 const UNHURRIED = { max_latency_ms: 20_000 };
 const PATIENT = { ...ORDER, maxLatencyMs: 60_000, deadlineMs: 60_000 };
+/** The time for the seller is over before that for the whole call. With this key it is asked for no earlier hire. */
+const PAID = { ...PATIENT, deadlineMs: 120_000, idempotencyKey: "new" };
 
 describe("a hire in which one party hangs", () => {
   let chain: SdkChain;
@@ -74,6 +74,28 @@ describe("a hire in which one party hangs", () => {
     (asked: Asked) =>
       asked === where || (where === "payment" && asked === "job") ? { how, isHeard } : undefined;
 
+  /** The error of a hire whose time ends when something hangs, and not before. */
+  const lateWhen = async (hire: () => Promise<unknown>, hangs: () => Promise<unknown>) => {
+    const { setTimeout } = globalThis;
+    const { now } = performance;
+    const limits: (() => void)[] = [];
+    const noting = (run: () => void, ms = 0, ...rest: never[]) => {
+      if (ms > 30_000 && ms <= PATIENT.deadlineMs) limits.push(run);
+      return setTimeout(run, ms, ...rest);
+    };
+    globalThis.setTimeout = Object.assign(noting, setTimeout) as typeof setTimeout;
+    try {
+      const late = rejection(hire());
+      await Promise.race([hangs(), late]);
+      performance.now = () => now.call(performance) + PATIENT.deadlineMs;
+      for (const end of limits) end();
+      return await late;
+    } finally {
+      globalThis.setTimeout = setTimeout;
+      performance.now = now;
+    }
+  };
+
   for (const how of HANGS) {
     it(`the seller hangs (${how}) before it is paid: nothing is signed, and the next seller is hired`, async () => {
       const { buyer, budget } = await scene();
@@ -85,14 +107,14 @@ describe("a hire in which one party hangs", () => {
         listings: [{ ...LISTING, ...UNHURRIED }],
         handlers: { [MEAN]: mean },
       });
-      const hired = await buyer.hire({ ...ORDER, maxLatencyMs: 20_000, deadlineMs: 30_000 });
+      const hired = await buyer.hire(PATIENT);
       expect(hired.listing.agent_id).to.equal(second.address);
     });
 
     it(`the seller hangs (${how}) after it got the payment: the error says so, and the result is not lost`, async () => {
-      const { buyer, budget, seller } = await scene({}, { max_latency_ms: 2_000 });
+      const { buyer, budget, seller } = await scene({}, UNHURRIED);
       server.hang = hangAt("payment", how);
-      const error = await rejection(buyer.hire(PAID));
+      const error = await lateWhen(() => buyer.hire(PAID), server.hanging);
       expect(error).to.be.instanceOf(HireFailedError);
       expect(error).to.include({ code: "seller_timeout", money: "authorized" });
       expect(await budget.remaining()).to.equal(1_000_000n - PRICE);
@@ -141,7 +163,8 @@ describe("a hire in which one party hangs", () => {
   it("the seller hangs and does not send the payment to the chain: the money is authorized, not paid", async () => {
     const { buyer, seller } = await scene();
     server.hang = hangAt("payment", "before headers", false);
-    expect(await rejection(buyer.hire(PAID))).to.include({ code: "seller_timeout", money: "authorized" });
+    const error = await lateWhen(() => buyer.hire(PAID), server.hanging);
+    expect(error).to.include({ code: "seller_timeout", money: "authorized" });
     expect(await chain.balanceOf(seller.wallet)).to.equal(0n);
   });
 
@@ -176,7 +199,7 @@ describe("a hire in which one party hangs", () => {
     expect(await buyer.waitingReports()).to.equal(1);
     market.hosts["node.test"] = node;
     const next = await market.openBuyer({ account: wallet.account, journal, fetch });
-    const until = Date.now() + 15_000;
+    const until = Date.now() + 120_000;
     while ((await next.waitingReports()) > 0 && Date.now() < until) {
       // First the seller's own outbox sends the receipt to the ledger.
       await (await market.openBuyer({ account: wallet.account, journal, fetch })).resume();
@@ -219,9 +242,15 @@ describe("a hire in which one party hangs", () => {
   });
 
   it("the caller's own check hangs: the hire is in the journal, and resume asks for the check again", async () => {
-    const { buyer, seller } = await scene({}, { max_latency_ms: 4_000 });
-    const error = await rejection(
-      buyer.hire({ ...ORDER, maxLatencyMs: 4_000, deadlineMs: 4_000, verify: never }),
+    const { buyer, seller } = await scene({}, UNHURRIED);
+    const checking = Promise.withResolvers<void>();
+    const verify = () => {
+      checking.resolve();
+      return never();
+    };
+    const error = await lateWhen(
+      () => buyer.hire({ ...PATIENT, verify }),
+      () => checking.promise,
     );
     expect(error)
       .to.be.instanceOf(HireFailedError)
@@ -236,7 +265,7 @@ describe("a hire in which one party hangs", () => {
     const { buyer, budget } = await scene({}, UNHURRIED);
     const deaf = { ...chain.client, getBlockNumber: never };
     const other = await market.openBuyer({ budget, fetch, client: deaf as never });
-    const hired = await other.hire({ ...PATIENT, maxLatencyMs: 20_000, deadlineMs: 5_000 });
+    const hired = await other.hire(PATIENT);
     expect(hired.result).to.deep.equal({ result: 3 });
     expect(hired.money).to.equal("authorized");
     expect(await buyer.hire(PATIENT)).to.include({ money: "paid" });
@@ -251,7 +280,7 @@ describe("a hire in which one party hangs", () => {
     };
     await market.openSeller({
       account: wallet.account,
-      listings: [{ ...LISTING, payment_mode: MODE, max_latency_ms: 5_000 }],
+      listings: [{ ...LISTING, payment_mode: MODE, ...UNHURRIED }],
       handlers: { [MEAN]: mean },
       modes,
     });
@@ -262,7 +291,7 @@ describe("a hire in which one party hangs", () => {
     };
     const escrows = { [MODE]: { escrow: chain.escrow, relay: shaky } };
     const buyer = await market.openBuyer({ escrows, fetch });
-    const hired = await buyer.hire({ ...ORDER, mode: MODE, maxLatencyMs: 20_000, deadlineMs: 7_000 });
+    const hired = await buyer.hire({ ...PATIENT, mode: MODE });
     expect(hired.result).to.deep.equal({ result: 3 });
     expect(hired.money).to.equal("held");
     isDeaf = false;

@@ -7,8 +7,8 @@ import { MEAN, mean, NODE, PURSE } from "./support/market.ts";
 import { between, isPaid, rejection } from "./support/tamper.ts";
 import { useMarket } from "./support/useMarket.ts";
 
-const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
-const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
+const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 60_000 };
+const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 30_000 };
 /** Nested deeper than JSON.stringify can handle. */
 const DEEP = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
 /** `String` throws for this value. */

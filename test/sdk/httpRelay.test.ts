@@ -21,7 +21,7 @@ const hire: Hire = {
 
 describe("a keeper over HTTP", () => {
   /** A relay to a keeper that gives these answers one after the other. `asked` has its requests. */
-  const relayTo = (answers: Response[], waitMs = 10_000) => {
+  const relayTo = (answers: Response[], waitMs = 60_000) => {
     const asked: string[] = [];
     const fetch = async (input: unknown, init?: RequestInit) => {
       asked.push(`${init?.method ?? "GET"} ${new URL(String(input)).pathname}`);

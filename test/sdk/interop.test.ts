@@ -14,8 +14,8 @@ import { newWallet } from "./support/sdkChain.ts";
 import { useMarket } from "./support/useMarket.ts";
 
 const PRICE = parseUsdc("0.05");
-const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
-const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
+const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 30_000 };
+const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 60_000 };
 
 describe("interoperability", () => {
   // The id of Base Sepolia, because x402 v1 knows chains only by name.
@@ -40,7 +40,7 @@ describe("interoperability", () => {
       capability: MEAN,
       params: { data: [1, 2, 6] },
       max_price_usdc: "1.00",
-      max_latency_ms: 10_000,
+      max_latency_ms: 60_000,
       preferred_payment_mode: "direct",
       callback_url: null,
     }),
@@ -144,7 +144,7 @@ describe("interoperability", () => {
       agent_id: agent,
       capability: MEAN,
       price_usdc: "0.05",
-      max_latency_ms: 8000,
+      max_latency_ms: 60_000,
       endpoint: "https://reference.example/v1",
       payment_mode: "direct",
       first_call_free: false,

@@ -48,9 +48,9 @@ describe("a keeper", () => {
     ahead = Math.max(0, (await chain.now()) * 1000 - Date.now());
     market = await openMarket(chain);
     keeper = open();
-    app = keeperApp({ calls, keeper, waitMs: 3_000 });
+    app = keeperApp({ calls, keeper });
     market.hosts["keeper.test"] = { request: (input, init) => app.request(input, init) };
-    relay = httpRelay({ url: "http://keeper.test/", fetch: market.fetch, waitMs: 3_000 });
+    relay = httpRelay({ url: "http://keeper.test/", fetch: market.fetch });
   });
   afterEach(async () => {
     await keeper.close();
@@ -68,7 +68,7 @@ describe("a keeper", () => {
     amount: AMOUNT,
     fee: escrowFee(AMOUNT),
     feeRecipient: treasury.address,
-    deadline: BigInt((await chain.now()) + 100),
+    deadline: BigInt((await chain.now()) + 1_000),
     arbiter: ZERO_ADDRESS,
     ...changes,
   });
@@ -186,7 +186,7 @@ describe("a keeper", () => {
   });
 
   it("refunds deposits that nobody settled in time, in batches, including deposits that were made while no keeper ran", async () => {
-    const soon = BigInt((await chain.now()) + 50);
+    const soon = BigInt((await chain.now()) + 500);
     const late = [
       await held({ deadline: soon }),
       await held({ deadline: soon }),
@@ -230,7 +230,7 @@ describe("a keeper", () => {
     const shop = newWallet();
     await market.openSeller({
       account: shop.account,
-      listings: [{ capability: MEAN, price_usdc: "0.50", max_latency_ms: 2_000, payment_mode: mode }],
+      listings: [{ capability: MEAN, price_usdc: "0.50", max_latency_ms: 30_000, payment_mode: mode }],
       handlers: { [MEAN]: mean },
       modes: {
         [mode]: escrowMode({
@@ -248,7 +248,7 @@ describe("a keeper", () => {
       escrows: { [mode]: { escrow: chain.escrow, relay, feeRecipient: treasury.address } },
       now,
     });
-    const order = { capability: MEAN, params: { data: [1, 3] }, maxPriceUsdc: "1.00", maxLatencyMs: 5_000 };
+    const order = { capability: MEAN, params: { data: [1, 3] }, maxPriceUsdc: "1.00", maxLatencyMs: 60_000 };
     const before = await chain.balanceOf(treasury);
     const hire = await client.hire({ ...order, mode });
     expect(hire).to.include({ money: "released", paymentMode: mode });
@@ -282,7 +282,7 @@ describe("a keeper", () => {
     await chain.client.mine({ blocks: 5 });
     await keeper.round();
     await chain.client.revert({ id: fork });
-    const soon = BigInt((await chain.now()) + 50);
+    const soon = BigInt((await chain.now()) + 500);
     const hire = await held({ deadline: soon });
     await chain.client.mine({ blocks: 6 });
     await chain.passTo(Number(soon));

@@ -91,7 +91,7 @@ describe("a keeper's HTTP interface", () => {
       ]);
       expect(did).to.deep.equal([args]);
       statuses = ["held", "held", end];
-      const done = await post(path, { ...sent, ...signer }, open(5_000));
+      const done = await post(path, { ...sent, ...signer }, open(60_000));
       expect([done.status, done.json]).to.deep.equal([200, { ...state, status: end, tx_hash: TX }]);
       did = [];
       const again = await post(path, { ...sent, ...signer });

@@ -7,7 +7,7 @@ import { createTransactionSender } from "tallystick-sdk/chain/transactionSender"
 import { createEscrowCalls, type EscrowCalls } from "tallystick-sdk/escrow/escrowCalls";
 import { createKeeper, type Keeper, type KeeperParameters } from "tallystick-sdk/escrow/keeper";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
-import { decodeFunctionData, http, parseTransaction } from "viem";
+import { decodeFunctionData, http, parseTransaction, type Transport } from "viem";
 import { type KeeperWorld, openKeeperWorld, WORD } from "../../tools/bench/keeper/keeperWorld.ts";
 import { openRpcProxy, type RpcProxy, type RpcRequest } from "./support/rpcProxy.ts";
 import { newWallet, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
@@ -18,6 +18,8 @@ describe("the parts of a keeper's round", () => {
   let rpc: RpcProxy;
   let calls: EscrowCalls;
   let store: KeyValueStore;
+  /** Whether a request gets no answer, so that its sender must give up soon. */
+  let isUnanswered: (request: Pick<RpcRequest, "method" | "params">) => boolean;
   const account = newWallet();
 
   before(async function () {
@@ -26,10 +28,17 @@ describe("the parts of a keeper's round", () => {
     rpc = await openRpcProxy(chain);
     await chain.client.setBalance({ address: account.address, value: 10n ** 24n });
     const { chainId } = chain.network;
+    const within = (timeout: number): Transport => http(rpc.url, { retryCount: 0, timeout });
+    const [patient, hasty] = [within(60_000), within(1_000)];
     const sender = createTransactionSender({
       account: account.account,
       chainId,
-      rpc: http(rpc.url, { retryCount: 0, timeout: 4_000 }),
+      rpc: (given) => {
+        const [long, short] = [patient(given), hasty(given)];
+        const request = (it: never, options?: never) =>
+          (isUnanswered(it) ? short : long).request(it, options);
+        return { ...long, request: request as never };
+      },
       pollingMs: 10,
     });
     calls = createEscrowCalls({ sender, deployment: { chainId, escrow: chain.escrow } });
@@ -42,6 +51,7 @@ describe("the parts of a keeper's round", () => {
     world = await openKeeperWorld(chain);
     store = memoryStore();
     rpc.sabotage = () => undefined;
+    isUnanswered = () => false;
   });
 
   const open = (changes: Partial<KeeperParameters> = {}): Keeper =>
@@ -65,7 +75,10 @@ describe("the parts of a keeper's round", () => {
   const parts = ["releases", "refunds", "timeouts"] as const;
 
   /** Whether this request sends a batch with items of this part. */
-  const sends = ({ method, params }: RpcRequest, verb: keyof typeof ends): boolean => {
+  const sends = (
+    { method, params }: Pick<RpcRequest, "method" | "params">,
+    verb: keyof typeof ends,
+  ): boolean => {
     if (method !== "eth_sendRawTransaction") return false;
     const { data = "0x" } = parseTransaction(params[0] as Hex);
     const [items] = decodeFunctionData({ abi: hireEscrowAbi, data }).args as [Hex[], bigint];
@@ -89,12 +102,14 @@ describe("the parts of a keeper's round", () => {
         const keeper = open();
         const hires = await work(keeper);
         rpc.sabotage = (request) => (sends(request, part) ? failure(request) : undefined);
+        isUnanswered = (request) => how === "is never answered" && sends(request, part);
         const seen = await keeper.round();
         expect(seen.failed).to.deep.equal([part]);
         for (const other of parts) {
           expect(await world.statusOf(hires[other]), other).to.equal(other === part ? "held" : ends[other]);
         }
         rpc.sabotage = () => undefined;
+        isUnanswered = () => false;
         expect((await keeper.round()).failed).to.deep.equal([]);
         expect(await world.statusOf(hires[part])).to.equal(ends[part]);
         await keeper.close();
@@ -149,9 +164,11 @@ describe("the parts of a keeper's round", () => {
     };
     const buyer = await world.person();
     const hire = await world.held(buyer);
-    const keeper = open({ calls: hanging, phaseMs: 100 });
+    const keeper = open({ calls: hanging, phaseMs: 1_000 });
     await keeper.release(hire, await world.signerOf(buyer).release(calls.idOf(hire)));
-    for (let n = 0; n < 3; n++) expect((await keeper.round()).released).to.equal(0);
+    // On a busy machine a part of a round may be over before it sends anything.
+    while (sent === 0) expect((await keeper.round()).released).to.equal(0);
+    for (let n = 0; n < 2; n++) expect((await keeper.round()).released).to.equal(0);
     expect(sent).to.equal(1);
     resolve();
     await keeper.close();
@@ -376,7 +393,7 @@ describe("the parts of a keeper's round", () => {
 
   it("continue after a restart with the transactions that the earlier process sent", async () => {
     const first = patient();
-    const killed = open({ calls: first.calls, phaseMs: 100 });
+    const killed = open({ calls: first.calls, phaseMs: 1_000 });
     const buyer = await world.person();
     const hire = await world.held(buyer);
     await killed.release(hire, await world.signerOf(buyer).release(calls.idOf(hire)));
@@ -384,8 +401,7 @@ describe("the parts of a keeper's round", () => {
     await chain.client.setAutomine(false);
     const next = patient();
     try {
-      await killed.round();
-      while ((await waiting()) === before) await sleep(5);
+      while ((await waiting()) === before) await killed.round();
       first.sender.close();
       const keeper = open({ calls: next.calls });
       const mined = async () => {
@@ -408,9 +424,7 @@ describe("the parts of a keeper's round", () => {
     const buyer = await world.person();
     const hire = await world.held(buyer);
     const signature = await world.signerOf(buyer).release(calls.idOf(hire));
-    let posts = 0;
     while ((await world.statusOf(hire)) === "held") {
-      expect(++posts).to.be.lessThan(300);
       await keeper.release(hire, signature);
       await sleep(5);
     }

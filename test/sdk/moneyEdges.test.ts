@@ -15,8 +15,8 @@ import { newWallet, PROVIDER } from "./support/sdkChain.ts";
 import { between, isPaid, killable, rejection, withTerms } from "./support/tamper.ts";
 import { newPurse, useMarket } from "./support/useMarket.ts";
 
-const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
-const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
+const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 60_000 };
+const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 30_000 };
 const OFFER = { listings: [LISTING], handlers: { [MEAN]: mean } };
 const PRICE = parseUsdc("0.05");
 const LIMIT = 1_000_000n;
@@ -45,11 +45,11 @@ describe("boundary cases of a hire's money", () => {
         signed.push(Number(validBefore) - Math.floor(at / 1000));
         return Response.json({ code: "enough" }, { status: 500 });
       });
-      // At least the listing's 2 s and 30 s for the chain, and at most 300 s more.
-      for (asked of [315_360_000, 332, 333, 40, 1, -1, "1e9", null, 1.5]) {
+      // At least the listing's 30 s and 30 s for the chain, and at most 300 s more.
+      for (asked of [315_360_000, 360, 361, 70, 1, -1, "1e9", null, 1.5]) {
         await rejection(buyer.hire({ ...ORDER, idempotencyKey: "new" }));
       }
-      expect(signed).to.deep.equal([332, 332, 332, 40, 32, 32, 32, 32, 32]);
+      expect(signed).to.deep.equal([360, 360, 360, 70, 60, 60, 60, 60, 60]);
     });
 
     it("counts as spent if it has expired and the buyer cannot read the chain", async () => {
@@ -62,8 +62,8 @@ describe("boundary cases of a hire's money", () => {
         isPaid(init) ? Response.json({ code: "lost" }, { status: 500 }) : ask(input, init),
       );
       expect(await rejection((await buyerAt(0)).hire(ORDER))).to.include({ money: "authorized" });
-      // The signature is valid for 62 s, and the chain's clock may be a minute behind.
-      expect((await (await buyerAt(120)).resume())[0]).to.include({ isOver: false, money: "authorized" });
+      // The signature is valid for 90 s, and the chain's clock may be a minute behind.
+      expect((await (await buyerAt(100)).resume())[0]).to.include({ isOver: false, money: "authorized" });
       expect((await (await buyerAt(200)).resume())[0]).to.include({ isOver: true, money: "authorized" });
       expect(await budget.remaining()).to.equal(LIMIT - PRICE);
       expect(await journal.keys("hire")).to.deep.equal([]);
@@ -151,6 +151,7 @@ describe("boundary cases of a hire's money", () => {
         escrow,
         relay,
         feeRecipient: treasury.address,
+        now: () => at,
       });
       const seller = await market.openSeller({
         account: wallet.account,
@@ -166,9 +167,9 @@ describe("boundary cases of a hire's money", () => {
 
     it("is the time of signing, plus the latency, plus the verification window: 30 s, 5 min for an asynchronous hire, or the buyer's own", async () => {
       for (const [changes, how, ms] of [
-        [{}, {}, 2_000 + 30_000],
-        [{}, { callbackUrl: "http://buyer.test/" }, 2_000 + 300_000],
-        [{ verificationWindowMs: 45_000 }, {}, 2_000 + 45_000],
+        [{}, {}, 30_000 + 30_000],
+        [{}, { callbackUrl: "http://buyer.test/" }, 30_000 + 300_000],
+        [{ verificationWindowMs: 45_000 }, {}, 30_000 + 45_000],
       ] as const) {
         market.offers.splice(0);
         const at = Date.now();

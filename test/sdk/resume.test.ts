@@ -14,7 +14,7 @@ const MODE = `platform_escrow:${PROVIDER}`;
 const CUSTOM = "custom.acme.echo";
 const PRICE = parseUsdc("0.50");
 const LIMIT = parseUsdc("5.00");
-const ORDER = { capability: CUSTOM, params: { text: "hello" }, maxPriceUsdc: "1.00", maxLatencyMs: 20_000 };
+const ORDER = { capability: CUSTOM, params: { text: "hello" }, maxPriceUsdc: "1.00", maxLatencyMs: 60_000 };
 const STRING = { type: "object", properties: { text: { type: "string" } }, required: ["text"] } as const;
 const PASSED = { all_passed: true, checks: { mine: true }, details: {} };
 const FAILED = { all_passed: false, checks: { mine: false }, details: {} };
@@ -44,7 +44,7 @@ describe("a hire that is resumed", () => {
     const wallet = newWallet();
     const seller = await market.openSeller({
       account: wallet.account,
-      listings: [{ capability: CUSTOM, price_usdc: "0.50", max_latency_ms: 2_000, payment_mode: mode }],
+      listings: [{ capability: CUSTOM, price_usdc: "0.50", max_latency_ms: 30_000, payment_mode: mode }],
       handlers: { [CUSTOM]: () => result },
       schemas: { [CUSTOM]: { input: STRING, output: STRING } },
       modes: {

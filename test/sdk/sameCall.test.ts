@@ -9,8 +9,14 @@ import { between, rejection } from "./support/tamper.ts";
 import { newPurse, useMarket } from "./support/useMarket.ts";
 
 const PRICE = parseUsdc("0.05");
-const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 5_000 };
-const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
+const ORDER = {
+  capability: MEAN,
+  params: { data: [1, 2, 6] },
+  maxPriceUsdc: "0.10",
+  maxLatencyMs: 60_000,
+  deadlineMs: 100_000,
+};
+const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 30_000 };
 const HOUR_MS = 3_600_000;
 
 describe("the same call again", () => {

@@ -17,7 +17,8 @@ const PRICE = parseUsdc("0.05");
 /** The key of the second account to which Hardhat gives ether. The process settles payments with it. */
 const RELAY_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d";
 
-describe("a seller that is killed", () => {
+describe("a seller that is killed", function () {
+  this.timeout(600_000);
   let chain: SdkChain;
   let market: Market;
   const servers: Server[] = [];
@@ -93,17 +94,17 @@ describe("a seller that is killed", () => {
       agent_id: wallet.address,
       capability: MEAN,
       price_usdc: "0.05",
-      max_latency_ms: 60_000,
+      max_latency_ms: 240_000,
       endpoint: `http://127.0.0.1:${port}`,
     });
     const buyer = await market.openBuyer({ baseUrl: settings.baseUrl, fetch: globalThis.fetch });
 
-    const first = await start(60_000, "listening");
+    const first = await start(600_000, "listening");
     const order = {
       capability: MEAN,
       params: { data: [1, 2, 6] },
       maxPriceUsdc: "0.10",
-      maxLatencyMs: 60_000,
+      maxLatencyMs: 240_000,
     };
     const hiring = buyer.hire({ ...order, listing });
     await first.until("working");

@@ -11,7 +11,12 @@ import { newWallet, type Wallet } from "./support/sdkChain.ts";
 import { isPaid, rejection } from "./support/tamper.ts";
 
 const MEAN = "compute.statistics.mean";
-const ORDER = { capability: MEAN, params: { data: [1] }, maxPriceUsdc: "1.00", maxLatencyMs: 5_000 } as const;
+const ORDER = {
+  capability: MEAN,
+  params: { data: [1] },
+  maxPriceUsdc: "1.00",
+  maxLatencyMs: 60_000,
+} as const;
 const MODE = "platform_escrow:acme";
 
 type Answer = (signal: AbortSignal | null | undefined, init?: RequestInit) => Promise<Response>;
@@ -95,10 +100,10 @@ describe("the sellers that are asked for one hire, before anything is signed", (
       expect(await ended).to.include(answer === hangs ? { message: "enough" } : { code: "aborted" });
     }
     const second = buyerOf([refuses, refuses], journal, wallet);
-    await second.hire({ maxAttempts: 1, maxLatencyMs: 5_001 });
+    await second.hire({ maxAttempts: 1, maxLatencyMs: 60_001 });
     expect(second.asked, "the caller gave up, not the first seller").to.deep.equal([0]);
     const third = buyerOf([refuses, refuses], journal, wallet);
-    await third.hire({ maxLatencyMs: 5_002 });
+    await third.hire({ maxLatencyMs: 60_002 });
     expect(third.asked, "the first one has refused").to.deep.equal([1, 0]);
   });
 

@@ -9,7 +9,7 @@ import { newWallet, type Wallet } from "./support/sdkChain.ts";
 import { useMarket } from "./support/useMarket.ts";
 
 const PRICE = parseUsdc("0.05");
-const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
+const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 30_000 };
 
 /** The form of a requirement that the published clients of x402 v1 accept. They throw at every other form. */
 const requirementV1 = z.object({
@@ -44,7 +44,7 @@ describe("Swarmwage's published v0.1 client", () => {
     capability: MEAN,
     params: { data: [1, 2, 6] },
     max_price_usdc: "0.10",
-    max_latency_ms: 10_000,
+    max_latency_ms: 60_000,
     callback_url: null,
     nonce: crypto.randomUUID() as string,
     ...changes,
@@ -242,7 +242,7 @@ describe("Swarmwage's published v0.1 client", () => {
       price_usdc: "0.05",
       currency: "USDC",
       chain: "base",
-      max_latency_ms: 8_000,
+      max_latency_ms: 60_000,
       first_call_free: false,
       endpoint: "https://agent.example/v1",
     });

@@ -205,7 +205,7 @@ describe("a sender of transactions", () => {
     await chain.client.dropTransaction({ hash });
     const other = open({ store: memoryStore() });
     await mineDuring(other.sendAndWait(mint(1n)));
-    const error = await rejection(it_.wait(hash, 10_000));
+    const error = await rejection(it_.wait(hash, 60_000));
     expect(error).to.include({ code: "chain_unreachable", neverSent: false });
     expect(await store.keys("sent")).to.deep.equal([]);
     it_.close();

@@ -257,5 +257,5 @@ describe("a witness", () => {
       expect(witness.latest(LOG_NAME)!.size).to.be.at.least(answered);
       known = witness.latest(LOG_NAME)!.size;
     }
-  });
+  }).timeout(600_000);
 });

@@ -54,7 +54,7 @@ describe("runtime/http/limitSockets", () => {
     expect(made).to.equal(256 + 5);
     const own = await converse((server.address() as AddressInfo).port, {
       parts: ["GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"],
-      listenMs: 10_000,
+      listenMs: 60_000,
     });
     expect(statusesOf(own)).to.deep.equal([200]);
     now += 60;

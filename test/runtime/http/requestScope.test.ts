@@ -21,7 +21,7 @@ async function startFaultyServer() {
       parts: [
         `GET ${path} HTTP/1.1\r\nHost: a\r\n${upgrade}Connection: ${upgrade ? "Upgrade" : "close"}\r\n\r\n`,
       ],
-      listenMs: 10_000,
+      listenMs: 60_000,
     });
   return { child, lines, ask };
 }

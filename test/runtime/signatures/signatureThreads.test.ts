@@ -51,7 +51,12 @@ describe("threads that read signatures", () => {
   });
   afterEach(() => Promise.all(open.map((threads) => threads.close())));
   function create(parameters: Partial<SignatureThreadsParameters> = {}): SignatureThreads {
-    const threads = new SignatureThreads({ most: 2, onEnd: (reason) => expect.fail(reason), ...parameters });
+    const threads = new SignatureThreads({
+      most: 2,
+      patienceMs: 60_000,
+      onEnd: (reason) => expect.fail(reason),
+      ...parameters,
+    });
     open.push(threads);
     return threads;
   }
@@ -134,11 +139,11 @@ describe("threads that read signatures", () => {
       while (threads.ready === 0) await new Promise((resolve) => setTimeout(resolve, 5));
       return threads;
     };
-    for (const [what, reason] of [
-      ["end", "exit code 3"],
-      ["hang", "no answer within 1000 ms"],
+    for (const [what, reason, patienceMs] of [
+      ["end", "exit code 3", 60_000],
+      ["hang", "no answer within 2000 ms", 2_000],
     ] as const) {
-      const { threads, reasons } = withProgram({ source, patienceMs: 1_000, most: 1 });
+      const { threads, reasons } = withProgram({ source, patienceMs, most: 1 });
       expect(await (await whenReady(threads)).ask([question])).to.deep.equal(["{}"]);
       // The next question gets no answer either, and its caller does not wait forever.
       const asked = [threads.ask([[what, "0x"]]), threads.ask([question])];
@@ -171,7 +176,7 @@ describe("threads that read signatures", () => {
     const args = nodeProgram("test/runtime/signatures/support/askOnce.ts");
     const { stdout } = await promisify(execFile)(process.execPath, args, {
       cwd: repositoryRoot,
-      timeout: 15_000,
+      timeout: 120_000,
     });
     expect(JSON.parse(stdout)).to.deep.equal([readSignatureHere()("{}", "0x")]);
   });

@@ -12,7 +12,9 @@ import type { AuditorTask } from "./support/auditorProcess.ts";
 
 const PROCESS = nodeProgram("test/sdk/audits/support/auditorProcess.ts");
 
-describe("the process of an auditor", () => {
+describe("the process of an auditor", function () {
+  // The test starts four processes, one after the other.
+  this.timeout(600_000);
   const { scene, ledger } = useAuditScene();
 
   it("signs one verdict, even if it is killed after it gets the work, before it sends the verdict, and after that", async () => {

@@ -27,13 +27,16 @@ describe("the work of a hire that may be audited", () => {
   let open: Assignment[];
   let asked: number;
   let ahead: number;
+  /** The time at which a test stopped the clock. */
+  let stopped: number | undefined;
   beforeEach(() => {
     open = [];
     asked = 0;
     ahead = 0;
+    stopped = undefined;
     Object.defineProperty(market.ledger.clock, "now", { get: () => Math.floor(now() / 1000) });
   });
-  const now = () => Date.now() + ahead;
+  const now = () => stopped ?? Date.now() + ahead;
   const auditNode = {
     openOfSeller: async (seller: string) => {
       asked++;
@@ -136,7 +139,7 @@ describe("the work of a hire that may be audited", () => {
 
   it("costs the seller one request to its node in five seconds, however often strangers ask for it", async () => {
     const { seller, assignment } = await hired();
-    ahead += 10_000;
+    stopped = now() + 10_000;
     asked = 0;
     const strangers = Array.from({ length: 30 }, (_, at) => ({ ...assignment, round: 2 + (at % 15) }));
     await Promise.all(strangers.map((made) => ask(seller, made)));

@@ -23,7 +23,7 @@ describe("an auditor that asks hostile holders for work", () => {
 
   const ask = async (
     answers: Holder["answer"][],
-    { maxBytes = 100_000, timeoutMs = 2_000, fetch = globalThis.fetch as never } = {},
+    { maxBytes = 100_000, timeoutMs = 60_000, fetch = globalThis.fetch as never } = {},
   ) => {
     const asked: { who: "seller"; origin: string }[] = [];
     for (const answer of answers) {
@@ -110,7 +110,7 @@ describe("an auditor that asks hostile holders for work", () => {
     const how = {
       account: hire.auditor.account,
       fetch: createPublicFetch({ resolve }),
-      timeoutMs: 2_000,
+      timeoutMs: 60_000,
       now: () => NOW,
     };
     const rebound = [{ who: "seller" as const, origin: "https://seller.example" }];

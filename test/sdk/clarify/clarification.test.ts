@@ -58,7 +58,7 @@ describe("clarification", () => {
     seller = await market.openSeller({
       account: wallet.account,
       listings: [
-        { capability: RESEARCH, price_usdc: "1.00", max_latency_ms: 5000, clarification_supported: true },
+        { capability: RESEARCH, price_usdc: "1.00", max_latency_ms: 30_000, clarification_supported: true },
       ],
       handlers: { [RESEARCH]: ({ words }) => ({ text: "word ".repeat(words as number) }) },
       schemas,
@@ -107,7 +107,7 @@ describe("clarification", () => {
     const hired = await buyer.hire({
       ...acceptOffer(listing, given.quote),
       maxPriceUsdc: "3.00",
-      maxLatencyMs: 20_000,
+      maxLatencyMs: 60_000,
     });
     expect(hired.pricePaidUsdc).to.equal("3.00");
     expect((hired.result as { text: string }).text.split(" ").length).to.equal(301);
@@ -119,7 +119,7 @@ describe("clarification", () => {
     const given = await ask();
     if (given.outcome !== "quote") throw new Error(given.outcome);
     const wanted = acceptOffer(listing, given.quote);
-    const limits = { maxPriceUsdc: "3.00", maxLatencyMs: 20_000 };
+    const limits = { maxPriceUsdc: "3.00", maxLatencyMs: 60_000 };
     const changed = await buyer
       .hire({ ...wanted, params: { words: 301 }, ...limits })
       .catch((error) => error);
@@ -139,7 +139,7 @@ describe("clarification", () => {
     clock.ahead = 0;
     const given = await ask();
     if (given.outcome !== "quote") throw new Error(given.outcome);
-    const limits = { maxPriceUsdc: "3.00", maxLatencyMs: 20_000 };
+    const limits = { maxPriceUsdc: "3.00", maxLatencyMs: 60_000 };
     const wanted = { ...acceptOffer(listing, given.quote), ...limits };
     const node = market.hosts["node.test"] as Market["hosts"][string];
     let said: () => Response = () => Response.json({ sla_status: { suspended_until: 1_800_000_000 } });
@@ -227,7 +227,7 @@ describe("clarification", () => {
     for (let round = 0; round < 9; round++) await askAgain();
     const given = await askAgain();
     if (given.outcome !== "quote") throw new Error(given.outcome);
-    const wanted = { ...acceptOffer(listing, given.quote), maxLatencyMs: 20_000 };
+    const wanted = { ...acceptOffer(listing, given.quote), maxLatencyMs: 60_000 };
     const honest = market.hosts[seller.host];
     const { asked: sent } = between(market, seller, (send, input, init) => send(input, init));
     const hiring = other.hire({ ...wanted, maxPriceUsdc: "2.00" }).catch((error) => error);

@@ -96,7 +96,9 @@ describe("a fetch for addresses that strangers give", () => {
     answer = () => {};
     expect((await rejection(fetch(url("127.0.0.1")))).name).to.equal("TimeoutError");
     answer = (response) => response.write("he");
-    expect((await rejection((await fetch(url("127.0.0.1"))).text())).name).to.equal("TimeoutError");
+    // On a busy machine the time may be over before the headers.
+    const body = fetch(url("127.0.0.1")).then((it) => it.text());
+    expect((await rejection(body)).name).to.equal("TimeoutError");
   });
 
   it("refuses a URL that breaks the policy, before any look-up or request", async () => {

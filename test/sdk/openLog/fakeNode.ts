@@ -15,7 +15,7 @@ export type FakeNode = {
   /** The requested paths since a test last emptied this list. */
   asked: string[];
   /** Changes an answer before it is sent. */
-  on: (path: string, answer: PageAnswer) => PageAnswer;
+  on: (path: string, answer: PageAnswer) => PageAnswer | Promise<PageAnswer>;
   close: () => Promise<void>;
 };
 
@@ -59,10 +59,10 @@ export async function fakeNode(
     return pageAnswer(page, { after, last: lines.length });
   };
   const node: FakeNode = { url: "", asked: [], on: (_, it) => it, close: async () => {} };
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     const path = request.url ?? "";
     node.asked.push(path);
-    const { status, headers, body } = node.on(path, answer(new URL(path, "http://node")));
+    const { status, headers, body } = await node.on(path, answer(new URL(path, "http://node")));
     response.writeHead(status, { ...CORS, ...headers });
     response.end(body);
   });

@@ -8,10 +8,10 @@ export const ORDER = {
   capability: MEAN,
   params: { data: [1, 2, 6] },
   maxPriceUsdc: "0.10",
-  maxLatencyMs: 5_000,
+  maxLatencyMs: 60_000,
 };
 export const PRICE = parseUsdc("0.05");
-export const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 2_000 };
+export const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 30_000 };
 
 /** The balances of buyer and seller before the hire, and after the payment. */
 export const UNTOUCHED = [PURSE, 0n];

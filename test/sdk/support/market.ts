@@ -92,6 +92,8 @@ export async function openMarket(chain: SdkChain): Promise<Market> {
         facilitator: chain.facilitator,
         store: fileStore(path.join(folder, host)),
         devMode: true,
+        receiptWaitMs: 60_000,
+        countersignMs: 120_000,
         fetch,
         ...changes,
       };

@@ -27,7 +27,7 @@ const seller = await createSeller({
   findPayment: findPaymentOnChain(sender.client, network),
   store: fileStore(folder),
   leaseMs: 1_000,
-  listings: [{ capability: MEAN, price_usdc: "0.05", max_latency_ms: 60_000 }],
+  listings: [{ capability: MEAN, price_usdc: "0.05", max_latency_ms: 240_000 }],
   handlers: {
     [MEAN]: async (params) => {
       process.stdout.write("working\n");
