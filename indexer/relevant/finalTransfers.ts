@@ -31,8 +31,8 @@ const MAX_TRANSFERS = 500_000;
 const MAX_TIMES = 200_000;
 const MAX_TRANSACTIONS = 20_000;
 
-/** The most wallets whose number of transfers stays in memory. A number takes much less memory than the transfers. */
-const MAX_COUNTS = 500_000;
+/** The most wallets of which the number of transfers stays in memory. It takes much less memory than the transfers. */
+const MAX_COUNTS = 300_000;
 
 /**
  * The first transfers of a wallet, all of them up to the block `upTo`. If reading stopped at a limit, the list also has the
@@ -40,8 +40,8 @@ const MAX_COUNTS = 500_000;
  */
 type First = { upTo: number; transfers: readonly TokenTransfer[] };
 
-/** A wallet sent this many transfers up to the block `upTo`. */
-type Sent = { upTo: number; transfers: number };
+/** A wallet sent this many transfers up to the block `upTo`. `spent` is the first of them that is not empty. */
+export type Sent = { upTo: number; transfers: number; spent: TokenTransfer | null };
 
 type Side = "transfersTo" | "transfersFrom";
 
@@ -114,10 +114,9 @@ export class FinalTransfers {
           ],
         };
         known.set(wallet, first);
-        kept.set(wallet, first);
-        if (kind === "transfersFrom" && !isCut) {
-          this.#sent.set(wallet, { upTo: first.upTo, transfers: first.transfers.length });
-        }
+        // Another read of the same wallet may have gone farther meanwhile.
+        if ((kept.get(wallet)?.upTo ?? -1) <= first.upTo) kept.set(wallet, first);
+        if (kind === "transfersFrom" && !isCut) this.#noteSent(wallet, first);
       }
     }
     return new Map([...known].map(([wallet, { transfers }]) => [wallet, transfers]));
@@ -130,12 +129,18 @@ export class FinalTransfers {
   }
 
   /**
-   * Whether it is known, without a request, that a wallet sent fewer than `limit` transfers up to the block `upTo`. This
+   * What is known, without a request, of all transfers that a wallet sent up to the block `upTo`, or up to a later one. This
    * stays in memory longer than the transfers.
    */
-  sentFewer(wallet: Address, upTo: number, limit: number): boolean {
+  sent(wallet: Address, upTo: number): Sent | undefined {
     const known = this.#sent.get(wallet);
-    return known !== undefined && known.upTo >= upTo && known.transfers < limit;
+    return known !== undefined && known.upTo >= upTo ? known : undefined;
+  }
+
+  /** Whether it is known, without a request, that a wallet sent fewer than `limit` transfers up to the block `upTo`. */
+  sentFewer(wallet: Address, upTo: number, limit: number): boolean {
+    const known = this.sent(wallet, upTo);
+    return known !== undefined && known.transfers < limit;
   }
 
   /** The logs of a transaction in a block up to `asOf`; null when there is none. */
@@ -182,6 +187,12 @@ export class FinalTransfers {
       }
     }
     return logs.map((log) => ({ ...log, time: log.time ?? (times.get(log.block) as number) }));
+  }
+
+  #noteSent(wallet: Address, { upTo, transfers }: First): void {
+    if ((this.#sent.get(wallet)?.upTo ?? -1) > upTo) return;
+    const spent = transfers.find(({ value }) => value > 0n) ?? null;
+    this.#sent.set(wallet, { upTo, transfers: transfers.length, spent });
   }
 
   async #headersOf(blocks: readonly number[], hashes: ReadonlyMap<number, Hex>, call: Call) {

@@ -22,9 +22,11 @@ export class LatestUsed<Value> {
     this.#drop(key);
     this.#values.set(key, value);
     this.#size += this.#sizeOf(value);
+    // Not in the loop alone: an iterator first skips all entries that were removed at the front.
+    if (this.#size <= this.#most) return;
     for (const oldest of this.#values.keys()) {
-      if (this.#size <= this.#most) return;
       this.#drop(oldest);
+      if (this.#size <= this.#most) return;
     }
   }
 

@@ -139,6 +139,39 @@ async function readFirstSpent(
   reads: readonly FirstSpentRead[],
   answers: Answers,
 ): Promise<void> {
+  const open: FirstSpentRead[] = [];
+  for (const read of reads) {
+    const known = knownSpent(view, read);
+    if (known === undefined) open.push(read);
+    else answers.set(read, await firstSpentEvents(view, known));
+  }
+  await readFirstSpentLists(view, open, answers);
+}
+
+/**
+ * The first transfer that a wallet sent and that is not empty, as a list; undefined if the number of its transfers is not known
+ * without a request.
+ */
+function knownSpent(view: ChainView, { wallet, before }: FirstSpentRead): TokenTransfer[] | undefined {
+  const sent = view.transfers.sent(wallet as Address, Math.min(view.final, before.block));
+  if (sent === undefined) return undefined;
+  const recent = view.recent.flatMap(({ transfers }) => transfers.filter(({ from }) => from === wallet));
+  // The search may end with an empty transfer.
+  if (sent.transfers + recent.length >= MAX_EMPTY) return undefined;
+  const spent = sent.spent === null ? recent.filter(({ value }) => value > 0n) : [sent.spent];
+  return spent.filter((it) => isBetween(it, null, before)).slice(0, 1);
+}
+
+async function firstSpentEvents(view: ChainView, spent: readonly TokenTransfer[]): Promise<TransferEvent[]> {
+  const timed = await withTimes(view, spent);
+  return timed.map((it) => transferEvent(it, view.token));
+}
+
+async function readFirstSpentLists(
+  view: ChainView,
+  reads: readonly FirstSpentRead[],
+  answers: Answers,
+): Promise<void> {
   let open = reads;
   for (let limit = 1; open.length > 0; limit = Math.min(MAX_EMPTY, limit * 10)) {
     const upTo = Math.min(view.final, Math.max(...open.map(({ before }) => before.block)));

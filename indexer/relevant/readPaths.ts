@@ -7,6 +7,12 @@ import type { ChainView } from "./chainView.ts";
 /** The most transfers of a wallet that are read in advance. Further ones are read when they are needed. */
 export const MOST_AHEAD = 1_000;
 
+/**
+ * The same in the background. The past of 1,000 wallets then takes at most a part of the memory, so that what is needed before
+ * it stays there.
+ */
+export const MOST_BESIDE = 100;
+
 /** The most wallets whose past is read in advance at once: an RPC accepts this many in one request. */
 export const MOST_WALLETS = 1_000;
 
@@ -28,13 +34,14 @@ export async function readPaths(
   funders: Iterable<Address>,
   params: Params,
   isWatched: (wallet: Address) => boolean,
+  most = MOST_AHEAD,
 ): Promise<void> {
   let senders = [...new Set(funders)].slice(0, MOST_WALLETS);
   for (let level = 0; senders.length > 0; level++) {
-    const few = await sendersOfFew(view, senders, params);
+    const few = await sendersOfFew(view, senders, params, most);
     if (level === params.maxIntermediaries) return;
     const further = few.filter((it) => !isWatched(it));
-    senders = await fundersOf(view, further, params, view.finalizedHead.block);
+    senders = await fundersOf(view, further, params, view.finalizedHead.block, most);
   }
 }
 
@@ -49,12 +56,13 @@ async function sendersOfFew(
   { transfers, finalizedHead, retryRead }: ChainView,
   wallets: readonly Address[],
   { hubTransfers }: Params,
+  most: number,
 ): Promise<Address[]> {
-  const most = Math.min(MOST_AHEAD, hubTransfers);
-  const few = new Set(wallets.filter((it) => transfers.sentFewer(it, finalizedHead.block, most)));
+  const limit = Math.min(most, hubTransfers);
+  const few = new Set(wallets.filter((it) => transfers.sentFewer(it, finalizedHead.block, limit)));
   const others = wallets.filter((it) => !few.has(it));
-  const sent = await transfers.first("transfersFrom", others, finalizedHead.block, MOST_AHEAD, retryRead);
-  return wallets.filter((it) => few.has(it) || (sent.get(it)?.length ?? 0) < most);
+  const sent = await transfers.first("transfersFrom", others, finalizedHead.block, most, retryRead);
+  return wallets.filter((it) => few.has(it) || (sent.get(it)?.length ?? 0) < limit);
 }
 
 /** The senders of transfers, up to a block, that are large enough to fund one of these wallets. */
@@ -63,8 +71,9 @@ export async function fundersOf(
   wallets: readonly Address[],
   params: Params,
   upTo: number,
+  most = MOST_AHEAD,
 ): Promise<Address[]> {
-  const received = await transfers.first("transfersTo", wallets, upTo, MOST_AHEAD, retryRead);
+  const received = await transfers.first("transfersTo", wallets, upTo, most, retryRead);
   const pasts = [...received.values()];
   await transfers.withTimes(
     pasts.flatMap((it) => it.slice(0, MOST_TIMES)),

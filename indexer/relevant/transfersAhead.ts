@@ -8,7 +8,7 @@ import type { BlockRange, TokenTransfer } from "../logPort/logPort.ts";
 import { type ChainView, END, isBetween, transferEvent } from "./chainView.ts";
 import { MOST_LOOKED, possibleFunders, possibleFunding, type Rules } from "./possibleFunders.ts";
 import { authorizes } from "./readPast.ts";
-import { MOST_WALLETS, readPaths } from "./readPaths.ts";
+import { MOST_BESIDE, MOST_WALLETS, readPaths } from "./readPaths.ts";
 import type { Receiver } from "./receiversOf.ts";
 
 /** The most blocks that are read in advance: one request of an RPC. The first chunk has fewer. */
@@ -31,7 +31,7 @@ const TOGETHER = 200;
  * The next funding paths are read in the background only if the last ones had fewer transfers than this. What is read in
  * advance must not take the place of what is needed before it.
  */
-const MOST_BESIDE = 100_000;
+const MOST_BEFORE = 100_000;
 
 /** The wallets whose transfers are applied. */
 export type Watched = {
@@ -50,23 +50,22 @@ type Chunk = BlockRange & {
   authorizations: Set<string>;
   /** Up to this transfer, funding paths were read in advance. */
   pathsUntil: Place | null;
-  /** The funding paths after these, which are being read in the background. */
-  begun: Begun | null;
 };
 
 /** The next senders whose past may be needed, and the last transfer that was looked at for them. */
 type Senders = { wallets: Set<Address>; until: Place };
 
 /**
- * A read in the background, for transfers up to a place, to this number of watched wallets. Before it, so many transfers had
- * been read.
+ * Funding paths that are being read in the background, for the transfers of a chunk up to a place. `before` is the number of
+ * transfers that had been read until then.
  */
-type Begun = { until: Place; watched: number; before: number; isDone: Promise<boolean> };
+type Begun = { chunk: Chunk; until: Place; before: number; isDone: Promise<boolean> };
 
 /** The transfers to watched wallets, in the order of the chain. In final blocks they are read in advance. */
 export class TransfersAhead {
   readonly #senders: number;
   #chunk: Chunk | null = null;
+  #begun: Begun | null = null;
   #blocks = FIRST_CHUNK;
 
   /** @param senders the most senders whose past is requested together */
@@ -151,7 +150,6 @@ export class TransfersAhead {
         senders: new Set(),
         authorizations: new Set(),
         pathsUntil: null,
-        begun: null,
       };
     }
     const missing =
@@ -181,55 +179,62 @@ export class TransfersAhead {
     first: number,
     { until, watched, params }: Pick<Bringing, "until" | "watched" | "params">,
   ): Promise<void> {
-    const { transfers, pathsUntil, begun } = chunk;
+    const { transfers, pathsUntil } = chunk;
     const next = transfers[first] as TokenTransfer;
     if (pathsUntil !== null && !isBefore(pathsUntil, next)) return;
     const rules: Rules = { params, isWatched: (it) => chunk.wallets.has(it) };
+    const begun = this.#begun;
     const before = begun?.before ?? view.transfers.numberRead;
-    chunk.begun = null;
-    // If it cannot be used, the wait is not in vain either: the same past would be requested twice.
+    // Even if it is of no use now: otherwise the same past may be requested twice.
     const isDone = await begun?.isDone;
-    if (isDone && begun?.watched === chunk.wallets.size && !isBefore(begun.until, next)) {
-      chunk.pathsUntil = begun.until;
-    } else {
-      const some = transfers.slice(first, first + MOST_LOOKED);
-      const soon = some.filter((it) => isBefore(it, until));
-      chunk.pathsUntil = soon.at(-1) ?? next;
-      if ((await possibleFunders(view, soon, rules, watched.receivers)).size === 0) return;
+    this.#begun = null;
+    // A wallet that is watched since then may have transfers that were not looked at.
+    const isCovered = begun?.chunk === chunk && pathsUntil !== null && !isBefore(begun.until, next);
+    const some = transfers.slice(first, first + MOST_LOOKED);
+    const looked = isDone && isCovered ? some.filter((it) => !isBefore(begun.until, it)) : some;
+    const soon = looked === some ? some.filter((it) => isBefore(it, until)) : looked;
+    chunk.pathsUntil = soon.at(-1) ?? next;
+    if ((await possibleFunders(view, soon, rules, watched.receivers)).size > 0) {
       // Later senders share the requests, because their receiver may be a buyer by then.
-      const senders = nextSenders(view, some, rules, this.#senders);
+      const senders = nextSenders(view, looked, rules, this.#senders);
       chunk.pathsUntil = senders.until;
       await readPaths(view, senders.wallets, params, rules.isWatched);
-    }
-    const isSmall = view.transfers.numberRead - before < MOST_BESIDE;
-    if (isSmall) chunk.begun = await this.#beginAfter(view, chunk, chunk.pathsUntil, { rules, watched });
+    } else if (looked === some) return;
+    if (view.transfers.numberRead - before >= MOST_BEFORE) return;
+    this.#begun = await this.#beginAfter(view, chunk, first, { rules, watched });
   }
 
   /**
-   * Begins to read the funding paths of the transfers after a place. Null if the derivation will not ask for one of them, or
-   * if they are few: then they share the requests of later ones.
+   * Begins to read the funding paths of the transfers after those whose paths are known. Null if the derivation will not ask for
+   * one of them, or if they are few: then they share the requests of later ones.
+   *
+   * @param first the index of the next transfer that is applied
    */
   async #beginAfter(
     view: ChainView,
     chunk: Chunk,
-    place: Place,
+    first: number,
     { rules, watched }: { rules: Rules; watched: Watched },
   ): Promise<Begun | null> {
-    const first = firstAfter(chunk.transfers, place);
-    const some = chunk.transfers.slice(first, first + MOST_LOOKED);
+    const { transfers, pathsUntil } = chunk;
+    if (pathsUntil === null) return null;
+    const after = firstAfter(transfers, pathsUntil);
+    const some = transfers.slice(after, after + MOST_LOOKED);
     if (some.length === 0) return null;
     const { wallets, until } = nextSenders(view, some, rules, this.#senders);
     if (wallets.size < this.#senders) return null;
-    const own = some.filter((it) => !isBefore(until, it));
-    if ((await possibleFunders(view, own, rules, watched.receivers)).size === 0) return null;
+    // The transfers before these count too: what they bring to a wallet makes later money a smaller part.
+    const all = transfers.slice(first, firstAfter(transfers, until));
+    if ((await possibleFunders(view, all, rules, watched.receivers)).size === 0) return null;
     const before = view.transfers.numberRead;
     // An event may end the work of this view before the read is done. So it is not repeated here, only where it is needed.
-    const reading = readPaths({ ...view, retryRead: view.readOnce }, wallets, rules.params, rules.isWatched);
+    const beside = { ...view, retryRead: view.readOnce };
+    const reading = readPaths(beside, wallets, rules.params, rules.isWatched, MOST_BESIDE);
     const isDone = reading.then(
       () => true,
       () => false,
     );
-    return { until, watched: chunk.wallets.size, before, isDone };
+    return { chunk, until, before, isDone };
   }
 
   async #readRecentPaths(

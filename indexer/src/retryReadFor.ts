@@ -34,8 +34,14 @@ export function waitingFor(db: Context["db"], { block, hash }: BlockAt, events: 
   };
 }
 
-/** Reads logs once. */
-export const readOnce: ReadOnce = (work) => work({ signal: shutdownSignal(), deadlineMs: DEADLINE_MS });
+/**
+ * The longest time of one step of a read in the background. It is shorter, because a handler that needs this read waits for
+ * its end, and only then reports that a source does not answer.
+ */
+const BACKGROUND_MS = 120_000;
+
+/** Reads logs once, in the background. */
+export const readOnce: ReadOnce = (work) => work({ signal: shutdownSignal(), deadlineMs: BACKGROUND_MS });
 
 /**
  * Reads logs for a block until they are available. The wait is reported like a missing segment.
@@ -59,8 +65,9 @@ export function retryReadFor(db: Context["db"], head: BlockAt, isHeld: () => boo
       if (!isHeld()) await operations.reportUnblockedTransfers();
     },
   });
+  const call = { signal: waiting.signal, deadlineMs: DEADLINE_MS };
   return async (work) => {
-    const done = await retryUntilAvailable(() => readOnce(work), waiting);
+    const done = await retryUntilAvailable(() => work(call), waiting);
     if (done === null) throw new OrphanedError(block);
     return done.result;
   };

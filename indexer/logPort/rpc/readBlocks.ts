@@ -94,8 +94,9 @@ export function openBlockReader(context: RpcContext) {
   };
 
   async function readGroup(blocks: readonly BlockAt[], signal: AbortSignal): Promise<RawLog[][]> {
-    const unknown = blocks.filter(({ hash }) => !kept.has(hash));
-    const fresh = new Map<Hex, RawLog[]>();
+    // Taken before anything is awaited: what is read meanwhile takes the place of older blocks.
+    const found = new Map(blocks.map(({ hash }) => [hash, kept.get(hash)]));
+    const unknown = blocks.filter(({ hash }) => found.get(hash) === undefined);
     if (unknown.length > 0) {
       const asked = unknown.flatMap(calls);
       const replies = await together(context, asked, signal);
@@ -109,11 +110,11 @@ export function openBlockReader(context: RpcContext) {
       }
       for (const [n, at] of unknown.entries()) {
         const logs = await read(at, replies[2 * n] as RpcReply, replies[2 * n + 1] as RpcReply, signal);
-        fresh.set(at.hash, logs);
+        found.set(at.hash, logs);
         keep(kept, at.hash, logs);
       }
     }
-    return blocks.map(({ hash }) => fresh.get(hash) ?? kept.get(hash) ?? []);
+    return blocks.map(({ hash }) => found.get(hash) as RawLog[]);
   }
 }
 

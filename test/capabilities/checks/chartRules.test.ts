@@ -7,7 +7,15 @@ const patch = (left: number, top: number, wide: number, high: number, filled = 1
   ...{ left, top, right: left + wide - 1, bottom: top + high - 1, area: wide * high * filled },
 });
 const marksOf = (patches: Patch[], changes: Partial<ChartMarks> = {}): ChartMarks => ({
-  ...{ width: 200, height: 100, patches, traces: [], isPatch: () => false, isInk: () => false },
+  ...{
+    width: 200,
+    height: 100,
+    patches,
+    traces: [],
+    lyingTraces: () => [],
+    isPatch: () => false,
+    isInk: () => false,
+  },
   ...changes,
 });
 /** Standing bars of these lengths, 20 wide, on one ground. */

@@ -13,9 +13,12 @@ type Asked = { wallets: number; from: number; to: number };
 /** Opens a port with transfers that wallets sent. It notes each request. */
 function openSent(sent: ReadonlyMap<Address, readonly number[]>) {
   const asked: Asked[] = [];
+  /** The next requests wait for these. */
+  const wait: Promise<void>[] = [];
   const transfersFrom: LogPort["transfersFrom"] = async (wallets, place, { limit = Infinity }) => {
     const { from, to } = place as { from: number; to: number };
     asked.push({ wallets: wallets.length, from, to });
+    await wait.shift();
     return wallets.flatMap((it) =>
       (sent.get(it) ?? [])
         .map((block, log) => transfer(it, block, log))
@@ -26,7 +29,7 @@ function openSent(sent: ReadonlyMap<Address, readonly number[]>) {
   const transfers = new FinalTransfers({ name: "a port in memory", transfersFrom } as LogPort, 0);
   const first = (wallets: readonly Address[], upTo: number, limit: number) =>
     transfers.first("transfersFrom", wallets, upTo, limit, retryRead);
-  return { transfers, asked, first };
+  return { transfers, asked, first, wait };
 }
 
 function transfer(from: Address, block: number, log: number): TokenTransfer {
@@ -92,6 +95,19 @@ describe("the transfers in final blocks", () => {
     ]);
   });
 
+  it("are not forgotten when another read of the same wallet, which did not go so far, ends later", async () => {
+    const sender = wallet(2);
+    const { transfers, first, wait } = openSent(new Map([[sender, [1, 5, 9]]]));
+    const near = Promise.withResolvers<void>();
+    wait.push(near.promise);
+    const [slow, far] = [first([sender], 6, 10), first([sender], 20, 10)];
+    expect((await far).get(sender)).to.have.length(3);
+    near.resolve();
+    expect((await slow).get(sender)).to.have.length(2);
+    expect(transfers.isKnown("transfersFrom", sender, 20, 10)).to.equal(true);
+    expect(transfers.sentFewer(sender, 20, 4)).to.equal(true);
+  });
+
   it("do not have to stay in memory to know that a wallet sent few of them", async () => {
     const [few, many] = [wallet(2), wallet(3)];
     const others = Array.from({ length: 505 }, (_, n) => wallet(100 + n));
@@ -101,6 +117,8 @@ describe("the transfers in final blocks", () => {
     await first([few, many], 2_000, 10);
     for (let n = 0; n < others.length; n += 100) await first(others.slice(n, n + 100), 2_000, 1_000);
     expect(transfers.isKnown("transfersFrom", few, 2_000, 10)).to.equal(false);
+    expect(transfers.sent(few, 2_000)).to.deep.include({ upTo: 2_000, transfers: 3 });
+    expect(transfers.sent(few, 2_000)?.spent?.block).to.equal(1);
     expect(transfers.sentFewer(few, 2_000, 4)).to.equal(true);
     expect(transfers.sentFewer(few, 1_000, 4)).to.equal(true);
     expect(transfers.sentFewer(few, 2_000, 3)).to.equal(false);

@@ -76,4 +76,20 @@ describe("the past that an event needs", () => {
       expect(await ask(3)).to.deep.equal([]);
     });
   }
+
+  for (const recent of [0, 1, 2]) {
+    it(`tells where a sender first spent without its list of transfers, if ${recent} of them are not final`, async () => {
+      const { past, view, end, tick } = await openView({ recent });
+      await readPaths(view, [SENDER], paramsSchema.parse({}), () => false);
+      // The list may have left memory.
+      view.transfers.first = () => Promise.reject(new Error("A list was asked for."));
+      const ask = async (before: { block: number; log: number }) =>
+        (await past([{ kind: "firstSpent", wallet: SENDER, before }], tick))[0];
+      const [spent, ...others] = (await ask(end)) ?? [];
+      expect(others).to.deep.equal([]);
+      expect(spent).to.include({ from: SENDER, value: "1000000", block: end.block - 2 });
+      expect(spent?.time).to.be.above(0);
+      expect(await ask({ block: end.block - 2, log: 0 })).to.deep.equal([]);
+    });
+  }
 });

@@ -19,24 +19,30 @@ const call = { signal: new AbortController().signal, deadlineMs: 1_000 };
  * Brings in one payment of each of 12 customers to an agent.
  *
  * @param options.ask called before each request for the past of senders
+ * @param options.busy these customers sent so many transfers before
  * @param options.apply called when a transfer is applied
  */
 async function bringIn({
   ask,
   apply = () => {},
   readOnce = (work) => work(call),
+  busy = [],
+  watched = () => [AGENT],
 }: {
-  ask: (wallets: readonly Address[]) => Promise<void> | void;
+  ask: (wallets: readonly Address[], limit: number | undefined) => Promise<void> | void;
+  busy?: readonly number[];
+  watched?: () => readonly Address[];
   apply?: (transfer: TransferEvent) => void;
   readOnce?: ReadOnce;
 }): Promise<void> {
   const log = new EventLog();
+  for (const n of busy) for (let sent = 0; sent < 150; sent++) log.transfer(wallet(100 + n), wallet(9), 1);
   for (let n = 0; n < CUSTOMERS; n++) log.after(60).transfer(wallet(100 + n), AGENT, 5_000_000);
   const port = portOf(log.events);
   port.final = log.events.at(-1)?.block ?? 0;
   const { transfersFrom } = port;
   port.transfersFrom = async (wallets, place, limits) => {
-    await ask(wallets);
+    await ask(wallets, limits.limit);
     return transfersFrom(wallets, place, limits);
   };
   const head = { block: port.final, hash: hashOf(port.final) };
@@ -48,7 +54,7 @@ async function bringIn({
     until: { block: port.final, log: END },
     params: paramsSchema.parse({}),
     watched: {
-      list: async () => [AGENT],
+      list: async () => watched(),
       receivers: async (wallets) =>
         new Map(wallets.map((it) => [it, { received: 0n, isTraced: true, isFull: false }])),
     },
@@ -105,5 +111,42 @@ describe("transfers that are read in advance", () => {
     });
     expect(asked).to.deep.equal(customers(0, CUSTOMERS));
     expect(failed).to.be.at.least(3);
+  });
+
+  it("have a small part of their senders' past in the background, and the rest before they are applied", async () => {
+    const asked: [wallets: readonly Address[], limit: number | undefined][] = [];
+    const applied: (readonly [Address, number])[] = [];
+    await bringIn({
+      busy: [4, 8],
+      ask: (wallets, limit) => void asked.push([wallets, limit]),
+      apply: ({ from }) => applied.push([from, asked.length]),
+    });
+    expect(asked).to.deep.equal([
+      [customers(0, 3), 1_000],
+      [customers(3, 6), 100],
+      [customers(4, 5), 1_000],
+      [customers(6, 9), 100],
+      [customers(8, 9), 1_000],
+      [customers(9, 12), 100],
+    ]);
+    // The first of the second three is applied when all of their past is read, and that of the third three is requested.
+    expect(applied[3]).to.deep.equal([wallet(103), 4]);
+  });
+
+  it("are covered by what was read in the background, although wallets without transfers are watched meanwhile", async () => {
+    const asked: (readonly Address[])[] = [];
+    const others: Address[] = [];
+    let opened = 0;
+    await bringIn({
+      ask: (wallets) => void asked.push(wallets),
+      apply: () => others.push(wallet(1_000 + others.length)),
+      watched: () => [AGENT, ...others],
+      readOnce: (work) => {
+        opened++;
+        return work(call);
+      },
+    });
+    expect(asked).to.deep.equal([customers(0, 3), customers(3, 6), customers(6, 9), customers(9, 12)]);
+    expect(opened).to.be.at.least(3);
   });
 });
