@@ -186,7 +186,7 @@ describe("a keeper", () => {
   });
 
   it("refunds deposits that nobody settled in time, in batches, including deposits that were made while no keeper ran", async () => {
-    const soon = BigInt((await chain.now()) + 500);
+    const soon = BigInt((await chain.now()) + 100);
     const late = [
       await held({ deadline: soon }),
       await held({ deadline: soon }),
@@ -282,7 +282,7 @@ describe("a keeper", () => {
     await chain.client.mine({ blocks: 5 });
     await keeper.round();
     await chain.client.revert({ id: fork });
-    const soon = BigInt((await chain.now()) + 500);
+    const soon = BigInt((await chain.now()) + 100);
     const hire = await held({ deadline: soon });
     await chain.client.mine({ blocks: 6 });
     await chain.passTo(Number(soon));
