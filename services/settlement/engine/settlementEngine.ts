@@ -89,6 +89,12 @@ export type UnfinishedRelease = { id: string; reason: TallystickError };
 /** Why one released proposal is left out: its content is not on this disk, or damaged, or fits into no entry. */
 const LEFT_OUT: ReadonlySet<string> = new Set(["unknown_held", "held_corrupt", "payload_too_large"]);
 
+/**
+ * A record with a valid signature that the rules allow. It is settled, or on its way to disk. The promise is in an
+ * object, because a function that returns the promise itself would wait for it.
+ */
+type Taken = { settling: Promise<SettledRecord | Validated> };
+
 /** A record on its way to disk. */
 type UnderWay = { record: SignedRecord; digest: string; settled: Promise<SettledEntry> };
 
@@ -104,8 +110,6 @@ export class SettlementEngine {
    */
   readonly #underWay = new Map<string, UnderWay>();
   readonly #drift: DriftQueue;
-  /** The reviews that are being settled. */
-  readonly #reviews = new Map<string, Promise<ReviewedProposal | Validated>>();
   #finishing: Promise<unknown> = Promise.resolve();
 
   constructor(parameters: SettlementEngineParameters) {
@@ -199,6 +203,16 @@ export class SettlementEngine {
    * record under its key. Nothing is written then.
    */
   async settleRecord(record: SignedRecord): Promise<SettledRecord | Validated> {
+    const { settling } = await this.#take(record);
+    return this.#inTime(settling);
+  }
+
+  /**
+   * Checks a record and appends it, unless the ledger has it.
+   *
+   * @param allow called just before a new record is appended. It may throw. Nobody gets this far with a false signature
+   */
+  async #take(record: SignedRecord, allow?: () => void): Promise<Taken> {
     const { now, devMode = false, index, operator, claimAttestor } = this.#parameters;
     checkBinding(record, this.ledgerName);
     const key = recordKey(record, () => recordDigest(record.body));
@@ -215,27 +229,26 @@ export class SettlementEngine {
     // This look-up comes after the last wait, so no other copy can be added between here and the append.
     const underWay = this.#underWay.get(key);
     const known = index.indexOfRecord(key);
-    if (underWay)
-      return this.#again(
-        record,
-        digest,
-        underWay.record,
-        underWay.digest,
-        await this.#inTime(underWay.settled),
-      );
+    if (underWay) {
+      const { record: before, digest: digestBefore, settled } = underWay;
+      return { settling: settled.then((entry) => this.#again(record, digest, before, digestBefore, entry)) };
+    }
     if (known !== undefined) {
       const entry = await this.#parameters.ledger.entry(known);
       const before = recordFromPayload(entry.payload);
-      return this.#again(record, digest, before, entry.taskId, settledEntry(entry, known));
+      const again = this.#again(record, digest, before, entry.taskId, settledEntry(entry, known));
+      return { settling: Promise.resolve(again) };
     }
-    if (this.mode === "sandbox") return { status: "VALIDATED", mode: "sandbox" };
+    allow?.();
+    if (this.mode === "sandbox")
+      return { settling: Promise.resolve({ status: "VALIDATED", mode: "sandbox" }) };
     // The record stays in this map until its outcome is known, even if nobody waits for it, because a second
     // copy must wait for it.
     const settled = this.#append({ taskId: digest, payload: recordPayload(record) }).finally(() =>
       this.#underWay.delete(key),
     );
     this.#underWay.set(key, { record, digest, settled });
-    return { status: "SETTLED", known: false, ...(await this.#inTime(settled)) };
+    return { settling: settled.then((entry) => ({ status: "SETTLED", known: false, ...entry })) };
   }
 
   /** @throws TallystickError `outcome_unknown` (503) when it takes too long */
@@ -259,45 +272,46 @@ export class SettlementEngine {
    * `rules_refuse` (409) when the rules do not allow what it would release
    */
   async settleReview(record: SignedRecord): Promise<ReviewedProposal | Validated> {
-    // Two equal requests share one result. Otherwise the second would find its budget reserved by the first.
-    const key = `${recordDigest(record.body)} ${record.signer} ${record.signature}`;
-    const same = this.#reviews.get(key);
-    if (same) return same;
-    const review = this.#settleReview(record).finally(() => this.#reviews.delete(key));
-    this.#reviews.set(key, review);
-    return review;
-  }
-
-  async #settleReview(record: SignedRecord): Promise<ReviewedProposal | Validated> {
-    const { held, index, ledger } = this.#parameters;
+    const { held, ledger, ruleBook } = this.#parameters;
     const id = String(record.body.proposal);
     // These checks come first, because a review whose proposal cannot be settled would stay in the ledger forever.
     const { payload } = await held.content(id);
     const isRelease = record.body.decision === "release";
     if (isRelease) ledger.requireFits(releasedEntry(held.get(id) ?? { taskId: id }, payload));
-    const endReservation =
-      isRelease && index.reviewOf(id) === undefined ? this.#allowRelease(payload) : () => {};
-    try {
-      const review = await this.settleRecord(record);
-      if (review.status === "VALIDATED") return review;
-      held.reviewed(id);
-      return isRelease ? await this.#release(review) : review;
-    } finally {
-      endReservation();
-    }
+    let endReservation = (): void => {};
+    // The rules come last. Before the signature is checked, the review may be a stranger's. It must not take a part of
+    // a budget, and its answer must not say how much is left.
+    const allowRelease = (): void => {
+      const dataUpdate = payload.data_update as Proposal["dataUpdate"];
+      this.#requireAllowed(dataUpdate);
+      if (this.mode !== "sandbox") endReservation = ruleBook.reserve(dataUpdate);
+    };
+    const { settling } = await this.#take(record, isRelease ? allowRelease : undefined);
+    // The reservation ends with the release, even if nobody waits for it any more.
+    return this.#inTime(
+      settling.then((review) => this.#reviewed(id, review, isRelease)).finally(() => endReservation()),
+    );
+  }
+
+  async #reviewed(
+    id: string,
+    review: SettledRecord | Validated,
+    isRelease: boolean,
+  ): Promise<ReviewedProposal | Validated> {
+    if (review.status === "VALIDATED") return review;
+    this.#parameters.held.reviewed(id);
+    return isRelease ? this.#release(review) : review;
   }
 
   /**
    * Checks the rules again, because the rules and the budgets may have changed while the proposal was held.
    *
-   * @returns a function that ends the reservation in the budgets
    * @throws TallystickError `rules_refuse` (409); nothing is settled then
    */
-  #allowRelease(payload: LedgerEntry["payload"]): () => void {
+  #requireAllowed(dataUpdate: Proposal["dataUpdate"]): void {
     const { ruleBook, clock } = this.#parameters;
-    const dataUpdate = payload.data_update as Proposal["dataUpdate"];
     const refusal = ruleBook.refusal(dataUpdate, clock.latest());
-    if (refusal === undefined) return ruleBook.reserve(dataUpdate);
+    if (refusal === undefined) return;
     throw new TallystickError({
       code: "rules_refuse",
       message: `The rules do not allow it now: ${refusal}`,

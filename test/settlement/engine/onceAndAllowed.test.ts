@@ -210,6 +210,33 @@ describe("what an engine settles", () => {
     expect((await engine.settle(pay(41n))).status).to.equal("REJECTED");
   });
 
+  it("takes nothing from a budget and says nothing of it for a review with a forged signature", async () => {
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<boolean>();
+    const isContractSignature = () => {
+      asked.resolve();
+      return answer.promise;
+    };
+    const asking = engineIn("production", { isContractSignature });
+    const forged = { ...(await release(await hold(pay(60n)))), signature: `0x${"ab".repeat(65)}` as const };
+    const codeOf = (work: Promise<unknown>) => work.catch(({ code }: TallystickError) => code);
+    const first = codeOf(asking.settleReview(forged));
+    await asked.promise;
+    // The chain has not answered yet. The whole budget is still there for honest agents.
+    expect((await asking.settle(pay(100n))).status).to.equal("SETTLED");
+    answer.resolve(false);
+    // The budget is spent now, and the answer is the same.
+    expect([await first, await codeOf(asking.settleReview(forged))]).to.deep.equal([
+      "invalid_signature",
+      "invalid_signature",
+    ]);
+    const other = await signRecord({
+      ...{ type: "review", ledger: "local" as const, account: buyer, body: forged.body },
+    });
+    expect(await codeOf(asking.settleReview(other))).to.equal("invalid_input");
+    expect(ledger.size).to.equal(1);
+  });
+
   it("is settled once for each proposal when several are released at the same time", async () => {
     const reviews = await Promise.all([pay(1n), pay(2n), pay(3n)].map(async (it) => release(await hold(it))));
     await Promise.all([...reviews.map((review) => engine.settleReview(review)), engine.finishReleases()]);
