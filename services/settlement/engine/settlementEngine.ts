@@ -218,7 +218,8 @@ export class SettlementEngine {
     const key = recordKey(record, () => recordDigest(record.body));
     // A record that is in the ledger passed the rules when it came. So only new records are checked against
     // the present time.
-    if (!this.#underWay.has(key) && index.indexOfRecord(key) === undefined) {
+    const isNew = !this.#underWay.has(key) && index.indexOfRecord(key) === undefined;
+    if (isNew) {
       const receiptOf = (hash: string) => this.#receiptOf(hash);
       await checkRecord(record, { now: now(), devMode, index, operator, claimAttestor, receiptOf });
     }
@@ -239,6 +240,8 @@ export class SettlementEngine {
       const again = this.#again(record, digest, before, entry.taskId, settledEntry(entry, known));
       return { settling: Promise.resolve(again) };
     }
+    // The other record with this key could not be written, and the rules did not check this one yet.
+    if (!isNew) return this.#take(record, allow);
     allow?.();
     if (this.mode === "sandbox")
       return { settling: Promise.resolve({ status: "VALIDATED", mode: "sandbox" }) };

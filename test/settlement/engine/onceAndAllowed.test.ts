@@ -5,6 +5,7 @@ import { type InvalidInputError, TallystickError } from "tallystick-protocol/err
 import { type PyJson, parsePythonJson } from "tallystick-protocol/json/pythonJson";
 import type { LedgerEntry } from "tallystick-protocol/ledger/entry";
 import { signRecord } from "tallystick-protocol/records/record";
+import { readSignatureHere } from "tallystick-runtime/signatures/readSignature";
 import { HeldProposals } from "../../../services/settlement/engine/heldProposals.ts";
 import { parseRules } from "../../../services/settlement/engine/institutionalRules.ts";
 import { LedgerClock } from "../../../services/settlement/engine/ledgerClock.ts";
@@ -235,6 +236,59 @@ describe("what an engine settles", () => {
     });
     expect(await codeOf(asking.settleReview(other))).to.equal("invalid_input");
     expect(ledger.size).to.equal(1);
+  });
+
+  it("keeps its part of a budget while nobody knows whether its release is settled", async () => {
+    const id = await hold(pay(60n));
+    const review = await release(id);
+    const store = Promise.withResolvers<void>();
+    ledger.commitBy(() => store.promise);
+    const late = engineIn("production", { answerWithinMs: 1 });
+    const codeOf = (work: Promise<unknown>) => work.catch(({ code }: TallystickError) => code);
+    expect(await codeOf(late.settleReview(review))).to.equal("outcome_unknown");
+    expect((await late.settle(pay(41n))).status).to.equal("REJECTED");
+    store.resolve();
+    // Nobody asks for the release any more, and it is settled.
+    while (ledger.size < 2) await new Promise((resolve) => setImmediate(resolve));
+    expect(await engine.settleReview(review)).to.have.nested.property("released.index", 1);
+  });
+
+  it("is checked again if the record before it, which had the same key, could not be written", async () => {
+    const id = await hold(pay(1n));
+    const review = await release(id);
+    const strange = await signRecord({
+      ...{ type: "review", ledger: "local" as const, account: buyer, body: review.body },
+    });
+    const reading = Promise.withResolvers<void>();
+    const append = ledger.append.bind(ledger);
+    const write = Promise.withResolvers<void>();
+    ledger.append = () => {
+      ledger.append = append;
+      return { entry: {} as LedgerEntry, index: 0, durable: write.promise };
+    };
+    const slow = Promise.withResolvers<void>();
+    const read = readSignatureHere();
+    const one = engineIn("production", {
+      readSignature: async (body, signature) => {
+        if (signature === strange.signature) {
+          reading.resolve();
+          await slow.promise;
+        }
+        return read(body, signature);
+      },
+    });
+    const codeOf = (work: Promise<unknown>) => work.catch(({ code }: TallystickError) => code);
+    const refused = codeOf(one.settleReview(review));
+    while (ledger.append !== append) await new Promise((resolve) => setImmediate(resolve));
+    // The rules say nothing about this one, because a review of the proposal is being written.
+    const stranger = codeOf(one.settleReview(strange));
+    await reading.promise;
+    write.reject(new TallystickError({ code: "ledger_unavailable", message: "The disk is full." }));
+    expect(await refused).to.equal("ledger_unavailable");
+    slow.resolve();
+    expect(await stranger).to.equal("invalid_input");
+    expect(ledger.size).to.equal(0);
+    expect(await one.settleReview(review)).to.have.nested.property("released.index", 1);
   });
 
   it("is settled once for each proposal when several are released at the same time", async () => {
