@@ -101,7 +101,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
       await takeHeldRows(kept, shared.store);
       kept.shareBy(shareHeldIn(shared.store));
     }
-    takeUpHeld(kept, index, log);
+    await takeUpHeld(kept, { index, ledger, log });
     const operator = await outcomesOperator(config);
     const rejected = operator && (await RejectedWork.open(folder, index.toldHour ?? -1, onFailure));
     opened.rejected = rejected;
@@ -307,8 +307,14 @@ async function recallActions(ruleBook: RuleBook, index: LedgerIndex, ledger: Dis
   for (const at of index.actionsWithin(ruleBook.longestBudget)) ruleBook.add(await ledger.entry(at));
 }
 
-function takeUpHeld(held: HeldProposals, index: LedgerIndex, log: Log): void {
-  for (const { id } of held.allWaiting()) if (index.reviewOf(id)) held.reviewed(id);
+async function takeUpHeld(
+  held: HeldProposals,
+  { index, ledger, log }: { index: LedgerIndex; ledger: DiskLedger; log: Log },
+): Promise<void> {
+  await held.takeReviews({
+    reviewOf: (id) => index.reviewOf(id),
+    hashAt: async (at) => (at < ledger.size ? (await ledger.envelope(at)).currentHash : undefined),
+  });
   if (held.cutBytes === 0) return;
   log("The last held proposal was half written and has been cut; it had not been answered.", {
     bytes: held.cutBytes,

@@ -7,7 +7,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 export const HELD_INDEX_FILE = "held.sqlite";
 
 /** Raise this number whenever the file's content changes. Files of older formats are made again. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 /** Memory for the pages of the database, in KiB. */
 const CACHE_KIB = 2_048;
@@ -23,6 +23,9 @@ export type HeldRow = {
   start: number;
   length: number;
 };
+
+/** The entry of a review: its position in the ledger, and its hash. */
+export type ReviewEntry = { index: number; hash: string };
 
 type Statements = ReturnType<typeof prepare>;
 
@@ -125,9 +128,30 @@ export class HeldIndex {
     if (this.#database.isTransaction) this.#do(() => this.#database.exec("COMMIT"));
   }
 
-  reviewed(id: string): void {
-    const changed = this.#do(({ reviewed }) => reviewed.run(id).changes === 1);
+  /** Notes the review of a held proposal. It is stored by {@link commit}, like an addition. */
+  reviewed(id: string, { index, hash }: ReviewEntry): void {
+    const changed = this.#do((sql) => {
+      if (!this.#database.isTransaction) this.#database.exec("BEGIN");
+      if (sql.reviewed.run(id).changes === 0) return false;
+      sql.noteReview.run(index, hash);
+      return true;
+    });
     this.#waiting -= Number(changed);
+  }
+
+  /** The entry that comes last in the ledger, of all reviews that were noted. */
+  lastReview(): ReviewEntry | undefined {
+    return this.#do(({ lastReview }) => lastReview.get() as ReviewEntry | undefined);
+  }
+
+  /** All proposals wait again. It is stored by {@link commit}. */
+  forgetReviews(): void {
+    this.#do((sql) => {
+      if (!this.#database.isTransaction) this.#database.exec("BEGIN");
+      sql.allWait.run();
+      sql.forgetLast.run();
+    });
+    this.#waiting = this.#size;
   }
 
   close(): void {
@@ -173,6 +197,13 @@ function prepare(database: DatabaseSync) {
     waiting: sql("SELECT * FROM held WHERE waits = 1 ORDER BY start LIMIT ?"),
     waitingAfter: sql("SELECT * FROM held WHERE waits = 1 AND start > ? ORDER BY start LIMIT 100"),
     reviewed: sql("UPDATE held SET waits = 0 WHERE id = ? AND waits = 1"),
+    noteReview: sql(
+      "INSERT INTO last_review VALUES (1, ?, ?) ON CONFLICT (one) DO UPDATE" +
+        " SET at = excluded.at, hash = excluded.hash WHERE excluded.at > at",
+    ),
+    lastReview: sql('SELECT at AS "index", hash FROM last_review WHERE one = 1'),
+    allWait: sql("UPDATE held SET waits = 1 WHERE waits = 0"),
+    forgetLast: sql("DELETE FROM last_review"),
     counts: sql("SELECT count(*) AS size, coalesce(sum(waits), 0) AS waiting FROM held"),
   };
 }
@@ -184,4 +215,5 @@ const SCHEMA = `
   ) WITHOUT ROWID;
   CREATE UNIQUE INDEX held_order ON held (start);
   CREATE INDEX held_task ON held (task, start);
-  CREATE INDEX held_waiting ON held (start) WHERE waits = 1`;
+  CREATE INDEX held_waiting ON held (start) WHERE waits = 1;
+  CREATE TABLE last_review (one INTEGER PRIMARY KEY, at INTEGER NOT NULL, hash TEXT NOT NULL)`;

@@ -12,7 +12,7 @@ import {
 } from "tallystick-protocol/json/pythonJson";
 import { AppendFile } from "../ledger/appendFile.ts";
 import { ledgerLines } from "../ledger/ledgerLines.ts";
-import { HeldIndex, type HeldRow as Row } from "./heldIndex.ts";
+import { HeldIndex, type ReviewEntry, type HeldRow as Row } from "./heldIndex.ts";
 import { type Proposal, type ShadowProposal, settlementPayload } from "./proposal.ts";
 
 /** Name of the file next to the ledger. */
@@ -26,6 +26,14 @@ export type ShareHeld = (held: { id: string; line: string }) => Promise<void>;
 
 /** The held content: the payload that would have been settled on `parentHash`, and the shadow's result. */
 export type HeldContent = { parentHash: string; payload: PyObject; shadow: PyObject };
+
+/** What a ledger says of reviews. */
+export type LedgerReviews = {
+  /** The entry of a proposal's review, undefined while it waits. */
+  reviewOf: (heldId: string) => ReviewEntry | undefined;
+  /** The hash of the entry at a position, undefined when there is none. */
+  hashAt: (index: number) => Promise<string | undefined>;
+};
 
 type PyObject = { [key: string]: PyJson };
 
@@ -101,14 +109,25 @@ export class HeldProposals {
     return this.#index.firstWaiting(most).map(heldOf);
   }
 
-  /** Every proposal that waits, oldest first. */
-  *allWaiting(): Generator<HeldProposal> {
-    for (const row of this.#index.allWaiting()) yield heldOf(row);
+  /**
+   * Notes which proposals the ledger has reviews of. Call it at each start, before a review is settled. If the ledger
+   * lacks the last review that was noted here, it was restored to an earlier state. Then all proposals wait again,
+   * except those that the ledger has reviews of.
+   */
+  async takeReviews(ledger: LedgerReviews): Promise<void> {
+    const last = this.#index.lastReview();
+    if (last && (await ledger.hashAt(last.index)) !== last.hash) this.#index.forgetReviews();
+    for (const { id } of this.#index.allWaiting()) {
+      const review = ledger.reviewOf(id);
+      if (review) this.#index.reviewed(id, review);
+    }
+    this.#index.commit();
   }
 
-  /** Call it when a proposal was reviewed. */
-  reviewed(id: string): void {
-    this.#index.reviewed(id);
+  /** Call it when a proposal was reviewed, with the review's entry. */
+  reviewed(id: string, review: ReviewEntry): void {
+    this.#index.reviewed(id, review);
+    this.#index.commit();
   }
 
   /** The proposal that was held under this id, undefined when there is none. */

@@ -302,7 +302,7 @@ export class SettlementEngine {
     isRelease: boolean,
   ): Promise<ReviewedProposal | Validated> {
     if (review.status === "VALIDATED") return review;
-    this.#parameters.held.reviewed(id);
+    this.#parameters.held.reviewed(id, review);
     return isRelease ? this.#release(review) : review;
   }
 

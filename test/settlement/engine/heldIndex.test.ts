@@ -30,9 +30,9 @@ describe("the index of held proposals", () => {
     expect([...counts(), index.last()]).to.deep.equal([0, 0, 0, undefined]);
     add(0, 1, 2);
     expect(counts()).to.deep.equal([3, 3, 30]);
-    index.reviewed("id 1");
-    index.reviewed("id 1");
-    index.reviewed("unknown");
+    index.reviewed("id 1", { index: 5, hash: "five" });
+    index.reviewed("id 1", { index: 9, hash: "nine" });
+    index.reviewed("unknown", { index: 9, hash: "nine" });
     index.add(row(0));
     index.commit();
     for (let n = 0; n < 2; n++) {
@@ -40,13 +40,32 @@ describe("the index of held proposals", () => {
       expect(index.firstWaiting(10).map(({ id }) => id)).to.deep.equal(["id 0", "id 2"]);
       expect({ ...index.get("id 1") }).to.deep.equal({ ...row(1), waits: 0 });
       expect(index.get("unknown")).to.equal(undefined);
+      expect({ ...index.lastReview() }).to.deep.equal({ index: 5, hash: "five" });
+      again();
+    }
+  });
+
+  it("knows the last review in the order of the ledger, and lets all wait again on request", () => {
+    add(0, 1, 2);
+    for (const [n, at] of [
+      [0, 3],
+      [1, 7],
+      [2, 5],
+    ] as const)
+      index.reviewed(`id ${n}`, { index: at, hash: `hash ${at}` });
+    index.commit();
+    expect([index.waiting, { ...index.lastReview() }]).to.deep.equal([0, { index: 7, hash: "hash 7" }]);
+    index.forgetReviews();
+    index.commit();
+    for (let n = 0; n < 2; n++) {
+      expect([...counts(), index.lastReview()]).to.deep.equal([3, 3, 30, undefined]);
       again();
     }
   });
 
   it("gives all that wait, in the order of the file, also hundreds", () => {
     add(...Array.from({ length: 250 }, (_, n) => 249 - n));
-    index.reviewed("id 100");
+    index.reviewed("id 100", { index: 0, hash: "" });
     const waiting = [...index.allWaiting()].map(({ start }) => start / 10);
     expect(waiting).to.deep.equal(Array.from({ length: 250 }, (_, n) => n).filter((n) => n !== 100));
     expect(index.firstWaiting(2).map(({ start }) => start)).to.deep.equal([0, 10]);
@@ -85,7 +104,7 @@ describe("the index of held proposals", () => {
         .that.includes({ code: "index_unavailable" })
         .with.property("hint")
         .that.matches(/held\.sqlite may be deleted\.$/);
-      expect(() => index.reviewed("id 0"))
+      expect(() => index.reviewed("id 0", { index: 0, hash: "" }))
         .to.throw()
         .that.includes({ code: "index_unavailable" });
       expect(counts()).to.deep.equal([1, 1, 10]);

@@ -3,6 +3,7 @@ import path from "node:path";
 import { expect } from "chai";
 import { GENESIS_HASH } from "tallystick-protocol/ledger/entry";
 import { privateKeyToAccount } from "viem/accounts";
+import { DiskLedger } from "../../../services/settlement/ledger/diskLedger.ts";
 import { bound, buyer } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { API_KEY, openTestService, type TestService } from "../support/testService.ts";
@@ -184,6 +185,35 @@ describe("reviews of held proposals", () => {
     writeFileSync(held, readFileSync(held, "latin1").replaceAll('"budget": 100', '"budget": 900'));
     expect((await review(two, "release")).status).to.equal(500);
     expect(service.ledger.size).to.equal(1);
+  });
+
+  it("wait again if the ledger is restored to a state without them, also if it has grown differently since", async () => {
+    const [one, two] = [await hold(1), await hold(2)];
+    await review(one, "reject");
+    const files = ["ledger.jsonl", "last-signed.json"].map((name) => path.join(folder.path, "local", name));
+    await service.close();
+    const copy = files.map((file) => [file, readFileSync(file)] as const);
+    await open();
+    await review(two, "release");
+    expect(service.ledger.size).to.equal(3);
+    for (const grows of [false, true]) {
+      await service.close();
+      for (const [file, bytes] of copy) writeFileSync(file, bytes);
+      if (grows) {
+        const other = await DiskLedger.open({ folder: path.join(folder.path, "local") });
+        for (let n = 0; n < 3; n++)
+          await other.append({ timestamp: n, taskId: "other", payload: {} }).durable;
+        await other.close();
+      }
+      await open();
+      const list = await service.app.request("/v1/reviews", { headers: KEY });
+      const { waiting, items } = (await list.json()) as { waiting: number; items: { id: string }[] };
+      expect([waiting, items.map(({ id }) => id)]).to.deep.equal([1, [two]]);
+      expect((await service.get("/health")).json.held).to.equal(1);
+      const answer = await review(two, "release");
+      expect(answer.json.released?.index, answer.text).to.equal(service.ledger.size - 1);
+      expect((await service.get("/health")).json.held).to.equal(0);
+    }
   });
 
   it("release a proposal at the next start if the process was killed after the review was settled", async () => {
