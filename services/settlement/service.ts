@@ -2,7 +2,6 @@ import path from "node:path";
 import type { Hono } from "hono";
 import type { Address } from "tallystick-protocol/address";
 import { fromHex, type Hex } from "tallystick-protocol/hex";
-import type { LedgerEntry } from "tallystick-protocol/ledger/entry";
 import type { ProofBundle } from "tallystick-protocol/proof/proofBundle";
 import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
 import { addressOf } from "tallystick-protocol/signatures/signHash";
@@ -266,12 +265,13 @@ async function openLedger({ config, now, log, onFailure }: OpenServiceParameters
   });
   const clock = new LedgerClock({ now, gate, limitSeconds: config.anchoring?.clockLimitSeconds ?? 0 });
   let metrics: Metrics | undefined;
-  let [isLoaded, isServed] = [false, false];
+  let isServed = false;
   const ledger = await DiskLedger.open({
     folder,
     openStore: () => index.openStore(),
     onEntry: (entry, at, end) => {
-      addToIndex(index, entry, at, end, isLoaded ? onFailure : undefined);
+      // With an index that lacks an entry, the same record could be settled twice. So an error here ends the ledger.
+      index.add(entry, at, end);
       if (isServed) ruleBook.add(entry);
     },
     onFailure,
@@ -284,7 +284,6 @@ async function openLedger({ config, now, log, onFailure }: OpenServiceParameters
     index.close();
     throw error;
   });
-  isLoaded = true;
   sayRepair(ledger, log);
   indexRetry.attach(index, ledger);
   verifier.keep(index, ledger);
@@ -348,25 +347,6 @@ async function isContractSignatureBy({
   const witness = anchoring?.contract;
   const client = createPublicClient({ transport: rpcTransport(rpcUrl, ASKING) });
   return async (question) => (await askWallet(client, question, witness)) === "yes";
-}
-
-/**
- * With an index that lacks an entry, the same record could be settled twice. So every error of the index ends
- * the service.
- */
-function addToIndex(
-  index: LedgerIndex,
-  entry: LedgerEntry,
-  at: number,
-  end: number,
-  onFailure?: (error: Error) => void,
-): void {
-  try {
-    index.add(entry, at, end);
-  } catch (error) {
-    onFailure?.(error as Error);
-    throw error;
-  }
 }
 
 function sayRepair({ repair, path: file }: DiskLedger, log: Log): void {

@@ -5,6 +5,7 @@ import { tryLock } from "fs-native-extensions";
 import { TallystickError } from "tallystick-protocol/errors";
 import { asOurOwn } from "tallystick-runtime/http/requestScope";
 import { syncFolder } from "./syncFolder.ts";
+import { refusal, unavailable } from "./writeErrors.ts";
 
 /**
  * Called with the bytes of each group before they are written, if another system must have them first. When
@@ -23,8 +24,8 @@ export type AppendTarget = Pick<
 export type OpenAppendFileParameters = {
   filePath: string;
   /**
-   * Called when the content of the disk is no longer known. The file accepts nothing more, and the process
-   * should end.
+   * Called once, when the content of the disk is no longer known or the caller gave the file up. The file accepts nothing
+   * more, and the process should end.
    */
   onFailure: (error: Error) => void;
   /**
@@ -159,6 +160,14 @@ export class AppendFile {
     throw this.#failure;
   }
 
+  /**
+   * Call this when the caller can no longer follow the file. The file accepts nothing more, and `onFailure` is called. A
+   * group that is being written is still finished.
+   */
+  abandon(cause: unknown): void {
+    this.#fail([], refusal(cause));
+  }
+
   #difference(isLength: (size: bigint) => boolean): Promise<string | undefined> {
     return differenceOf(this.#parameters.filePath, this.#inode, isLength);
   }
@@ -250,15 +259,20 @@ export class AppendFile {
   }
 
   #fail(batch: Waiting[], cause: unknown): void {
-    this.#failure = cause instanceof TallystickError ? cause : refusal(cause);
-    this.#reject(batch, this.#failure);
-    this.#parameters.onFailure(this.#failure);
+    const failure = cause instanceof TallystickError ? cause : refusal(cause);
+    const isFirst = this.#failure === undefined;
+    this.#failure ??= failure;
+    this.#reject(batch, failure);
+    // A group may fail after the file was given up for another reason.
+    if (isFirst) this.#parameters.onFailure(failure);
   }
 
   #reject(batch: Waiting[], error: Error): void {
-    for (const { reject } of [...batch, ...this.#waiting]) reject(error);
+    for (const { bytes, reject } of [...batch, ...this.#waiting]) {
+      this.#waitingBytes -= bytes.length;
+      reject(error);
+    }
     this.#waiting = [];
-    this.#waitingBytes = 0;
   }
 }
 
@@ -295,27 +309,12 @@ function locked(filePath: string): TallystickError {
   });
 }
 
-function refusal(cause: unknown): TallystickError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return unavailable(`The ledger cannot be written: ${reason}.`, cause);
-}
-
 function committedElsewhere(cause: unknown): TallystickError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new TallystickError({
     code: "ledger_unavailable",
     message: `The ledger cannot be written here: ${reason}. What you sent is settled: the shared store has it.`,
     hint: "Another machine continues the ledger. The operator checks the disk (space, permissions, health).",
-    cause,
-  });
-}
-
-/** The error of a refused write: 503, and nothing of it is stored. */
-export function unavailable(message: string, cause?: unknown): TallystickError {
-  return new TallystickError({
-    code: "ledger_unavailable",
-    message,
-    hint: "Nothing of this was written. The operator checks the disk (space, permissions, health).",
     cause,
   });
 }

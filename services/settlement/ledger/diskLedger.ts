@@ -10,13 +10,14 @@ import { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
 import { sha256ByNode } from "tallystick-runtime/hashing/sha256ByNode";
 import type { ReleaseLock } from "tallystick-runtime/processes/lockFolder";
 import { type Flush, flushAfter, MAX_FLUSH_BYTES } from "../standby/flush.ts";
-import { AppendFile, type OpenAppendFileParameters, unavailable } from "./appendFile.ts";
+import { AppendFile, type OpenAppendFileParameters } from "./appendFile.ts";
 import { GrowingNumbers } from "./growingNumbers.ts";
 import { type FileLine, ledgerLines } from "./ledgerLines.ts";
 import type { LedgerStore, NumberStore, StorePosition } from "./ledgerStore.ts";
 import { type LedgerRepair, loadLedger } from "./loadLedger.ts";
 import { lockFolder } from "./lockFolder.ts";
 import { tailProblem, verifyBeginning } from "./verifyKnown.ts";
+import { notTaken, unavailable } from "./writeErrors.ts";
 
 /** Name of the ledger's file in its folder. */
 export const LEDGER_FILE = "ledger.jsonl";
@@ -69,8 +70,8 @@ export type OpenLedgerParameters = {
   /** The number of the last entries in the store that are verified at the opening. */
   tailEntries?: number;
   /**
-   * Called when the content of the disk is no longer known. The ledger accepts nothing more, and the process
-   * should end.
+   * Called when the content of the disk is no longer known, or an entry on disk cannot be taken into memory. The ledger
+   * accepts nothing more, and the process should end.
    */
   onFailure?: (error: Error) => void;
   /**
@@ -106,6 +107,8 @@ export class DiskLedger {
   #head = GENESIS_HASH;
   #nextParent = GENESIS_HASH;
   #nextIndex = 0;
+  /** Why an entry that is on disk could not be taken into memory. Later entries would get its place. */
+  #fault: TallystickError | undefined;
   #verifying: Promise<VerifiedLedger> | undefined;
   #rest: Promise<void> = Promise.resolve();
   /** Entries before this position were read from disk at least once, except the {@link unread} ones. */
@@ -270,8 +273,16 @@ export class DiskLedger {
     const index = this.#nextIndex++;
     this.#nextParent = entry.currentHash;
     const durable = this.#file.append(`${line}\n`).then(() => {
-      this.#add(entry, leaf, this.#endOf(index - 1) + line.length + 1);
-      for (const listener of this.#growthListeners) listener(this.size);
+      if (this.#fault) throw this.#fault;
+      try {
+        this.#add(entry, leaf, this.#endOf(index - 1) + line.length + 1);
+        for (const listener of this.#growthListeners) listener(this.size);
+      } catch (cause) {
+        // The tree may lack the entry, or have half of it. It must not grow, and its root must not be signed.
+        this.#fault = notTaken(cause);
+        this.#file.abandon(cause);
+        throw this.#fault;
+      }
     });
     return { entry, index, durable };
   }
@@ -450,7 +461,8 @@ export class DiskLedger {
   /**
    * Checks that the file is still the opened one, and contains only what this process wrote.
    *
-   * @throws TallystickError `ledger_unavailable` (503) when it is not; `onFailure` is called too
+   * @throws TallystickError `ledger_unavailable` (503) when it is not; `onFailure` is called too. Throws also when the
+   * ledger accepts nothing more for another reason
    */
   checkFile(): Promise<void> {
     return this.#file.check();

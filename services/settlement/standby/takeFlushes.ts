@@ -1,5 +1,7 @@
+import { TallystickError } from "tallystick-protocol/errors";
 import { LedgerLineError } from "tallystick-protocol/ledger/verifyLedger";
 import type { DiskLedger } from "../ledger/diskLedger.ts";
+import { refusal } from "../ledger/writeErrors.ts";
 import { type Flush, hashIn } from "./flush.ts";
 import type { SharedStore } from "./sharedStore.ts";
 import { storeBehind, storeContradicts, storeEmpty, storeLacksRows } from "./storeErrors.ts";
@@ -10,7 +12,7 @@ import { storeBehind, storeContradicts, storeEmpty, storeLacksRows } from "./sto
  * the store, the store is an older copy, and nobody may write after it.
  *
  * @throws TallystickError `store_empty`, `store_behind`, `store_contradicts`, `store_lacks_rows`,
- * `store_foreign_row`. Errors of the database are passed on
+ * `store_foreign_row`; another code when the ledger's own disk fails. Errors of the database are passed on
  */
 export async function takeFlushes(
   ledger: Pick<DiskLedger, "size" | "head" | "take">,
@@ -54,7 +56,8 @@ async function takeFlush(ledger: Pick<DiskLedger, "size" | "head" | "take">, flu
     await ledger.take(lines.slice(start));
   } catch (cause) {
     if (cause instanceof LedgerLineError) throw storeContradicts(size, cause);
-    throw cause;
+    // An error without a code would be taken for one of the database, and the same lines would be taken again.
+    throw cause instanceof TallystickError ? cause : refusal(cause);
   }
   if (ledger.size !== next || ledger.head !== flush.head) throw storeContradicts(ledger.size);
 }

@@ -1,0 +1,30 @@
+import { TallystickError } from "tallystick-protocol/errors";
+
+/** The error of a refused write: 503, and nothing of it is stored. */
+export function unavailable(message: string, cause?: unknown): TallystickError {
+  return new TallystickError({
+    code: "ledger_unavailable",
+    message,
+    hint: "Nothing of this was written. The operator checks the disk (space, permissions, health).",
+    cause,
+  });
+}
+
+/** The error of a write that the disk did not accept: 503, and nothing of it is stored. */
+export function refusal(cause: unknown): TallystickError {
+  return unavailable(`The ledger cannot be written: ${reasonOf(cause)}.`, cause);
+}
+
+/** The entry is on disk, but this process could not take it into its memory. The next start reads it. */
+export function notTaken(cause: unknown): TallystickError {
+  return new TallystickError({
+    code: "outcome_unknown",
+    message: `The ledger cannot continue here: ${reasonOf(cause)}. What you sent is settled: the ledger's file has it.`,
+    hint: "Send a record again: the same record gets the same entry. For a proposal ask GET /v1/status/{task_id} first. The operator starts the service again.",
+    cause,
+  });
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
