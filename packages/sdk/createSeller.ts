@@ -145,7 +145,7 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
   await Promise.all(offers.live.map(({ listing }) => rules.schemaOf(listing.capability)));
 
   const disclosures = await openDisclosures(parameters, { seller: address, offers, store, now, log });
-  const modeOf = modesOf(parameters, now);
+  const modeOf = modesOf(parameters);
   for (const { listing } of offers.live) modeOf(listing.payment_mode);
 
   const { freeCalls, outbox, callbacks, runner } = openWork(parameters, {
@@ -313,7 +313,7 @@ function openWork(
 }
 
 /** Returns a function that finds how a payment mode is settled. It throws HireRefusedError `mode_not_configured`. */
-function modesOf(parameters: CreateSellerParameters, now: () => number): (mode: string) => SettlementMode {
+function modesOf(parameters: CreateSellerParameters): (mode: string) => SettlementMode {
   const { network, client, confirmations = 1 } = parameters;
   const facilitator =
     typeof parameters.facilitator === "string"
@@ -323,7 +323,7 @@ function modesOf(parameters: CreateSellerParameters, now: () => number): (mode: 
     parameters.findPayment ?? (client && findPaymentOnChain(client, network, { confirmations }));
   const modes: { [mode: string]: SettlementMode } = {
     ...parameters.modes,
-    direct: directMode({ network, facilitator, findPayment, shownWithinMs: parameters.shownWithinMs, now }),
+    direct: directMode({ network, facilitator, findPayment, shownWithinMs: parameters.shownWithinMs }),
   };
   return (mode) => {
     const found = Object.hasOwn(modes, mode) ? modes[mode] : undefined;

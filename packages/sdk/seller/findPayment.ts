@@ -4,18 +4,25 @@ import { isAddressEqual, type PublicClient, parseAbi, parseEventLogs } from "vie
 import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
 import { readPaymentState, settledBlock } from "../chain/paymentState.ts";
 import { ChainError } from "../errors.ts";
+import { PaymentInvalidError } from "./sellerErrors.ts";
 
 const events = parseAbi([
   "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
   "event Transfer(address indexed from, address indexed to, uint256 value)",
 ]);
 
-/** Finds the transaction in which exactly this authorization paid `value` to `payee`; undefined when there is none. */
+/**
+ * Finds the transaction in which exactly this authorization paid `value` to `payee`. Undefined when the chain does not
+ * show the payment yet. It must throw a PaymentInvalidError when the payment can never come, because only then a job
+ * may be called failed.
+ */
 export type FindPayment = (payment: {
   payer: Address;
   nonce: Hex;
   payee: Address;
   value: bigint;
+  /** From this time of the chain on, in unix seconds, the authorization cannot be used. Default: never. */
+  validBefore?: number;
 }) => Promise<Hex | undefined>;
 
 export type FindPaymentOptions = {
@@ -32,15 +39,25 @@ export type FindPaymentOptions = {
  * may have used it to pay somebody else. A transfer elsewhere in the same transaction says nothing either: it may
  * be the payment of another hire. The transfer of an authorization is the log just after its `AuthorizationUsed`.
  *
- * @throws ChainError `payment_not_found` when the authorization was used, but longer ago than is searched
+ * @throws PaymentInvalidError `authorization_spent` when the authorization was used for another payment;
+ * `authorization_expired` when it was not used in its time; ChainError `payment_not_found` when it was used, but longer
+ * ago than is searched
  */
 export function findPaymentOnChain(
   client: PublicClient,
   network: PaymentNetwork,
   { confirmations = 1, window = 5_000n, windows = 20 }: FindPaymentOptions = {},
 ): FindPayment {
-  return async ({ payer, nonce, payee, value }) => {
-    if (!(await readPaymentState(client, network, { payer, nonce }, confirmations)).isUsed) return undefined;
+  return async ({ payer, nonce, payee, value, validBefore = Number.POSITIVE_INFINITY }) => {
+    const { isUsed, time } = await readPaymentState(client, network, { payer, nonce }, confirmations);
+    if (!isUsed) {
+      if (time < validBefore) return undefined;
+      throw new PaymentInvalidError({
+        code: "authorization_expired",
+        message: `The authorization ${nonce} was not used before it expired.`,
+        hint: "Sign a fresh payment.",
+      });
+    }
     const last = await settledBlock(client, confirmations);
     for (let toBlock = last, at = 0; at < windows; at++, toBlock -= window) {
       const fromBlock = toBlock >= window ? toBlock - window + 1n : 0n;
@@ -51,7 +68,14 @@ export function findPaymentOnChain(
         fromBlock,
         toBlock,
       });
-      if (used) return (await isPaid(used)) ? used.transactionHash : undefined;
+      if (used && (await isPaid(used))) return used.transactionHash;
+      if (used) {
+        throw new PaymentInvalidError({
+          code: "authorization_spent",
+          message: `The authorization ${nonce} was used for another payment.`,
+          hint: "Sign a fresh payment.",
+        });
+      }
       if (fromBlock === 0n) break;
     }
     throw new ChainError({

@@ -106,10 +106,16 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
 
   async function runHeld(start: Job): Promise<Job> {
     let job = start;
+    // Only this process can know that it has stored the stage `collecting` and has not collected yet. A job that was
+    // found in this stage may have been collected before.
+    let isFirst = false;
     for (let attempt = 0; !isEnded(job.stage); ) {
       try {
-        job = await step(job);
+        const { stage } = job;
+        job = await step(job, isFirst);
+        isFirst = stage === "worked";
       } catch (error) {
+        isFirst = false;
         if (error instanceof LeaseLostError) throw error;
         const stored = await store.get<Job>(`job/${job.id}`);
         if (stored && isFurther(stored, job)) {
@@ -219,7 +225,8 @@ function createSteps(
     return settled ? { ...done, answer: { ...answer, ...settledFields(settled) } } : done;
   }
 
-  async function step(job: Job): Promise<Job> {
+  /** @param isFirst whether the money of this job was certainly never asked for before */
+  async function step(job: Job, isFirst: boolean): Promise<Job> {
     const mode = modeOf(job);
     switch (job.stage) {
       case "accepted":
@@ -229,7 +236,7 @@ function createSteps(
       case "worked":
         return await save(job, { stage: "collecting" });
       case "collecting": {
-        const collected = job.free ? {} : await mode.collect(job);
+        const collected = job.free ? {} : await mode.collect(job, { isFirst });
         return await save(job, { ...collected, completedAt: now(), stage: "collected" });
       }
       default:
