@@ -1,13 +1,15 @@
 import type { FacilitatorClient } from "@x402/core/server";
 import { expect } from "chai";
+import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
 import { parseUsdc } from "tallystick-protocol/amount";
 import type { Hex } from "tallystick-protocol/hex";
 import { directMode } from "tallystick-sdk/seller/directMode";
 import { type FindPayment, findPaymentOnChain } from "tallystick-sdk/seller/findPayment";
 import type { Job } from "tallystick-sdk/seller/job";
 import { PaymentInvalidError } from "tallystick-sdk/seller/sellerErrors";
+import { parseSignature } from "viem";
 import { MEAN, mean } from "./support/market.ts";
-import { newWallet } from "./support/sdkChain.ts";
+import { newWallet, type Wallet } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";
 import { useMarket } from "./support/useMarket.ts";
 
@@ -44,6 +46,60 @@ describe("a direct payment whose settlement has an unknown outcome", () => {
     expect(looks).to.equal(3);
     expect(await chain.balanceOf(seller.wallet)).to.equal(PRICE);
   });
+
+  it("has failed after one run when the buyer canceled it during the work", async () => {
+    const buyer = await market.openBuyer();
+    let runs = 0;
+    const seller = await market.openSeller({
+      listings: [LISTING],
+      client: chain.client as never,
+      facilitator: {
+        ...chain.facilitator,
+        settle: (...given) => {
+          runs++;
+          return chain.facilitator.settle(...given);
+        },
+      },
+      handlers: {
+        [MEAN]: async (params, { hireId }) => {
+          await cancel(buyer.wallet, hireId);
+          return mean(params);
+        },
+      },
+    });
+    const error = await rejection(buyer.hire(ORDER));
+    expect(error).to.have.nested.property("words.code", "authorization_spent");
+    expect(error.words.text).to.contain("canceled");
+    const { store } = seller.parameters;
+    const [key = ""] = await store.keys("job");
+    expect(await store.get(key)).to.include({ stage: "failed" });
+    // Nobody takes the job up again.
+    expect(await store.keys("lease")).to.deep.equal([]);
+    expect(runs).to.equal(1);
+  });
+
+  /** Cancels an authorization on the chain, in the way that its payer can. */
+  async function cancel({ account, address }: Wallet, nonce: Hex): Promise<void> {
+    const { chainId, token, name, version } = chain.network;
+    const signature = await account.signTypedData({
+      domain: { chainId, name, version, verifyingContract: token },
+      types: {
+        CancelAuthorization: [
+          { name: "authorizer", type: "address" },
+          { name: "nonce", type: "bytes32" },
+        ],
+      },
+      primaryType: "CancelAuthorization",
+      message: { authorizer: address, nonce },
+    });
+    const { r, s, yParity } = parseSignature(signature);
+    await chain.sender.sendAndWait({
+      address: token,
+      abi: testUsdcAbi,
+      functionName: "cancelAuthorization",
+      args: [address, nonce, yParity + 27, r, s],
+    });
+  }
 
   /** A job that waits for a payment to `seller`. */
   const jobOf = (validBefore: number): Job => {

@@ -1,15 +1,25 @@
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
-import { isAddressEqual, type PublicClient, parseAbi, parseEventLogs } from "viem";
+import {
+  isAddressEqual,
+  numberToHex,
+  type PublicClient,
+  pad,
+  parseAbi,
+  parseEventLogs,
+  type RpcLog,
+  toEventSelector,
+} from "viem";
 import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
 import { readPaymentState, settledBlock } from "../chain/paymentState.ts";
 import { ChainError } from "../errors.ts";
 import { PaymentInvalidError } from "./sellerErrors.ts";
 
-const events = parseAbi([
-  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
-  "event Transfer(address indexed from, address indexed to, uint256 value)",
-]);
+const transfers = parseAbi(["event Transfer(address indexed from, address indexed to, uint256 value)"]);
+
+/** The topics of the two events that end an authorization: it was used for a payment, or its payer canceled it. */
+const USED = toEventSelector("AuthorizationUsed(address,bytes32)");
+const CANCELED = toEventSelector("AuthorizationCanceled(address,bytes32)");
 
 /**
  * Finds the transaction in which exactly this authorization paid `value` to `payee`. Undefined when the chain does not
@@ -39,8 +49,8 @@ export type FindPaymentOptions = {
  * may have used it to pay somebody else. A transfer elsewhere in the same transaction says nothing either: it may
  * be the payment of another hire. The transfer of an authorization is the log just after its `AuthorizationUsed`.
  *
- * @throws PaymentInvalidError `authorization_spent` when the authorization was used for another payment;
- * `authorization_expired` when it was not used in its time; ChainError `payment_not_found` when it was used, but longer
+ * @throws PaymentInvalidError `authorization_spent` when the authorization was used for another payment, or
+ * canceled; `authorization_expired` when it was not used in its time; ChainError `payment_not_found` when it was used, but longer
  * ago than is searched
  */
 export function findPaymentOnChain(
@@ -61,18 +71,13 @@ export function findPaymentOnChain(
     const last = await settledBlock(client, confirmations);
     for (let toBlock = last, at = 0; at < windows; at++, toBlock -= window) {
       const fromBlock = toBlock >= window ? toBlock - window + 1n : 0n;
-      const [used] = await client.getLogs({
-        address: network.token,
-        event: events[0],
-        args: { authorizer: payer, nonce },
-        fromBlock,
-        toBlock,
-      });
-      if (used && (await isPaid(used))) return used.transactionHash;
-      if (used) {
+      const [end] = await endsIn(fromBlock, toBlock);
+      if (end && end.topics[0] === USED && (await isPaid(end))) return end.transactionHash as Hex;
+      if (end) {
+        const how = end.topics[0] === USED ? "used for another payment" : "canceled by its payer";
         throw new PaymentInvalidError({
           code: "authorization_spent",
-          message: `The authorization ${nonce} was used for another payment.`,
+          message: `The authorization ${nonce} was ${how}.`,
           hint: "Sign a fresh payment.",
         });
       }
@@ -84,12 +89,23 @@ export function findPaymentOnChain(
       hint: "Search further back: `windows` of findPaymentOnChain.",
     });
 
-    async function isPaid(used: { transactionHash: Hex; logIndex: number }): Promise<boolean> {
-      const { logs } = await client.getTransactionReceipt({ hash: used.transactionHash });
+    /** Asks for both events at once. `getLogs` of viem can only ask for one event with arguments. */
+    async function endsIn(fromBlock: bigint, toBlock: bigint): Promise<RpcLog[]> {
+      const topics = [[USED, CANCELED], pad(payer), nonce];
+      const blocks = { fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) };
+      return await client.request({
+        method: "eth_getLogs",
+        params: [{ address: network.token, topics, ...blocks }],
+      });
+    }
+
+    async function isPaid(used: RpcLog): Promise<boolean> {
+      const { logs } = await client.getTransactionReceipt({ hash: used.transactionHash as Hex });
       const next = logs.filter(
-        ({ address, logIndex }) => isAddressEqual(address, network.token) && logIndex === used.logIndex + 1,
+        ({ address, logIndex }) =>
+          isAddressEqual(address, network.token) && logIndex === Number(used.logIndex) + 1,
       );
-      return parseEventLogs({ abi: events, eventName: "Transfer", logs: next }).some(
+      return parseEventLogs({ abi: transfers, logs: next }).some(
         ({ args }) =>
           isAddressEqual(args.from, payer) && isAddressEqual(args.to, payee) && args.value === value,
       );

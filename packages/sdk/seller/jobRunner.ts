@@ -32,8 +32,8 @@ export type JobRunnerParameters = {
   /** How long a free hire's receipt waits for its buyer's signature, in milliseconds. */
   countersignMs: number;
   /**
-   * How long a job that did not end waits before any process continues it, in milliseconds. Reasons are an uncertain
-   * payment, and an error of the store.
+   * How long a job that did not end waits at least before any process continues it, in milliseconds. Reasons are an
+   * uncertain payment, and an error of the store.
    */
   restMs: number;
   /** Keeps what an auditor may ask for, before the hire counts as done. */
@@ -67,6 +67,15 @@ export type JobRunner = {
 const COLLECT_RETRIES = 2;
 const COLLECT_RETRY_MS = 300;
 
+/** The longest rest of a job between two runs, in milliseconds. */
+const MOST_REST_MS = 3_600_000;
+
+/**
+ * How long after its `dueAt` a job is continued again and again, in milliseconds. After that it needs a person. It keeps
+ * its stage, and the next start of the seller tries it again.
+ */
+const CONTINUED_MS = 86_400_000;
+
 /** Takes jobs from one stage to the next. A job is stored before each step that cannot be undone. */
 export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
   const { store, leases, log } = parameters;
@@ -91,13 +100,13 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
     held.set(start.id, lease);
     try {
       const job = await runHeld(stored);
-      await (isEnded(job.stage) ? lease.end() : lease.pause(parameters.restMs));
+      await letGo(job, lease, parameters);
       return job;
     } catch (error) {
       if (error instanceof LeaseLostError) return (await store.get<Job>(`job/${start.id}`)) ?? stored;
       // Without this, the lease would be renewed as long as this process lives, and nobody else could continue the
       // job.
-      await lease.pause(parameters.restMs).catch(() => {});
+      await lease.pause(restOf(stored, parameters)).catch(() => {});
       throw error;
     } finally {
       held.delete(start.id);
@@ -159,6 +168,23 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
       await Promise.allSettled(running.values());
     },
   };
+}
+
+/** Gives a job's lease back after a run. */
+async function letGo(job: Job, lease: JobLease, parameters: JobRunnerParameters): Promise<void> {
+  if (isEnded(job.stage)) return await lease.end();
+  if (parameters.now() - job.dueAt <= CONTINUED_MS) return await lease.pause(restOf(job, parameters));
+  // Without a lease, the search for unfinished jobs does not find it any more.
+  await lease.end();
+  parameters.log("A job is put aside, because it could not go on for a day. The next start tries it again.", {
+    job: job.id,
+    stage: job.stage,
+  });
+}
+
+/** A job rests a quarter of the time for which it is overdue. So the rests grow, and cost less and less. */
+function restOf({ dueAt }: Job, { restMs, now }: JobRunnerParameters): number {
+  return Math.max(restMs, Math.min(MOST_REST_MS, Math.round((now() - dueAt) / 4)));
 }
 
 /**
