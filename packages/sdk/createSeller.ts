@@ -15,6 +15,7 @@ import { type Fetch, requestService } from "./requestService.ts";
 import { requireAdopted } from "./seller/adoptStore.ts";
 import { createCallbacks } from "./seller/callbacks.ts";
 import { type CustomSchemas, capabilityRules } from "./seller/capabilityRules.ts";
+import { continueJobs } from "./seller/continueJobs.ts";
 import { directMode } from "./seller/directMode.ts";
 import { type FindPayment, findPaymentOnChain } from "./seller/findPayment.ts";
 import { createFreeCalls, type HasHired } from "./seller/freeCalls.ts";
@@ -203,7 +204,7 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
     resume: async () => {
       outbox.start();
       await callbacks.start();
-      await Promise.all((await unfinishedJobs(store)).map((job) => runner.run(job)));
+      await continueJobs(store, runner.run);
       sweep ??= setInterval(() => {
         takeUp().catch((error) => log("Unfinished jobs could not be continued.", { error: String(error) }));
       }, leaseMs);
@@ -359,9 +360,4 @@ function requireHandler(
       hint: "Capabilities outside of the standard bring their schemas (SHP §5.2).",
     });
   }
-}
-
-async function unfinishedJobs(store: KeyValueStore): Promise<Job[]> {
-  const jobs = await Promise.all((await store.keys("job")).map((key) => store.get<Job>(key)));
-  return jobs.filter((job): job is Job => job !== undefined && !isEnded(job.stage));
 }

@@ -1,9 +1,11 @@
 import { expect } from "chai";
+import { continueJobs } from "tallystick-sdk/seller/continueJobs";
 import type { Job, SettlementMode } from "tallystick-sdk/seller/job";
 import { createJobRunner } from "tallystick-sdk/seller/jobRunner";
 import { HireRefusedError } from "tallystick-sdk/seller/sellerErrors";
 import { createJobLeases } from "tallystick-sdk/store/jobLeases";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { rejection } from "./support/tamper.ts";
 
 const DUE_AT = 1_800_000_000_000;
 const HOUR_MS = 3_600_000;
@@ -56,5 +58,54 @@ describe("a job of a seller that cannot go on", () => {
     expect(await process.store.get("job/job_A")).to.include({ stage: "collecting" });
     expect(await leases.open()).to.deep.equal([]);
     expect(runner.running()).to.equal(0);
+  });
+
+  it("rests, and is continued later, if the store cannot read it once", async () => {
+    const store = memoryStore();
+    let fails = 0;
+    const { process, runner, rest } = await openProcess({
+      ...store,
+      get: async <T>(key: string) => {
+        if (key === "job/job_A" && fails-- > 0) throw new Error("EMFILE: too many open files");
+        return await store.get<T>(key);
+      },
+    });
+    fails = 1;
+    expect((await rejection(runner.run(job))).message).to.contain("EMFILE");
+    expect(process.collected).to.equal(0);
+    // The lease was given back, so this process does not renew it any more.
+    expect(await rest()).to.equal(REST_MS);
+    process.time += REST_MS;
+    await runner.run(job);
+    expect(process.collected).to.equal(3);
+  });
+});
+
+describe("the start of a seller", () => {
+  it("reads only a few jobs at the same time, and continues those that have not ended", async () => {
+    const store = memoryStore();
+    let [reading, most, read] = [0, 0, 0];
+    const counting: KeyValueStore = {
+      ...store,
+      get: async <T>(key: string) => {
+        if (!key.startsWith("job/")) return await store.get<T>(key);
+        read++;
+        most = Math.max(most, ++reading);
+        await new Promise((resolve) => setImmediate(resolve));
+        reading--;
+        return await store.get<T>(key);
+      },
+    };
+    const stages = ["completed", "failed", "collecting"];
+    for (let at = 0; at < 300; at++)
+      await store.put(`job/job_${at}`, { id: `job_${at}`, stage: stages[at % 3] });
+    const continued: string[] = [];
+    await continueJobs(counting, async ({ id }) => {
+      continued.push(id);
+    });
+    expect(read).to.equal(300);
+    expect(most).to.be.at.most(8);
+    expect(continued).to.have.length(100);
+    expect(new Set(continued)).to.include("job_2").and.include("job_299");
   });
 });

@@ -95,10 +95,11 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
 
   async function runNow(start: Job): Promise<Job> {
     const lease = await leases.take(start.id);
-    const stored = (await store.get<Job>(`job/${start.id}`)) ?? start;
-    if (!lease) return stored;
+    if (!lease) return (await store.get<Job>(`job/${start.id}`)) ?? start;
     held.set(start.id, lease);
+    let stored = start;
     try {
+      stored = (await store.get<Job>(`job/${start.id}`)) ?? start;
       const job = await runHeld(stored);
       await letGo(job, lease, parameters);
       return job;
