@@ -15,6 +15,7 @@ import { type Fetch, requestService } from "./requestService.ts";
 import { requireAdopted } from "./seller/adoptStore.ts";
 import { createCallbacks } from "./seller/callbacks.ts";
 import { type CustomSchemas, capabilityRules } from "./seller/capabilityRules.ts";
+import { continueJobs } from "./seller/continueJobs.ts";
 import { directMode } from "./seller/directMode.ts";
 import { type FindPayment, findPaymentOnChain } from "./seller/findPayment.ts";
 import { createFreeCalls, type HasHired } from "./seller/freeCalls.ts";
@@ -145,7 +146,7 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
   await Promise.all(offers.live.map(({ listing }) => rules.schemaOf(listing.capability)));
 
   const disclosures = await openDisclosures(parameters, { seller: address, offers, store, now, log });
-  const modeOf = modesOf(parameters, now);
+  const modeOf = modesOf(parameters);
   for (const { listing } of offers.live) modeOf(listing.payment_mode);
 
   const { freeCalls, outbox, callbacks, runner } = openWork(parameters, {
@@ -203,7 +204,7 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
     resume: async () => {
       outbox.start();
       await callbacks.start();
-      await Promise.all((await unfinishedJobs(store)).map((job) => runner.run(job)));
+      await continueJobs(store, runner.run);
       sweep ??= setInterval(() => {
         takeUp().catch((error) => log("Unfinished jobs could not be continued.", { error: String(error) }));
       }, leaseMs);
@@ -313,7 +314,7 @@ function openWork(
 }
 
 /** Returns a function that finds how a payment mode is settled. It throws HireRefusedError `mode_not_configured`. */
-function modesOf(parameters: CreateSellerParameters, now: () => number): (mode: string) => SettlementMode {
+function modesOf(parameters: CreateSellerParameters): (mode: string) => SettlementMode {
   const { network, client, confirmations = 1 } = parameters;
   const facilitator =
     typeof parameters.facilitator === "string"
@@ -323,7 +324,7 @@ function modesOf(parameters: CreateSellerParameters, now: () => number): (mode: 
     parameters.findPayment ?? (client && findPaymentOnChain(client, network, { confirmations }));
   const modes: { [mode: string]: SettlementMode } = {
     ...parameters.modes,
-    direct: directMode({ network, facilitator, findPayment, shownWithinMs: parameters.shownWithinMs, now }),
+    direct: directMode({ network, facilitator, findPayment, shownWithinMs: parameters.shownWithinMs }),
   };
   return (mode) => {
     const found = Object.hasOwn(modes, mode) ? modes[mode] : undefined;
@@ -359,9 +360,4 @@ function requireHandler(
       hint: "Capabilities outside of the standard bring their schemas (SHP §5.2).",
     });
   }
-}
-
-async function unfinishedJobs(store: KeyValueStore): Promise<Job[]> {
-  const jobs = await Promise.all((await store.keys("job")).map((key) => store.get<Job>(key)));
-  return jobs.filter((job): job is Job => job !== undefined && !isEnded(job.stage));
 }

@@ -91,7 +91,7 @@ export function sellerWords(parts: {
 
 /**
  * The hire failed at the seller. `money` says where the buyer's money is. Codes: `seller_unreachable`,
- * `seller_timeout`, `seller_refused`, `garbage_answer`, `settlement_failed`, …
+ * `seller_timeout`, `seller_refused`, `garbage_answer`, …
  */
 export class HireFailedError extends TallystickError {
   readonly seller: Address;

@@ -139,8 +139,9 @@ describe("a payment, which only the chain can prove,", () => {
     const find = (windows: number) => findPaymentOnChain(client(), chain.network, { window: 3n, windows });
     expect(await find(4)(payment)).to.equal(tx);
     expect(await rejection(find(2)(payment))).to.be.instanceOf(ChainError);
-    expect(await find(4)({ ...payment, payee: newWallet().address })).to.equal(undefined);
-    expect(await find(4)({ ...payment, value: PRICE + 1n })).to.equal(undefined);
+    const spent = { code: "authorization_spent" };
+    expect(await rejection(find(4)({ ...payment, payee: newWallet().address }))).to.include(spent);
+    expect(await rejection(find(4)({ ...payment, value: PRICE + 1n }))).to.include(spent);
     expect(await find(4)({ ...payment, nonce: `0x${"12".repeat(32)}` })).to.equal(undefined);
   });
 
@@ -170,8 +171,8 @@ describe("a payment, which only the chain can prove,", () => {
         chain.network,
       )({ payer: buyer.address, nonce, payee: seller.address, value: PRICE });
     expect(await find(second)).to.equal(hash);
-    expect(await find(first)).to.equal(undefined);
-    expect(await find(third)).to.equal(undefined);
+    for (const nonce of [first, third])
+      expect(await rejection(find(nonce))).to.include({ code: "authorization_spent" });
   });
   it("comes back to the buyer's budget when it expires unused, even if the facilitator reports a settlement", async () => {
     await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean }, facilitator: liar });

@@ -173,9 +173,6 @@ export const advice: { readonly [code: string]: { means?: string; do?: string } 
     do: "Sign the terms of the PAYMENT-REQUIRED header as they are.",
   },
   invalid_signature: { do: "Sign with the wallet that the body names, over exactly these bytes." },
-  settlement_failed: {
-    do: "Check that the wallet has the money. In a buyer's error, `money` says where the money is.",
-  },
   unknown_quote: { do: "Hire without quote_token, or ask the seller that gave the quote." },
   call_refused: { means: "The contract refuses the call." },
   invalid_key: { do: "Use letters, digits and the signs that the store allows." },

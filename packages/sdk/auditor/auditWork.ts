@@ -57,8 +57,13 @@ export function auditWorks(store: KeyValueStore) {
     begin: (work: AuditWork) => store.putNew(`work/${work.token}`, work),
     put: (work: AuditWork) => store.put(`work/${work.token}`, work),
     all: async (): Promise<AuditWork[]> => {
-      const works = await Promise.all((await store.keys("work")).map((key) => store.get<AuditWork>(key)));
-      return works.filter((work) => work !== undefined);
+      const works: AuditWork[] = [];
+      // One after the other: many reads at once could exceed the number of files that a process may open.
+      for (const key of await store.keys("work")) {
+        const work = await store.get<AuditWork>(key);
+        if (work !== undefined) works.push(work);
+      }
+      return works;
     },
     bytes: async (token: string) => (await store.get<Bytes>(`bytes/${token}`))?.text,
     putBytes: (token: string, text: string, at: number) =>

@@ -1,4 +1,5 @@
 import { type FacilitatorClient, FacilitatorTimeoutError } from "@x402/core/server";
+import type { SettleResponse } from "@x402/core/types";
 import type { Address } from "tallystick-protocol/address";
 import { type Hex, isHex } from "tallystick-protocol/hex";
 import { listingPayee } from "tallystick-protocol/records/listing";
@@ -37,12 +38,16 @@ export type DirectModeParameters = {
   findPayment?: FindPayment | undefined;
   /** How long the chain may take to show what the facilitator has settled, in milliseconds. Default 5,000. */
   shownWithinMs?: number | undefined;
-  /** Milliseconds since 1970. */
-  now?: (() => number) | undefined;
 };
 
 /** What a facilitator answers if it has sent the payment, and has not seen it mined in its time (x402). */
 const PENDING = "settlement_pending";
+
+/**
+ * The reasons of a facilitator that refuses a payment before it sends it. "Nonce used" is not among them: the payment
+ * itself may have used the nonce.
+ */
+const NOT_SENT = /insufficient_(funds|balance)$|signature$|valid_(after|before)$/;
 
 /** How often the chain is asked for a payment that it does not show yet, in milliseconds. */
 const LOOK_EVERY_MS = 250;
@@ -52,7 +57,7 @@ const LOOK_EVERY_MS = 250;
  * after it, so work that fails costs the buyer nothing.
  */
 export function directMode(parameters: DirectModeParameters): SettlementMode {
-  const { network, facilitator, findPayment, shownWithinMs = 5_000, now = Date.now } = parameters;
+  const { network, facilitator, findPayment, shownWithinMs = 5_000 } = parameters;
   return {
     requirements: async ({ listing, price }) => ({
       scheme: "exact",
@@ -84,32 +89,40 @@ export function directMode(parameters: DirectModeParameters): SettlementMode {
 
     secure: async () => ({}),
 
-    collect: async ({ payment }) => {
+    collect: async ({ payment }, { isFirst }) => {
       const { payload, requirements } = payment as NonNullable<Job["payment"]>;
-      const settled = await ask("settle", () => facilitator.settle(payload, requirements));
-      const isSent = isHex(settled.transaction, 32) && (settled.success || settled.errorReason === PENDING);
-      const claimed = isSent ? settled.transaction : undefined;
-      if (claimed !== undefined && settled.success && !findPayment) return { tx: claimed as Hex };
+      const asked = await ask("settle", () => facilitator.settle(payload, requirements)).catch(
+        (error: HireRefusedError) => error,
+      );
+      const settled = asked instanceof HireRefusedError ? undefined : asked;
+      if (isFirst && settled && isNotSent(settled)) {
+        const code = settled.errorReason as string;
+        throw new PaymentInvalidError({ code, message: `The payment could not be settled: ${code}` });
+      }
+      const tx = settled?.transaction;
+      const isSent = isHex(tx, 32) && (settled?.success || settled?.errorReason === PENDING);
+      if (isSent && settled?.success && !findPayment) return { tx };
       const { from, nonce, validBefore } = authorizationOf(payload);
       const terms = {
         payer: from,
         nonce,
         payee: requirements.payTo.toLowerCase() as Address,
         value: BigInt(requirements.amount),
+        validBefore,
       };
-      const shown = await lookFor(() => findPayment?.(terms), claimed === undefined ? 0 : shownWithinMs);
+      const shown = await lookFor(() => findPayment?.(terms), isSent ? shownWithinMs : 0);
       if (shown !== undefined) return { tx: shown };
-      // Waits for a payment that can still come. An expired payment can no longer come.
-      if (claimed !== undefined && now() / 1000 < validBefore + SETTLEMENT_SECONDS) {
-        throw new HireRefusedError({
-          status: 504,
-          code: "settlement_unconfirmed",
-          message: "The facilitator says that it has sent the payment, but the chain does not show it yet.",
-          hint: "Look the job up again in a moment.",
-        });
-      }
-      const code = settled.errorReason ?? "settlement_failed";
-      throw new PaymentInvalidError({ code, message: `The payment could not be settled: ${code}` });
+      if (asked instanceof HireRefusedError) throw asked;
+      // An earlier request, or this one, may have sent the payment. Then it can come until the authorization expires,
+      // whatever the facilitator says now.
+      throw new HireRefusedError({
+        status: 504,
+        code: "settlement_unconfirmed",
+        message: isSent
+          ? "The facilitator says that it has sent the payment, but the chain does not show it yet."
+          : `The facilitator did not settle the payment (${asked.errorReason ?? "no reason"}), but it may have been sent before.`,
+        hint: "Look the job up again in a moment.",
+      });
     },
 
     // Nothing to do: an authorization that nobody submits moves no money.
@@ -128,6 +141,11 @@ export function requireSameTerms(accepted: PaymentRequirements, wanted: PaymentR
       hint: "Accept the terms of the PAYMENT-REQUIRED header as they are.",
     });
   }
+}
+
+/** Whether an answer shows that the facilitator did not send the payment for this request. */
+function isNotSent({ success, transaction, errorReason }: SettleResponse): boolean {
+  return !success && !isHex(transaction, 32) && NOT_SENT.test(errorReason ?? "");
 }
 
 /** Calls `look` until it finds something or the time is over. */

@@ -1,21 +1,38 @@
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
-import { isAddressEqual, type PublicClient, parseAbi, parseEventLogs } from "viem";
+import {
+  isAddressEqual,
+  numberToHex,
+  type PublicClient,
+  pad,
+  parseAbi,
+  parseEventLogs,
+  type RpcLog,
+  toEventSelector,
+} from "viem";
 import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
 import { readPaymentState, settledBlock } from "../chain/paymentState.ts";
 import { ChainError } from "../errors.ts";
+import { PaymentInvalidError } from "./sellerErrors.ts";
 
-const events = parseAbi([
-  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
-  "event Transfer(address indexed from, address indexed to, uint256 value)",
-]);
+const transfers = parseAbi(["event Transfer(address indexed from, address indexed to, uint256 value)"]);
 
-/** Finds the transaction in which exactly this authorization paid `value` to `payee`; undefined when there is none. */
+/** The topics of the two events that end an authorization: it was used for a payment, or its payer canceled it. */
+const USED = toEventSelector("AuthorizationUsed(address,bytes32)");
+const CANCELED = toEventSelector("AuthorizationCanceled(address,bytes32)");
+
+/**
+ * Finds the transaction in which exactly this authorization paid `value` to `payee`. Undefined when the chain does not
+ * show the payment yet. It must throw a PaymentInvalidError when the payment can never come, because only then a job
+ * may be called failed.
+ */
 export type FindPayment = (payment: {
   payer: Address;
   nonce: Hex;
   payee: Address;
   value: bigint;
+  /** From this time of the chain on, in unix seconds, the authorization cannot be used. Default: never. */
+  validBefore?: number;
 }) => Promise<Hex | undefined>;
 
 export type FindPaymentOptions = {
@@ -32,26 +49,38 @@ export type FindPaymentOptions = {
  * may have used it to pay somebody else. A transfer elsewhere in the same transaction says nothing either: it may
  * be the payment of another hire. The transfer of an authorization is the log just after its `AuthorizationUsed`.
  *
- * @throws ChainError `payment_not_found` when the authorization was used, but longer ago than is searched
+ * @throws PaymentInvalidError `authorization_spent` when the authorization was used for another payment, or
+ * canceled; `authorization_expired` when it was not used in its time; ChainError `payment_not_found` when it was used, but longer
+ * ago than is searched
  */
 export function findPaymentOnChain(
   client: PublicClient,
   network: PaymentNetwork,
   { confirmations = 1, window = 5_000n, windows = 20 }: FindPaymentOptions = {},
 ): FindPayment {
-  return async ({ payer, nonce, payee, value }) => {
-    if (!(await readPaymentState(client, network, { payer, nonce }, confirmations)).isUsed) return undefined;
+  return async ({ payer, nonce, payee, value, validBefore = Number.POSITIVE_INFINITY }) => {
+    const { isUsed, time } = await readPaymentState(client, network, { payer, nonce }, confirmations);
+    if (!isUsed) {
+      if (time < validBefore) return undefined;
+      throw new PaymentInvalidError({
+        code: "authorization_expired",
+        message: `The authorization ${nonce} was not used before it expired.`,
+        hint: "Sign a fresh payment.",
+      });
+    }
     const last = await settledBlock(client, confirmations);
     for (let toBlock = last, at = 0; at < windows; at++, toBlock -= window) {
       const fromBlock = toBlock >= window ? toBlock - window + 1n : 0n;
-      const [used] = await client.getLogs({
-        address: network.token,
-        event: events[0],
-        args: { authorizer: payer, nonce },
-        fromBlock,
-        toBlock,
-      });
-      if (used) return (await isPaid(used)) ? used.transactionHash : undefined;
+      const [end] = await endsIn(fromBlock, toBlock);
+      if (end && end.topics[0] === USED && (await isPaid(end))) return end.transactionHash as Hex;
+      if (end) {
+        const how = end.topics[0] === USED ? "used for another payment" : "canceled by its payer";
+        throw new PaymentInvalidError({
+          code: "authorization_spent",
+          message: `The authorization ${nonce} was ${how}.`,
+          hint: "Sign a fresh payment.",
+        });
+      }
       if (fromBlock === 0n) break;
     }
     throw new ChainError({
@@ -60,12 +89,23 @@ export function findPaymentOnChain(
       hint: "Search further back: `windows` of findPaymentOnChain.",
     });
 
-    async function isPaid(used: { transactionHash: Hex; logIndex: number }): Promise<boolean> {
-      const { logs } = await client.getTransactionReceipt({ hash: used.transactionHash });
+    /** Asks for both events at once. `getLogs` of viem can only ask for one event with arguments. */
+    async function endsIn(fromBlock: bigint, toBlock: bigint): Promise<RpcLog[]> {
+      const topics = [[USED, CANCELED], pad(payer), nonce];
+      const blocks = { fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) };
+      return await client.request({
+        method: "eth_getLogs",
+        params: [{ address: network.token, topics, ...blocks }],
+      });
+    }
+
+    async function isPaid(used: RpcLog): Promise<boolean> {
+      const { logs } = await client.getTransactionReceipt({ hash: used.transactionHash as Hex });
       const next = logs.filter(
-        ({ address, logIndex }) => isAddressEqual(address, network.token) && logIndex === used.logIndex + 1,
+        ({ address, logIndex }) =>
+          isAddressEqual(address, network.token) && logIndex === Number(used.logIndex) + 1,
       );
-      return parseEventLogs({ abi: events, eventName: "Transfer", logs: next }).some(
+      return parseEventLogs({ abi: transfers, logs: next }).some(
         ({ args }) =>
           isAddressEqual(args.from, payer) && isAddressEqual(args.to, payee) && args.value === value,
       );

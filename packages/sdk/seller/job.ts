@@ -76,8 +76,14 @@ export type SettlementMode = {
   check: (terms: PaymentTerms) => Promise<{ payer: Address; key: string }>;
   /** Secures the money before the work. May be called again after a crash. */
   secure: (job: Job) => Promise<Partial<Job>>;
-  /** Takes the money after the work, or marks it as earned. May be called again after a crash. */
-  collect: (job: Job) => Promise<Partial<Job>>;
+  /**
+   * Takes the money after the work, or marks it as earned. May be called again after a crash.
+   *
+   * @param how `isFirst`: whether the money of this job was certainly never asked for before
+   * @throws PaymentInvalidError only when the money is not taken and will never be: then the job has failed. After any
+   * other error the job is continued later.
+   */
+  collect: (job: Job, how: { isFirst: boolean }) => Promise<Partial<Job>>;
   /** Gives up the money, because the work will not be done. An escrow sends it back. */
   giveUp: (job: Job) => Promise<void>;
 };

@@ -32,8 +32,8 @@ export type JobRunnerParameters = {
   /** How long a free hire's receipt waits for its buyer's signature, in milliseconds. */
   countersignMs: number;
   /**
-   * How long a job that did not end waits before any process continues it, in milliseconds. Reasons are an uncertain
-   * payment, and an error of the store.
+   * How long a job that did not end waits at least before any process continues it, in milliseconds. Reasons are an
+   * uncertain payment, and an error of the store.
    */
   restMs: number;
   /** Keeps what an auditor may ask for, before the hire counts as done. */
@@ -67,6 +67,15 @@ export type JobRunner = {
 const COLLECT_RETRIES = 2;
 const COLLECT_RETRY_MS = 300;
 
+/** The longest rest of a job between two runs, in milliseconds. */
+const MOST_REST_MS = 3_600_000;
+
+/**
+ * How long after its `dueAt` a job is continued again and again, in milliseconds. After that it needs a person. It keeps
+ * its stage, and the next start of the seller tries it again.
+ */
+const CONTINUED_MS = 86_400_000;
+
 /** Takes jobs from one stage to the next. A job is stored before each step that cannot be undone. */
 export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
   const { store, leases, log } = parameters;
@@ -86,18 +95,19 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
 
   async function runNow(start: Job): Promise<Job> {
     const lease = await leases.take(start.id);
-    const stored = (await store.get<Job>(`job/${start.id}`)) ?? start;
-    if (!lease) return stored;
+    if (!lease) return (await store.get<Job>(`job/${start.id}`)) ?? start;
     held.set(start.id, lease);
+    let stored = start;
     try {
+      stored = (await store.get<Job>(`job/${start.id}`)) ?? start;
       const job = await runHeld(stored);
-      await (isEnded(job.stage) ? lease.end() : lease.pause(parameters.restMs));
+      await letGo(job, lease, parameters);
       return job;
     } catch (error) {
       if (error instanceof LeaseLostError) return (await store.get<Job>(`job/${start.id}`)) ?? stored;
       // Without this, the lease would be renewed as long as this process lives, and nobody else could continue the
       // job.
-      await lease.pause(parameters.restMs).catch(() => {});
+      await lease.pause(restOf(stored, parameters)).catch(() => {});
       throw error;
     } finally {
       held.delete(start.id);
@@ -106,10 +116,16 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
 
   async function runHeld(start: Job): Promise<Job> {
     let job = start;
+    // Only this process can know that it has stored the stage `collecting` and has not collected yet. A job that was
+    // found in this stage may have been collected before.
+    let isFirst = false;
     for (let attempt = 0; !isEnded(job.stage); ) {
       try {
-        job = await step(job);
+        const { stage } = job;
+        job = await step(job, isFirst);
+        isFirst = stage === "worked";
       } catch (error) {
+        isFirst = false;
         if (error instanceof LeaseLostError) throw error;
         const stored = await store.get<Job>(`job/${job.id}`);
         if (stored && isFurther(stored, job)) {
@@ -153,6 +169,23 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
       await Promise.allSettled(running.values());
     },
   };
+}
+
+/** Gives a job's lease back after a run. */
+async function letGo(job: Job, lease: JobLease, parameters: JobRunnerParameters): Promise<void> {
+  if (isEnded(job.stage)) return await lease.end();
+  if (parameters.now() - job.dueAt <= CONTINUED_MS) return await lease.pause(restOf(job, parameters));
+  // Without a lease, the search for unfinished jobs does not find it any more.
+  await lease.end();
+  parameters.log("A job is put aside, because it could not go on for a day. The next start tries it again.", {
+    job: job.id,
+    stage: job.stage,
+  });
+}
+
+/** A job rests a quarter of the time for which it is overdue. So the rests grow, and cost less and less. */
+function restOf({ dueAt }: Job, { restMs, now }: JobRunnerParameters): number {
+  return Math.max(restMs, Math.min(MOST_REST_MS, Math.round((now() - dueAt) / 4)));
 }
 
 /**
@@ -219,7 +252,8 @@ function createSteps(
     return settled ? { ...done, answer: { ...answer, ...settledFields(settled) } } : done;
   }
 
-  async function step(job: Job): Promise<Job> {
+  /** @param isFirst whether the money of this job was certainly never asked for before */
+  async function step(job: Job, isFirst: boolean): Promise<Job> {
     const mode = modeOf(job);
     switch (job.stage) {
       case "accepted":
@@ -229,7 +263,7 @@ function createSteps(
       case "worked":
         return await save(job, { stage: "collecting" });
       case "collecting": {
-        const collected = job.free ? {} : await mode.collect(job);
+        const collected = job.free ? {} : await mode.collect(job, { isFirst });
         return await save(job, { ...collected, completedAt: now(), stage: "collected" });
       }
       default:

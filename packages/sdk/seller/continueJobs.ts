@@ -1,0 +1,26 @@
+import { forEachAtOnce } from "../forEachAtOnce.ts";
+import type { KeyValueStore } from "../store/keyValueStore.ts";
+import type { Job } from "./job.ts";
+import { isEnded } from "./jobRunner.ts";
+
+/** How many jobs are read at the same time. A store may have all jobs that a seller ever had. */
+const READS_AT_ONCE = 8;
+
+/**
+ * Runs the jobs of a store that have not ended, and waits for them. A job runs as soon as it is found. Only these jobs
+ * stay in memory.
+ *
+ * @throws what the store throws, after the jobs that were found have run; what `run` throws
+ */
+export async function continueJobs(store: KeyValueStore, run: (job: Job) => Promise<unknown>): Promise<void> {
+  const runs: Promise<unknown>[] = [];
+  try {
+    await forEachAtOnce(await store.keys("job"), { atOnce: READS_AT_ONCE }, async (key) => {
+      const job = await store.get<Job>(key);
+      if (job && !isEnded(job.stage)) runs.push(run(job));
+    });
+  } finally {
+    await Promise.allSettled(runs);
+  }
+  await Promise.all(runs);
+}

@@ -1,0 +1,111 @@
+import { expect } from "chai";
+import { continueJobs } from "tallystick-sdk/seller/continueJobs";
+import type { Job, SettlementMode } from "tallystick-sdk/seller/job";
+import { createJobRunner } from "tallystick-sdk/seller/jobRunner";
+import { HireRefusedError } from "tallystick-sdk/seller/sellerErrors";
+import { createJobLeases } from "tallystick-sdk/store/jobLeases";
+import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { rejection } from "./support/tamper.ts";
+
+const DUE_AT = 1_800_000_000_000;
+const HOUR_MS = 3_600_000;
+const REST_MS = 30_000;
+
+describe("a job of a seller that cannot go on", () => {
+  const job = { id: "job_A", stage: "collecting", free: false, dueAt: DUE_AT } as Job;
+
+  /** A process of the seller. Nobody knows whether the payment of its job arrived. */
+  const openProcess = async (store: KeyValueStore = memoryStore()) => {
+    const process = { store, time: DUE_AT, collected: 0, said: [] as string[] };
+    const now = () => process.time;
+    const leases = createJobLeases({ store, leaseMs: 10_000, now });
+    const mode: Partial<SettlementMode> = {
+      collect: async () => {
+        process.collected++;
+        throw new HireRefusedError({ status: 504, code: "settlement_unconfirmed", message: "unknown" });
+      },
+    };
+    const runner = createJobRunner({
+      ...{ store, leases, now, restMs: REST_MS, modeOf: () => mode as SettlementMode },
+      log: (sentence: string) => process.said.push(sentence),
+    } as unknown as Parameters<typeof createJobRunner>[0]);
+    /** How long the job rests now. */
+    const rest = async (): Promise<number> => {
+      const entries = (await store.keys("lease")).map((key) => store.get<{ until: number }>(key));
+      return Math.max(...(await Promise.all(entries)).map((entry) => entry?.until ?? 0)) - process.time;
+    };
+    await store.put("job/job_A", job);
+    return { process, leases, runner, rest };
+  };
+
+  it("rests longer each time, and a day after its time it is put aside, but is not called failed", async () => {
+    const { process, leases, runner, rest } = await openProcess();
+    for (const [hours, expected] of [
+      [0, REST_MS],
+      [1, HOUR_MS / 4],
+      [2, HOUR_MS / 2],
+      [23, HOUR_MS],
+    ] as const) {
+      process.time = DUE_AT + hours * HOUR_MS;
+      expect(await runner.run(job)).to.include({ stage: "collecting" });
+      expect(await rest(), `after ${hours} hours`).to.equal(expected);
+      process.time += expected;
+    }
+    expect(process.said.join()).not.to.contain("aside");
+    process.time = DUE_AT + 25 * HOUR_MS;
+    expect(await runner.run(job)).to.include({ stage: "collecting" });
+    expect(process.said.join()).to.contain("aside");
+    expect(await process.store.get("job/job_A")).to.include({ stage: "collecting" });
+    expect(await leases.open()).to.deep.equal([]);
+    expect(runner.running()).to.equal(0);
+  });
+
+  it("rests, and is continued later, if the store cannot read it once", async () => {
+    const store = memoryStore();
+    let fails = 0;
+    const { process, runner, rest } = await openProcess({
+      ...store,
+      get: async <T>(key: string) => {
+        if (key === "job/job_A" && fails-- > 0) throw new Error("EMFILE: too many open files");
+        return await store.get<T>(key);
+      },
+    });
+    fails = 1;
+    expect((await rejection(runner.run(job))).message).to.contain("EMFILE");
+    expect(process.collected).to.equal(0);
+    // The lease was given back, so this process does not renew it any more.
+    expect(await rest()).to.equal(REST_MS);
+    process.time += REST_MS;
+    await runner.run(job);
+    expect(process.collected).to.equal(3);
+  });
+});
+
+describe("the start of a seller", () => {
+  it("reads only a few jobs at the same time, and continues those that have not ended", async () => {
+    const store = memoryStore();
+    let [reading, most, read] = [0, 0, 0];
+    const counting: KeyValueStore = {
+      ...store,
+      get: async <T>(key: string) => {
+        if (!key.startsWith("job/")) return await store.get<T>(key);
+        read++;
+        most = Math.max(most, ++reading);
+        await new Promise((resolve) => setImmediate(resolve));
+        reading--;
+        return await store.get<T>(key);
+      },
+    };
+    const stages = ["completed", "failed", "collecting"];
+    for (let at = 0; at < 300; at++)
+      await store.put(`job/job_${at}`, { id: `job_${at}`, stage: stages[at % 3] });
+    const continued: string[] = [];
+    await continueJobs(counting, async ({ id }) => {
+      continued.push(id);
+    });
+    expect(read).to.equal(300);
+    expect(most).to.be.at.most(8);
+    expect(continued).to.have.length(100);
+    expect(new Set(continued)).to.include("job_2").and.include("job_299");
+  });
+});
