@@ -14,7 +14,7 @@ export { ESCROW_SCHEME, VERIFICATION_WINDOW_MS } from "./escrow/escrowScheme.ts"
 export { type HttpRelayParameters, httpRelay } from "./escrow/httpRelay.ts";
 export { createKeeper, type Keeper, type KeeperParameters, type KeeperRound } from "./escrow/keeper.ts";
 export { type KeeperAppParameters, keeperApp } from "./escrow/keeperApp.ts";
-export { type EscrowState, readEscrowState } from "./escrow/readEscrowState.ts";
+export { type EscrowState, readEscrowState, type SettledEscrowState } from "./escrow/readEscrowState.ts";
 export {
   createEscrowSigner,
   type DepositAuthorization,

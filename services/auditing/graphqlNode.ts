@@ -11,7 +11,13 @@ import { type Fetch, ServiceError } from "tallystick-sdk/requestService";
 import { usdcForm } from "tallystick-sdk/usdcForm";
 import { zeroAddress } from "viem";
 import { z } from "zod";
-import type { OpenAssignment, OperatorNode, OperatorRules, RolledBackEscrow } from "./operatorNode.ts";
+import type {
+  OpenAssignment,
+  OperatorNode,
+  OperatorRules,
+  RolledBackEscrow,
+  RolledBackEscrows,
+} from "./operatorNode.ts";
 
 /**
  * The most items of one page, and the most items and pages of one list. Open assignments and challenged audits leave
@@ -155,8 +161,6 @@ export function createGraphqlNode(parameters: {
   fetch?: Fetch | undefined;
 }): OperatorNode {
   const { baseUrl, operator, fetch } = parameters;
-  /** The escrows that hold no money any more. */
-  const settled = new Set<string>();
 
   async function ask<Form extends z.ZodType>(
     name: keyof typeof operatorQueries,
@@ -190,16 +194,6 @@ export function createGraphqlNode(parameters: {
     return rows.slice(0, most);
   }
 
-  async function heldEscrow(id: string, signal?: AbortSignal): Promise<RolledBackEscrow | undefined> {
-    if (settled.has(id)) return undefined;
-    const { escrow } = await ask("escrow", escrowForm(id), { id }, signal);
-    // A node that builds its index again may not know the escrow yet.
-    if (escrow === null) return undefined;
-    if (escrow.status === "HELD") return { id: escrow.id, escrow: escrow.contract, hire: hireOf(escrow) };
-    settled.add(id);
-    return undefined;
-  }
-
   return {
     status: async (signal) => {
       const { meta } = await ask("status", statusForm, {}, signal);
@@ -222,15 +216,19 @@ export function createGraphqlNode(parameters: {
         ...{ hire, seller, capability, time },
       }));
     },
-    rolledBackEscrows: async (signal) => {
+    rolledBackEscrows: async (over, signal) => {
       const rows = await list("rolledBack", pageForms.rolledBack, signal, MAX_ROLLED_BACK);
-      const held: RolledBackEscrow[] = [];
+      const answer: RolledBackEscrows = { held: [], settled: [] };
       // The id of a hire contains a dash if the hire was paid directly by a transfer. Nobody holds such money any more.
-      for (const { auditedHire: id } of rows.filter((it) => !it.auditedHire.includes("-"))) {
-        const escrow = await heldEscrow(id, signal);
-        if (escrow !== undefined) held.push(escrow);
+      const ids = rows.map((row) => row.auditedHire).filter((id) => !id.includes("-") && !over.has(id));
+      for (const id of ids) {
+        const { escrow } = await ask("escrow", escrowForm(id), { id }, signal);
+        // A node that builds its index again may not know the escrow yet.
+        if (escrow === null) continue;
+        if (escrow.status !== "HELD") answer.settled.push({ id });
+        else answer.held.push({ id: escrow.id, escrow: escrow.contract, hire: hireOf(escrow) });
       }
-      return held;
+      return answer;
     },
     anchoredAt: async ({ ledger, index }, signal) => {
       const { ledgerEntry } = await ask("entry", entryForm, { ledger, seq: index }, signal);

@@ -37,6 +37,9 @@ export type AuditorAccount = { auditor: Address; accrued: bigint; paid: bigint }
 /** An escrow of a rolled back hire. */
 export type RolledBackEscrow = { id: Hex; escrow: Address; hire: Hire };
 
+/** The escrows of rolled back hires. A reorganization may undo the end of those that are `settled`. */
+export type RolledBackEscrows = { held: RolledBackEscrow[]; settled: { id: string }[] };
+
 /** A hire whose audit failed, and that waits for its operator's decision. */
 export type ChallengedHire = { hire: string; seller: Address; capability: string | null; time: number };
 
@@ -46,7 +49,8 @@ export type OperatorNode = {
   rules: (signal?: AbortSignal) => Promise<OperatorRules>;
   openAssignments: (signal?: AbortSignal) => Promise<OpenAssignment[]>;
   accounts: (signal?: AbortSignal) => Promise<AuditorAccount[]>;
-  rolledBackEscrows: (signal?: AbortSignal) => Promise<RolledBackEscrow[]>;
+  /** @param over ids of escrows that are settled for good. They are left out of the answer */
+  rolledBackEscrows: (over: ReadonlySet<string>, signal?: AbortSignal) => Promise<RolledBackEscrows>;
   challenged: (signal?: AbortSignal) => Promise<ChallengedHire[]>;
   /** When an entry of the ledger was anchored, in unix seconds; undefined while it is not. */
   anchoredAt: (entry: { ledger: string; index: number }, signal?: AbortSignal) => Promise<number | undefined>;

@@ -70,6 +70,9 @@ export function createRound(
   const { node, payments, hires, refunds, canaries, pool, payAfter, now, log } = parameters;
   const finalAccounts = createFinalAccounts();
   const finalEscrows = createFinalSet<RolledBackEscrow>();
+  const finalSettled = createFinalSet<{ id: string }>();
+  /** The escrows that are settled for good. The others are asked about in every round. */
+  const over = new Set<string>();
 
   /** Runs a part of the round. If it fails, the parts after it still run. */
   async function part(name: string, work: () => Promise<void>): Promise<void> {
@@ -110,8 +113,10 @@ export function createRound(
       state.notTaken += done.failed;
     });
     await part("refunds", async () => {
-      const escrows = await node.rolledBackEscrows(signal);
-      const final = finalEscrows(escrows, await timesNow());
+      const { held, settled } = await node.rolledBackEscrows(over, signal);
+      const times = await timesNow();
+      for (const { id } of finalSettled(settled, times)) over.add(id);
+      const final = finalEscrows(held, times);
       state.refunded += (await refunds?.round(final, rules.auditArbiters, signal)) ?? 0;
     });
     await part("decisions", async () => {

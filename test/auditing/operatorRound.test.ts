@@ -64,8 +64,8 @@ describe("the final part of a node's answers", () => {
 });
 
 describe("a round of an operator", () => {
-  /** Plays a round with a node at time 200 and a chain that is final up to 100. Returns what the round did, and the state. */
-  const play = async (changes: Partial<RoundParameters> = {}, node: object = {}) => {
+  /** Plays rounds with a node at time 200 and a chain that is final up to 100. Returns what they did, and the state. */
+  const play = async (changes: Partial<RoundParameters> = {}, node: object = {}, rounds = 1) => {
     const did = { paid: 0, offered: [] as number[], anchored: [] as boolean[], refunded: 0 };
     const state = freshState();
     const parameters = {
@@ -74,7 +74,10 @@ describe("a round of an operator", () => {
         rules: async () => ({ pool: POOL, auditArbiters: [], fees: [] }),
         accounts: async () => [],
         openAssignments: async () => [99, 100, 101].map((time) => ({ time }) as OpenAssignment),
-        rolledBackEscrows: async () => [{ id: "0x01" } as unknown as RolledBackEscrow],
+        rolledBackEscrows: async () => ({
+          held: [{ id: "0x01" } as unknown as RolledBackEscrow],
+          settled: [],
+        }),
         challenged: async () => [],
         anchoredAt: async ({ index }: { index: number }) => [100, 101, undefined][index],
         ...node,
@@ -107,7 +110,8 @@ describe("a round of an operator", () => {
       ...{ pool: POOL, finalTime: async () => 100, budgetLeft: async () => 5n, payAfter: 100 },
       ...{ now: () => 9_000, log: () => {}, ...changes },
     } as unknown as RoundParameters;
-    await createRound(parameters, state, forever)();
+    const round = createRound(parameters, state, forever);
+    for (let n = 0; n < rounds; n++) await round();
     return { did, state };
   };
 
@@ -159,9 +163,38 @@ describe("a round of an operator", () => {
       {
         status: noting("status", { time: 200, isBlocked: false }),
         accounts: noting("accounts", []),
-        rolledBackEscrows: noting("escrows", []),
+        rolledBackEscrows: noting("escrows", { held: [], settled: [] }),
       },
     );
     expect(asked).to.deep.equal(["status", "accounts", "status", "escrows", "status"]);
+  });
+
+  it("refunds an escrow that was settled until a reorganization, and no more asks for one that is settled for good", async () => {
+    const it = { id: "0x01" } as unknown as RolledBackEscrow;
+    const [held, settled] = [
+      { held: [it], settled: [] },
+      { held: [], settled: [it] },
+    ];
+    const answers = [settled, held, held, held, settled, settled, settled, settled];
+    const asked: boolean[] = [];
+    /** The node's tick. In every round the tick of the round before becomes final. */
+    let at = 0;
+    const { did } = await play(
+      { finalTime: async () => at },
+      {
+        status: async () => ({ time: at, isBlocked: false }),
+        rules: async () => {
+          at += 100;
+          return { pool: POOL, auditArbiters: [], fees: [] };
+        },
+        rolledBackEscrows: async (over: ReadonlySet<string>) => {
+          asked.push(!over.has("0x01"));
+          return answers[asked.length - 1];
+        },
+      },
+      answers.length,
+    );
+    expect(did.refunded).to.equal(1);
+    expect(asked).to.deep.equal([...Array(7).fill(true), false]);
   });
 });

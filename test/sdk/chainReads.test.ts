@@ -70,8 +70,9 @@ describe("what the SDK reads from a chain", () => {
     }
     asked = [];
     const stateOf = { address: address("e5"), functionName: "stateOf", args: [hash("1d")] };
-    await readEscrowState(client, address("e5"), hash("1d"));
-    await readEscrowState(client, address("e5"), hash("1d"), 2);
+    const now = await readEscrowState(client, address("e5"), hash("1d"));
+    const settled = await readEscrowState(client, address("e5"), hash("1d"), 2);
+    expect(settled, "with the time of its block").to.deep.equal({ ...now, time: 990 });
     expect(asked).to.deep.equal([stateOf, { ...stateOf, blockNumber: 99n }]);
   });
 

@@ -251,9 +251,32 @@ describe("a payment into an escrow", () => {
     const mode = escrowPayment({
       ...{ account: newWallet().account, network, now: () => time },
       allowed: { escrow: ESCROW, relay: lies as unknown as EscrowRelay },
-      readState: shows("held"),
+      readState: async () => ({ ...(await shows("held")()), time: 0 }),
     });
     expect(await mode.abandon(payment)).to.equal("held");
+  });
+
+  it("comes back to the budget by the time of the block that was read, whatever this machine's clock says", async () => {
+    const payment = await sign({}, {});
+    const deadline = Number(hireIn(payment).deadline);
+    const refuses = async () => {
+      throw REFUSED;
+    };
+    let blockTime = deadline - 1;
+    const mode = escrowPayment({
+      ...{ account: newWallet().account, network, now: () => time },
+      allowed: { escrow: ESCROW, relay: { refund: refuses } as unknown as EscrowRelay },
+      readState: async () => ({ ...(await shows("none")()), time: blockTime }),
+    });
+    // A later block may have the deposit, although its deadline is long over on this machine.
+    time = (deadline + 3_600) * 1_000;
+    expect(await mode.isOver(payment)).to.equal(false);
+    expect(await mode.conclude(payment, passed(false))).to.include({ money: "authorized", book: "open" });
+    // No later block can have it, although this machine's clock is behind.
+    time = (deadline - 3_600) * 1_000;
+    blockTime = deadline;
+    expect(await mode.isOver(payment)).to.include({ money: "none", book: "giveBack" });
+    expect(await mode.conclude(payment, passed(false))).to.include({ money: "none", book: "giveBack" });
   });
 
   it("is over when the contract has settled it, and not before", async () => {

@@ -10,7 +10,7 @@ import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueSt
 import { decodeFunctionData, http, parseTransaction, type Transport } from "viem";
 import { type KeeperWorld, openKeeperWorld, WORD } from "../../tools/bench/keeper/keeperWorld.ts";
 import { openRpcProxy, type RpcProxy, type RpcRequest } from "./support/rpcProxy.ts";
-import { newWallet, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
+import { newWallet, type SdkChain, startSdkChain, type Wallet } from "./support/sdkChain.ts";
 
 describe("the parts of a keeper's round", () => {
   let chain: SdkChain;
@@ -312,7 +312,7 @@ describe("the parts of a keeper's round", () => {
   });
 
   it("forget a deposit that stays unknown because a reorganisation undid it", async () => {
-    const keeper = open();
+    const keeper = open({ startBlock: await chain.client.getBlockNumber() });
     const soon = BigInt((await chain.now()) + 500);
     const hire = await world.held(await world.person(), { deadline: soon });
     await keeper.round();
@@ -329,6 +329,89 @@ describe("the parts of a keeper's round", () => {
     await keeper.close();
     rpc.sabotage = () => undefined;
     await calls.timeoutRefund(hire);
+  });
+
+  describe("with a settlement that a reorganisation undoes", () => {
+    /** The keeper's clock, which these tests move by hand. */
+    let at: number;
+    /** The first block that the keeper reads: it ignores the deposits of other tests. */
+    let startBlock: bigint;
+    let buyer: Wallet;
+    let hire: Hire;
+    let soon: number;
+    beforeEach(async () => {
+      at = Date.now();
+      startBlock = await chain.client.getBlockNumber();
+      soon = (await chain.now()) + 100;
+      buyer = await world.person();
+      hire = await world.held(buyer, { deadline: BigInt(soon) });
+    });
+    const openHere = () => open({ now: () => at, startBlock });
+    /** Mines so many blocks that a keeper does not read the deposits before them again. */
+    const leaveBehind = () => chain.client.mine({ blocks: 2_100 });
+
+    it("send a refund again, also after a restart, until it has been settled for two minutes", async () => {
+      const before = openHere();
+      await before.round();
+      await before.close();
+      await leaveBehind();
+      const first = openHere();
+      await first.round();
+      await chain.passTo(soon);
+      const fork = await chain.client.snapshot();
+      expect(await first.round()).to.deep.include({ timedOut: 1, failed: [] });
+      expect(await world.statusOf(hire)).to.equal("timedOut");
+      await first.close();
+      await chain.client.revert({ id: fork });
+      expect(await world.statusOf(hire)).to.equal("held");
+      at += 120_000;
+      const next = openHere();
+      expect(await next.round()).to.deep.include({ timedOut: 0, failed: [] });
+      expect(await next.round()).to.deep.include({ timedOut: 1, failed: [] });
+      expect(await world.statusOf(hire)).to.equal("timedOut");
+      at += 119_999;
+      expect(await next.round()).to.include({ timedOut: 0 });
+      expect(await store.keys("watch")).to.have.length(1);
+      at += 1;
+      expect(await next.round()).to.include({ timedOut: 0 });
+      expect(await store.keys("watch")).to.have.length(0);
+      await next.close();
+    });
+
+    it("refund a late deposit that the chain showed as settled once", async () => {
+      const keeper = openHere();
+      await keeper.round();
+      await leaveBehind();
+      await keeper.round();
+      const fork = await chain.client.snapshot();
+      await calls.refund(hire, buyer.address, await world.signerOf(buyer).refund(calls.idOf(hire)));
+      await chain.passTo(soon);
+      expect(await keeper.round()).to.include({ timedOut: 0 });
+      await chain.client.revert({ id: fork });
+      await chain.passTo(soon);
+      at += 120_000;
+      await keeper.round();
+      expect(await keeper.round()).to.include({ timedOut: 1 });
+      expect(await world.statusOf(hire)).to.equal("timedOut");
+      await keeper.close();
+    });
+
+    it("refund an old deposit that was settled when they first read it", async () => {
+      await leaveBehind();
+      const fork = await chain.client.snapshot();
+      await calls.release(hire, await world.signerOf(buyer).release(calls.idOf(hire)));
+      const keeper = openHere();
+      await keeper.round();
+      await chain.client.revert({ id: fork });
+      await leaveBehind();
+      await keeper.round();
+      await chain.passTo(soon);
+      at += 120_000;
+      await keeper.round();
+      expect(await keeper.round()).to.include({ timedOut: 1 });
+      expect(await world.statusOf(hire)).to.equal("timedOut");
+      await keeper.close();
+    });
   });
 
   it("ignore deposits that are not worth the gas", async () => {

@@ -16,6 +16,7 @@ import {
   toEscrowPayload,
   VERIFICATION_WINDOW_MS,
 } from "../escrow/escrowScheme.ts";
+import type { SettledEscrowState } from "../escrow/readEscrowState.ts";
 import { createEscrowSigner } from "../escrow/signEscrow.ts";
 import type { PaymentRequirements } from "../x402/paymentHeaders.ts";
 import type { BuyerMode, Conclusion, SignedPayment } from "./buyerContext.ts";
@@ -40,7 +41,7 @@ export type AllowedEscrow = {
   verificationWindowMs?: number;
 };
 
-/** How far a chain's clock may be behind this machine's clock, in seconds. */
+/** How far a chain's clock may be behind this machine's clock, in seconds, where no time of a block is known. */
 const CLOCK_MARGIN_SECONDS = 60;
 
 /**
@@ -58,7 +59,7 @@ export function escrowPayment(parameters: {
    * Reads the state of an escrow from the chain. Without it, the buyer believes the relay, which it has chosen
    * itself.
    */
-  readState?: ((escrow: Address, id: Hex) => Promise<EscrowState>) | undefined;
+  readState?: ((escrow: Address, id: Hex) => Promise<SettledEscrowState>) | undefined;
 }): BuyerMode {
   const { account, network, allowed, now } = parameters;
   const { relay } = allowed;
@@ -66,10 +67,14 @@ export function escrowPayment(parameters: {
   const signer = createEscrowSigner({ account, deployment, network });
   const hireOf = ({ payload }: SignedPayment): Hire => readEscrowPayload(payload.payload).hire;
 
-  /** Whether the deadline is over, so that nobody can use the signed deposit any more. */
-  const isExpired = ({ deadline }: Hire): boolean => now() / 1000 > Number(deadline) + CLOCK_MARGIN_SECONDS;
+  /**
+   * Whether nobody can use a signed deposit after the block that showed this state. The block's own time decides if
+   * it is known. A block with enough confirmations may be minutes old, and a later block may have the deposit.
+   */
+  const isExpired = ({ deadline }: Hire, { time }: Shown): boolean =>
+    time === undefined ? now() / 1000 > Number(deadline) + CLOCK_MARGIN_SECONDS : time >= Number(deadline);
 
-  const shown = (id: Hex): Promise<EscrowState> =>
+  const shown = (id: Hex): Promise<Shown> =>
     parameters.readState ? parameters.readState(allowed.escrow, id) : relay.state(id);
 
   const refund = async (hire: Hire): Promise<Hex> =>
@@ -89,7 +94,8 @@ export function escrowPayment(parameters: {
     }
     const state = await shown(escrowId(hire, deployment)).catch(() => undefined);
     const money = state ? moneyOf(state) : "held";
-    return { ...booked(money === "authorized" && isExpired(hire) ? "none" : money), ...(tx && { tx }) };
+    const isNone = state?.status === "none" && isExpired(hire, state);
+    return { ...booked(isNone ? "none" : money), ...(tx && { tx }) };
   };
 
   return {
@@ -132,13 +138,16 @@ export function escrowPayment(parameters: {
     isOver: async (payment) => {
       const hire = hireOf(payment);
       const state = await shown(escrowId(hire, deployment));
-      if (state.status === "none") return isExpired(hire) && { money: "none", book: "giveBack" };
+      if (state.status === "none") return isExpired(hire, state) && { money: "none", book: "giveBack" };
       const money = asMoneyState(moneyOf(state));
       return money !== "held" && { ...booked(money), money };
     },
     conclude: async (payment, { all_passed }) => await settle(hireOf(payment), all_passed ? release : refund),
   };
 }
+
+/** The state of an escrow. `time` is the unix time of the block that shows it; a relay gives no time. */
+type Shown = EscrowState & { time?: number };
 
 /** Where the buyer's money is when the escrow has this state. */
 function moneyOf({ status }: EscrowState): Conclusion["money"] {

@@ -86,8 +86,8 @@ export type Keeper = {
 
 /**
  * Relays for a provider: releases and refunds in batches, and timeouts of all deposits. Anybody may do this, and
- * somebody must. Instructions are on disk before they are acknowledged. They are deleted when the contract has said
- * twice, two minutes apart, that the escrow is settled. So a keeper that is killed continues where it was. And if a
+ * somebody must. Instructions are on disk before they are acknowledged. They and the deposits are deleted when the
+ * contract has said twice, two minutes apart, that the escrow is settled. So a keeper that is killed continues where it was. And if a
  * reorganisation undid its transaction, the keeper sends it again.
  *
  * Strangers can make it spend only a limited amount. It looks at the worth of a hire, and keeps a gas account for
@@ -99,7 +99,7 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
   const { startBlock = 0n, batchMs = 150_000 } = parameters;
   const batches = createKeeperBatches(calls);
   const { minAmount = 1n, fee } = worth;
-  const timeouts = createTimeouts({ calls, store, batches, startBlock, maxBatch, minAmount, log });
+  const timeouts = createTimeouts({ calls, store, batches, startBlock, maxBatch, minAmount, now, log });
   let running: Promise<unknown> = Promise.resolve();
   const closing = new AbortController();
 

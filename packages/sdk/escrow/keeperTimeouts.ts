@@ -1,9 +1,10 @@
 import type { Hire } from "tallystick-protocol/escrow/hire";
-import { type HireJson, readHireJson, toHireJson } from "tallystick-protocol/escrow/hireJson";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { GAS_EACH } from "./batch.ts";
 import { type EscrowCalls, encodeEscrowCall } from "./escrowCalls.ts";
 import { chunksOf, type KeeperBatches } from "./keeperBatches.ts";
+import { SURE_MS } from "./keeperInstructions.ts";
+import { createWatchedDeposits, type Watched, type WatchedDeposits } from "./watchedDeposits.ts";
 
 export type TimeoutsParameters = {
   calls: EscrowCalls;
@@ -13,6 +14,8 @@ export type TimeoutsParameters = {
   maxBatch: number;
   /** Smaller deposits are left to others. Atomic units. */
   minAmount: bigint;
+  /** Milliseconds since 1970. */
+  now: () => number;
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
 
@@ -37,9 +40,6 @@ const REORG_BLOCKS = 30n;
 const HEADS = 32;
 const UNSURE_BLOCKS = 2_000n;
 
-/** How many settled deposits are remembered. The chain is asked about all others in every round that lists them. */
-const MAX_OVER = 50_000;
-
 /** The most simultaneous requests to the chain. */
 const AT_ONCE = 16;
 
@@ -59,8 +59,9 @@ const LOOK_SECONDS = 10n;
  * still held after their deadline, many in one transaction (SHP §7.3.3).
  */
 export function createTimeouts(parameters: TimeoutsParameters) {
-  const { calls, batches, maxBatch, log } = parameters;
-  const watch = createWatch(parameters);
+  const { calls, batches, maxBatch, now, log } = parameters;
+  const watch = createWatchedDeposits(parameters);
+  const follow = createFollower(parameters, watch);
   /** The late hires that the RPC does not know, and when it is asked about them again, in unix seconds. */
   const unknown = new Map<string, { looks: number; notBefore: bigint }>();
 
@@ -79,26 +80,26 @@ export function createTimeouts(parameters: TimeoutsParameters) {
     await watch.forget(key);
   }
 
-  /**
-   * The late hires that are still held. The others are settled and forgotten, or unknown to the RPC and looked at
-   * later.
-   */
+  /** The due deposits that are still held. The others are settled, or unknown to the RPC and looked at later. */
   async function heldOf(
-    late: readonly [string, Hire][],
+    due: readonly [string, Watched][],
     time: bigint,
     signal: AbortSignal,
   ): Promise<[string, Hire][]> {
     const held: [string, Hire][] = [];
-    for (const chunk of chunksOf(late, AT_ONCE)) {
+    for (const chunk of chunksOf(due, AT_ONCE)) {
       if (signal.aborted) break;
-      const states = await Promise.all(chunk.map(([, hire]) => calls.state(hire)));
-      for (const [at, entry] of chunk.entries()) {
+      const states = await Promise.all(chunk.map(([, { hire }]) => calls.state(hire)));
+      for (const [at, [key, { hire }]] of chunk.entries()) {
         const status = states[at]?.status ?? "none";
-        if (status === "none") await lookLater(entry[0], time);
+        if (status === "none") await lookLater(key, time);
         else {
-          unknown.delete(entry[0]);
-          if (status === "held") held.push(entry);
-          else await watch.forget(entry[0]);
+          unknown.delete(key);
+          if (status !== "held") await watch.seeSettled(key);
+          else {
+            await watch.seeHeld(key);
+            held.push([key, hire]);
+          }
         }
       }
     }
@@ -108,14 +109,16 @@ export function createTimeouts(parameters: TimeoutsParameters) {
   return {
     round: async (signal: AbortSignal, done: (count: number) => void): Promise<void> => {
       await batches.open();
-      const hires = await watch.hires();
+      const watched = await watch.all();
       const { time, number } = await calls.head();
       const faults: unknown[] = [];
       // Known deposits go back even if the RPC does not list new deposits.
-      await watch.follow(hires, number, signal).catch((error: unknown) => faults.push(error));
-      const isDue = (key: string): boolean =>
+      await follow(number, signal).catch((error: unknown) => faults.push(error));
+      const isDue = ([key]: [string, Watched]): boolean =>
         (unknown.get(key)?.notBefore ?? 0n) <= time && !batches.isOnItsWay(key);
-      const late = [...hires].filter(([key, { deadline }]) => deadline <= time && isDue(key));
+      const late = [...watched].filter(
+        (it) => it[1].settledAt === undefined && it[1].hire.deadline <= time && isDue(it),
+      );
       const held = await heldOf(late, time, signal);
       for (const chunk of chunksOf(held, maxBatch)) {
         if (signal.aborted) break;
@@ -130,46 +133,30 @@ export function createTimeouts(parameters: TimeoutsParameters) {
               log("A timeout failed.", { key, reason: failures.get(at) });
               continue;
             }
-            await watch.forget(key);
+            await watch.seeSettled(key);
             done(1);
           }
         } catch (error) {
           faults.push(error);
         }
       }
+      // What a reorganisation undid is due again in the next round.
+      const settled = [...watched].filter(
+        (it) => (it[1].settledAt ?? Number.POSITIVE_INFINITY) + SURE_MS <= now() && isDue(it),
+      );
+      await heldOf(settled, time, signal).catch((error: unknown) => faults.push(error));
       if (faults.length > 0) throw faults[0];
     },
   };
 }
 
-/** The held hires that may run out of time: read from the deposits of an escrow, kept in the store. */
-function createWatch({ calls, store, startBlock, minAmount, log }: TimeoutsParameters) {
-  /** By their keys in the store; filled from there before the first round. */
-  let watched: Map<string, Hire> | undefined;
+/** Finds the deposits of an escrow, and has them watched. */
+function createFollower({ calls, store, startBlock, minAmount }: TimeoutsParameters, watch: WatchedDeposits) {
   /** The last heads, the newest last. */
   const heads: bigint[] = [];
-  /**
-   * Settled deposits that are listed again and again, each with the head at the time when it was first seen settled.
-   */
-  const over = new Map<string, bigint>();
   let blockRange = BLOCK_RANGE;
 
-  async function load(): Promise<Map<string, Hire>> {
-    const hires = new Map<string, Hire>();
-    for (const key of await store.keys("watch")) {
-      try {
-        const json = await store.get<HireJson>(key);
-        if (json) hires.set(key, readHireJson(json));
-      } catch (error) {
-        // One file that cannot be read must not stop the others.
-        log("A deposit cannot be read and is left where it is.", { key, error: String(error) });
-      }
-    }
-    return hires;
-  }
-
-  async function follow(hires: Map<string, Hire>, head: bigint, signal: AbortSignal): Promise<void> {
-    if (over.size > MAX_OVER) over.clear();
+  async function follow(head: bigint, signal: AbortSignal): Promise<void> {
     heads.push(head);
     if (heads.length > HEADS) heads.shift();
     const lowest = heads.reduce((low, it) => (it < low ? it : low));
@@ -188,41 +175,26 @@ function createWatch({ calls, store, startBlock, minAmount, log }: TimeoutsParam
         blockRange /= 2n;
         continue;
       }
-      await watch(
-        hires,
-        head,
-        deposits.filter(({ amount, deadline }) => amount >= minAmount && deadline <= LAST_DEADLINE),
-      );
+      await add(deposits.filter(({ amount, deadline }) => amount >= minAmount && deadline <= LAST_DEADLINE));
       from = to + 1n;
       const next = from > sure ? sure : from;
       if (next > reached) await store.put("cursor/deposits", String(next));
     }
   }
 
-  async function watch(hires: Map<string, Hire>, head: bigint, deposits: readonly Hire[]): Promise<void> {
-    const isOver = (key: string): boolean => head - (over.get(key) ?? head) > REORG_BLOCKS;
-    const fresh = deposits.filter((hire) => !hires.has(keyOf(hire)) && !isOver(keyOf(hire)));
+  async function add(deposits: readonly Hire[]): Promise<void> {
+    const fresh = deposits.filter((hire) => !watch.isKnown(hire));
     for (const chunk of chunksOf(fresh, AT_ONCE)) {
       const states = await Promise.all(chunk.map((hire) => calls.state(hire)));
-      for (const [at, hire] of chunk.entries()) {
+      const added = chunk.map((hire, at) => {
         // Another node of the RPC may have given the event. The node that answers now may not have this block yet,
-        // so an unknown escrow is watched too.
-        if (!["held", "none"].includes(states[at]?.status ?? "none")) {
-          if (!over.has(keyOf(hire))) over.set(keyOf(hire), head);
-          continue;
-        }
-        await store.put(keyOf(hire), toHireJson(hire));
-        hires.set(keyOf(hire), hire);
-      }
+        // so an unknown escrow is watched too. A settled one is watched until this is certain.
+        const isOpen = ["held", "none"].includes(states[at]?.status ?? "none");
+        return watch.add(hire, !isOpen);
+      });
+      await Promise.all(added);
     }
   }
 
-  const keyOf = (hire: Hire): string => `watch/${calls.idOf(hire)}`;
-
-  async function forget(key: string): Promise<void> {
-    watched?.delete(key);
-    await store.delete(key);
-  }
-
-  return { hires: async () => (watched ??= await load()), follow, forget };
+  return follow;
 }

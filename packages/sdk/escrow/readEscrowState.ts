@@ -14,14 +14,41 @@ export type EscrowState = {
   amount: bigint;
 };
 
-/** Reads an escrow from its contract: now, or as of the last block with this many confirmations. */
+/** The state of an escrow in a block. `time` is the block's, in unix seconds. */
+export type SettledEscrowState = EscrowState & { time: number };
+
+/**
+ * Reads an escrow from its contract: now, or as of the last block with this many confirmations. Then the result has
+ * the time of that block.
+ */
+export async function readEscrowState(client: PublicClient, escrow: Address, id: Hex): Promise<EscrowState>;
+export async function readEscrowState(
+  client: PublicClient,
+  escrow: Address,
+  id: Hex,
+  confirmations: number,
+): Promise<SettledEscrowState>;
 export async function readEscrowState(
   client: PublicClient,
   escrow: Address,
   id: Hex,
   confirmations?: number,
+): Promise<EscrowState | SettledEscrowState> {
+  if (confirmations === undefined) return await readState(client, escrow, id);
+  const blockNumber = await settledBlock(client, confirmations);
+  const [block, state] = await Promise.all([
+    client.getBlock({ blockNumber }),
+    readState(client, escrow, id, blockNumber),
+  ]);
+  return { ...state, time: Number(block.timestamp) };
+}
+
+async function readState(
+  client: PublicClient,
+  escrow: Address,
+  id: Hex,
+  blockNumber?: bigint,
 ): Promise<EscrowState> {
-  const blockNumber = confirmations === undefined ? undefined : await settledBlock(client, confirmations);
   const { hireEscrowAbi } = await import("tallystick-protocol/abi/hireEscrowAbi");
   const { status, delivered, amount } = await client.readContract({
     address: escrow,

@@ -12,7 +12,7 @@ export function fakeNode(pool: string, changes: Partial<OperatorNode> = {}): Ope
     }),
     openAssignments: async () => [],
     accounts: async () => [],
-    rolledBackEscrows: async () => [],
+    rolledBackEscrows: async () => ({ held: [], settled: [] }),
     challenged: async () => [],
     anchoredAt: async () => undefined,
     ...changes,

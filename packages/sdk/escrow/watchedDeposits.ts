@@ -1,0 +1,95 @@
+import type { Hire } from "tallystick-protocol/escrow/hire";
+import { type HireJson, readHireJson, toHireJson } from "tallystick-protocol/escrow/hireJson";
+import type { KeyValueStore } from "../store/keyValueStore.ts";
+import type { EscrowCalls } from "./escrowCalls.ts";
+import { SURE_MS } from "./keeperInstructions.ts";
+
+/**
+ * A deposit that is watched. `settledAt` is when the chain showed that its escrow is settled, in unix milliseconds. A
+ * reorganisation may undo that, and then nobody lists an old deposit again. So the chain is asked once more after
+ * {@link SURE_MS}, and only then the deposit is forgotten.
+ */
+export type Watched = { hire: Hire; settledAt?: number };
+
+/** As it is on disk. */
+type Stored = HireJson & { settledAt?: number };
+
+/** How many deposits are remembered as settled for good. The chain is asked about others when it lists them again. */
+const MAX_OVER = 50_000;
+
+/** The deposits that a keeper watches, kept in the store. */
+export function createWatchedDeposits(parameters: {
+  calls: Pick<EscrowCalls, "idOf">;
+  store: KeyValueStore;
+  /** Milliseconds since 1970. */
+  now: () => number;
+  log: (sentence: string, details?: { [key: string]: unknown }) => void;
+}) {
+  const { calls, store, now, log } = parameters;
+  /** By their keys in the store; filled from there before the first round. */
+  let watched: Map<string, Watched> | undefined;
+  /** Deposits that are settled for good and forgotten, because recent blocks list them again and again. */
+  const over = new Set<string>();
+  const keyOf = (hire: Hire): string => `watch/${calls.idOf(hire)}`;
+
+  async function load(): Promise<Map<string, Watched>> {
+    const all = new Map<string, Watched>();
+    for (const key of await store.keys("watch")) {
+      try {
+        const stored = await store.get<Stored>(key);
+        if (!stored) continue;
+        const { settledAt, ...json } = stored;
+        all.set(key, watchedOf(readHireJson(json), settledAt));
+      } catch (error) {
+        // One file that cannot be read must not stop the others.
+        log("A deposit cannot be read and is left where it is.", { key, error: String(error) });
+      }
+    }
+    return all;
+  }
+
+  /** The deposit is on the disk when the promise resolves. */
+  async function put(key: string, hire: Hire, settledAt?: number): Promise<void> {
+    const stored: Stored = { ...toHireJson(hire), ...(settledAt !== undefined && { settledAt }) };
+    await store.put(key, stored);
+    watched?.set(key, watchedOf(hire, settledAt));
+  }
+
+  async function forget(key: string): Promise<void> {
+    watched?.delete(key);
+    await store.delete(key);
+  }
+
+  return {
+    /** All watched deposits by their keys. If the store fails, the next call tries again. */
+    all: async (): Promise<ReadonlyMap<string, Watched>> => (watched ??= await load()),
+    /** Whether a deposit is watched, or is settled for good. */
+    isKnown: (hire: Hire): boolean => watched?.has(keyOf(hire)) || over.has(keyOf(hire)),
+    add: (hire: Hire, isSettled: boolean): Promise<void> =>
+      put(keyOf(hire), hire, isSettled ? now() : undefined),
+    forget,
+    /** The chain shows that an escrow is settled. When it shows so again {@link SURE_MS} later, this is certain. */
+    seeSettled: async (key: string): Promise<void> => {
+      const it = watched?.get(key);
+      if (it === undefined) return;
+      if (it.settledAt === undefined) return await put(key, it.hire, now());
+      if (it.settledAt + SURE_MS > now()) return;
+      if (over.size >= MAX_OVER) over.clear();
+      over.add(key);
+      await forget(key);
+    },
+    /** The chain shows that an escrow is held. If it was settled, a reorganisation has undone that. */
+    seeHeld: async (key: string): Promise<void> => {
+      const it = watched?.get(key);
+      if (it?.settledAt === undefined) return;
+      log("A reorganisation has undone the end of an escrow, which is watched again.", { key });
+      await put(key, it.hire);
+    },
+  };
+}
+
+export type WatchedDeposits = ReturnType<typeof createWatchedDeposits>;
+
+function watchedOf(hire: Hire, settledAt: number | undefined): Watched {
+  return { hire, ...(settledAt !== undefined && { settledAt }) };
+}
