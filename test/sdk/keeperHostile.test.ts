@@ -279,6 +279,32 @@ describe("a keeper among hostile wallets", () => {
     expect(await store.get(`gas/${person.address}`)).to.include({ earned: HIRE_GAS });
   });
 
+  it("carries out a wallet's newer signature if the older one fails while the newer one arrives", async () => {
+    const wallet = await world.wallet();
+    const { hire } = await world.heldBy(wallet.address);
+    await keeper.close();
+    const [asked, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const batch: typeof world.calls.batch = async (...given) => {
+      asked.resolve();
+      await goOn.promise;
+      return await world.calls.batch(...given);
+    };
+    keeper = open({ calls: { ...world.calls, batch }, gasPerWallet: 500_000 });
+    await keeper.release(hire, WORD);
+    const round = keeper.round();
+    await asked.promise;
+    await keeper.release(hire, `0x${"5b".repeat(65)}`);
+    await world.feel(wallet.address, MOODS.saysNo);
+    goOn.resolve();
+    expect(await round).to.include({ released: 0, waiting: 1 });
+    await world.feel(wallet.address, 0);
+    // The next process reads it from the disk.
+    await keeper.close();
+    keeper = open({ gasPerWallet: 500_000 });
+    expect(await keeper.round()).to.include({ released: 1 });
+    expect(await world.statusOf(hire)).to.equal("released");
+  });
+
   it("has the same gas limit for a contract wallet after any number of its releases", async () => {
     // Without a fee no release can pay back the gas that it used.
     await keeper.close();

@@ -11,6 +11,7 @@ const address = (byte: string) => `0x${byte.repeat(20)}` as const;
 const hash = (byte: string) => `0x${byte.repeat(32)}` as const;
 const [BUYER, SELLER] = [address("b1"), address("5e")];
 const LIMIT = 400_000;
+const signature = "0x12";
 const hire: Hire = {
   ...{ hireId: hash("33"), buyer: BUYER, seller: SELLER, payee: ZERO_ADDRESS, amount: 7n },
   ...{ fee: 0n, feeRecipient: ZERO_ADDRESS, deadline: 2n ** 40n, arbiter: ZERO_ADDRESS },
@@ -34,7 +35,7 @@ describe("the outcome of an instruction that a keeper has", () => {
       ...{ book, accounts, gasPerWallet: LIMIT, isPaid: () => isPaid, now: () => time },
       log: (sentence, details) => void logged.push(`${sentence} ${details?.reason ?? ""}`.trim()),
     });
-    const it = book.read(kind, hire, kind === "release" ? BUYER : SELLER, "0x12");
+    const it = book.read(kind, hire, kind === "release" ? BUYER : SELLER, signature);
     await book.put(it);
     const room = (of = signaturesOf(it.signer)) => accounts.roomOf(of, LIMIT);
     return { book, it, outcomes, room, accounts, isKept: () => book.find(it.key) !== undefined };
@@ -102,10 +103,10 @@ describe("the outcome of an instruction that a keeper has", () => {
     const { it: one, outcomes, room, isKept } = await open();
     outcomes.setAside(one);
     one.owed = 1_000;
-    await outcomes.onFailure(one, "Odd", 20_000);
+    await outcomes.onFailure(one, { error: "Odd", gas: 20_000, signature });
     expect([room(), one.owed, one.tries, isKept()]).to.deep.equal([LIMIT - 21_000, 0, 1, true]);
     outcomes.setAside(one);
-    await outcomes.onFailure(one, undefined, 10_000);
+    await outcomes.onFailure(one, { error: undefined, gas: 10_000, signature });
     expect([room(), isKept()]).to.deep.equal([LIMIT - 31_000, false]);
     expect(logged).to.deep.equal([
       "An instruction failed and is tried once more, alone. Odd",
@@ -113,7 +114,7 @@ describe("the outcome of an instruction that a keeper has", () => {
     ]);
     for (const error of ["NotAParty", "NotAuthorized"]) {
       const never = await open();
-      await never.outcomes.onFailure(never.it, error, 1);
+      await never.outcomes.onFailure(never.it, { error, gas: 1, signature });
       expect(never.isKept(), error).to.equal(false);
     }
   });
@@ -122,7 +123,7 @@ describe("the outcome of an instruction that a keeper has", () => {
     const { it: one, outcomes, room, isKept } = await open();
     outcomes.setAside(one);
     one.owed = 1_000;
-    await outcomes.onFailure(one, "WrongStatus", 20_000);
+    await outcomes.onFailure(one, { error: "WrongStatus", gas: 20_000, signature });
     expect([room(), one.owed, one.tries, isKept()]).to.deep.equal([LIMIT - 20_000, 1_000, 0, true]);
     expect(one.reservation).to.equal(undefined);
     time += 86_400_000;

@@ -70,6 +70,23 @@ describe("a buyer's reports on their way to the ledger", () => {
     }
   });
 
+  it("are sent by the next round if the disk failed in this one", async () => {
+    const { asked, fetch } = network(() => TAKEN);
+    const { keys } = store;
+    const reports = open(fetch);
+    await reports.add(report);
+    let fails = true;
+    store.keys = async (folder) => {
+      if (fails) throw new Error("EMFILE: too many open files");
+      return await keys(folder);
+    };
+    const rounds = [reports.flush(), reports.flush()];
+    for (const seen of await Promise.allSettled(rounds)) expect(seen.status).to.equal("rejected");
+    fails = false;
+    await reports.flush();
+    expect([asked.length, await reports.waiting()]).to.deep.equal([1, 0]);
+  });
+
   it("are sent again with growing pauses of up to ten minutes, for a week", async () => {
     const { asked, fetch } = network(() => ({ status: 503 }));
     const reports = open(fetch);

@@ -107,15 +107,17 @@ export function createReports(
     while (waiting.length > 0) await Promise.all(waiting.splice(0, AT_ONCE).map(trySend));
   }
 
+  function turn(): Promise<void> {
+    next = undefined;
+    round = sendAll();
+    return round;
+  }
+
   return {
     add: (report) => store.put(`report/${report.jobId}`, report),
     flush: () => {
-      // What is added during a round is sent by the next round.
-      next ??= round.then(() => {
-        next = undefined;
-        round = sendAll();
-        return round;
-      });
+      // What is added during a round is sent by the next round, also if the disk fails in this one.
+      next ??= round.then(turn, turn);
       return next;
     },
     waiting: async () => (await store.keys("report")).length,

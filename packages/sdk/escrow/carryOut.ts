@@ -32,7 +32,8 @@ export type Carrier = ReturnType<typeof createCarrier>;
 export function createCarrier(parameters: CarryOutParameters) {
   const { book, batches, maxBatch, now } = parameters;
   const outcomes = createOutcomes(parameters);
-  const { setAside, finish, onFailure, deleteNote } = outcomes;
+  const { setAside } = outcomes;
+  const send = createSending(parameters, outcomes);
   const { heldOf, goodOf } = createScreening(parameters.calls, outcomes);
 
   async function carryOut(
@@ -47,6 +48,10 @@ export function createCarrier(parameters: CarryOutParameters) {
     const due = book
       .all()
       .filter((it) => it.kind === kind && it.notBefore <= now() && !batches.isOnItsWay(it.key));
+    const signatures = new Map(due.map((it) => [it, it.signature]));
+    /** Whether what was seen of an item in this round is still true of it. A new signature waits for the next round. */
+    const isDue = (it: Instruction): boolean =>
+      book.find(it.key) === it && it.signature === signatures.get(it) && !batches.isOnItsWay(it.key);
     const sendAll = async (items: Instruction[], gasEach: bigint): Promise<void> => {
       const most = Math.min(maxBatch, Number(MAX_BATCH_GAS / (gasEach + 30_000n)));
       const alone = items.filter(({ tries }) => tries > 0).map((it) => [it]);
@@ -55,7 +60,7 @@ export function createCarrier(parameters: CarryOutParameters) {
         // A key's signature cannot burn gas, so this many items always fit.
         gasEach === GAS_EACH ? maxBatch : most,
       );
-      for (const chunk of [...together, ...alone]) await attempt(() => send(chunk, gasEach, done));
+      for (const chunk of [...together, ...alone]) await attempt(() => send(chunk, gasEach, isDue, done));
     };
     await attempt(async () =>
       sendAll(
@@ -89,9 +94,29 @@ export function createCarrier(parameters: CarryOutParameters) {
     if (faults.length > 0) throw faults[0];
   }
 
-  async function send(items: Instruction[], gasEach: bigint, done: (count: number) => void): Promise<void> {
+  return {
+    take: (kind: InstructionKind, hire: Hire, signer: Address, signature: Hex): Promise<void> =>
+      take(parameters, kind, hire, signer, signature),
+    carryOut,
+  };
+}
+
+/** Sends the items of a batch, and records what became of each. */
+function createSending(
+  { book, batches }: CarryOutParameters,
+  { finish, onFailure, deleteNote }: ReturnType<typeof createOutcomes>,
+) {
+  return async function send(
+    chunk: Instruction[],
+    gasEach: bigint,
+    isDue: (it: Instruction) => boolean,
+    done: (count: number) => void,
+  ): Promise<void> {
     // The gas at risk is stored before the batch is sent, so that a keeper that is killed in between still counts it.
-    for (const it of items) if (it.reservation) await book.put(it);
+    for (const it of chunk) if (it.reservation) await book.update(it);
+    const items = chunk.filter(isDue);
+    if (items.length === 0) return;
+    const sent = items.map(({ signature, gasUsed }) => ({ signature, gasUsed }));
     const { tried, failed, gasUsed } = await batches.send(items, gasEach).catch(async (error: unknown) => {
       const isSure = error instanceof ChainError && error.neverSent;
       for (const it of items) {
@@ -103,24 +128,19 @@ export function createCarrier(parameters: CarryOutParameters) {
       throw error;
     });
     const failures = new Map(failed.map((failure) => [failure.index, failure]));
-    const good = items.filter((_, at) => at < tried && !failures.has(at));
+    const good = sent.filter((_, at) => at < tried && !failures.has(at));
     // An upper bound of the gas that the failed items burned together. It is unknown which of them burned it.
     const burned = Number(gasUsed) - TRANSACTION_GAS - good.reduce((sum, it) => sum + it.gasUsed, 0);
     for (const [at, it] of items.entries()) {
       if (at >= tried) continue;
       const failure = failures.get(at);
-      if (failure) await onFailure(it, failure.error, Math.min(Number(gasEach), Math.max(0, burned)));
+      const gas = Math.min(Number(gasEach), Math.max(0, burned));
+      if (failure) await onFailure(it, { signature: sent[at]?.signature, error: failure.error, gas });
       else {
         await finish(it, it.kind === "release" ? "released" : "refunded");
         done(1);
       }
     }
-  }
-
-  return {
-    take: (kind: InstructionKind, hire: Hire, signer: Address, signature: Hex): Promise<void> =>
-      take(parameters, kind, hire, signer, signature),
-    carryOut,
   };
 }
 
@@ -159,8 +179,10 @@ function createScreening(calls: EscrowCalls, outcomes: ReturnType<typeof createO
     const good: Instruction[] = [];
     for (const chunk of chunksOf(items, AT_ONCE)) {
       if (signal.aborted) break;
+      const signatures = chunk.map(({ signature }) => signature);
       const tried = await Promise.all(chunk.map(({ call }) => calls.tryItem(call, GAS_EACH_CONTRACT)));
       for (const [at, it] of chunk.entries()) {
+        if (it.signature !== signatures[at]) continue;
         const outcome = tried[at] as TriedCall;
         const gas = Number(gasFor(outcome));
         it.gasUsed = Number(outcome.gasUsed);
@@ -176,7 +198,8 @@ function createScreening(calls: EscrowCalls, outcomes: ReturnType<typeof createO
 }
 
 /**
- * Tries an instruction off the chain, and stores it.
+ * Tries an instruction off the chain, and stores it. A batch with an older signature of it may be on its way. The gas of
+ * that batch still counts, so the new signature takes the place of the old one in the same object.
  *
  * @throws ChainError `call_refused`; RelayRefusedError `gas_limit` when its wallet's gas account has no room
  */
@@ -188,21 +211,27 @@ async function take(
   signature: Hex,
 ): Promise<void> {
   const it = book.read(kind, hire, signer, signature);
-  const earlier = book.find(it.key);
-  // If a client sends a settled instruction again, a reorganisation may have undone it. If none has, the contract
-  // refuses it below.
-  const isWaiting = earlier !== undefined && earlier.settledAt === undefined;
-  if (isWaiting && (earlier.byKey || earlier.signature === signature)) return;
+  const before = sameWaiting();
+  if (before) return await book.stored(before);
   const tried = await calls.tryItem(it.call, it.byKey ? GAS_EACH : GAS_EACH_CONTRACT);
   if (!tried.done) throw refusal(kind, tried);
   if (!it.byKey) requireRoom(Number(gasFor(tried)));
-  await book.put({
-    ...it,
-    tries: earlier?.tries ?? 0,
-    reservation: earlier?.reservation,
-    owed: earlier?.owed ?? 0,
-    hasPaid: earlier?.hasPaid ?? false,
-  });
+  // The book may have changed during the trial.
+  const meanwhile = sameWaiting();
+  if (meanwhile) return await book.stored(meanwhile);
+  const earlier = book.find(it.key);
+  if (earlier === undefined) return await book.put(it);
+  const { tries, reservation, owed, hasPaid } = earlier;
+  await book.update(Object.assign(earlier, it, { tries, reservation, owed, hasPaid }));
+
+  /** The instruction that makes this one superfluous: it waits, and it is the same or a key signed it. */
+  function sameWaiting(): Instruction | undefined {
+    const known = book.find(it.key);
+    // If a client sends a settled instruction again, a reorganisation may have undone it. If none has, the contract
+    // refuses it in the trial.
+    if (known === undefined || known.settledAt !== undefined) return undefined;
+    return known.byKey || known.signature === signature ? known : undefined;
+  }
 
   /** Refuses an instruction at once if no gas will be left for it, so that the client can send it itself. */
   function requireRoom(gas: number): void {

@@ -1,4 +1,5 @@
 import type { Hire } from "tallystick-protocol/escrow/hire";
+import type { Hex } from "tallystick-protocol/hex";
 import { advancesOf, type GasAccounts, signaturesOf } from "./gasAccounts.ts";
 import { type Instruction, type InstructionBook, SURE_MS } from "./keeperInstructions.ts";
 import type { EscrowState } from "./readEscrowState.ts";
@@ -30,6 +31,9 @@ export type OutcomesParameters = {
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
 };
 
+/** How an item failed on the chain: with which signature, and how much gas it may have burned. */
+type Failure = { signature: Hex | undefined; error: string | undefined; gas: number };
+
 /** Records the result of an instruction, also in the gas account that pays for it. */
 export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log }: OutcomesParameters) {
   /** Sets gas aside for an item, or postpones it until its account may have room. */
@@ -46,23 +50,19 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
   async function deleteNote(it: Instruction): Promise<void> {
     it.reservation?.giveBack();
     it.reservation = undefined;
-    await book.put(it);
-  }
-
-  function sayDropped({ key, signer }: Instruction, reason: string): void {
-    log("An instruction is dropped.", { key, signer, reason });
+    await book.update(it);
   }
 
   /** Records the end of an instruction. It stays in the book until {@link seeSettled} finds the end again. */
   async function finish(it: Instruction, status: EscrowState["status"]): Promise<void> {
-    if (book.find(it.key) === undefined) return;
     it.reservation?.giveBack();
     it.reservation = undefined;
+    if (book.find(it.key) !== it) return;
     const pays = status === "released" && it.kind === "release" && isPaid(it.hire) && !it.hasPaid;
     it.hasPaid ||= pays;
     it.settledAt = now();
     it.notBefore = it.settledAt + SURE_MS;
-    await book.put(it);
+    await book.update(it);
     if (!pays) return;
     await accounts.earn(advancesOf(it.hire.buyer));
     if (!it.byKey) await accounts.earn(signaturesOf(it.hire.buyer));
@@ -82,29 +82,30 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
     it.settledAt = undefined;
   }
 
-  async function drop(it: Instruction, reason: string | undefined): Promise<void> {
-    sayDropped(it, reason ?? "no reason given");
+  async function drop(it: Instruction, reason = "no reason given"): Promise<void> {
+    log("An instruction is dropped.", { key: it.key, signer: it.signer, reason });
     await book.remove(it);
     it.reservation?.giveBack();
   }
 
-  /** Records an item that failed on the chain. */
-  async function onFailure(it: Instruction, error: string | undefined, gas: number): Promise<void> {
+  /** Records an item that failed on the chain. If its wallet has signed it again since, that signature is tried. */
+  async function onFailure(it: Instruction, { signature, error, gas }: Failure): Promise<void> {
     const { reservation } = it;
     it.reservation = undefined;
     // Somebody was faster. That is not the wallet's fault, and the next look at the escrow says how it ended.
     const isLate = error === "WrongStatus";
     await reservation?.lose(gas + (isLate ? 0 : it.owed), !isLate);
-    if (isLate) return await book.put(it);
+    if (isLate) return await book.update(it);
     it.owed = 0;
     it.tries++;
-    if (it.tries >= MAX_TRIES || PERMANENT_ERRORS.has(error ?? "")) return await drop(it, error);
+    const isLast = it.tries >= MAX_TRIES || PERMANENT_ERRORS.has(error ?? "");
+    if (isLast && it.signature === signature) return await drop(it, error);
     log("An instruction failed and is tried once more, alone.", {
       key: it.key,
       signer: it.signer,
       reason: error,
     });
-    await book.put(it);
+    await book.update(it);
   }
 
   /** Records an item that a trial off the chain refused. That cost nothing, and the item may become valid later. */

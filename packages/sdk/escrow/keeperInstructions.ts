@@ -4,6 +4,7 @@ import { type HireJson, readHireJson, toHireJson } from "tallystick-protocol/esc
 import type { Hex } from "tallystick-protocol/hex";
 import { hashTypedData } from "viem";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { orderedWrites } from "../store/orderedWrites.ts";
 import type { EscrowCalls } from "./escrowCalls.ts";
 import { encodeEscrowCall } from "./escrowCalls.ts";
 import { isByKey } from "./escrowSignature.ts";
@@ -11,7 +12,11 @@ import { type GasAccounts, type Reservation, signaturesOf } from "./gasAccounts.
 
 export type InstructionKind = "release" | "refund";
 
-/** What somebody signed about an escrow, and its progress. */
+/**
+ * What somebody signed about an escrow, and its progress. If a contract wallet signs the same again, the new signature
+ * takes the place of the old one in the same object. So work that began with the old signature has to compare the
+ * signatures when it ends.
+ */
 export type Instruction = {
   key: string;
   kind: InstructionKind;
@@ -66,6 +71,11 @@ export type InstructionBook = {
   read: (kind: InstructionKind, hire: Hire, signer: Address, signature: Hex) => Instruction;
   /** The instruction is on the disk when the promise resolves. */
   put: (instruction: Instruction) => Promise<void>;
+  /** Stores the progress of an instruction, unless it is no longer in the book. */
+  update: (instruction: Instruction) => Promise<void>;
+  /** Resolves when an instruction of the book is on the disk as it is now. Writes nothing if it already is. */
+  stored: (instruction: Instruction) => Promise<void>;
+  /** Removes an instruction, unless it is no longer in the book. */
   remove: (instruction: Instruction) => Promise<void>;
 };
 
@@ -79,6 +89,10 @@ export async function openInstructionBook(parameters: {
   const { calls, store, accounts, log } = parameters;
   const { deployment } = calls;
   const book = new Map<string, Instruction>();
+  const disk = orderedWrites(store, (key) => {
+    const it = book.get(key);
+    return it && asStored(it);
+  });
 
   function read(kind: InstructionKind, hire: Hire, signer: Address, signature: Hex): Instruction {
     const id = calls.idOf(hire);
@@ -111,20 +125,7 @@ export async function openInstructionBook(parameters: {
     };
   }
 
-  async function put(it: Instruction): Promise<void> {
-    book.set(it.key, it);
-    const stored: Stored = {
-      hire: toHireJson(it.hire),
-      signature: it.signature,
-      signer: it.signer,
-      tries: it.tries,
-      ...(it.reservation !== undefined && { atRisk: it.reservation.gas }),
-      ...(it.owed > 0 && { owed: it.owed }),
-      ...(it.settledAt !== undefined && { settledAt: it.settledAt }),
-      ...(it.hasPaid && { hasPaid: true }),
-    };
-    await store.put(it.key, stored);
-  }
+  const isIn = (it: Instruction): boolean => book.get(it.key) === it;
 
   for (const kind of ["release", "refund"] as const) {
     for (const key of await store.keys(kind)) {
@@ -153,10 +154,31 @@ export async function openInstructionBook(parameters: {
     all: () => [...book.values()],
     find: (key) => book.get(key),
     read,
-    put,
-    remove: async ({ key }) => {
-      book.delete(key);
-      await store.delete(key);
+    put: async (it) => {
+      book.set(it.key, it);
+      await disk.save(it.key);
     },
+    update: async (it) => {
+      if (isIn(it)) await disk.save(it.key);
+    },
+    stored: ({ key }) => disk.saved(key),
+    remove: async (it) => {
+      if (!isIn(it)) return;
+      book.delete(it.key);
+      await disk.save(it.key);
+    },
+  };
+}
+
+function asStored(it: Instruction): Stored {
+  return {
+    hire: toHireJson(it.hire),
+    signature: it.signature,
+    signer: it.signer,
+    tries: it.tries,
+    ...(it.reservation !== undefined && { atRisk: it.reservation.gas }),
+    ...(it.owed > 0 && { owed: it.owed }),
+    ...(it.settledAt !== undefined && { settledAt: it.settledAt }),
+    ...(it.hasPaid && { hasPaid: true }),
   };
 }
