@@ -85,6 +85,19 @@ export class SourceBehindError extends LogSourceError {
   }
 }
 
+/** The source has the header of a block, but does not give the logs that belong to it. */
+export class LogsMissingError extends LogSourceError {
+  constructor(source: string, block: number) {
+    super({
+      source,
+      code: "source_logs_missing",
+      message: `its logs of block ${block} are fewer than the block's header shows`,
+      hint: "Wait until it has stored the whole block, or read from another source.",
+      details: { block },
+    });
+  }
+}
+
 /** The source no longer has the old logs of the chain. */
 export class HistoryMissingError extends LogSourceError {
   constructor(source: string, block: number, what: string) {

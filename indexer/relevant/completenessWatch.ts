@@ -1,6 +1,5 @@
 import type { Address } from "tallystick-protocol/address";
 import {
-  type Completeness,
   checkCompleteness,
   type Flow,
   type Gap,
@@ -70,16 +69,17 @@ export class CompletenessWatch {
   ): Promise<void> {
     const { rounds, firstBlock } = this.#options;
     if (this.#running !== null || this.#gaps.length > 0 || look.at.block < firstBlock) return;
+    // The list of watched wallets may grow while the check runs. The wallets that come then belong to the next check.
+    const seen = look.watched.length;
     const fresh = [...this.#suspects, ...look.watched.slice(this.#seen)];
     const sample = [...new Set([...fresh, ...sampleOf(look.watched, this.#round, rounds)])];
     const received = await look.received(sample);
     const work = async () => {
-      const found = await this.#look(look, { fresh, received, round: this.#round }, signal);
-      this.#gaps = found.gaps;
+      this.#gaps = await this.#look(look, sample, received, signal);
       this.#round++;
-      this.#seen = look.watched.length;
+      this.#seen = seen;
       this.#suspects = [];
-      await told.onLooked(found.gaps[0] ?? null);
+      await told.onLooked(this.#gaps[0] ?? null);
     };
     this.#running = work()
       .catch(told.onFailed)
@@ -92,10 +92,8 @@ export class CompletenessWatch {
   async lookAgain(look: Look, signal: AbortSignal): Promise<Gap | null> {
     const wallets = this.#gaps.map(({ wallet }) => wallet);
     const received = await look.received(wallets);
-    const again = { ...look, watched: wallets };
-    const found = await this.#look(again, { fresh: wallets, received, round: 0 }, signal);
-    this.#gaps = found.gaps;
-    return found.gaps[0] ?? null;
+    this.#gaps = await this.#look(look, wallets, received, signal);
+    return this.#gaps[0] ?? null;
   }
 
   /** Resolves when no check is running. */
@@ -103,18 +101,15 @@ export class CompletenessWatch {
     await this.#running;
   }
 
+  /** Checks these wallets, and no others. Returns their gaps. */
   async #look(
-    { at, watched, hubTransfers }: Look,
-    {
-      fresh,
-      received,
-      round,
-    }: { fresh: readonly Address[]; received: ReadonlyMap<Address, Flow>; round: number },
+    { at, hubTransfers }: Pick<Look, "at" | "hubTransfers">,
+    wallets: readonly Address[],
+    received: ReadonlyMap<Address, Flow>,
     signal: AbortSignal,
-  ): Promise<Completeness> {
-    const { ports, balances, firstBlock, rounds, deadlineMs } = this.#options;
+  ): Promise<Gap[]> {
+    const { ports, balances, firstBlock, deadlineMs } = this.#options;
     const call: Call = { signal, deadlineMs };
-    const [port, ...others] = ports as [LogPort, ...LogPort[]];
     const since = (wallet: Address): Flow => {
       const { count, sum } = received.get(wallet) ?? { count: 0, sum: 0n };
       return { count, sum: sum - (this.#verified.get(wallet)?.received ?? 0n) };
@@ -122,29 +117,32 @@ export class CompletenessWatch {
     const options = {
       balances,
       firstBlock,
-      watched,
-      fresh,
-      round,
-      rounds,
+      round: 0,
+      rounds: 1,
       hubTransfers,
       at,
       verified: this.#verified,
-      received: async (wallets: readonly Address[]) => new Map(wallets.map((it) => [it, since(it)])),
+      received: async (some: readonly Address[]) => new Map(some.map((it) => [it, since(it)])),
     };
-    let found = await checkCompleteness({ ...options, port }, call);
-    // Outgoing transfers are not stored in rows, so this source may lack some of them.
-    for (const other of others) {
-      if (found.gaps.length === 0) break;
-      const wallets = found.gaps.map(({ wallet }) => wallet);
-      const again = { ...options, port: other, watched: wallets, fresh: wallets };
-      const { gaps, verified } = await checkCompleteness(again, call);
-      found = { ...found, gaps, verified: new Map([...found.verified, ...verified]) };
+    const added = new Map<Address, Verified>();
+    let gaps: Gap[] = [];
+    let watched = wallets;
+    // Outgoing transfers are not stored in rows, so a source may lack some of them. Then the next one is asked.
+    for (const port of ports) {
+      const found = await checkCompleteness({ ...options, port, watched }, call);
+      gaps = found.gaps;
+      watched = gaps.map(({ wallet }) => wallet);
+      const open = new Set(watched);
+      for (const wallet of found.checked) {
+        if (!open.has(wallet)) added.set(wallet, found.verified.get(wallet) as Verified);
+      }
+      if (gaps.length === 0) break;
     }
-    for (const [wallet, known] of found.verified) {
-      if (known.block !== at.block) continue;
+    // Only for wallets of this check `received` has a sum that belongs to this block.
+    for (const [wallet, known] of added) {
       this.#verified.set(wallet, { ...known, received: received.get(wallet)?.sum ?? 0n });
     }
-    return found;
+    return gaps;
   }
 }
 

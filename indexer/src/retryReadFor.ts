@@ -6,6 +6,7 @@ import { fetchWithin } from "../fetchWithin.ts";
 import type { BlockAt } from "../logPort/logPort.ts";
 import { logInfo, logWarning, shutdownSignal } from "../ponderProcess.ts";
 import { OrphanedError, type ReadOnce, type RetryRead } from "../relevant/retryRead.ts";
+import { blockOnChain } from "./segments/blockOnChain.ts";
 import { retryUntilAvailable, type Waiting } from "./segments/retryUntilAvailable.ts";
 
 /** The longest time of one step. A long history is read in several steps. */
@@ -21,14 +22,15 @@ const LOOKS = { first: 10_000, most: 600_000 };
 type WaitEvents = Pick<Waiting, "onBlocked" | "onUnblocked">;
 
 /** The settings of a handler's wait. */
-export function waitingFor(db: Context["db"], { block, hash }: BlockAt, events: WaitEvents): Waiting {
+export function waitingFor(db: Context["db"], head: BlockAt, events: WaitEvents): Waiting {
+  const signal = shutdownSignal();
   // Not Ponder's client, because that one answers from its cache.
   const limits = { retryCount: 0, timeout: ANSWER_MS, fetchFn: fetchWithin(ANSWER_MS) };
   const chain = createPublicClient({ transport: http(config.rpcUrl, limits) });
   return {
     ...events,
-    signal: shutdownSignal(),
-    isCanonical: async () => (await chain.getBlock({ blockNumber: BigInt(block) })).hash === hash,
+    signal,
+    ...blockOnChain(head, (block) => chain.getBlock({ blockNumber: BigInt(block) }), signal),
     // Ponder's transaction stays open meanwhile, and Postgres ends one that is idle for an hour.
     keepAlive: async () => void (await db.sql.execute(sql`SELECT 1`)),
   };

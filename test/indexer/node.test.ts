@@ -17,6 +17,7 @@ import { reputationRegistryAbi } from "tallystick-protocol/erc8004/reputationReg
 import { type Hex, toHex } from "tallystick-protocol/hex";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
+import { BURIED_UNDER } from "../../indexer/src/segments/blockOnChain.ts";
 import { verifyAudit } from "../../scripts/audits/verifyAudit.ts";
 import { compareRows } from "../../scripts/eventLog/compareRows.ts";
 import { deriveLog } from "../../scripts/eventLog/deriveLog.ts";
@@ -499,6 +500,8 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       await chain.mine(3);
       ledger.append({ type: "settlement", data_update: { fork: "b" } });
       await publishAndAnchor();
+      // The node gives the anchor up when enough blocks follow the block in its place.
+      await chain.mine(BURIED_UNDER);
       await indexer.until(
         "the ledger of the new chain",
         async () => (await meta()).ledgers[0]?.root === ledger.root(),

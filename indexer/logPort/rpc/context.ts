@@ -2,6 +2,7 @@ import type { Address } from "tallystick-protocol/address";
 import {
   BadAnswerError,
   HistoryMissingError,
+  LogsMissingError,
   OrphanedBlockError,
   SourceBehindError,
   SourceRefusedError,
@@ -68,6 +69,7 @@ export async function retryWhileStale<Result>(
         error instanceof SourceBehindError ||
         error instanceof OrphanedBlockError ||
         error instanceof HistoryMissingError ||
+        error instanceof LogsMissingError ||
         error instanceof UnclearFault;
       if (!isPassing) throw error;
       rpc.count(method, "stale");

@@ -7,6 +7,8 @@ export type Waiting = {
    * number. A node that lags behind must not cause a skip.
    */
   isCanonical: () => Promise<boolean>;
+  /** Whether so many blocks follow another block with this number that the chain does not come back. */
+  isBuried: () => Promise<boolean>;
   /** Called while waiting. Its errors are the caller's own and end the wait. */
   keepAlive: () => Promise<void>;
   onBlocked: (failure: { attempts: number; reason: string }) => Promise<void>;
@@ -15,21 +17,31 @@ export type Waiting = {
   signal: AbortSignal;
   /** First and longest pause between two attempts, in milliseconds. Default 250 and 15,000. */
   pause?: { first: number; most: number };
+  /** Milliseconds of a clock that never goes back. */
+  now?: () => number;
 };
+
+/**
+ * How long every answer must name another block, in milliseconds. Some nodes behind an address hold a sibling of the
+ * block for a moment. If Ponder never sees this sibling, it keeps the block, and a handler that gave up would have lost
+ * it. A longer wait costs nothing, because Ponder queues the next blocks meanwhile.
+ */
+const GONE_MS = 120_000;
 
 /**
  * Tries until it succeeds, without a time limit. An anchor proves that its entries exist, and without them
  * everything after the anchor would be wrong.
  *
- * @returns the result, or null when a reorg removed the block
+ * @returns the result, or null when a reorg removed the block: its place is taken by a block that many others follow, or
+ * every answer of two minutes names another block
  * @throws whatever `keepAlive` throws, and the abort reason of `signal`
  */
 export async function retryUntilAvailable<Result>(
   attempt: () => Promise<Result>,
   waiting: Waiting,
 ): Promise<{ result: Result } | null> {
-  const { signal, pause = { first: 250, most: 15_000 } } = waiting;
-  let lastSaid: boolean | undefined;
+  const { signal, pause = { first: 250, most: 15_000 }, now = () => performance.now() } = waiting;
+  let goneSince: number | undefined;
   for (let attempts = 1, wait = pause.first; ; attempts++, wait = Math.min(2 * wait, pause.most)) {
     try {
       const result = await attempt();
@@ -42,13 +54,14 @@ export async function retryUntilAvailable<Result>(
     }
     await sleep(wait, undefined, { signal });
     await waiting.keepAlive();
-    // Two equal answers in a row are needed, because one RPC address may have nodes on different forks behind
-    // it.
-    const canonical = await waiting.isCanonical().catch(() => true);
-    if (!canonical && lastSaid === false) {
+    if (await waiting.isCanonical().catch(() => true)) {
+      goneSince = undefined;
+      continue;
+    }
+    goneSince ??= now();
+    if (now() - goneSince >= GONE_MS || (await waiting.isBuried().catch(() => false))) {
       await waiting.onUnblocked();
       return null;
     }
-    lastSaid = canonical;
   }
 }

@@ -7,6 +7,7 @@ import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "viem";
 import { checkCompleteness } from "../../../indexer/logPort/completeness/checkCompleteness.ts";
 import type { Call, TokenTransfer } from "../../../indexer/logPort/logPort.ts";
+import { explainsBloom } from "../../../indexer/logPort/rpc/bloom.ts";
 import { createRpcSource, type RpcSourceOptions } from "../../../indexer/logPort/rpc/createRpcSource.ts";
 import { openSupervisor, type Supervisor } from "../../../scripts/processes/openSupervisor.ts";
 import { type LocalChain, newWallet, startLocalChain, zeroAddress } from "../support/localChain.ts";
@@ -97,6 +98,19 @@ describe("the log port on a real chain", () => {
     );
     const [header] = await source.headers([block], CALL);
     expect(header?.hash).to.equal(blockHash);
+  });
+
+  it("explains the bloom of a block by the block's logs, and not when one of them is missing", async () => {
+    const { blockHash } = await chain.pay(alice, carol, 3n);
+    const { logsBloom } = await chain.client.getBlock({ blockHash });
+    const logs = await chain.client.getLogs({ blockHash });
+    const values = logs.map(({ address, topics }) => [address, ...topics]);
+    expect(values).to.have.length.above(1);
+    expect(explainsBloom(logsBloom, values.flat())).to.equal(true);
+    for (const [n] of values.entries()) {
+      expect(explainsBloom(logsBloom, values.toSpliced(n, 1).flat()), `without log ${n}`).to.equal(false);
+    }
+    expect(explainsBloom(`0x${"0".repeat(512)}`, [])).to.equal(true);
   });
 
   it("recognises an orphaned block", async () => {

@@ -441,6 +441,78 @@ describe("the RPC source of token logs", () => {
         n === 0 ? { edit: ({ method }, it) => (method === "eth_getLogs" ? [] : it) } : undefined;
       expect(await open().transfersFrom([BOB], { block: 17, hash }, CALL)).to.have.length(1);
     });
+    describe("that has the header of a block, and not yet its logs", () => {
+      /** Its first answers for logs are empty, also those without a filter. */
+      const logsAfter = (empty: number, bloom?: string) => {
+        let asked = 0;
+        server.behave = () => ({
+          edit: ({ method }, it) => {
+            if (method === "eth_getLogs") return ++asked > empty ? it : [];
+            return bloom === undefined ? it : { ...(it as object), logsBloom: bloom };
+          },
+        });
+      };
+      const FULL = `0x${"f".repeat(512)}`;
+      const at = { block: 17, hash: chain.at(17).hash };
+      const read = () => open().transfersFrom([BOB], at, CALL);
+
+      it("waits for the logs", async () => {
+        for (const empty of [1, 2, 3, 4]) {
+          waits = [];
+          logsAfter(empty);
+          expect(await read()).to.have.length(1);
+          expect(waits, `after ${empty} empty answers`).to.deep.equal(
+            [[], [250], [250], [250, 500]][empty - 1],
+          );
+        }
+      });
+      it("fails when they never come, and does not keep the empty block", async () => {
+        const source = open();
+        logsAfter(Number.POSITIVE_INFINITY);
+        expect((await failure(source.blockLogs([at], CALL))).code).to.equal("source_logs_missing");
+        expect(waits).to.have.length(5);
+        logsAfter(0);
+        const [logs] = await source.blockLogs([at], CALL);
+        expect(logs?.transfers).to.have.length(3);
+      });
+      it("believes at once that there are none if the block's other logs explain its bloom", async () => {
+        const other = new FakeChain([[{ ...pay(ALICE, BOB), token: OTHER_TOKEN }, { approver: ALICE }]]);
+        server.reset(other);
+        const blocks = [{ block: 1, hash: other.at(1).hash }];
+        expect(await open().blockLogs(blocks, CALL)).to.deep.equal([{ transfers: [], authorizations: [] }]);
+        expect(waits).to.deep.equal([]);
+        server.behave = () => ({
+          edit: ({ method }, it) => (method === "eth_getLogs" ? (it as unknown[]).slice(1) : it),
+        });
+        expect((await failure(open().blockLogs(blocks, CALL))).code).to.equal("source_logs_missing");
+      });
+      it("asks again after a pause if the bloom is full or missing, or if no logs come without a filter", async () => {
+        const empty = new FakeChain(
+          Array(12).fill([{ ...pay(ALICE, BOB), token: OTHER_TOKEN }, { approver: ALICE }]),
+        );
+        const blocks = empty.blocks.slice(1).map(({ block, hash }) => ({ block, hash }));
+        const none = blocks.map(() => ({ transfers: [], authorizations: [] }));
+        for (const bloom of [FULL, "0x", undefined]) {
+          waits = [];
+          server.reset(empty);
+          logsAfter(0, bloom);
+          if (bloom === undefined) {
+            server.refuse = ({ method, params: [filter] }) =>
+              method === "eth_getLogs" && !("address" in (filter as object))
+                ? { code: -32602, message: "Please specify an address in your request" }
+                : undefined;
+          }
+          expect(await open().blockLogs(blocks, CALL)).to.deep.equal(none);
+          // One pause for each group of blocks.
+          expect(waits, String(bloom)).to.deep.equal([250, 250]);
+        }
+        for (const bloom of [FULL, "0x"]) {
+          server.reset(chain);
+          logsAfter(2, bloom);
+          expect(await read()).to.have.length(1);
+        }
+      });
+    });
     it("reads twice from a provider without batches, and again if the answers differ", async () => {
       const asked = new Set<string>();
       server.behave = (messages) => {

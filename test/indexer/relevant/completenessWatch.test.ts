@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { DeriveEvent, TransferEvent } from "tallystick-derive/events";
 import type { Address } from "tallystick-protocol/address";
 import type { Flow, Gap } from "../../../indexer/logPort/completeness/checkCompleteness.ts";
-import type { BalanceSource, LogPort } from "../../../indexer/logPort/logPort.ts";
+import type { BalanceSource, LogPort, Place } from "../../../indexer/logPort/logPort.ts";
 import { CompletenessWatch, gapReason, type Look } from "../../../indexer/relevant/completenessWatch.ts";
 import { EventLog, wallet } from "../../derive/eventLog.ts";
 import { hashOf, portOf } from "./support/portOf.ts";
@@ -116,6 +116,70 @@ describe("the watch over completeness", () => {
     };
     expect(await once(open([losing]))).to.include({ source: "losing" });
     expect(await once(open([losing, port]))).to.equal(null);
+  });
+
+  it("still knows what wallets have received after another check at the same final block", async () => {
+    const watch = open();
+    expect(await once(watch, look(100))).to.equal(null);
+    expect(await once(watch, look(100))).to.equal(null);
+    for (let round = 0; round < ROUNDS; round++) {
+      expect(await once(watch, look(150 + round)), `round ${round}`).to.equal(null);
+    }
+  });
+
+  it("keeps what the first source proved when another source explains the gaps", async () => {
+    const losing: LogPort = {
+      ...port,
+      name: "losing",
+      transfersFrom: async (...asked) => (await port.transfersFrom(...asked)).slice(1),
+    };
+    const ranges: Place[] = [];
+    const telling: LogPort = {
+      ...port,
+      transfersFrom: (wallets, place, call) => {
+        ranges.push(place);
+        return port.transfersFrom(wallets, place, call);
+      },
+    };
+    const ports = [telling, port];
+    const watch = open(ports);
+    expect(await once(watch, look(100))).to.equal(null);
+    ports[0] = losing;
+    expect(await once(watch, look(150))).to.equal(null);
+    ports[0] = telling;
+    ranges.length = 0;
+    for (let round = 2; round <= ROUNDS + 1; round++) expect(await once(watch, look(200))).to.equal(null);
+    // A fifth of the wallets was checked at block 150, the others at block 100.
+    expect(ranges).to.deep.equal(
+      Array.from({ length: ROUNDS }, (_, n) => ({ from: n === ROUNDS - 1 ? 151 : 101, to: 200 })),
+    );
+  });
+
+  it("checks wallets that are added while a check runs in the next check, and only there", async () => {
+    // By its place the first check would visit `early`, and the second one neither `early` nor `late`.
+    const [early, between, late] = WALLETS.slice(15, 18) as [Address, Address, Address];
+    const watched = WALLETS.slice(0, 15);
+    const growing: LogPort = {
+      ...port,
+      transfersFrom: async (wallets, place, call) => {
+        expect(wallets).to.not.include(early);
+        if (!watched.includes(late)) watched.push(late);
+        return port.transfersFrom(wallets, place, call);
+      },
+    };
+    const ports = [growing];
+    const watch = open(ports);
+    const { received, ...rest } = { ...look(), watched };
+    const grown = async (wallets: readonly Address[]) => {
+      const flows = await received(wallets);
+      watched.push(early, between);
+      return flows;
+    };
+    expect(await once(watch, { ...rest, received: grown })).to.equal(null);
+    ports[0] = port;
+    known = known.filter(({ to }) => to !== early && to !== late);
+    expect(await once(watch, { ...rest, received })).to.not.equal(null);
+    expect(watch.gaps.map(({ wallet }) => wallet)).to.have.members([early, late]);
   });
 
   it("checks the same wallets again when no source answered", async () => {

@@ -11,6 +11,7 @@ function tryTo(failures: number, change: Partial<Waiting> = {}) {
   };
   const trying = retryUntilAvailable(attempt, {
     isCanonical: async () => true,
+    isBuried: async () => false,
     keepAlive: async () => void said.push("alive"),
     onBlocked: async ({ attempts, reason }) => void said.push(`${attempts}: ${reason}`),
     onUnblocked: async () => void said.push("unblocked"),
@@ -34,21 +35,57 @@ describe("retryUntilAvailable", () => {
     expect(said).to.deep.equal(["1: not yet 1", "alive", "2: not yet 2", "alive", "unblocked"]);
   });
 
-  it("gives up when it sees twice in a row that another block has replaced the anchor's block", async () => {
+  it("does not give up while another block has replaced the anchor's block only for a short time", async () => {
+    // Nodes on different forks may be behind one address.
+    const answers = [false, false, true];
     let asked = 0;
-    // Nodes on different forks may be behind one address, so a single negative answer proves nothing.
-    const answers = [false, true, false, false];
-    const { trying, said } = tryTo(Number.POSITIVE_INFINITY, {
-      isCanonical: async () => answers[asked++] ?? false,
-    });
-    expect(await trying).to.equal(null);
-    expect(asked).to.equal(4);
+    const { trying, said } = tryTo(3, { isCanonical: async () => answers[asked++] ?? true });
+    expect(await trying).to.deep.equal({ result: "there" });
+    expect(asked).to.equal(3);
     expect(said.at(-1)).to.equal("unblocked");
   });
 
+  it("gives up when the chain has gone on from the other block", async () => {
+    const buried = [false, true];
+    let asked = 0;
+    const { trying, said } = tryTo(Number.POSITIVE_INFINITY, {
+      isCanonical: async () => false,
+      isBuried: async () => buried[asked++] ?? false,
+    });
+    expect(await trying).to.equal(null);
+    expect(asked).to.equal(2);
+    expect(said.at(-1)).to.equal("unblocked");
+  });
+
+  it("gives up when every answer of two minutes names another block", async () => {
+    let time = 0;
+    // The time of each answer in seconds. A block that is there once more starts the two minutes again.
+    const answers: [number, boolean][] = [
+      [0, false],
+      [119, false],
+      [121, true],
+      [122, false],
+      [241, false],
+      [242, false],
+    ];
+    let asked = 0;
+    const { trying } = tryTo(Number.POSITIVE_INFINITY, {
+      now: () => time,
+      isCanonical: async () => {
+        const [seconds, canonical] = answers[asked++] ?? expect.fail("it asked again");
+        time = 1_000 * seconds;
+        return canonical;
+      },
+    });
+    expect(await trying).to.equal(null);
+    expect(asked).to.equal(answers.length);
+  });
+
   it("does not give up when the chain cannot be asked", async () => {
-    const { trying } = tryTo(4, { isCanonical: () => Promise.reject(new Error("connection refused")) });
-    expect(await trying).to.deep.equal({ result: "there" });
+    const refused = () => Promise.reject(new Error("connection refused"));
+    for (const change of [{ isCanonical: refused }, { isCanonical: async () => false, isBuried: refused }]) {
+      expect(await tryTo(4, change).trying).to.deep.equal({ result: "there" });
+    }
   });
 
   it("ends when the process shuts down, while it waits and while it tries", async () => {
@@ -66,6 +103,7 @@ describe("retryUntilAvailable", () => {
     const never = async () => expect.fail("it went on");
     const trying = retryUntilAvailable(attempt, {
       isCanonical: never,
+      isBuried: never,
       keepAlive: never,
       onBlocked: async (failure) => void reported.push(failure),
       onUnblocked: never,

@@ -10,12 +10,14 @@ export const OTHER_TOKEN: Address = `0x${"71".repeat(20)}`;
 export const ZERO: Address = `0x${"00".repeat(20)}`;
 
 export const wallet = (n: number): Address => `0x${"aa".repeat(16)}${n.toString(16).padStart(8, "0")}`;
+const APPROVAL: Hex = keccak256(toBytes("Approval(address,address,uint256)"));
 const hashOf = (...parts: unknown[]): Hex => keccak256(toBytes(parts.join("/")));
 
 /** The content that a test gives to a block. */
 export type Written =
   | { from: Address; to: Address; value: bigint; token?: Address }
-  | { authorizer: Address; nonce: Hex };
+  | { authorizer: Address; nonce: Hex }
+  | { approver: Address };
 
 export type ChainLog = {
   address: Address;
@@ -62,9 +64,7 @@ export class FakeChain {
     const logs = written.map((it, log): ChainLog => {
       const tx = log < 2 ? first : hashOf("transaction", block, salt, log >> 1);
       const isTransfer = "value" in it;
-      const topics = isTransfer
-        ? [TRANSFER, topicOf(it.from), topicOf(it.to)]
-        : [AUTHORIZATION_USED, topicOf(it.authorizer), it.nonce];
+      const topics = topicsOf(it);
       const data: Hex = isTransfer ? `0x${it.value.toString(16).padStart(64, "0")}` : "0x";
       const address = (isTransfer && it.token) || TOKEN;
       return { address, topics, data, block, blockHash: hash, log, tx, time };
@@ -112,12 +112,19 @@ export class FakeChain {
   }
 }
 
+function topicsOf(it: Written): Hex[] {
+  if ("value" in it) return [TRANSFER, topicOf(it.from), topicOf(it.to)];
+  if ("approver" in it) return [APPROVAL, topicOf(it.approver), topicOf(ZERO)];
+  return [AUTHORIZATION_USED, topicOf(it.authorizer), it.nonce];
+}
+
 type Moves = { blocks: number; of: Map<Address, { block: number; value: bigint }[]> };
 
 /** The changes of each wallet's balance, with their blocks. */
 function movesOf(blocks: readonly ChainBlock[]): Moves {
   const of: Moves["of"] = new Map();
   for (const log of blocks.flatMap(({ logs }) => logs).filter(({ address }) => address === TOKEN)) {
+    if (log.topics[0] === APPROVAL) continue;
     const transfer = decoded(log);
     if (!("value" in transfer)) continue;
     const { from, to, block, value } = transfer;

@@ -150,9 +150,15 @@ export function answerOf(node: FakeNode, { method, params }: RpcMessage): Answer
 
 function logsOf(node: FakeNode, filter: { [field: string]: unknown }): Answer {
   const { chain, head, keepsFrom } = node;
-  const { address, topics, fromBlock, toBlock, blockHash } = filter as {
-    address: string;
-    topics: (string | string[] | null)[];
+  const {
+    address,
+    topics = [],
+    fromBlock,
+    toBlock,
+    blockHash,
+  } = filter as {
+    address?: string;
+    topics?: (string | string[] | null)[];
     fromBlock: string;
     toBlock: string;
     blockHash?: string;
@@ -165,7 +171,8 @@ function logsOf(node: FakeNode, filter: { [field: string]: unknown }): Answer {
   const result = chain.blocks
     .slice(Math.max(from, keepsFrom), Math.min(to, head) + 1)
     .flatMap(({ logs }) => logs)
-    .filter((log) => log.address === address && wanted.every((it, n) => it?.has(log.topics[n] ?? "") ?? true))
+    .filter((log) => address === undefined || log.address === address)
+    .filter((log) => wanted.every((it, n) => it?.has(log.topics[n] ?? "") ?? true))
     .map((log) => rawLog(log, node));
   return { result };
 }

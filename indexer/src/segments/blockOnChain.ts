@@ -1,0 +1,32 @@
+import type { Hex } from "tallystick-protocol/hex";
+import type { BlockAt } from "../../logPort/logPort.ts";
+import type { Waiting } from "./retryUntilAvailable.ts";
+
+/** Another block counts as final when this many follow it: one more than Ponder waits for on Base and on a local chain. */
+export const BURIED_UNDER = 31;
+
+/** Reads the header of a block by its number. Rejects if the chain does not have it yet. */
+export type ReadHeader = (block: number) => Promise<{ hash: Hex; parentHash: Hex }>;
+
+/** Asks the chain about the block of a handler. Each answer may come from another node. */
+export function blockOnChain(
+  { block, hash }: BlockAt,
+  read: ReadHeader,
+  signal: AbortSignal,
+): Pick<Waiting, "isCanonical" | "isBuried"> {
+  return {
+    isCanonical: async () => (await read(block)).hash === hash,
+    isBuried: async () => {
+      const last = block + BURIED_UNDER;
+      let above = await read(last);
+      // From the last block down, each must be the parent of the one above. So no node of another fork counts.
+      for (let n = last - 1; n >= block; n--) {
+        signal.throwIfAborted();
+        const header = await read(n);
+        if (header.hash !== above.parentHash) return false;
+        above = header;
+      }
+      return above.hash !== hash;
+    },
+  };
+}
