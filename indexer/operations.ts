@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { CREATE_KEPT_LINES, KeptLines } from "./keptLines.ts";
 import { logWarning } from "./ponderProcess.ts";
 import { SCHEMA_BEHIND_VIEWS } from "./schemaBehindViews.ts";
+import { tryAgain } from "./tryAgain.ts";
 
 /** A segment that the indexer waits for. Everything after it on the chain waits too. */
 export type BlockedSegment = {
@@ -62,12 +62,6 @@ export type Operations = {
   lines: KeptLines;
   close: () => Promise<void>;
 };
-
-/**
- * The milliseconds after each attempt to take the lock of the schema; null: give up. An error in a handler ends the indexer,
- * unless it comes from Ponder's own connection. Ponder repeats its own statements as often.
- */
-const HOLD_PAUSES = [125, 250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, null];
 
 /** The two states of the lock of a schema, as SQL. */
 const HELD = "jsonb_build_object('is_locked', 1, 'heartbeat_at', $1::int8)";
@@ -164,19 +158,14 @@ export function openOperations(databaseUrl: string, indexerSchema: string): Oper
       const meta = `${pg.escapeIdentifier(indexerSchema)}._ponder_meta`;
       const set = (lock: string) =>
         pool.query(`UPDATE ${meta} SET value = value || ${lock}`, lock === HELD ? [Date.now()] : []);
-      for (const pause of HOLD_PAUSES) {
-        if (signal.aborted) return;
-        try {
-          await set(HELD);
-          // At its end, Ponder opens the lock once. It may have done so before this statement ran.
-          if (signal.aborted) await set(OPEN);
-          return;
-        } catch (error) {
-          if (pause === null) throw error;
-          logWarning({ msg: "Could not take the lock of the schema, trying again", cause: String(error) });
-          await sleep(pause, undefined, { signal }).catch(() => {});
-        }
-      }
+      const take = async () => {
+        await set(HELD);
+        // At its end, Ponder opens the lock once. It may have done so before this statement ran.
+        if (signal.aborted) await set(OPEN);
+      };
+      await tryAgain("take the lock of the schema", signal, take).catch((error) => {
+        if (!signal.aborted) throw error;
+      });
     },
     lines: new KeptLines(pool, table),
     close: () => pool.end(),

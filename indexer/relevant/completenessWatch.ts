@@ -55,6 +55,11 @@ export class CompletenessWatch {
     return this.#gaps;
   }
 
+  /** Whether the transfers of a wallet do not add up, or did not in an earlier process and were not checked since then. */
+  get isDoubtful(): boolean {
+    return this.#gaps.length > 0 || this.#suspects.length > 0;
+  }
+
   /**
    * Starts a check, unless one is running. Resolves when the rows are read. The chain is read after that, and
    * the result is in `gaps`.

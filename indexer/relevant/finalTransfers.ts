@@ -152,7 +152,11 @@ export class FinalTransfers {
     return read;
   }
 
-  /** The senders' authorizations in a range, as `<block>/<log>/<authorizer>/<transaction>`. */
+  /**
+   * The senders' authorizations in a range, as `<block>/<log>/<authorizer>/<transaction>`.
+   *
+   * @throws TooManyLogsError when there are more than one call may hold. Then ask for fewer blocks
+   */
   async authorizations(
     senders: readonly Address[],
     range: BlockRange,
@@ -161,7 +165,7 @@ export class FinalTransfers {
     const found = new Set<string>();
     for (let n = 0; n < senders.length; n += WALLETS) {
       const some = senders.slice(n, n + WALLETS);
-      const used = await retryRead((call) => this.#port.authorizationsBy(some, range, call));
+      const used = await readOrTooMany(retryRead, (call) => this.#port.authorizationsBy(some, range, call));
       for (const { block, log, authorizer, tx } of used) found.add(`${block}/${log}/${authorizer}/${tx}`);
     }
     return found;
@@ -253,20 +257,25 @@ export class FinalTransfers {
     const most = Number.isFinite(limit) ? { limit } : {};
     for (let next = from; next <= to && open.wallets.length > 0; next += STEP) {
       const step = { from: next, to: Math.min(to, next + STEP - 1) };
-      // A retry does not help: the same call has too many logs again.
-      const logs = await retryRead(async (call) => {
-        try {
-          return await read(open.wallets, step, { ...call, ...most });
-        } catch (error) {
-          if (error instanceof TooManyLogsError) return error;
-          throw error;
-        }
-      });
-      if (logs instanceof TooManyLogsError) throw logs;
+      const logs = await readOrTooMany(retryRead, (call) => read(open.wallets, step, { ...call, ...most }));
       open.add(logs);
     }
     return open.end((logs) => logs.sort(byPlace)) as TokenTransfer[];
   }
+}
+
+/** Repeats a read, except when there are too many logs: the same call has too many again. */
+async function readOrTooMany<Logs>(retryRead: RetryRead, read: (call: Call) => Promise<Logs>): Promise<Logs> {
+  const logs = await retryRead(async (call) => {
+    try {
+      return await read(call);
+    } catch (error) {
+      if (error instanceof TooManyLogsError) return error;
+      throw error;
+    }
+  });
+  if (logs instanceof TooManyLogsError) throw logs;
+  return logs;
 }
 
 type Known = [wallet: Address, first: First];

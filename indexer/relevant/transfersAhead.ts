@@ -41,13 +41,14 @@ export type Watched = {
   receivers: (wallets: readonly Address[]) => Promise<ReadonlyMap<Address, Receiver>>;
 };
 
+/** The authorizations of some senders in a part of a chunk. */
+type Authorized = BlockRange & { senders: Set<Address>; used: Set<string> };
+
 /** The transfers to some wallets in a range of final blocks. */
 type Chunk = BlockRange & {
   wallets: Set<Address>;
   transfers: TokenTransfer[];
-  /** The wallets whose authorizations are known, and the authorizations. */
-  senders: Set<Address>;
-  authorizations: Set<string>;
+  authorized: Authorized | null;
   /** Up to this transfer, funding paths were read in advance. */
   pathsUntil: Place | null;
 };
@@ -67,6 +68,8 @@ export class TransfersAhead {
   #chunk: Chunk | null = null;
   #begun: Begun | null = null;
   #blocks = FIRST_CHUNK;
+  /** The blocks of the next part whose authorizations are read together. */
+  #authorizedBlocks = CHUNK;
 
   /** @param senders the most senders whose past is requested together */
   constructor({ senders = MOST_WALLETS }: { senders?: number } = {}) {
@@ -124,15 +127,47 @@ export class TransfersAhead {
       const range = { from: block, to: block };
       return (await view.transfers.authorizations([from], range, view.retryRead)).has(key);
     }
-    if (!chunk.senders.has(from)) {
-      const senders = [...new Set([from, ...chunk.transfers.map((it) => it.from)])];
-      const fresh = senders.filter((it) => !chunk.senders.has(it));
-      for (const it of await view.transfers.authorizations(fresh, chunk, view.retryRead)) {
-        chunk.authorizations.add(it);
-      }
-      for (const it of fresh) chunk.senders.add(it);
+    return (await this.#authorizedIn(view, chunk, { block, from })).has(key);
+  }
+
+  /**
+   * The authorizations in a part of the chunk, those of this sender in this block included. Anybody can use very many in few
+   * blocks. So after too many of them the part has half as many blocks, and the next part has twice as many again.
+   */
+  async #authorizedIn(
+    view: ChainView,
+    chunk: Chunk,
+    { block, from }: Pick<TransferEvent, "block" | "from">,
+  ): Promise<ReadonlySet<string>> {
+    let part = chunk.authorized;
+    if (part === null || block < part.from || block > part.to) {
+      if (part !== null) this.#authorizedBlocks = Math.min(CHUNK, this.#authorizedBlocks * 2);
+      part = this.#partFrom(chunk, block);
     }
-    return chunk.authorizations.has(key);
+    while (!part.senders.has(from)) {
+      const { to, senders } = part;
+      const own = chunk.transfers.filter((it) => it.block >= block && it.block <= to);
+      const fresh = [...new Set([from, ...own.map((it) => it.from)])].filter((it) => !senders.has(it));
+      try {
+        for (const it of await view.transfers.authorizations(fresh, part, view.retryRead)) part.used.add(it);
+        for (const it of fresh) senders.add(it);
+      } catch (error) {
+        if (!(error instanceof TooManyLogsError) || part.from === part.to) throw error;
+        this.#authorizedBlocks = (part.to - part.from + 1) >> 1;
+        part = this.#partFrom(chunk, block);
+      }
+    }
+    chunk.authorized = part;
+    return part.used;
+  }
+
+  #partFrom({ to }: Chunk, block: number): Authorized {
+    return {
+      from: block,
+      to: Math.min(to, block + this.#authorizedBlocks - 1),
+      senders: new Set(),
+      used: new Set(),
+    };
   }
 
   /** The chunk that contains a block, with the transfers to these wallets. */
@@ -147,8 +182,7 @@ export class TransfersAhead {
         to,
         wallets: new Set(),
         transfers: [],
-        senders: new Set(),
-        authorizations: new Set(),
+        authorized: null,
         pathsUntil: null,
       };
     }

@@ -9,7 +9,6 @@ import type { IndexerConfig } from "../config.ts";
 import { operations } from "../environment.ts";
 import type { Flow } from "../logPort/completeness/checkCompleteness.ts";
 import type { BlockAt } from "../logPort/logPort.ts";
-import type { Operations } from "../operations.ts";
 import { transfersRead } from "../ponder.schema.ts";
 import { logWarning, metricsRegistry, shutdownSignal } from "../ponderProcess.ts";
 import { ChainTransfers, type ChainView, END } from "../relevant/chainView.ts";
@@ -20,6 +19,7 @@ import { readPastOf } from "../relevant/readPast.ts";
 import { receivedOf, withoutTransfers } from "../relevant/receivedOf.ts";
 import { receiversOf } from "../relevant/receiversOf.ts";
 import { type TransferMetrics, transferMetrics } from "../relevant/transferMetrics.ts";
+import { suspectsOf } from "../relevant/transferReports.ts";
 import { TransfersAhead } from "../relevant/transfersAhead.ts";
 import { WatchedWallets } from "../relevant/watchedWallets.ts";
 import { holdFor, readOnce, retryReadFor } from "./retryReadFor.ts";
@@ -68,7 +68,7 @@ export async function openRelevantTransfers(config: IndexerConfig) {
       ? null
       : new CompletenessWatch(
           { ports: [port, ...others], balances, firstBlock, rounds, deadlineMs: LOOK_MS },
-          await suspectsOf(operations),
+          await suspectsOf(operations, shutdownSignal()),
         );
   const chain = new ChainTransfers({ port, token, firstBlock, readOnce });
   const ahead = new TransfersAhead();
@@ -89,7 +89,7 @@ export async function openRelevantTransfers(config: IndexerConfig) {
     ): Promise<ReadPast> {
       const view = await chain.at(
         head,
-        retryReadFor(db, head, () => (completeness?.gaps.length ?? 0) > 0),
+        retryReadFor(db, head, () => completeness?.isDoubtful ?? false),
       );
       const read = readPastOf(view, (transfer) => ahead.isAuthorized(view, transfer));
       const [event] = events;
@@ -118,20 +118,6 @@ export async function openRelevantTransfers(config: IndexerConfig) {
       return read;
     },
   };
-}
-
-/**
- * Wallets whose transfers did not add up when an earlier process ended. The report stays until these wallets are
- * checked again.
- */
-async function suspectsOf({
-  readBlockedTransfers,
-  reportUnblockedTransfers,
-}: Operations): Promise<Address[]> {
-  const earlier = await readBlockedTransfers().catch(() => null);
-  if (earlier !== null && earlier.wallet !== null) return [earlier.wallet as Address];
-  await reportUnblockedTransfers();
-  return [];
 }
 
 /**

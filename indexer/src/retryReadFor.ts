@@ -4,9 +4,10 @@ import { createPublicClient, http } from "viem";
 import { config, operations } from "../environment.ts";
 import { fetchWithin } from "../fetchWithin.ts";
 import type { BlockAt } from "../logPort/logPort.ts";
-import { logInfo, logWarning, shutdownSignal } from "../ponderProcess.ts";
+import { shutdownSignal } from "../ponderProcess.ts";
 import { OrphanedError, type ReadOnce, type RetryRead } from "../relevant/retryRead.ts";
 import { blockOnChain } from "./segments/blockOnChain.ts";
+import { reportsOfHold, reportsOfWait } from "../relevant/transferReports.ts";
 import { retryUntilAvailable, type Waiting } from "./segments/retryUntilAvailable.ts";
 
 /** The longest time of one step. A long history is read in several steps. */
@@ -48,25 +49,11 @@ export const readOnce: ReadOnce = (work) => work({ signal: shutdownSignal(), dea
 /**
  * Reads logs for a block until they are available. The wait is reported like a missing segment.
  *
- * @param isHeld whether a more serious wait is reported already. Then that report stays
+ * @param isDoubtful whether a more serious report is there already. Then that report stays
  */
-export function retryReadFor(db: Context["db"], head: BlockAt, isHeld: () => boolean): RetryRead {
+export function retryReadFor(db: Context["db"], head: BlockAt, isDoubtful: () => boolean): RetryRead {
   const { block } = head;
-  const since = Math.floor(Date.now() / 1000);
-  const waiting = waitingFor(db, head, {
-    onBlocked: async ({ attempts, reason }) => {
-      // The first, second, fourth, eighth attempt and so on. This keeps the log short.
-      if (Math.log2(attempts) % 1 === 0) {
-        logWarning({ msg: "Waiting for transfers of the token", block, attempts, reason });
-      }
-      if (isHeld()) return;
-      await operations.reportBlockedTransfers({ block, since, attempts, reason, wallet: null });
-    },
-    onUnblocked: async () => {
-      logInfo({ msg: "Stopped waiting for transfers of the token", block });
-      if (!isHeld()) await operations.reportUnblockedTransfers();
-    },
-  });
+  const waiting = waitingFor(db, head, reportsOfWait(operations, block, isDoubtful));
   const call = { signal: waiting.signal, deadlineMs: DEADLINE_MS };
   return async (work) => {
     const done = await retryUntilAvailable(() => work(call), waiting);
@@ -88,30 +75,16 @@ export async function holdFor(
   look: (signal: AbortSignal) => Promise<{ wallet: string; reason: string } | null>,
 ): Promise<void> {
   const { block } = head;
-  const since = Math.floor(Date.now() / 1000);
-  let wallet = known;
-  const waiting = waitingFor(db, head, {
-    onBlocked: async ({ attempts, reason }) => {
-      if (Math.log2(attempts) % 1 === 0) {
-        logWarning({
-          msg: "Transfers do not add up to a balance",
-          block,
-          attempts,
-          reason,
-          wallet: wallet ?? "",
-        });
-      }
-      await operations.reportBlockedTransfers({ block, since, attempts, reason, wallet });
-    },
-    onUnblocked: async () => {
-      logInfo({ msg: "Transfers add up again", block });
-      await operations.reportUnblockedTransfers();
-    },
-  });
+  let wallet: string | null = known;
+  const waiting = waitingFor(
+    db,
+    head,
+    reportsOfHold(operations, block, () => wallet),
+  );
   const attempt = async () => {
     const gap = await look(waiting.signal);
+    wallet = gap?.wallet ?? null;
     if (gap === null) return;
-    wallet = gap.wallet;
     throw new Error(gap.reason);
   };
   if ((await retryUntilAvailable(attempt, { ...waiting, pause: LOOKS })) === null)

@@ -25,7 +25,13 @@ import { hashOf, portOf } from "./support/portOf.ts";
 const RUNS = Number(process.env.RELEVANT_RUNS ?? 25);
 const SEED = { seed: Number(process.env.RELEVANT_SEED ?? 1) };
 
-const retryRead: RetryRead = (work) => work({ signal: new AbortController().signal, deadlineMs: 1_000 });
+const call = { signal: new AbortController().signal, deadlineMs: 1_000 };
+
+/** A node repeats a read that fails. So a failure that comes again each time would stop it for ever. */
+const retryRead: RetryRead = (work) =>
+  work(call).catch((cause) => {
+    throw new Error("A node would repeat this read without an end.", { cause });
+  });
 
 /** Makes the log of a node from blocks and from Ponder's events. None of these events is a transfer. */
 async function linesThroughPort(
@@ -36,7 +42,7 @@ async function linesThroughPort(
   let reads = 0;
   const readOnce: ReadOnce = async (work) => {
     if (failing > 0 && ++reads % failing === 0) throw new Error("The source has no answer.");
-    return retryRead(work);
+    return work(call);
   };
   const chain = new ChainTransfers({ port, token: TOKEN, firstBlock: 0, readOnce });
   const ahead = new TransfersAhead({ senders });
@@ -206,6 +212,35 @@ describe("the log of the transfers that matter, read through a log port", () => 
     };
     const lines = await linesThroughPort(log.events, { finality: -last, wakeUps: 0 }, port);
     expect(lines).to.deep.equal(await relevant(log));
+  });
+
+  it("reads the authorizations of fewer blocks at a time if senders used more than one call may return", async () => {
+    for (const most of [1, 30]) {
+      const log = new EventLog();
+      log.listing(wallet(1), "text.translate");
+      for (let n = 0; n < 200; n++) {
+        log.after(60).transfer(wallet(2), wallet(3), 1_000, { authorized: true });
+        const authorized = n % 3 === 0;
+        log.transfer(wallet(2 + (n % 2)), wallet(1), 1_000, { authorized });
+      }
+      const last = log.after(60).events.at(-1)?.block ?? 0;
+      log.tick();
+      const port = portOf(log.events);
+      const read = port.authorizationsBy;
+      let [calls, refused] = [0, 0];
+      port.authorizationsBy = async (wallets, place, limits) => {
+        calls++;
+        const isOneBlock = "hash" in place || place.from === place.to;
+        const found = await read(wallets, place, limits);
+        if (isOneBlock || found.length <= most) return found;
+        refused++;
+        throw new TooManyLogsError(port.name, most);
+      };
+      const lines = await linesThroughPort(log.events, { finality: -last, wakeUps: 0 }, port);
+      expect(lines).to.deep.equal(await relevant(log));
+      expect(refused).to.be.within(1, calls / 2 + 10);
+      if (most === 30) expect(calls).to.be.below(60);
+    }
   });
 
   it("reads blocks above finality one by one, and reads no transaction before the token has a final block", async () => {

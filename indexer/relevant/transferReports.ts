@@ -1,0 +1,80 @@
+import type { Address } from "tallystick-protocol/address";
+import type { Operations } from "../operations.ts";
+import { logInfo, logWarning } from "../ponderProcess.ts";
+import { tryAgain } from "../tryAgain.ts";
+
+type Reports = Pick<Operations, "reportBlockedTransfers" | "reportUnblockedTransfers">;
+type Failure = { attempts: number; reason: string };
+
+/**
+ * The reports of one wait for a source of transfers.
+ *
+ * @param isDoubtful whether a wallet is reported whose transfers do not add up. Then that report stays
+ */
+export function reportsOfWait(operations: Reports, block: number, isDoubtful: () => boolean) {
+  const since = now();
+  return {
+    onBlocked: async ({ attempts, reason }: Failure) => {
+      if (isLogged(attempts)) {
+        logWarning({ msg: "Waiting for transfers of the token", block, attempts, reason });
+      }
+      if (isDoubtful()) return;
+      await operations.reportBlockedTransfers({ block, since, attempts, reason, wallet: null });
+    },
+    onUnblocked: async () => {
+      logInfo({ msg: "Stopped waiting for transfers of the token", block });
+      if (!isDoubtful()) await operations.reportUnblockedTransfers();
+    },
+  };
+}
+
+/**
+ * The reports while a block is held, because the transfers of a wallet do not add up.
+ *
+ * @param suspect the wallet; null when all add up
+ */
+export function reportsOfHold(operations: Reports, block: number, suspect: () => string | null) {
+  const since = now();
+  return {
+    onBlocked: async ({ attempts, reason }: Failure) => {
+      const wallet = suspect();
+      if (isLogged(attempts)) {
+        const msg = "Transfers do not add up to a balance";
+        logWarning({ msg, block, attempts, reason, wallet: wallet ?? "" });
+      }
+      await operations.reportBlockedTransfers({ block, since, attempts, reason, wallet });
+    },
+    onUnblocked: async () => {
+      // The wait also ends when a reorganization removes the block. Then the wallet is as doubtful as before.
+      if (suspect() !== null) return;
+      logInfo({ msg: "Transfers add up again", block });
+      await operations.reportUnblockedTransfers();
+    },
+  };
+}
+
+/**
+ * Wallets whose transfers did not add up when an earlier process ended. The report stays until these wallets are
+ * checked again. Any other report is removed.
+ *
+ * @throws when the database does not tell, even after some attempts. Without its answer the report must not be removed
+ */
+export async function suspectsOf(
+  operations: Pick<Operations, "readBlockedTransfers" | "reportUnblockedTransfers">,
+  signal: AbortSignal,
+): Promise<Address[]> {
+  const what = "read whether transfers were in doubt";
+  const earlier = await tryAgain(what, signal, operations.readBlockedTransfers);
+  if (earlier !== null && earlier.wallet !== null) return [earlier.wallet as Address];
+  await operations.reportUnblockedTransfers();
+  return [];
+}
+
+/** The first, second, fourth, eighth attempt and so on. This keeps the log short. */
+function isLogged(attempts: number): boolean {
+  return Math.log2(attempts) % 1 === 0;
+}
+
+function now(): number {
+  return Math.floor(Date.now() / 1000);
+}
