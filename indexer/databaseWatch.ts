@@ -54,7 +54,8 @@ export function watchDatabase(parameters: { databaseUrl: string; databaseSchema:
   let isClosed = false;
   let status: ChainStatus = {};
   let timer: NodeJS.Timeout | undefined;
-  let away = Promise.withResolvers<true>();
+  /** The requests that wait. Each removes itself when it ends, because this process serves requests for months. */
+  const waiting = new Set<() => void>();
   let answeredAt = Number.NEGATIVE_INFINITY;
 
   async function connected(): Promise<pg.Client> {
@@ -101,11 +102,10 @@ export function watchDatabase(parameters: { databaseUrl: string; databaseSchema:
     try {
       await look();
       answeredAt = performance.now();
-      if (isAway) away = Promise.withResolvers<true>();
       isAway = false;
     } catch {
       isAway = true;
-      away.resolve(true);
+      for (const goesAway of waiting) goesAway();
     }
     if (isClosed) return;
     timer = setTimeout(turn, EVERY_MS);
@@ -124,11 +124,16 @@ export function watchDatabase(parameters: { databaseUrl: string; databaseSchema:
       return status;
     },
     goesAwayDuring: async (work) => {
-      const { begins, stop } = silence(() => answeredAt);
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      const goesAway = () => resolve(true);
+      waiting.add(goesAway);
+      const stop = onSilence(() => answeredAt, goesAway);
+      if (isAway) goesAway();
       try {
-        return await Promise.race([away.promise, begins, work.then(() => false)]);
+        return await Promise.race([promise, work.then(() => false)]);
       } finally {
         stop();
+        waiting.delete(goesAway);
       }
     },
     close: async () => {
@@ -140,12 +145,12 @@ export function watchDatabase(parameters: { databaseUrl: string; databaseSchema:
 }
 
 /**
- * The promise resolves once the database has answered no check for {@link REQUEST_MS} since the call.
+ * Calls `begins` once the database has answered no check for {@link REQUEST_MS} since this call.
  *
  * @param answeredAt when it answered last
+ * @returns ends the waiting
  */
-function silence(answeredAt: () => number): { begins: Promise<true>; stop: () => void } {
-  const { promise, resolve } = Promise.withResolvers<true>();
+function onSilence(answeredAt: () => number, begins: () => void): () => void {
   let since = performance.now();
   let timer: NodeJS.Timeout;
   const sleep = () => {
@@ -157,13 +162,13 @@ function silence(answeredAt: () => number): { begins: Promise<true>; stop: () =>
     if (late > LATE_MS) since += late;
     else if (answeredAt() > since) since = answeredAt();
     else {
-      resolve(true);
+      begins();
       return;
     }
     sleep();
   };
   sleep();
-  return { begins: promise, stop: () => clearTimeout(timer) };
+  return () => clearTimeout(timer);
 }
 
 /** Ponder's checkpoint: ten digits of time, sixteen of chain id, sixteen of block number, and more. */

@@ -334,8 +334,10 @@ export class Prober {
 
   async #close(hour: number): Promise<void> {
     const { region, folder, keep } = this.#it;
-    for (const [of, seen] of this.#book.takeBefore(hour))
+    for (const [of, seen] of this.#book.closeBefore(hour)) {
       await this.#outbox.add(of, makeReports(of, region, seen));
+      this.#book.remove(of, seen);
+    }
     await writeWhole(path.join(folder, "hosts.json"), JSON.stringify(this.#memory.toJson()));
     await this.#files.tidy(hour, keep);
     await this.#outbox.tidy(hour, keep.days * 24);

@@ -1,5 +1,6 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { queryObjects } from "node:v8";
 import { expect } from "chai";
 import pg from "pg";
 import { watchDatabase } from "../../indexer/databaseWatch.ts";
@@ -54,6 +55,14 @@ describe("the watch on the database", () => {
 
   it("counts a database without the tables as one that answers", async () => {
     expect(await stateDuring(open("not_there"), "SELECT pg_sleep(1)")).to.deep.equal({ isReady: false });
+  });
+
+  it("keeps nothing in memory of a request that has ended", async () => {
+    const { goesAwayDuring } = open("live");
+    await waitUntil(async () => watch?.isReady, { what: "the first answer", withinMs: 60_000, everyMs: 10 });
+    const before = queryObjects(Promise, { format: "count" });
+    for (let n = 0; n < 5_000; n++) await goesAwayDuring(Promise.resolve());
+    expect(queryObjects(Promise, { format: "count" }) - before).to.be.below(1_000);
   });
 
   describe("when the database does not answer", () => {

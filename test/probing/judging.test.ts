@@ -23,13 +23,17 @@ describe("the book of a prober's hour", () => {
     book.note({ ...at, slot: FIRST_SLOT + 1, what: "down", why: "late" });
     book.note({ ...at, slot: FIRST_SLOT + 2, what: "ours" });
     book.note({ ...at, slot: FIRST_SLOT + 12, what: "served", agent: agent(1) });
-    const [over, ...others] = book.takeBefore(hour + 1);
-    expect([over?.[0], others]).to.deep.equal([hour, []]);
+    const [over, ...others] = book.closeBefore(hour + 1);
+    if (over === undefined) throw new Error("the book has no hour");
+    expect([over[0], others]).to.deep.equal([hour, []]);
     const [first, second] = [bitOf(FIRST_SLOT), bitOf(FIRST_SLOT + 1)];
-    expect(over?.[1].looks.get(KEY)).to.deep.equal({ looked: first | second, down: second });
+    expect(over[1].looks.get(KEY)).to.deep.equal({ looked: first | second, down: second });
     book.note({ ...at, slot: FIRST_SLOT + 3, what: "down", why: "late" });
-    expect(book.takeBefore(hour + 1), "already reported").to.deep.equal([]);
-    expect(book.takeBefore(hour + 2).map(([of]) => of)).to.deep.equal([hour + 1]);
+    expect(book.closeBefore(hour + 1), "not stored yet").to.deep.equal([over]);
+    expect(over[1].looks.get(KEY)).to.deep.equal({ looked: first | second, down: second });
+    book.remove(...over);
+    expect(book.closeBefore(hour + 1), "already reported").to.deep.equal([]);
+    expect(book.closeBefore(hour + 2).map(([of]) => of)).to.deep.equal([hour + 1]);
   });
 
   it("knows which hosts were asked in the current slot", () => {

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmdirSync } from "node:fs";
 import { expect } from "chai";
 import type { TallystickError } from "tallystick-protocol/errors";
 import { parseUptime, type Uptime } from "tallystick-protocol/records/uptime";
@@ -327,6 +327,22 @@ describe("a prober among local hosts", () => {
     for (const slot of [1, 5]) await next.passSlot(FIRST_SLOT + slot);
     await next.reportAt(FIRST_SLOT + 12);
     expect(reportOf(next).hosts[at("127.1.11.1")]).to.deep.equal([0b10_0010, 0]);
+  });
+
+  it("reports an hour that the disk refused at first", async () => {
+    hosts.set("127.1.13.1", behaviours.good);
+    const place = `${folder.path}/refused`;
+    const prober = await start(place, [listingAt(at("127.1.13.1"), agent(1))]);
+    for (const slot of [0, 1]) await prober.passSlot(FIRST_SLOT + slot);
+    // A folder with the name of the draft makes each write of the report fail.
+    const draft = `${place}/reports/${HOUR}.json.tmp`;
+    mkdirSync(draft);
+    await prober.reportAt(FIRST_SLOT + 12);
+    expect(prober.sent).to.deep.equal([]);
+    expect(prober.logged.join(" ")).to.contain("an hour could not be reported");
+    rmdirSync(draft);
+    await prober.reportAt(FIRST_SLOT + 12);
+    expect(reportOf(prober).hosts).to.deep.equal({ [at("127.1.13.1")]: [0b10, 0] });
   });
 
   it("reports the next hour when its clock is set back while it closes hours of the future", async () => {

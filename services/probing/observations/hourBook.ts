@@ -54,11 +54,19 @@ export class HourBook {
     return found;
   }
 
-  /** Takes out the hours before this one, the oldest first. They are complete, and are removed here. */
-  takeBefore(hour: number): [number, Hour][] {
-    const over = [...this.#hours].filter(([of]) => of < hour).sort(([a], [b]) => a - b);
-    this.skipTo(hour);
-    return over;
+  /**
+   * The hours before this one, the oldest first. From now on they do not change. They stay in the book until `remove`,
+   * because the disk may refuse their report.
+   */
+  closeBefore(hour: number): [number, Hour][] {
+    this.#first = Math.max(this.#first, hour);
+    return [...this.#hours].filter(([of]) => of < hour).sort(([a], [b]) => a - b);
+  }
+
+  /** Removes an hour whose report is stored. */
+  remove(of: number, stored: Hour): void {
+    // If the clock was set back meanwhile, the book may have new observations of this hour.
+    if (this.#hours.get(of) === stored) this.#hours.delete(of);
   }
 
   /** Called when a wrong clock was set back to this slot. Removes what was noted for this slot and later ones. */
