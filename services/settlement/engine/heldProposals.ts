@@ -173,7 +173,7 @@ export class HeldProposals {
    * Holds a proposal and its shadow. The same pair is held once. Resolves when it is on disk.
    *
    * @throws TallystickError `index_unavailable` (503) when the disk accepts the line but not the index. Then
-   * the caller may try again
+   * the caller may try again. `outcome_unknown` (503) when it is held, or perhaps held, although this disk failed
    */
   async hold(
     proposal: Proposal,
@@ -195,8 +195,11 @@ export class HeldProposals {
 
   async #keep(held: HeldProposal, line: string): Promise<HeldProposal> {
     const { id, taskId: task, timestamp, divergence } = held;
-    if (this.#share) await this.#share({ id, line });
-    const start = await this.#file.append(line);
+    const share = this.#share;
+    await share?.({ id, line });
+    const start = await this.#file.append(line).catch((cause) => {
+      throw share ? heldElsewhere(cause) : cause;
+    });
     this.#index.add({ id, task, timestamp, divergence, start, length: line.length });
     this.#index.commit();
     return held;
@@ -253,6 +256,16 @@ export function heldId(proposal: Proposal, shadow: ShadowProposal): string {
 
 function idOf(content: PyObject): string {
   return toBareHex(sha256(utf8ToBytes(dumpsPythonJson(content))));
+}
+
+/** The shared store has the line, so the next machine that writes shows it to the operator. */
+function heldElsewhere(cause: Error): TallystickError {
+  return new TallystickError({
+    code: "outcome_unknown",
+    message: `The proposal cannot be written here. It is held: the shared store has it. ${cause.message}`,
+    hint: "Send the same proposal again: it is held once. GET /v1/status/{task_id} says what became of it.",
+    cause,
+  });
 }
 
 function corrupt(where: string, reason: string): TallystickError {

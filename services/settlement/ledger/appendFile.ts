@@ -5,11 +5,12 @@ import { tryLock } from "fs-native-extensions";
 import { TallystickError } from "tallystick-protocol/errors";
 import { asOurOwn } from "tallystick-runtime/http/requestScope";
 import { syncFolder } from "./syncFolder.ts";
-import { refusal, unavailable } from "./writeErrors.ts";
+import { committedElsewhere, perhapsWritten, refusal, unavailable } from "./writeErrors.ts";
 
 /**
  * Called with the bytes of each group before they are written, if another system must have them first. When
- * it throws, nothing of the group is written, and the file accepts nothing more.
+ * it throws, nothing of the group is written, and the file accepts nothing more. If the other system perhaps has
+ * the group, it throws `outcome_unknown` with the reason as its cause. This error is for the group only.
  */
 export type CommitGroup = (bytes: Buffer) => Promise<void>;
 
@@ -156,16 +157,21 @@ export class AppendFile {
       return isExact ? size === BigInt(end) : size >= BigInt(end);
     });
     if (wrong === undefined) return;
-    this.#fail([], new Error(wrong));
-    throw this.#failure;
+    throw this.abandon(wrong);
   }
 
   /**
-   * Call this when the caller can no longer follow the file. The file accepts nothing more, and `onFailure` is called. A
-   * group that is being written is still finished.
+   * Accepts nothing more. What waits is refused, because nothing of it is written anywhere. A group that is being written is
+   * still finished. Call this when the content of the disk is unknown, or when the caller can no longer follow the file.
+   *
+   * @returns the error of every later append
    */
-  abandon(cause: unknown): void {
-    this.#fail([], refusal(cause));
+  abandon(cause: unknown): TallystickError {
+    const isFirst = this.#failure === undefined;
+    this.#failure ??= asError(cause);
+    this.#rejectWaiting(this.#failure);
+    if (isFirst) this.#parameters.onFailure(this.#failure);
+    return this.#failure;
   }
 
   #difference(isLength: (size: bigint) => boolean): Promise<string | undefined> {
@@ -188,15 +194,18 @@ export class AppendFile {
       try {
         await this.#commit?.group(bytes);
       } catch (cause) {
-        this.#fail(batch, cause);
+        this.#reject(batch, asError(cause));
+        this.abandon(isOpen(cause) ? cause.cause : cause);
         break;
       }
+      // A committed group cannot be undone. The next start takes it from the shared store.
+      const told = this.#commit ? committedElsewhere : perhapsWritten;
       try {
         await this.#file.appendFile(bytes);
       } catch (cause) {
         if (this.#commit) {
-          // A committed group cannot be undone. The next start takes it from the shared store.
-          this.#fail(batch, committedElsewhere(cause));
+          this.#reject(batch, told(cause));
+          this.abandon(cause);
           break;
         }
         await this.#undo(batch, bytes.length, cause);
@@ -207,14 +216,16 @@ export class AppendFile {
         await this.#file.datasync();
         this.#parameters.onSynced?.((performance.now() - start) / 1_000);
       } catch (cause) {
-        this.#fail(batch, cause);
+        this.#reject(batch, told(cause));
+        this.abandon(cause);
         break;
       }
       // This check comes after the write, because an earlier check would say nothing about the write.
       const end = BigInt(this.#end + bytes.length);
       const wrong = await this.#difference((size) => size === end);
       if (wrong !== undefined) {
-        this.#fail(batch, new Error(wrong));
+        this.#reject(batch, told(wrong));
+        this.abandon(wrong);
         break;
       }
       for (const { bytes, resolve } of batch) {
@@ -244,36 +255,43 @@ export class AppendFile {
       // We must not cut bytes that somebody else wrote.
       const most = BigInt(this.#end + length);
       const wrong = await this.#difference((size) => size >= BigInt(this.#end) && size <= most);
-      if (wrong !== undefined) return this.#fail(batch, new Error(wrong));
+      if (wrong !== undefined) throw new Error(wrong);
       if ((await this.#file.stat()).size !== this.#end) {
         await this.#file.truncate(this.#end);
         await this.#file.datasync();
         if ((await this.#file.stat()).size !== this.#end) throw new Error("the file was not cut");
       }
-    } catch {
-      return this.#fail(batch, cause);
+    } catch (reason) {
+      // Some of its lines may be complete, and then the next start takes them.
+      this.#reject(batch, perhapsWritten(reason));
+      this.abandon(reason);
+      return;
     }
     const error = refusal(cause);
     this.#parameters.onUndone?.(error);
     this.#reject(batch, error);
+    this.#rejectWaiting(error);
   }
 
-  #fail(batch: Waiting[], cause: unknown): void {
-    const failure = cause instanceof TallystickError ? cause : refusal(cause);
-    const isFirst = this.#failure === undefined;
-    this.#failure ??= failure;
-    this.#reject(batch, failure);
-    // A group may fail after the file was given up for another reason.
-    if (isFirst) this.#parameters.onFailure(failure);
+  #rejectWaiting(error: Error): void {
+    this.#reject(this.#waiting.splice(0), error);
   }
 
   #reject(batch: Waiting[], error: Error): void {
-    for (const { bytes, reject } of [...batch, ...this.#waiting]) {
+    for (const { bytes, reject } of batch) {
       this.#waitingBytes -= bytes.length;
       reject(error);
     }
-    this.#waiting = [];
   }
+}
+
+function asError(cause: unknown): TallystickError {
+  return cause instanceof TallystickError ? cause : refusal(cause);
+}
+
+/** Whether the other system perhaps has the group that it did not accept. */
+function isOpen(error: unknown): error is TallystickError {
+  return error instanceof TallystickError && error.code === "outcome_unknown";
 }
 
 type Inode = Pick<BigIntStats, "dev" | "ino">;
@@ -306,15 +324,5 @@ function locked(filePath: string): TallystickError {
     code: "ledger_locked",
     message: `Another process writes ${filePath}.`,
     hint: "Stop the other settlement process, or give this one its own LEDGER_DIR.",
-  });
-}
-
-function committedElsewhere(cause: unknown): TallystickError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new TallystickError({
-    code: "ledger_unavailable",
-    message: `The ledger cannot be written here: ${reason}. What you sent is settled: the shared store has it.`,
-    hint: "Another machine continues the ledger. The operator checks the disk (space, permissions, health).",
-    cause,
   });
 }

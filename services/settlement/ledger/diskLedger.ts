@@ -17,7 +17,7 @@ import type { LedgerStore, NumberStore, StorePosition } from "./ledgerStore.ts";
 import { type LedgerRepair, loadLedger } from "./loadLedger.ts";
 import { lockFolder } from "./lockFolder.ts";
 import { tailProblem, verifyBeginning } from "./verifyKnown.ts";
-import { notTaken, unavailable } from "./writeErrors.ts";
+import { notTaken, refusal, unavailable } from "./writeErrors.ts";
 
 /** Name of the ledger's file in its folder. */
 export const LEDGER_FILE = "ledger.jsonl";
@@ -280,7 +280,7 @@ export class DiskLedger {
       } catch (cause) {
         // The tree may lack the entry, or have half of it. It must not grow, and its root must not be signed.
         this.#fault = notTaken(cause);
-        this.#file.abandon(cause);
+        this.#file.abandon(refusal(cause));
         throw this.#fault;
       }
     });

@@ -15,6 +15,26 @@ export function refusal(cause: unknown): TallystickError {
   return unavailable(`The ledger cannot be written: ${reasonOf(cause)}.`, cause);
 }
 
+/** The disk failed during a write, and perhaps it has the write. Nobody knows before the next start. */
+export function perhapsWritten(cause: unknown): TallystickError {
+  return new TallystickError({
+    code: "outcome_unknown",
+    message: `The disk failed while this was written: ${reasonOf(cause)}. Perhaps it is settled.`,
+    hint: "Wait until the service answers again. Then send a record again: the same record gets the same entry. For a proposal ask GET /v1/status/{task_id} first.",
+    cause,
+  });
+}
+
+/** The shared store has the write, but the disk of this machine failed. */
+export function committedElsewhere(cause: unknown): TallystickError {
+  return new TallystickError({
+    code: "outcome_unknown",
+    message: `The ledger cannot be written here: ${reasonOf(cause)}. What you sent is settled: the shared store has it.`,
+    hint: "Another machine continues the ledger. Send a record again: the same record gets the same entry. For a proposal ask GET /v1/status/{task_id} first.",
+    cause,
+  });
+}
+
 /** The entry is on disk, but this process could not take it into its memory. The next start reads it. */
 export function notTaken(cause: unknown): TallystickError {
   return new TallystickError({

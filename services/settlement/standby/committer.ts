@@ -6,6 +6,7 @@ import type { SharedStore } from "./sharedStore.ts";
 import {
   handedOver,
   leaseLost,
+  outcomeUnknown,
   storeBehind,
   storeContradicts,
   storeUnavailable,
@@ -61,26 +62,36 @@ export class Committer {
   /**
    * Stores a flush at its position. Tries again while the store does not answer.
    *
-   * @throws TallystickError `ledger_taken_over` when another flush is there; `store_behind` when the store
-   * lost entries that are on disk; `store_unavailable` when this process ends meanwhile, so the outcome is
-   * unknown
+   * @throws TallystickError `ledger_taken_over` when another flush is there, or another process has the lease;
+   * `store_behind` when the store lost entries that are on disk; `store_unavailable` when this process ends before the flush
+   * was sent. `outcome_unknown` with such an error as its cause, when the store perhaps has the flush
    */
   readonly commit = async (flush: Flush): Promise<void> => {
     const { store, gate } = this.#parameters;
+    /** Whether the flush was sent, and nobody knows whether the store has it. */
+    let isOpen = false;
+    const stopped = (error: TallystickError) => (isOpen ? outcomeUnknown(error) : error);
     for (let wait = FIRST_MS; ; wait = Math.min(LONGEST_MS, 2 * wait)) {
+      let isSent = false;
       try {
         // A process that was stopped for a long time asks for the lease before it tries.
         if (this.#elapsedMs() - this.#leasedAt > this.#parameters.leaseMs) await this.#renew();
+        isSent = true;
         const outcome = await store.commit(flush);
-        if (outcome === "anothers") throw takenOver(flush.first);
+        if (outcome === "anothers") {
+          // The position takes one flush only, so the store does not have this one.
+          isOpen = false;
+          throw takenOver(flush.first);
+        }
         if (outcome === "no_predecessor") throw await this.#lacksPredecessor(flush);
         gate.open("store");
         return;
       } catch (error) {
-        if (error instanceof TallystickError) throw error;
+        if (error instanceof TallystickError) throw stopped(error);
+        isOpen ||= isSent;
         gate.close("store", storeUnavailable(error));
         await sleep(wait, undefined, { signal: this.#end.signal }).catch(() => {});
-        if (this.#end.signal.aborted) throw storeUnavailable(error);
+        if (this.#end.signal.aborted) throw stopped(storeUnavailable(error));
       }
     }
   };

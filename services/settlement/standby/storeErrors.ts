@@ -37,13 +37,17 @@ export function storeUnavailable(cause: unknown): TallystickError {
   });
 }
 
-/** A caller has waited long enough for the store. */
-export function outcomeUnknown(): TallystickError {
+/**
+ * A caller has waited long enough for the store, or this process stops asking it for a reason of its own. The store
+ * perhaps has what was sent.
+ */
+export function outcomeUnknown(cause?: unknown): TallystickError {
   return new TallystickError({
     code: "outcome_unknown",
     message: "The shared store has not answered yet whether this is settled.",
     hint: "Send it again: the same record gets the same entry. For a proposal ask GET /v1/status/{task_id} first.",
     details: { headers: { "retry-after": "5" } },
+    cause,
   });
 }
 

@@ -56,6 +56,18 @@ describe("proposals that are held", () => {
     expect(shared.join("")).to.equal(readFileSync(file(), "latin1"));
   });
 
+  it("are held if the shared store has them, although this machine's disk fails", async () => {
+    const shared: string[] = [];
+    held.shareBy(async ({ id }) => {
+      shared.push(id);
+      rmSync(file());
+    });
+    const error = await hold(1).catch((cause) => cause);
+    expect(error).to.include({ code: "outcome_unknown" });
+    expect(error.message).to.contain("the shared store has it");
+    expect(shared).to.have.length(1);
+  });
+
   it("are read again from the file when their index is of another file", async () => {
     await hold(1);
     const { id } = await hold(2);

@@ -90,7 +90,7 @@ describe("a ledger on a disk that fails", () => {
   it("accepts nothing more after a failed fsync, because the content of the disk is unknown", async () => {
     expect(await outcome(append(0))).to.equal("settled");
     faults.syncFails = true;
-    expect(await outcome(append(1))).to.equal("ledger_unavailable");
+    expect(await outcome(append(1))).to.equal("outcome_unknown");
     faults.syncFails = false;
     expect(await outcome(append(2))).to.equal("ledger_unavailable");
     expect(failures).to.have.length(1);
@@ -101,7 +101,7 @@ describe("a ledger on a disk that fails", () => {
     faults.free = 100;
     const first = append(0);
     faults.syncFails = true;
-    expect(await outcome(first)).to.equal("ledger_unavailable");
+    expect(await outcome(first)).to.equal("outcome_unknown");
     expect(failures).to.have.length(1);
   });
 

@@ -43,3 +43,88 @@ describe("a writer that cannot write or anchor", () => {
     }
   });
 });
+
+describe("the commit of a flush", () => {
+  const flush = { first: 0, next: 1, parent: "", head: "", lines: "line\n" };
+  const away = new Error("no connection");
+  /** Commits a flush with a store that answers as given, and returns the error and the calls. */
+  async function commitWith(store: {
+    commit: () => Promise<"ours" | "anothers" | "no_predecessor">;
+    lease?: () => Promise<boolean>;
+    /** What happens when the store is away for the first time. */
+    onAway: (committer: Committer) => void;
+    elapsedMs?: () => number;
+  }): Promise<TallystickError> {
+    const gate = new LedgerGate(() => {});
+    const committer: Committer = new Committer({
+      store: {
+        commit: store.commit,
+        lease: store.lease ?? (async () => true),
+        flushesFrom: async () => [],
+        handOver: async () => false,
+      },
+      // The lease is never renewed by the clock of the machine.
+      leaseMs: 1_000_000,
+      handOverMs: 1_000_000,
+      gate,
+      onLost: () => {},
+      elapsedMs: store.elapsedMs ?? (() => 0),
+    });
+    let isAway = false;
+    gate.onChange(() => {
+      if (isAway) return;
+      isAway = true;
+      store.onAway(committer);
+    });
+    try {
+      return await committer.commit(flush).then(
+        () => expect.fail("it was stored"),
+        (error) => error,
+      );
+    } finally {
+      await committer.stop();
+    }
+  }
+  const stop = (committer: Committer) => void committer.stop();
+  const throws = async () => {
+    throw away;
+  };
+
+  it("has an unknown outcome if the lease is lost, or the process stops, after the store did not answer", async () => {
+    let now = 0;
+    const lost = await commitWith({
+      commit: throws,
+      lease: async () => false,
+      onAway: () => {
+        now = 2_000_000;
+      },
+      elapsedMs: () => now,
+    });
+    expect(lost).to.include({ code: "outcome_unknown" });
+    expect(lost.cause).to.include({ code: "ledger_taken_over" });
+    const stopped = await commitWith({ commit: throws, onAway: stop });
+    expect(stopped).to.include({ code: "outcome_unknown" });
+    expect(stopped.cause).to.include({ code: "store_unavailable" });
+  });
+
+  it("did not happen if the flush was never sent, or another one is at its position", async () => {
+    let now = 0;
+    const later = (lease: () => Promise<boolean>) =>
+      commitWith({
+        commit: async () => expect.fail("it was sent"),
+        lease,
+        onAway: stop,
+        // The lease is old when the flush comes.
+        elapsedMs: () => now++ * 2_000_000,
+      });
+    expect(await later(async () => false)).to.include({ code: "ledger_taken_over" });
+    expect(await later(throws)).to.include({ code: "store_unavailable" });
+    let attempts = 0;
+    const anothers = await commitWith({
+      commit: async () => (attempts++ === 0 ? throws() : "anothers"),
+      onAway: () => {},
+    });
+    expect(anothers).to.include({ code: "ledger_taken_over" });
+    expect(anothers.hint).to.contain("Your request was not written");
+  });
+});
