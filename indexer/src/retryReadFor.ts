@@ -6,8 +6,8 @@ import { fetchWithin } from "../fetchWithin.ts";
 import type { BlockAt } from "../logPort/logPort.ts";
 import { shutdownSignal } from "../ponderProcess.ts";
 import { OrphanedError, type ReadOnce, type RetryRead } from "../relevant/retryRead.ts";
-import { blockOnChain } from "./segments/blockOnChain.ts";
 import { reportsOfHold, reportsOfWait } from "../relevant/transferReports.ts";
+import { blockOnChain } from "./segments/blockOnChain.ts";
 import { retryUntilAvailable, type Waiting } from "./segments/retryUntilAvailable.ts";
 
 /** The longest time of one step. A long history is read in several steps. */

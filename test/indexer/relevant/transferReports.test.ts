@@ -55,7 +55,8 @@ describe("the reports about transfers", () => {
     const isCanonical = async () => true;
     await retryUntilAvailable(() => (answers.shift() as () => Promise<string>)(), {
       ...reportsOfWait(operations, 10, isDoubtful),
-      ...{ signal, isCanonical, keepAlive: async () => {}, pause: { first: 1, most: 1 } },
+      ...{ signal, isCanonical, isBuried: async () => false },
+      ...{ keepAlive: async () => {}, pause: { first: 1, most: 1 } },
     });
   }
 
@@ -104,8 +105,8 @@ describe("the reports about transfers", () => {
     const reports = reportsOfHold(operations, 9, () => suspect);
     const waits = { ...reports, signal, keepAlive: async () => {}, pause: { first: 1, most: 1 } };
     const fail = () => Promise.reject(new Error("one transfer is missing"));
-    const isGone = async () => false;
-    expect(await retryUntilAvailable(fail, { ...waits, isCanonical: isGone })).to.equal(null);
+    const gone = { isCanonical: async () => false, isBuried: async () => true };
+    expect(await retryUntilAvailable(fail, { ...waits, ...gone })).to.equal(null);
     expect(await reported()).to.equal(SUSPECT);
     suspect = null;
     await reports.onUnblocked();
