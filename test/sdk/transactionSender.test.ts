@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
-import { SentTransactions } from "tallystick-sdk/chain/sentTransactions";
+import { type Departure, SentTransactions } from "tallystick-sdk/chain/sentTransactions";
 import { type ContractCall, createTransactionSender } from "tallystick-sdk/chain/transactionSender";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
-import { createPublicClient, type Hex } from "viem";
+import { createPublicClient, custom, type Hex } from "viem";
 import { newWallet, type SdkChain, startSdkChain, type Wallet } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";
+
+/** The caller still waits. */
+const going: Departure = { leave: () => {}, stay: () => {} };
 
 describe("a sender of transactions", () => {
   let chain: SdkChain;
@@ -168,7 +171,6 @@ describe("a sender of transactions", () => {
   it("counts a transaction as sent if the node knows it, even if the answer was lost", async () => {
     const isLost = { now: true };
     const request = chain.connection.provider.request.bind(chain.connection.provider);
-    const { custom } = await import("viem");
     const rpc = custom(
       {
         request: async (it: { method: string; params?: unknown }) => {
@@ -201,7 +203,7 @@ describe("a sender of transactions", () => {
       },
     });
     await it_.load();
-    const hash = await it_.send({ nonce: 0, to: to.address, data: "0x", gas: 21_000n }, () => {});
+    const hash = await it_.send({ nonce: 0, to: to.address, data: "0x", gas: 21_000n }, going);
     await chain.client.dropTransaction({ hash });
     const other = open({ store: memoryStore() });
     await mineDuring(other.sendAndWait(mint(1n)));
@@ -210,6 +212,122 @@ describe("a sender of transactions", () => {
     expect(await store.keys("sent")).to.deep.equal([]);
     it_.close();
     other.close();
+  });
+
+  describe("whose calls get the same nonce", () => {
+    /** Resolves when a request of this method waits for `goOn`. */
+    const hold = (method: string) => {
+      const [held, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      let isFirst = true;
+      const { chainId } = chain.network;
+      const client = createPublicClient({ transport: chain.transport, cacheTime: 0 });
+      const request = client.request.bind(client) as (it: { method: string }) => Promise<unknown>;
+      const waiting = async (it: { method: string }) => {
+        if (it.method === method && isFirst) {
+          isFirst = false;
+          held.resolve();
+          await goOn.promise;
+        }
+        return await request(it);
+      };
+      const slow = createPublicClient({ transport: custom({ request: waiting as never }), cacheTime: 0 });
+      const own = { account: wallet.account, chainId, client: slow, store };
+      const transactions = new SentTransactions({ ...own, replaceMs: 600_000, pollingMs: 10 });
+      return { transactions, held: held.promise, goOn: goOn.resolve };
+    };
+    const pay = (value: number) => ({
+      ...{ nonce: 0, to: to.address, gas: 100_000n },
+      data: `0x${value.toString(16).padStart(2, "0")}` as Hex,
+    });
+    const stored = () =>
+      store.get<{ data: Hex; hashes: Hex[] }>(`sent/${wallet.address}.${chain.network.chainId}.0`);
+
+    for (const isOver of [true, false]) {
+      it(`keeps the sent one if the ${isOver ? "call that was given up" : "other call"} gets its fees later`, async () => {
+        const { transactions, held, goOn } = hold("eth_getBlockByNumber");
+        await transactions.load();
+        const leave = () => {
+          if (isOver) throw new Error("nobody waits");
+        };
+        const slow = rejection(transactions.send(pay(1), { ...going, leave }));
+        await held;
+        const hash = await transactions.send(pay(2), going);
+        goOn();
+        expect(await slow).to.be.an("error");
+        expect(transactions.isUnmined(hash)).to.equal(true);
+        expect(transactions.unmined().map(({ data }) => data)).to.deep.equal(["0x02"]);
+        expect(await stored()).to.include({ data: "0x02" });
+        const mined = await mineDuring(transactions.wait(hash, 60_000));
+        expect(mined?.status).to.equal("success");
+        transactions.close();
+      });
+    }
+
+    it("sends and stores only the last one if the store is slow", async () => {
+      const { transactions } = hold("none");
+      await transactions.load();
+      const [asked, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const { put } = store;
+      let writes = 0;
+      store.put = async (key, value) => {
+        if (writes++ === 0) {
+          asked.resolve();
+          await goOn.promise;
+        }
+        await put(key, value);
+      };
+      const slow = rejection(transactions.send(pay(1), going));
+      await asked.promise;
+      const left = Promise.withResolvers<void>();
+      const sent = transactions.send(pay(2), { ...going, leave: left.resolve });
+      await left.promise;
+      goOn.resolve();
+      expect(await slow)
+        .to.have.property("message")
+        .that.includes("nonce 0");
+      const hash = await sent;
+      expect(await stored()).to.include({ data: "0x02" });
+      expect(await pending()).to.deep.equal([hash]);
+      await mineDuring(transactions.wait(hash, 60_000));
+      transactions.close();
+    });
+
+    it("keeps one that was perhaps sent if the store does not take the next one", async () => {
+      const request = chain.connection.provider.request.bind(chain.connection.provider);
+      const lost = async (it: { method: string }) => {
+        if (/^eth_(sendRaw|getTransactionByHash)/.test(it.method)) throw new Error("away");
+        return await request(it as never);
+      };
+      const client = createPublicClient({ transport: custom({ request: lost as never }, { retryCount: 0 }) });
+      const own = { account: wallet.account, chainId: chain.network.chainId, client, store };
+      const blind = new SentTransactions({ ...own, replaceMs: 600_000, pollingMs: 600_000 });
+      await rejection(blind.send(pay(1), going));
+      const hashes = (await stored())?.hashes ?? [];
+      const { put } = store;
+      let fails = true;
+      store.put = async (key, value) => {
+        if (fails) {
+          fails = false;
+          throw new Error("ENOSPC");
+        }
+        await put(key, value);
+      };
+      let stays = 0;
+      const stay = () => void stays++;
+      expect(await rejection(blind.send(pay(2), { ...going, stay }))).to.have.property("message", "ENOSPC");
+      expect(stays).to.equal(1);
+      expect(hashes.map((hash) => blind.isUnmined(hash))).to.deep.equal([true]);
+      expect(await stored()).to.include({ data: "0x01" });
+      blind.close();
+    });
+
+    it("says that nothing was sent if the store takes nothing", async () => {
+      const sender = open();
+      store.put = () => Promise.reject(new Error("ENOSPC"));
+      expect(await rejection(sender.send(mint(1n)))).to.include({ neverSent: true });
+      expect(await count("pending")).to.equal(0);
+      sender.close();
+    });
   });
 
   it("ends all waiting when it is closed, and keeps the sent transactions in the store", async () => {

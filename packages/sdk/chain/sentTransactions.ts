@@ -12,6 +12,7 @@ import {
 import { within } from "../deadline.ts";
 import { ChainError } from "../errors.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { type OrderedWrites, orderedWrites } from "../store/orderedWrites.ts";
 
 /** What a transaction does, without its price. */
 type Content = { nonce: number; to: Address; data: Hex; gas: bigint };
@@ -48,6 +49,14 @@ type Stored = {
   hashes: Hex[];
 };
 
+/** What {@link SentTransactions.send} tells its caller about a transaction. */
+export type Departure = {
+  /** It is now stored, and then sent. If this throws, it is neither. */
+  leave: () => void;
+  /** It could not be stored. It is not sent, and not in the store. */
+  stay: () => void;
+};
+
 export type SentTransactionsParameters = {
   account: LocalAccount;
   chainId: number;
@@ -80,6 +89,7 @@ export class SentTransactions {
   /** By nonce. */
   readonly #sent = new Map<number, Sent>();
   readonly #byHash = new Map<Hex, Sent>();
+  readonly #disk: OrderedWrites | undefined;
   /**
    * A nonce that is not used, and belongs to none of these transactions. `since` is the time when it was first seen.
    */
@@ -94,9 +104,13 @@ export class SentTransactions {
     this.#parameters = parameters;
     this.#address = parameters.account.address.toLowerCase() as Address;
     this.#missingMs = parameters.missingMs ?? 60_000;
+    const { store, chainId } = parameters;
+    const start = this.#keyOf("").length;
+    this.#disk =
+      store && orderedWrites(store, (key) => asStored(this.#sent.get(Number(key.slice(start))), chainId));
   }
 
-  #keyOf(nonce: number): string {
+  #keyOf(nonce: number | ""): string {
     return `sent/${this.#address}.${this.#parameters.chainId}.${nonce}`;
   }
 
@@ -118,7 +132,7 @@ export class SentTransactions {
   }
 
   async #readStore(): Promise<void> {
-    const own = this.#keyOf(0).slice(0, -1);
+    const own = this.#keyOf("");
     for (const key of (await this.#parameters.store?.keys("sent")) ?? []) {
       const it = key.startsWith(own) ? await this.#parameters.store?.get<Stored>(key) : undefined;
       if (it === undefined) continue;
@@ -137,7 +151,7 @@ export class SentTransactions {
     if (this.#sent.size === 0) return;
     const next = await this.#count("latest");
     const unused = this.#inOrder().filter(({ nonce }) => nonce >= next);
-    for (const it of unused.slice(0, MOST_AT_ONCE)) await this.#repeat(await this.#sign(it));
+    for (const it of unused.slice(0, MOST_AT_ONCE)) await this.#repeat(await this.#signAndSave(it));
   }
 
   #fresh(content: Content, fees: TransactionFees): Sent {
@@ -162,14 +176,29 @@ export class SentTransactions {
     for (const hash of it.hashes) this.#byHash.set(hash, it);
   }
 
-  async #forget(it: Sent): Promise<void> {
+  /** Writes to the store which transaction now has a nonce. */
+  async #save(nonce: number): Promise<void> {
+    await this.#disk?.save(this.#keyOf(nonce));
+  }
+
+  async #forget(it: Sent, earlier?: Sent): Promise<void> {
     for (const hash of it.hashes) this.#byHash.delete(hash);
     if (this.#sent.get(it.nonce) !== it) return;
     this.#sent.delete(it.nonce);
-    await this.#parameters.store?.delete(this.#keyOf(it.nonce));
+    if (earlier) this.#keep(earlier);
+    await this.#save(it.nonce);
   }
 
-  /** Signs a transaction at its present price, and stores it. Nothing is sent before it is in the store. */
+  /** Signs a known transaction at its present price, and stores it. Nothing is sent before it is in the store. */
+  async #signAndSave(it: Sent): Promise<Hex> {
+    const serialized = await this.#sign(it);
+    if (this.#sent.get(it.nonce) !== it) throw isUsed(it.nonce);
+    this.#keep(it);
+    await this.#save(it.nonce);
+    return serialized;
+  }
+
+  /** Signs a transaction at its present price. */
   async #sign(it: Sent): Promise<Hex> {
     const { nonce, to, data, gas, fees } = it;
     const { chainId } = this.#parameters;
@@ -179,14 +208,6 @@ export class SentTransactions {
     );
     const hash = keccak256(serialized);
     if (!it.hashes.includes(hash)) it.hashes.push(hash);
-    this.#byHash.set(hash, it);
-    const { maxFeePerGas, maxPriorityFeePerGas } = fees;
-    const amounts = { gas: String(gas), maxFeePerGas: String(maxFeePerGas) };
-    const stored: Stored = {
-      ...{ chainId, nonce, to, data, hashes: it.hashes, ...amounts },
-      maxPriorityFeePerGas: String(maxPriorityFeePerGas),
-    };
-    await this.#parameters.store?.put(this.#keyOf(nonce), stored);
     return serialized;
   }
 
@@ -284,7 +305,7 @@ export class SentTransactions {
     it.fees = fees;
     it.pricedAt = performance.now();
     it.pricedInBlock = block;
-    await this.#repeat(await this.#sign(it));
+    await this.#repeat(await this.#signAndSave(it));
   }
 
   /**
@@ -300,9 +321,11 @@ export class SentTransactions {
       const gas =
         (await this.#parameters.client.estimateGas({ account: this.#address, to: this.#address })) * 2n;
       const it = this.#fresh({ nonce: next, to: this.#address, data: "0x", gas }, await this.#feesNow());
+      // A call may have got this nonce meanwhile.
+      if (this.#sent.has(next)) return;
       it.isTaken = true;
       this.#keep(it);
-      await this.#repeat(await this.#sign(it));
+      await this.#repeat(await this.#signAndSave(it));
     }
   }
 
@@ -336,25 +359,32 @@ export class SentTransactions {
 
   /**
    * Sends a new transaction, and returns its hash. Throws if it is not known whether a node took the transaction.
-   *
-   * @param leave called when the transaction is in the store, just before it is sent. If it throws, nothing is sent
+   * Several calls may have the same nonce, because a call that got no answer for too long is not stopped. Only one
+   * of them can be mined, and none of them takes the place of one that a node has taken.
    */
-  async send(content: Content, leave: () => void): Promise<Hex> {
+  async send(content: Content, { leave, stay }: Departure): Promise<Hex> {
+    const { nonce } = content;
     if (this.#isClosed) throw closed();
-    const earlier = this.#sent.get(content.nonce);
+    const earlier = this.#sent.get(nonce);
     const now = await this.#feesNow();
     // Some nodes do not count a transaction that waits for a better price, so its nonce looks free.
     const it = this.#fresh(content, earlier?.isTooCheap ? replacementFees(now, earlier.fees) : now);
-    for (const hash of earlier?.hashes ?? []) this.#byHash.delete(hash);
+    const serialized = await this.#sign(it);
+    // Nothing is awaited between these checks and `#keep`, so the checks are still true there.
+    if (this.#isClosed) throw closed();
+    const present = this.#sent.get(nonce);
+    if (present?.isTaken || (present && present !== earlier)) throw isUsed(nonce);
+    leave();
+    for (const hash of present?.hashes ?? []) this.#byHash.delete(hash);
     this.#keep(it);
-    let serialized: Hex;
     try {
-      serialized = await this.#sign(it);
-      leave();
+      await this.#save(nonce);
     } catch (error) {
-      await this.#forget(it);
+      // If the store does not even take this, it is not known what the store has.
+      await this.#forget(it, present).then(stay, () => {});
       throw error;
     }
+    if (this.#sent.get(nonce) !== it) throw isUsed(nonce);
     try {
       return await this.#offer(it, serialized);
     } finally {
@@ -402,6 +432,20 @@ export class SentTransactions {
     clearTimeout(this.#timer);
     for (const { result } of this.#sent.values()) result.reject(closed());
   }
+}
+
+/** A transaction as it is in the store. */
+function asStored(it: Sent | undefined, chainId: number): Stored | undefined {
+  if (it === undefined) return undefined;
+  const { nonce, to, data, hashes, gas, fees } = it;
+  const { maxFeePerGas, maxPriorityFeePerGas } = fees;
+  const amounts = { gas: String(gas), maxFeePerGas: String(maxFeePerGas) };
+  const priority = { maxPriorityFeePerGas: String(maxPriorityFeePerGas) };
+  return { chainId, nonce, to, data, hashes, ...amounts, ...priority };
+}
+
+function isUsed(nonce: number): Error {
+  return new Error(`another transaction has taken nonce ${nonce} meanwhile`);
 }
 
 function closed(): ChainError {

@@ -90,7 +90,7 @@ export type TransactionSenderParameters = {
 /** How long a caller waits for a transaction, in milliseconds. */
 const WAIT_MS = 180_000;
 
-/** The state of one call: whether it was sent, and whether it must no longer be sent. */
+/** The state of one call: whether it may have been sent, and whether it must no longer be sent. */
 type Attempt = { isSent: boolean; isOver: boolean };
 
 /**
@@ -126,10 +126,14 @@ export function createTransactionSender(parameters: TransactionSenderParameters)
       // A quarter more: the cost of a payment depends on balances that may have changed by then.
       const gas = call.gas ?? ((await client.estimateContractGas({ ...call, account })) * 5n) / 4n;
       const nonce = await transactions.nextNonce();
-      return await transactions.send({ nonce, to: call.address, data, gas }, () => {
+      const leave = (): void => {
         if (attempt.isOver) throw new Error("nobody waits for it any more");
         attempt.isSent = true;
-      });
+      };
+      const stay = (): void => {
+        attempt.isSent = false;
+      };
+      return await transactions.send({ nonce, to: call.address, data, gas }, { leave, stay });
     } catch (cause) {
       throw chainError(call, cause, !attempt.isSent);
     }

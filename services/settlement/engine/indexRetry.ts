@@ -44,7 +44,9 @@ export class IndexRetry {
   async #catchUp(): Promise<void> {
     if (!this.#attached) return;
     const { index, ledger } = this.#attached;
-    if (await index.catchUp((at) => ledger.entry(at))) this.#gate.open("index");
+    // Without this, one failed read of the ledger would end the attempts, and nothing could be written any more.
+    const isComplete = await index.catchUp((at) => ledger.entry(at)).catch(() => false);
+    if (isComplete) this.#gate.open("index");
     else this.#tryLater();
   }
 

@@ -47,6 +47,20 @@ describe("an index that the disk refused", () => {
     expect(gate.refusal).to.equal(undefined);
   });
 
+  it("is tried again if the ledger could not be read", async () => {
+    const { gate, retry } = open([]);
+    const answers = [() => Promise.reject(new Error("EIO: i/o error, read")), async () => true];
+    retry.attach({ catchUp: () => answers.shift()?.() } as never, {} as never);
+    retry.refused(refusal);
+    due.shift()?.();
+    await turn();
+    expect([gate.refusal, due.length]).to.deep.equal([refusal, 1]);
+    due.shift()?.();
+    await turn();
+    await retry.stop();
+    expect([gate.refusal, due.length]).to.deep.equal([undefined, 0]);
+  });
+
   it("waits while the ledger is not open yet", async () => {
     const { gate, retry, read } = open([true]);
     retry.refused(refusal);
