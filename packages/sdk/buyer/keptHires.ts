@@ -7,6 +7,7 @@ import type { LocalAccount } from "viem";
 import { type EscrowOfHire, HireFailedError, type MoneyState, type SellerWords } from "../errors.ts";
 import { createJobLeases, type JobLease } from "../store/jobLeases.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { turnsByKey } from "../store/turnsByKey.ts";
 import type { HireResult } from "./hireResult.ts";
 import { type KeyNonce, keyNonces } from "./keyNonce.ts";
 
@@ -208,23 +209,6 @@ function sweeper(store: KeyValueStore, now: () => number): () => Promise<void> {
       if (turn && turn.until + KEPT_TURN_MS <= now()) await store.delete(name);
     }
   };
-}
-
-/** Lets the changes of one key wait for each other, so that no change undoes another. */
-function turnsByKey() {
-  const tails = new Map<string, Promise<unknown>>();
-  return <Rest extends unknown[]>(change: (key: string, ...rest: Rest) => Promise<void>) =>
-    (key: string, ...rest: Rest): Promise<void> => {
-      const work = () => change(key, ...rest);
-      const turn = (tails.get(key) ?? Promise.resolve()).then(work, work);
-      const end = turn
-        .catch(() => {})
-        .finally(() => {
-          if (tails.get(key) === end) tails.delete(key);
-        });
-      tails.set(key, end);
-      return turn;
-    };
 }
 
 type EarlyNote = { receiptHash?: string; end?: SettledMoney };

@@ -1,13 +1,20 @@
 import { COUNTER_PAUSE_SECONDS } from "tallystick-protocol/clarification/clarifyAnswer";
 import { HireRefusedError } from "../seller/sellerErrors.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { turnsByKey } from "../store/turnsByKey.ts";
 
 const DAY_SECONDS = 86_400;
 
 /**
- * One stored round. `at` is unix seconds. `accepted` means that it does not count: it led to a hire, or the seller
- * declined.
+ * The most rounds of a buyer in 24 hours that led to no hire, declined rounds included. Each round reads and writes
+ * all of them.
  */
+const MAX_ROUNDS = 200;
+
+/** How often the rounds of buyers that no longer ask are deleted. */
+const SWEEP_SECONDS = 3_600;
+
+/** One stored round. `at` is unix seconds. `accepted` means that it led to a hire. */
 type Round = {
   round: string;
   nonce: string;
@@ -15,86 +22,118 @@ type Round = {
   at: number;
   accepted: boolean;
   countered: boolean;
+  declined?: boolean;
 };
+
+type Asked = { round: string; nonce: string; capability: string; now: number };
 
 /**
  * How often a buyer may ask (SHP §7.5.3, §7.5.6). After `maxUnaccepted` rounds in 24 hours without a hire it must not
  * ask again. It must not ask about a listing within 30 seconds after the seller offered alternatives. Declined
- * rounds do not count: the buyer could not accept them.
+ * rounds do not count as these, because the buyer could not accept them. But they have a limit of their own.
  */
 export function clarifyLimits({ store, maxUnaccepted }: { store: KeyValueStore; maxUnaccepted: number }) {
-  let last: Promise<unknown> = Promise.resolve();
-  /** Requests run one after the other, so that two requests at the same time do not both take the last round. */
-  const inTurn = <Value>(work: () => Promise<Value>): Promise<Value> => {
-    const next = last.then(work, work);
-    last = next.catch(() => {});
-    return next;
-  };
+  /**
+   * The requests of one buyer run one after the other, so that two at the same time do not both take the last round.
+   */
+  const inTurn = turnsByKey();
   const keyOf = (who: string): string => `clarify/${who}`;
   const read = async (who: string): Promise<Round[]> => (await store.get<Round[]>(keyOf(who))) ?? [];
 
+  /** Changes one round, if it is stored and is not accepted. */
+  const change = inTurn(async (who: string, round: string, changes: Partial<Round>) => {
+    const rounds = await read(who);
+    if (!rounds.some((known) => known.round === round && !known.accepted)) return;
+    const changed = rounds.map((known) => (known.round === round ? { ...known, ...changes } : known));
+    await store.put(keyOf(who), changed);
+  });
+
+  const begin = inTurn(async (who: string, { round, nonce, capability, now }: Asked) => {
+    const rounds = (await read(who)).filter(({ at }) => now - at < DAY_SECONDS);
+    checkRounds(rounds, { round, nonce, capability, now }, maxUnaccepted);
+    const asked = { round, nonce, capability, at: now, accepted: false, countered: false };
+    await store.put(keyOf(who), [...withoutOldHires(rounds), asked]);
+  });
+
+  const forgetOld = inTurn(async (who: string, now: number) => {
+    if ((await read(who)).every(({ at }) => now - at >= DAY_SECONDS)) await store.delete(keyOf(who));
+  });
+
+  let sweepAt = 0;
+  /** Deletes what is stored of buyers that asked nothing for a day. Anybody can invent names. */
+  async function sweep(now: number): Promise<void> {
+    if (now < sweepAt) return;
+    sweepAt = now + SWEEP_SECONDS;
+    for (const key of await store.keys("clarify")) {
+      // One file that cannot be read must not stop the others.
+      await forgetOld(key.slice(keyOf("").length), now).catch(() => {});
+    }
+  }
+
   return {
     /** @throws HireRefusedError 429 `too_many_clarifications`, `countered_just_now`; 409 `duplicate_nonce` */
-    begin: (asked: { who: string; round: string; nonce: string; capability: string; now: number }) =>
-      inTurn(async () => {
-        const { who, round, nonce, capability, now } = asked;
-        const rounds = (await read(who)).filter(({ at }) => now - at < DAY_SECONDS);
-        if (rounds.some((known) => known.nonce === nonce)) {
-          throw refused(409, "duplicate_nonce", "This nonce was used before.");
-        }
-        const countered = rounds.some(
-          (known) =>
-            known.countered && known.capability === capability && now - known.at < COUNTER_PAUSE_SECONDS,
-        );
-        if (countered) {
-          const message = `This seller has just offered alternatives. It takes the next question ${COUNTER_PAUSE_SECONDS} seconds after them.`;
-          throw refused(429, "countered_just_now", message);
-        }
-        if (rounds.filter(({ accepted }) => !accepted).length >= maxUnaccepted) {
-          const message = `${maxUnaccepted} rounds of the last 24 hours led to no hire.`;
-          throw refused(429, "too_many_clarifications", message);
-        }
-        rounds.push({ round, nonce, capability, at: now, accepted: false, countered: false });
-        await store.put(keyOf(who), rounds);
-      }),
+    begin: async ({ who, ...asked }: Asked & { who: string }): Promise<void> => {
+      void sweep(asked.now).catch(() => {});
+      await begin(who, asked);
+    },
 
     /** Stores how the seller answered. */
-    end: ({
-      who,
-      round,
-      isCounter,
-      isDecline,
-    }: {
+    end: async (ended: {
       who: string;
       round: string;
       isCounter: boolean;
       isDecline: boolean;
-    }) =>
-      inTurn(async () => {
-        if (!isCounter && !isDecline) return;
-        const rounds = await read(who);
-        const mark = (known: Round): Round =>
-          known.round === round
-            ? { ...known, countered: isCounter, accepted: known.accepted || isDecline }
-            : known;
-        await store.put(keyOf(who), rounds.map(mark));
-      }),
+    }): Promise<void> => {
+      const { who, round, isCounter, isDecline } = ended;
+      if (isCounter) await change(who, round, { countered: true });
+      else if (isDecline) await change(who, round, { declined: true });
+    },
 
     /** Stores that the round led to a hire. */
-    accept: (buyer: string, round: string) =>
-      inTurn(async () => {
-        for (const who of [buyer, `unsigned-${buyer}`]) {
-          const rounds = await read(who);
-          if (!rounds.some((known) => known.round === round && !known.accepted)) continue;
-          const marked = rounds.map((known) =>
-            known.round === round ? { ...known, accepted: true } : known,
-          );
-          await store.put(keyOf(who), marked);
-        }
-      }),
+    accept: async (buyer: string, round: string): Promise<void> => {
+      const isSigned = (await read(buyer)).some((known) => known.round === round);
+      // Strangers can ask in the buyer's name without a signature. A signed round does not wait for them.
+      await change(isSigned ? buyer : `unsigned-${buyer}`, round, { accepted: true });
+    },
   };
 }
 
-function refused(status: number, code: string, message: string): HireRefusedError {
-  return new HireRefusedError({ status, code, message });
+/** @throws HireRefusedError if a buyer with these rounds of the last 24 hours may not ask now */
+function checkRounds(rounds: readonly Round[], asked: Asked, maxUnaccepted: number): void {
+  const { nonce, capability, now } = asked;
+  if (rounds.some((known) => known.nonce === nonce)) {
+    const message = "This nonce was used before.";
+    throw new HireRefusedError({ status: 409, code: "duplicate_nonce", message });
+  }
+  const countered = rounds.findLast((known) => known.countered && known.capability === capability);
+  if (countered && now - countered.at < COUNTER_PAUSE_SECONDS) {
+    throw new HireRefusedError({
+      status: 429,
+      code: "countered_just_now",
+      message: `This seller has just offered alternatives. It takes the next question ${COUNTER_PAUSE_SECONDS} seconds after them.`,
+      secondsToWait: countered.at + COUNTER_PAUSE_SECONDS - now,
+    });
+  }
+  const withoutHire = rounds.filter(({ accepted }) => !accepted);
+  const open = withoutHire.filter(({ declined }) => declined !== true);
+  for (const [counted, most] of [
+    [open, maxUnaccepted],
+    [withoutHire, Math.max(MAX_ROUNDS, maxUnaccepted)],
+  ] as const) {
+    if (counted.length < most) continue;
+    const last = counted.at(-most);
+    throw new HireRefusedError({
+      status: 429,
+      code: "too_many_clarifications",
+      message: `${most} rounds of the last 24 hours led to no hire.`,
+      secondsToWait: (last?.at ?? now) + DAY_SECONDS - now,
+    });
+  }
+}
+
+/** Leaves out the oldest rounds that led to a hire, so that the list stays short. */
+function withoutOldHires(rounds: readonly Round[]): Round[] {
+  const hires = rounds.filter(({ accepted }) => accepted);
+  const old = new Set(hires.slice(0, Math.max(0, hires.length - MAX_ROUNDS)));
+  return rounds.filter((round) => !old.has(round));
 }

@@ -43,6 +43,9 @@ export function problemResponse(
   // This is a `Headers` object, because with a plain object early versions of Hono lose headers that are set later.
   const headers = new Headers({ "content-type": PROBLEM_MEDIA_TYPE, "cache-control": "no-store" });
   if (answer.status === 503) headers.set("retry-after", RETRY_AFTER);
+  if (error instanceof HireRefusedError && error.secondsToWait !== undefined) {
+    headers.set("retry-after", String(error.secondsToWait));
+  }
   return new Response(JSON.stringify(answer), { status: answer.status, headers });
 }
 
