@@ -59,7 +59,7 @@ describe("a ledger that an earlier version wrote", () => {
     }
     const { salt, ...after } = metaOf();
     expect(salt).not.to.equal(before.salt);
-    expect(after).to.deep.equal({ size: 6, format: 5 });
+    expect(after).to.deep.equal({ size: 6, format: 6 });
     const { entries } = await compareIndexes({
       folder: path.join(folder.path, "local"),
       ledger: "local",

@@ -11,7 +11,7 @@ import { DiskList, lengthOf } from "./diskList.ts";
 export const INDEX_FILE = "index.sqlite";
 
 /** Raise this number when the tables change, or when the same entries give other rows. Older files are made again. */
-const FORMAT = 5;
+const FORMAT = 6;
 
 /** Memory for the pages of the database, in KiB. */
 const CACHE_KIB = 16_384;
@@ -324,6 +324,7 @@ export const TABLES = {
 /** The indexes that look-ups use, and the columns of each. */
 export const INDEXES = {
   action_time: { table: "action", columns: "time, at" },
+  stake_order: { table: "stake", columns: "task, at, proposal" },
   vote_order: { table: "vote", columns: "task, proposal, kind, at, signer" },
   release_open: { table: "release", columns: "review", only: "at IS NULL" },
 } as const;
@@ -346,6 +347,7 @@ const SCHEMA = `
     verifies INTEGER NOT NULL DEFAULT 0, contests INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (task, proposal)
   ) WITHOUT ROWID;
+  CREATE INDEX stake_order ON stake (task, at);
   CREATE TABLE vote (
     task BLOB, proposal TEXT, signer TEXT, kind TEXT NOT NULL, at INTEGER NOT NULL,
     PRIMARY KEY (task, proposal, signer)

@@ -22,7 +22,8 @@ export function openTables(folder: string | undefined, options: IndexOptions) {
     state: sql("SELECT value FROM state WHERE name = ?"),
     setState: sql("INSERT INTO state VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"),
     addAction: sql("INSERT INTO action VALUES (?, ?)"),
-    actions: sql("SELECT at FROM action WHERE time > (SELECT max(time) FROM action) - ? ORDER BY at"),
+    // The "+" makes SQLite search by time, and sort only what it finds. Otherwise it reads every action there ever was.
+    actions: sql("SELECT at FROM action WHERE time > (SELECT max(time) FROM action) - ? ORDER BY +at"),
     listing: sql("SELECT issued_at AS issued FROM listing WHERE offer = ?"),
     setListing: sql(
       "INSERT INTO listing VALUES (?, ?) ON CONFLICT (offer) DO UPDATE SET issued_at = max(issued_at, excluded.issued_at)",
