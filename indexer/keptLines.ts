@@ -8,8 +8,14 @@ const unzip = promisify(gunzip);
 /** The number of entries in one row. */
 export const LINES_PER_ROW = 256;
 
-/** The number of rows that are read, compressed and written together. */
+/** The number of rows that are read, compressed and written together, if they are not too large. */
 const ROWS_TOGETHER = 64;
+
+/**
+ * The most bytes of lines that are written together. So a statement stays far below the largest size of Postgres, and ends in
+ * time, also for the longest lines. One row may have as many.
+ */
+const BYTES_TOGETHER = 16 << 20;
 
 /** A line of an entry has at most 65,535 bytes, and a newline. */
 const MAX_ROW_BYTES = LINES_PER_ROW * 65_536;
@@ -103,18 +109,16 @@ async function keepRows(
   from: number,
   lines: readonly string[],
 ): Promise<boolean> {
-  const last = partOf(from + lines.length - 1);
   let isWhole = true;
-  for (let low = partOf(from); low <= last; low += ROWS_TOGETHER) {
-    const parts = Array.from({ length: Math.min(ROWS_TOGETHER, last - low + 1) }, (_, n) => low + n);
+  for (const group of groupsOf(from, lines)) {
+    const parts = group.map(({ part }) => part);
     const kept = await readRows(client, ledger, parts);
     const written: { part: number; lines: string[] }[] = [];
     let divergesAt: number | undefined;
-    for (const part of parts) {
+    for (const { part, fresh } of group) {
       const first = part * LINES_PER_ROW;
       const before = divergesAt === undefined ? (kept.get(part) ?? []) : [];
       const skipped = Math.max(0, from - first);
-      const fresh = lines.slice(Math.max(0, first - from), first - from + LINES_PER_ROW);
       if (before.length < skipped) {
         isWhole = false;
         continue;
@@ -129,6 +133,27 @@ async function keepRows(
     await writeRows(client, ledger, written);
   }
   return isWhole;
+}
+
+type FreshRow = { part: number; fresh: readonly string[] };
+
+/** The lines by rows, and the rows in groups that are written together. */
+function* groupsOf(from: number, lines: readonly string[]): Generator<FreshRow[]> {
+  let group: FreshRow[] = [];
+  let bytes = 0;
+  for (let at = 0; at < lines.length; ) {
+    const part = partOf(from + at);
+    const fresh = lines.slice(at, (part + 1) * LINES_PER_ROW - from);
+    const size = fresh.reduce((sum, line) => sum + line.length + 1, 0);
+    if (group.length === ROWS_TOGETHER || (group.length > 0 && bytes + size > BYTES_TOGETHER)) {
+      yield group;
+      [group, bytes] = [[], 0];
+    }
+    group.push({ part, fresh });
+    bytes += size;
+    at += fresh.length;
+  }
+  yield group;
 }
 
 async function readRows(

@@ -81,6 +81,27 @@ describe("the lines of followed ledgers", () => {
     expect(await all(600)).to.deep.equal(lines(0, 600));
   });
 
+  it("are written in several statements if they are long, and come back", async () => {
+    const long = lines(0, 3 * LINES_PER_ROW).map((line, n) => line.padEnd(n < LINES_PER_ROW ? 0 : 40_000));
+    let written: number[] = [];
+    const counted = {
+      connect: async () => {
+        const client = await pool.connect();
+        const query = (sql: string, values: unknown[]) => {
+          if (sql.includes("INSERT")) written.push((values[1] as number[]).length);
+          return client.query(sql, values);
+        };
+        return { query, release: (failure?: Error) => client.release(failure) };
+      },
+    } as never;
+    expect(await new KeptLines(counted, async () => {}).keep(ledger, 0, long)).to.equal(true);
+    expect(written).to.deep.equal([2, 1]);
+    expect(await all(long.length)).to.deep.equal(long);
+    written = [];
+    await new KeptLines(counted, async () => {}).keep(`${ledger}0`, 0, lines(0, 65 * LINES_PER_ROW));
+    expect(written).to.deep.equal([64, 1]);
+  });
+
   it("are read by whole rows up to a number of bytes, and at least one row is read", async () => {
     await kept.keep(ledger, 0, lines(0, 1_000));
     expect(await kept.read(ledger, 0, 1_000, 1)).to.have.length(LINES_PER_ROW);

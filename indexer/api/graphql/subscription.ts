@@ -3,7 +3,7 @@ import type { Row } from "tallystick-derive/tables";
 import { admittedOf } from "tallystick-runtime/http/limitClients";
 import type { StreamMessage } from "../stream/messages.ts";
 import { News } from "../stream/news.ts";
-import { BEGINNING } from "../stream/timelineFeed.ts";
+import { BEGINNING } from "../stream/recentMessages.ts";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { queryError, refusal } from "./errors.ts";

@@ -1,11 +1,9 @@
 import { outOfTurns } from "tallystick-runtime/http/turns";
 import { logWarning } from "../../ponderProcess.ts";
 import type { Database } from "../database.ts";
-import { isMoment, lastFinalMoment, latestMoments, momentsAfter } from "../rows/timeline.ts";
+import { isMoment, momentsAfter } from "../rows/timeline.ts";
 import { messagesOf, type StreamMessage } from "./messages.ts";
-
-/** A reorg: blocks up to `position` stay, and everything after it was taken back. */
-export type Reorg = { position: string };
+import { lastFinal, RecentMessages, type Reorg } from "./recentMessages.ts";
 
 /**
  * The growing timeline, read from the database. So a replica, which indexes nothing itself, sends the same
@@ -28,15 +26,6 @@ export type TimelineFeed = {
 };
 
 /**
- * Messages in memory. Live clients get their messages from here, and a reorg within this range is noticed.
- */
-const REMEMBERED = 256;
-const BATCH = 500;
-
-/** The position before the first event. It sorts before all others, and a client may begin from it. */
-export const BEGINNING = "0";
-
-/**
  * How long the timeline is still followed without listeners, in milliseconds. So the last messages are not read again
  * for each client, even if clients often come and go.
  */
@@ -49,56 +38,16 @@ const LINGER_MS = 10_000;
  */
 export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: number }): TimelineFeed {
   const listeners = new Set<(reorg: Reorg | null) => void>();
-  let recent: StreamMessage[] = [];
-  /** Every event after this position is in `recent`. */
-  let floor: string | null = null;
+  const recent = new RecentMessages(db, (reorg) => {
+    for (const listener of listeners) listener(reorg);
+  });
   let timer: NodeJS.Timeout | undefined;
   let turn: Promise<void> | undefined;
   /** When somebody last needed the timeline. */
   let neededAt = 0;
 
-  const head = () => recent.at(-1)?.position ?? floor ?? BEGINNING;
-
-  async function begin(): Promise<void> {
-    const latest = await latestMoments(db, REMEMBERED + 1);
-    const [below, ...rows] = latest;
-    const full = latest.length > REMEMBERED;
-    recent = await messagesOf(db, full || below === undefined ? rows : [below, ...rows]);
-    floor = full && below !== undefined ? below.position : BEGINNING;
-  }
-
-  async function look(): Promise<void> {
-    if (floor === null) return begin();
-    for (;;) {
-      const known = recent;
-      const rows = await momentsAfter(db, floor, known.length + BATCH);
-      const changed = known.findIndex(
-        (it, n) => it.position !== rows[n]?.position || it.subject !== rows[n]?.subject,
-      );
-      const same = changed < 0 ? known.length : changed;
-      if (same === 0 && known.length > 0) {
-        // The reorg went back further than the memory.
-        floor = await lastFinal(db, floor);
-        recent = [];
-        tell({ position: floor });
-        continue;
-      }
-      const news = await messagesOf(db, rows.slice(same));
-      recent = [...known.slice(0, same), ...news];
-      if (same < known.length) tell({ position: recent[same - 1]?.position ?? floor });
-      else if (news.length > 0) tell(null);
-      if (recent.length > REMEMBERED) {
-        floor = recent[recent.length - REMEMBERED - 1]?.position ?? floor;
-        recent = recent.slice(-REMEMBERED);
-      }
-      if (rows.length < known.length + BATCH) return;
-    }
-  }
-
-  const tell = (reorg: Reorg | null) => listeners.forEach((listener) => void listener(reorg));
-
   function read(): Promise<void> {
-    turn ??= outOfTurns(look).finally(() => {
+    turn ??= outOfTurns(() => recent.look()).finally(() => {
       turn = undefined;
     });
     return turn;
@@ -118,21 +67,17 @@ export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: num
     const isNeeded = listeners.size > 0 || (isRead && performance.now() - neededAt < LINGER_MS);
     timer = isNeeded ? setTimeout(readOn, everyMs).unref() : undefined;
     // What happens from now on is read when the next listener comes.
-    if (!isNeeded) [floor, recent] = [null, []];
+    if (!isNeeded) recent.forget();
   }
 
   return {
-    head,
+    head: () => recent.head,
     poll: () => {
       follow();
       return read();
     },
-    after: async (position, limit) => {
-      if (floor !== null && position >= floor) {
-        return recent.filter((it) => it.position > position).slice(0, limit);
-      }
-      return messagesOf(db, await momentsAfter(db, position, limit));
-    },
+    after: async (position, limit) =>
+      recent.after(position, limit) ?? (await messagesOf(db, await momentsAfter(db, position, limit))),
     resumeFrom: async (position) => ((await isMoment(db, position)) ? position : lastFinal(db, position)),
     subscribe: (listener) => {
       listeners.add(listener);
@@ -143,9 +88,4 @@ export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: num
       };
     },
   };
-}
-
-/** The last event up to a position that no reorg can take back. */
-async function lastFinal(db: Database, position: string): Promise<string> {
-  return (await lastFinalMoment(db, position)) ?? BEGINNING;
 }

@@ -18,7 +18,8 @@ import { logInfo, logWarning } from "../../ponderProcess.ts";
 import { logEvents, recover } from "../eventLog.ts";
 import { waitingFor } from "../retryReadFor.ts";
 import { EMPTY_LEDGER, type LedgerHead } from "../segments/checkSegment.ts";
-import { type Anchor, type LoadedSegment, loadSegment } from "../segments/loadSegment.ts";
+import { keepForOthers } from "../segments/keepForOthers.ts";
+import { loadSegment } from "../segments/loadSegment.ts";
 import { entryType, recordEvent } from "../segments/recordEvent.ts";
 import { retryUntilAvailable, type Waiting } from "../segments/retryUntilAvailable.ts";
 import { openSegmentSource } from "../segments/segmentSource.ts";
@@ -83,12 +84,10 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
   const head = await ledgerHead(context, ledgerId);
   const waits = waiting(context, event, sourceConfig.kind === "http" ? sourceConfig.url : sourceConfig.path);
   const loading = { head, source: openSegmentSource(sourceConfig, ledgerId), signal: waits.signal };
-  const loaded = await retryUntilAvailable(
-    () => loadAndKeep(ledgerId, { oldSize, newSize, root }, loading),
-    waits,
-  );
+  const loaded = await retryUntilAvailable(() => loadSegment({ oldSize, newSize, root }, loading), waits);
   if (loaded === null) return;
-  const { entries, pages, head: newHead } = loaded.result;
+  const { entries, lines, pages, head: newHead } = loaded.result;
+  await keepForOthers(operations.lines, ledgerId, { from: head.size, lines }, waits.signal);
   const events = entries.map((entry, index) =>
     recordEvent(entry, { ...place, ledger: ledgerId, seq: head.size + index }),
   );
@@ -121,22 +120,6 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
   if (!(await logEvents(context.db, together, event.block))) return;
   await saveHead(context, ledgerId, newHead, place);
 });
-
-/** Loads a segment, and keeps its lines for followers that lose them. */
-async function loadAndKeep(
-  ledgerId: Hex,
-  anchored: Anchor,
-  loading: Parameters<typeof loadSegment>[1],
-): Promise<LoadedSegment> {
-  const loaded = await loadSegment(anchored, loading);
-  if (!(await operations.lines.keep(ledgerId, loading.head.size, loaded.lines)))
-    logWarning({
-      msg: "Lines of a ledger that were kept are gone",
-      ledger: ledgerId,
-      before: loading.head.size,
-    });
-  return loaded;
-}
 
 /**
  * The number of records whose changes are written together. Many change the same rows, and no reader sees
