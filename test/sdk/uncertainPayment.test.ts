@@ -62,7 +62,7 @@ describe("a direct payment whose settlement has an unknown outcome", () => {
       },
       handlers: {
         [MEAN]: async (params, { hireId }) => {
-          await cancel(buyer.wallet, hireId);
+          await cancel(buyer.wallet, hireId as Hex);
           return mean(params);
         },
       },
