@@ -78,7 +78,14 @@ export function createApi({
   );
   app.route(
     "/",
-    createRestApi({ db: base.db, token: base.node.token as Address, version, insightsPrice, reportKey }),
+    createRestApi({
+      db: base.db,
+      token: base.node.token as Address,
+      version,
+      insightsPrice,
+      reportKey,
+      watch,
+    }),
   );
   // This comes before the forwarded routes. A node serves its own copy even if the ledger's service is gone.
   app.route("/", ledgerEntries(base.db, ledgers));

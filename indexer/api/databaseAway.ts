@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { PROBLEM_MEDIA_TYPE, problem as problemBody } from "tallystick-protocol/problem";
 import { pathOf } from "tallystick-runtime/http/pathOf";
 import type { DatabaseWatch } from "../databaseWatch.ts";
@@ -19,19 +19,49 @@ function databaseAwayOfGraphql(): Response {
   return Response.json(body, { status: 503, headers: { "retry-after": String(COME_AGAIN) } });
 }
 
-/** Answers 503 at once while the database is away, and also when it goes away during a request. */
+/** For each request that waits for the database: starts its payment. Returns false if the request was refused. */
+const payments = new WeakMap<Context, () => boolean>();
+
+/**
+ * Answers 503 at once while the database is away, and also when it goes away during a request. It does not interrupt a
+ * payment ({@link beforePayment}).
+ */
 export function refuseWhileAway(
   watch: Pick<DatabaseWatch, "isAway" | "goesAwayDuring"> | undefined,
 ): MiddlewareHandler {
-  return async ({ req }, next) => {
+  return async (context, next) => {
+    const { req } = context;
     const refusal = () => (req.path === "/graphql" ? databaseAwayOfGraphql() : databaseAway());
     if (watch === undefined) return next();
     if (watch.isAway) return refusal();
+    const paying = Promise.withResolvers<void>();
+    let isPaying = false;
+    let isRefused = false;
+    payments.set(context, () => {
+      isPaying = !isRefused;
+      paying.resolve();
+      return isPaying;
+    });
     const served = next();
     // If somebody still waits for `served`, its error is reported there. Otherwise it is ignored.
     served.catch(() => {});
-    return (await watch.goesAwayDuring(served)) ? refusal() : undefined;
+    const isAway = await watch.goesAwayDuring(Promise.race([served, paying.promise]));
+    if (isAway && !isPaying) {
+      isRefused = true;
+      return refusal();
+    }
+    await served;
+    return undefined;
   };
+}
+
+/**
+ * Comes directly before a paywall. From here on the first {@link refuseWhileAway} waits for the payment, because a
+ * client that gets 503 while its payment settles pays again. A second one, behind the paywall, refuses what the
+ * database cannot answer; the paywall settles no payment for a refusal.
+ */
+export function beforePayment(): MiddlewareHandler {
+  return async (context, next) => (payments.get(context)?.() === false ? databaseAway() : next());
 }
 
 /**

@@ -2,11 +2,13 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import { bodyLimit } from "hono/body-limit";
 import type { Address } from "tallystick-protocol/address";
 import { invalidInputFromZod } from "tallystick-protocol/errors";
+import type { DatabaseWatch } from "../../databaseWatch.ts";
 import { serveAliases } from "../aliases/serveAliases.ts";
 import { sayAsOf } from "../asOf.ts";
 import { serveAudits } from "../audits/serveAudits.ts";
 import { serveBreachSteps } from "../breachSteps/serveBreachSteps.ts";
 import type { Database } from "../database.ts";
+import { beforePayment, refuseWhileAway } from "../databaseAway.ts";
 import { type InsightsPrice, insightsPaywall } from "../insights/paywall.ts";
 import { serveInsights } from "../insights/serveInsights.ts";
 import { serveLog } from "../log/serveLog.ts";
@@ -34,6 +36,8 @@ export type RestDependencies = {
   insightsPrice?: InsightsPrice | null;
   /** The key that signs trust reports (Ed25519), 32 bytes; null: there are no reports. */
   reportKey?: Uint8Array | null;
+  /** Tells whether the database answers. Without it each request has to find out. */
+  watch?: Pick<DatabaseWatch, "isAway" | "goesAwayDuring"> | undefined;
 };
 
 /**
@@ -62,6 +66,7 @@ export function createRestApi({
   version,
   insightsPrice = null,
   reportKey = null,
+  watch,
 }: RestDependencies): OpenAPIHono {
   const app = new OpenAPIHono({
     defaultHook: (result) => {
@@ -79,7 +84,9 @@ export function createRestApi({
   const dated = sayAsOf(db);
   app.on("POST", "/v1/search", dated);
   app.on("GET", READING_PATHS, etag, dated);
-  if (insightsPrice !== null) app.use("/v1/insights/*", insightsPaywall(insightsPrice));
+  if (insightsPrice !== null) {
+    app.use("/v1/insights/*", beforePayment(), insightsPaywall(insightsPrice), refuseWhileAway(watch));
+  }
 
   app.openapi(routes.searchRoute, async (context) =>
     context.json(await search(db, clusterLoader(db), context.req.valid("json")), 200),
