@@ -35,7 +35,8 @@ export function ledgerEntries(db: Database, { ids, lines }: FollowedLedgers): Ho
       return problem(404, "unknown_ledger", "This node does not follow that ledger.", { hint });
     }
     // Lines are stored separately from the rows. If the ledger's state is the same before and after reading,
-    // the lines belong to its root.
+    // the lines belong to its root. A reader checks this: if a copy could not be written after a reorganization, older
+    // lines may be there.
     for (let attempt = 0; attempt < 3; attempt++) {
       const { size, root } = await anchoredHead(db, id);
       const query = { from: req.query("from"), to: req.query("to") };

@@ -312,7 +312,9 @@ async function takeUpHeld(
 ): Promise<void> {
   await held.takeReviews({
     reviewOf: (id) => index.reviewOf(id),
-    hashAt: async (at) => (at < ledger.size ? (await ledger.envelope(at)).currentHash : undefined),
+    // A line that cannot be read is found, and named, when the whole ledger is read. It must not prevent the start.
+    hashAt: async (at) =>
+      at < ledger.size ? (await ledger.envelope(at).catch(() => undefined))?.currentHash : undefined,
   });
   if (held.cutBytes === 0) return;
   log("The last held proposal was half written and has been cut; it had not been answered.", {

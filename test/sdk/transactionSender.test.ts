@@ -292,6 +292,40 @@ describe("a sender of transactions", () => {
       transactions.close();
     });
 
+    it("knows the second of two equal ones if the store refuses the first one late", async () => {
+      const { transactions } = hold("none");
+      await transactions.load();
+      const [asked, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const { put } = store;
+      let writes = 0;
+      store.put = async (key, value) => {
+        if (writes++ > 0) return await put(key, value);
+        asked.resolve();
+        await goOn.promise;
+        throw new Error("EIO");
+      };
+      const first = rejection(transactions.send(pay(1), going));
+      await asked.promise;
+      const left = Promise.withResolvers<void>();
+      const second = transactions.send(pay(1), { ...going, leave: left.resolve });
+      await left.promise;
+      goOn.resolve();
+      expect(await first).to.be.an("error");
+      const hash = await second;
+      expect(transactions.isUnmined(hash)).to.equal(true);
+      expect((await mineDuring(transactions.wait(hash, 60_000)))?.status).to.equal("success");
+      transactions.close();
+    });
+
+    it("ends a wait also if the store cannot delete what is mined", async () => {
+      const { transactions } = hold("none");
+      await transactions.load();
+      const hash = await transactions.send(pay(1), going);
+      store.delete = () => Promise.reject(new Error("EROFS"));
+      expect((await mineDuring(transactions.wait(hash, 60_000)))?.status).to.equal("success");
+      transactions.close();
+    });
+
     it("keeps one that was perhaps sent if the store does not take the next one", async () => {
       const request = chain.connection.provider.request.bind(chain.connection.provider);
       const lost = async (it: { method: string }) => {

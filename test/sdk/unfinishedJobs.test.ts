@@ -15,8 +15,8 @@ describe("a job of a seller that cannot go on", () => {
   const job = { id: "job_A", stage: "collecting", free: false, dueAt: DUE_AT } as Job;
 
   /** A process of the seller. Nobody knows whether the payment of its job arrived. */
-  const openProcess = async (store: KeyValueStore = memoryStore()) => {
-    const process = { store, time: DUE_AT, collected: 0, said: [] as string[] };
+  const openProcess = async (store: KeyValueStore = memoryStore(), startsAt = DUE_AT) => {
+    const process = { store, time: startsAt, collected: 0, said: [] as string[] };
     const now = () => process.time;
     const leases = createJobLeases({ store, leaseMs: 10_000, now });
     const mode: Partial<SettlementMode> = {
@@ -58,6 +58,13 @@ describe("a job of a seller that cannot go on", () => {
     expect(await process.store.get("job/job_A")).to.include({ stage: "collecting" });
     expect(await leases.open()).to.deep.equal([]);
     expect(runner.running()).to.equal(0);
+  });
+
+  it("is not put aside at once by a start that comes days after its time", async () => {
+    const { process, runner, rest } = await openProcess(memoryStore(), DUE_AT + 72 * HOUR_MS);
+    expect(await runner.run(job)).to.include({ stage: "collecting" });
+    expect(process.said.join()).not.to.contain("aside");
+    expect(await rest()).to.equal(REST_MS);
   });
 
   it("rests, and is continued later, if the store cannot read it once", async () => {

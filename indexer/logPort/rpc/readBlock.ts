@@ -1,6 +1,12 @@
 import type { Address } from "tallystick-protocol/address";
 import { type Hex, isHex } from "tallystick-protocol/hex";
-import { BadAnswerError, LogsMissingError, OrphanedBlockError, SourceBehindError } from "../errors.ts";
+import {
+  BadAnswerError,
+  LogsMissingError,
+  OrphanedBlockError,
+  SourceBehindError,
+  SourceRefusedError,
+} from "../errors.ts";
 import type { BlockAt } from "../logPort.ts";
 import { AUTHORIZATION_USED, TRANSFER } from "../tokenLogs.ts";
 import { explainsBloom, isFull, mayHaveLogged } from "./bloom.ts";
@@ -8,6 +14,7 @@ import { faultError, headerFrom, type RpcContext } from "./context.ts";
 import type { RpcCall, RpcReply } from "./jsonRpc.ts";
 import { headerOf, itemsOf, type RawHeader, type RawLog, rawLog } from "./parse.ts";
 import { headerCall } from "./readHeaders.ts";
+import { isRound } from "./readRange.ts";
 import { refusalOf } from "./refusals.ts";
 
 /** What the read of several blocks shares. */
@@ -70,8 +77,7 @@ async function readWhole(
   { logsBloom }: RawHeader,
   { doubted, signal }: BlockReading,
 ): Promise<RawLog[]> {
-  const all: RpcCall = { method: "eth_getLogs", params: [{ blockHash: at.hash }] };
-  const [reply] = await context.rpc.send([all] as const, signal);
+  const reply = await askWhole(context, at, signal);
   const refusal = reply.fault && refusalOf(reply.fault);
   if (refusal === "unknownBlock") throw await absent(context, at, signal);
   if (reply.fault && (refusal === "behind" || refusal === "history")) {
@@ -81,10 +87,24 @@ async function readWhole(
   const logs = reply.fault ? [] : logsOf(context, reply, at);
   const own = logs.filter((log) => isOf(context.token, log));
   if (logsBloom !== null && explainsBloom(logsBloom, logs.flatMap(valuesOf))) return own;
-  const isProvable = reply.fault === undefined && logsBloom !== null && !isFull(logsBloom);
+  // A list that may be cut at a round number proves nothing, now or later.
+  const isWhole = reply.fault === undefined && !isRound(logs.length);
+  const isProvable = isWhole && logsBloom !== null && !isFull(logsBloom);
   if (!isProvable && own.length === 0 && doubted.has(at.hash)) return [];
   doubted.add(at.hash);
   throw new LogsMissingError(context.source, at.block);
+}
+
+/** Asks for the logs of all contracts in a block. Some providers refuse this question by the status of HTTP alone. */
+async function askWhole({ rpc }: RpcContext, { hash }: BlockAt, signal: AbortSignal): Promise<RpcReply> {
+  const all: RpcCall = { method: "eth_getLogs", params: [{ blockHash: hash }] };
+  try {
+    const [reply] = await rpc.send([all] as const, signal);
+    return reply;
+  } catch (error) {
+    if (!(error instanceof SourceRefusedError)) throw error;
+    return { fault: { code: -32601, message: "refused" } };
+  }
 }
 
 /**

@@ -139,7 +139,7 @@ function halvesOf(window: Window, byWallets: boolean): [Window, Window] | null {
  * Servers that silently cut their answers do it at round numbers. Reading the two halves shows whether there
  * were more logs.
  */
-const isRound = (count: number): boolean => count > 0 && count % 1_000 === 0;
+export const isRound = (count: number): boolean => count > 0 && count % 1_000 === 0;
 
 /**
  * Asks for the logs of a window. Two more questions test the answer: the header of the last block shows that the node

@@ -90,8 +90,13 @@ export function createReports(
       if ((await store.get(key)) === undefined) later.delete(key);
       else postpone(key);
     } catch (error) {
-      if (error instanceof ServiceError && error.isRefusal) await store.delete(key);
-      else postpone(key);
+      postpone(key);
+      // If this threw, the round would end before its other reports, and the next round would send them twice.
+      if (error instanceof ServiceError && error.isRefusal)
+        await store.delete(key).then(
+          () => later.delete(key),
+          () => {},
+        );
     }
   }
 

@@ -182,7 +182,8 @@ export class SentTransactions {
   }
 
   async #forget(it: Sent, earlier?: Sent): Promise<void> {
-    for (const hash of it.hashes) this.#byHash.delete(hash);
+    // A caller may have sent the same call again at the same price. That transaction has the same hash.
+    for (const hash of it.hashes) if (this.#byHash.get(hash) === it) this.#byHash.delete(hash);
     if (this.#sent.get(it.nonce) !== it) return;
     this.#sent.delete(it.nonce);
     if (earlier) this.#keep(earlier);
@@ -273,9 +274,8 @@ export class SentTransactions {
     for (const hash of it.hashes.toReversed()) {
       const receipt = await this.#parameters.client.getTransactionReceipt({ hash }).catch(() => undefined);
       if (receipt === undefined) continue;
-      await this.#forget(it);
-      it.result.resolve(receipt);
-      return;
+      // Nobody must wait for ever because the store cannot delete it.
+      return await this.#forget(it).finally(() => it.result.resolve(receipt));
     }
     // Perhaps another node of the same provider has the receipt.
     it.missingAt ??= performance.now();
@@ -284,14 +284,12 @@ export class SentTransactions {
 
   /** Ends a transaction that no node has, with an error. */
   async #giveUp(it: Sent): Promise<void> {
-    await this.#forget(it);
-    it.result.reject(
-      new ChainError({
-        code: "chain_unreachable",
-        message: `The transaction with nonce ${it.nonce} of ${this.#address} is not on the chain.`,
-        hint: "Read the state again. Nothing else may send transactions of this account.",
-      }),
-    );
+    const error = new ChainError({
+      code: "chain_unreachable",
+      message: `The transaction with nonce ${it.nonce} of ${this.#address} is not on the chain.`,
+      hint: "Read the state again. Nothing else may send transactions of this account.",
+    });
+    await this.#forget(it).finally(() => it.result.reject(error));
   }
 
   /**

@@ -71,14 +71,15 @@ const COLLECT_RETRY_MS = 300;
 const MOST_REST_MS = 3_600_000;
 
 /**
- * How long after its `dueAt` a job is continued again and again, in milliseconds. After that it needs a person. It keeps
- * its stage, and the next start of the seller tries it again.
+ * How long a job is continued again and again, in milliseconds: from its `dueAt`, or from the start of this process if
+ * that is later. After that it needs a person. It keeps its stage, and the next start of the seller tries it again.
  */
 const CONTINUED_MS = 86_400_000;
 
 /** Takes jobs from one stage to the next. A job is stored before each step that cannot be undone. */
 export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
   const { store, leases, log } = parameters;
+  const startedAt = parameters.now();
   const running = new Map<string, Promise<Job>>();
   const held = new Map<string, JobLease>();
 
@@ -101,13 +102,13 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
     try {
       stored = (await store.get<Job>(`job/${start.id}`)) ?? start;
       const job = await runHeld(stored);
-      await letGo(job, lease, parameters);
+      await letGo(job, lease, { ...parameters, startedAt });
       return job;
     } catch (error) {
       if (error instanceof LeaseLostError) return (await store.get<Job>(`job/${start.id}`)) ?? stored;
       // Without this, the lease would be renewed as long as this process lives, and nobody else could continue the
       // job.
-      await lease.pause(restOf(stored, parameters)).catch(() => {});
+      await lease.pause(restOf(stored, { ...parameters, startedAt })).catch(() => {});
       throw error;
     } finally {
       held.delete(start.id);
@@ -172,9 +173,17 @@ export function createJobRunner(parameters: JobRunnerParameters): JobRunner {
 }
 
 /** Gives a job's lease back after a run. */
-async function letGo(job: Job, lease: JobLease, parameters: JobRunnerParameters): Promise<void> {
+async function letGo(
+  job: Job,
+  lease: JobLease,
+  parameters: JobRunnerParameters & { startedAt: number },
+): Promise<void> {
   if (isEnded(job.stage)) return await lease.end();
-  if (parameters.now() - job.dueAt <= CONTINUED_MS) return await lease.pause(restOf(job, parameters));
+  // The money of a collected job is here for certain, so such a job is never put aside.
+  const goesOn = job.stage === "collected" || overdueOf(job, parameters) <= CONTINUED_MS;
+  if (goesOn) return await lease.pause(restOf(job, parameters));
+  // The leases of a job that another process has taken over must stay: without them a third could take it too.
+  await lease.requireHeld();
   // Without a lease, the search for unfinished jobs does not find it any more.
   await lease.end();
   parameters.log("A job is put aside, because it could not go on for a day. The next start tries it again.", {
@@ -183,9 +192,17 @@ async function letGo(job: Job, lease: JobLease, parameters: JobRunnerParameters)
   });
 }
 
+/**
+ * For how long a job is overdue in this process, in milliseconds. While the seller was stopped, nobody tried: at a
+ * start after a long stop, the chain or the facilitator may not be ready yet.
+ */
+function overdueOf({ dueAt }: Job, { now, startedAt }: { now: () => number; startedAt: number }): number {
+  return now() - Math.max(dueAt, startedAt);
+}
+
 /** A job rests a quarter of the time for which it is overdue. So the rests grow, and cost less and less. */
-function restOf({ dueAt }: Job, { restMs, now }: JobRunnerParameters): number {
-  return Math.max(restMs, Math.min(MOST_REST_MS, Math.round((now() - dueAt) / 4)));
+function restOf(job: Job, parameters: JobRunnerParameters & { startedAt: number }): number {
+  return Math.max(parameters.restMs, Math.min(MOST_REST_MS, Math.round(overdueOf(job, parameters) / 4)));
 }
 
 /**

@@ -22,7 +22,10 @@ export function sellerApp(parameters: SellerAppParameters): Hono {
   const { offers, rules, log } = parameters;
   const app = new Hono();
   app.use(
-    cors({ origin: "*", exposeHeaders: ["PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE"] }),
+    cors({
+      origin: "*",
+      exposeHeaders: ["PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE", "Retry-After"],
+    }),
   );
   app.onError((error) => problemResponse(error, log));
   app.notFound(() => problemResponse(notFound("There is no such route."), log));

@@ -12,6 +12,7 @@ import {
 } from "tallystick-protocol/records/record";
 import type { ReadSignature } from "tallystick-runtime/signatures/readSignature";
 import type { DiskLedger, NewEntry } from "../ledger/diskLedger.ts";
+import { notReleased } from "../ledger/writeErrors.ts";
 import type { RejectedWork } from "../outcomes/rejectedWork.ts";
 import { complexityOf } from "../outcomes/tally.ts";
 import { checkSignature, type IsContractSignature } from "../signatures/checkSignature.ts";
@@ -303,7 +304,13 @@ export class SettlementEngine {
   ): Promise<ReviewedProposal | Validated> {
     if (review.status === "VALIDATED") return review;
     this.#parameters.held.reviewed(id, review);
-    return isRelease ? this.#release(review) : review;
+    if (!isRelease) return review;
+    return this.#release(review).catch((cause) => {
+      // This error says that nothing was written, but the review is in the ledger, and the release will follow it.
+      throw cause instanceof TallystickError && cause.code === "ledger_unavailable"
+        ? notReleased(cause)
+        : cause;
+    });
   }
 
   /**

@@ -45,6 +45,16 @@ export function notTaken(cause: unknown): TallystickError {
   });
 }
 
+/** The ledger has the review, but the disk did not accept the entry of the release. */
+export function notReleased(cause: TallystickError): TallystickError {
+  return new TallystickError({
+    code: "outcome_unknown",
+    message: `The review is settled, and what it releases is not settled yet. ${cause.message}`,
+    hint: "Send the same review again when the disk accepts writes. Without that, the next release or the next start settles it.",
+    cause,
+  });
+}
+
 function reasonOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }

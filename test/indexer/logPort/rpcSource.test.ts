@@ -506,6 +506,18 @@ describe("the RPC source of token logs", () => {
           // One pause for each group of blocks.
           expect(waits, String(bloom)).to.deep.equal([250, 250]);
         }
+        // Some providers refuse a question by the status of HTTP alone.
+        waits = [];
+        server.reset(empty);
+        logsAfter(0, undefined);
+        server.behave = (messages) =>
+          messages.some(
+            ({ method, params: [filter] }) => method === "eth_getLogs" && !("address" in Object(filter)),
+          )
+            ? { status: 403, text: "Forbidden" }
+            : undefined;
+        expect(await open().blockLogs(blocks, CALL)).to.deep.equal(none);
+        expect(waits).to.deep.equal([250, 250]);
         for (const bloom of [FULL, "0x"]) {
           server.reset(chain);
           logsAfter(2, bloom);
