@@ -67,6 +67,16 @@ describe("a job of a seller that cannot go on", () => {
     expect(await rest()).to.equal(REST_MS);
   });
 
+  it("is never put aside if its money is here", async () => {
+    const { process, runner, rest } = await openProcess();
+    const paid: Job = { ...job, stage: "collected" };
+    await process.store.put("job/job_A", paid);
+    process.time = DUE_AT + 72 * HOUR_MS;
+    expect(await runner.run(paid)).to.include({ stage: "collected" });
+    expect(process.said.join()).not.to.contain("aside");
+    expect(await rest()).to.equal(HOUR_MS);
+  });
+
   it("rests, and is continued later, if the store cannot read it once", async () => {
     const store = memoryStore();
     let fails = 0;
