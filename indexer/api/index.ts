@@ -56,7 +56,7 @@ export default createApi({
     tokenDomain: config.tokenDomain,
   },
   settlementUrl: config.settlementUrl,
-  ledgers: { ids: [...config.ledgers.keys()], lines: operations.lines },
+  ledgers: [...config.ledgers.keys()],
   version: apiVersion(config),
   reportKey: config.reportKey,
   insightsPrice: config.insights && {
