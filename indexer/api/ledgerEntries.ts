@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import type { Hex } from "tallystick-protocol/hex";
 import { entryRange } from "tallystick-runtime/http/entryRange";
 import { readKeptLines } from "../keptLines.ts";
-import { chargeLines } from "./chargeLines.ts";
+import { chargeLines } from "./charge.ts";
 import type { Database } from "./database.ts";
 import { problem, problemResponse } from "./problem.ts";
 import { keptRow } from "./rows/keptLines.ts";

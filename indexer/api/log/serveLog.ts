@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Address } from "tallystick-protocol/address";
 import { InvalidInputError } from "tallystick-protocol/errors";
-import { chargeLines } from "../chargeLines.ts";
+import { chargeLines } from "../charge.ts";
 import type { Database } from "../database.ts";
 import { digestPage } from "../rows/digests.ts";
 import { eventPage } from "../rows/eventPage.ts";

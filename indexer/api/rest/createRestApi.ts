@@ -7,6 +7,7 @@ import { serveAliases } from "../aliases/serveAliases.ts";
 import { sayAsOf } from "../asOf.ts";
 import { serveAudits } from "../audits/serveAudits.ts";
 import { serveBreachSteps } from "../breachSteps/serveBreachSteps.ts";
+import { chargeListings } from "../charge.ts";
 import type { Database } from "../database.ts";
 import { beforePayment, refuseWhileAway } from "../databaseAway.ts";
 import { type InsightsPrice, insightsPaywall } from "../insights/paywall.ts";
@@ -94,7 +95,12 @@ export function createRestApi({
   }
 
   app.openapi(routes.searchRoute, async (context) =>
-    context.json(await search(db, clusterLoader(db), context.req.valid("json")), 200),
+    context.json(
+      await search(db, clusterLoader(db), context.req.valid("json"), (looks) =>
+        chargeListings(context.env, looks),
+      ),
+      200,
+    ),
   );
   app.openapi(routes.reputationRoute, async (context) =>
     context.json(await reputation(db, clusterLoader(db), context.req.valid("param").id), 200),

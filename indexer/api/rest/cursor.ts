@@ -44,7 +44,7 @@ export function cutPage<Found>(
 }
 
 /** The cursor for the rows after a place. */
-function writeCursor(place: Place): string {
+export function writeCursor(place: Place): string {
   return writePlace(JSON.stringify(place));
 }
 

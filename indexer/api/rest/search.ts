@@ -11,12 +11,13 @@ import {
   type ListingFilter,
   type ListingPlace,
   listingsThatPass,
+  liveListings,
   type Match,
   type SearchOrder,
 } from "../rows/listings.ts";
 import { lastTick } from "../rows/state.ts";
 import { nanoShare } from "../rows/steward.ts";
-import { cutPage, readCursor } from "./cursor.ts";
+import { cutPage, readCursor, writeCursor } from "./cursor.ts";
 import { offerJson } from "./listingJson.ts";
 import type { SearchRequest, SearchResponse } from "./schemas.ts";
 
@@ -31,33 +32,68 @@ export const SEARCH_RANKING = [
 
 const NANO = 1_000_000_000;
 
-/** The number of listings that are read at once if the first page had too few matches. */
+/**
+ * The number of listings that are read at once if the first page had too few matches. In an order by a figure each
+ * statement reads all live listings, so it gives more of them.
+ */
 const BATCH = 200;
+const SORTED_BATCH = 1_000;
+
+/**
+ * When a search has sorted so many listings, it starts no further statement. Only an order by a figure reads the same
+ * listings several times.
+ */
+const MAX_SORTED = 50_000;
+
+/** The parts of a filter that every search has. */
+const ALWAYS = ["capability", "unsuspended"];
+
+/**
+ * The listings that a search may look at to find a few: `skipped` in the order of an index, because a filter may not let them
+ * pass, or `sorted` by a figure.
+ */
+export type Looks = { skipped?: number; sorted?: number };
 
 /**
  * Live listings of one capability that pass every filter, in the published order (SHP §6). They are read in
  * that order from one index. The index first filters by rates in percent and tenths, which are copied to
  * listings. Then the published rates are compared.
+ *
+ * @param onLooks called before statements that may look at many listings
  */
 export async function search(
   db: Database,
   clusters: ClusterLoader,
   request: SearchRequest,
+  onLooks: (looks: Looks) => void = () => {},
 ): Promise<SearchResponse> {
   const filter = filterOf(request);
   const matches: Match[] = [];
   const order = request.order_by ?? "ranking";
   let after = request.cursor ? placeAfter(request.cursor, order) : undefined;
   let wanted = request.limit + 1;
+  const isFigured = order !== "ranking";
+  const isFiltered = Object.entries(filter).some(([name, it]) => it !== null && !ALWAYS.includes(name));
+  const live = isFigured || isFiltered ? await liveListings(db, request.capability) : 0;
+  // It stops early if it finds enough, but nobody knows this before. These searches are paid for in advance.
+  if (!isFigured) onLooks({ skipped: live });
+  let sorted = 0;
+  let isCut = false;
   for (;;) {
+    if (isFigured) onLooks({ sorted: live });
+    sorted += isFigured ? live : 0;
     const rows = await listingsThatPass(db, filter, after, wanted, order);
     matches.push(...rows.filter(({ agent }) => passes(agent, request)));
     const last = rows.at(-1);
     if (matches.length > request.limit || rows.length < wanted || last === undefined) break;
     after = placeOf(last, order);
-    wanted = BATCH;
+    isCut = sorted >= MAX_SORTED;
+    if (isCut) break;
+    wanted = isFigured ? SORTED_BATCH : BATCH;
   }
-  const { shown, next_cursor } = cutPage(matches, request.limit, (match) => placeOf(match, order));
+  const page = cutPage(matches, request.limit, (match) => placeOf(match, order));
+  const next_cursor = isCut && after ? writeCursor(after) : page.next_cursor;
+  const { shown } = page;
   for (const { cluster } of shown) keepCluster(clusters, cluster);
   const time = shown.some(({ suspensions }) => suspensions) ? (await lastTick(db)).time : 0;
   return { agents: await Promise.all(shown.map((match) => resultOf(match, clusters, time))), next_cursor };

@@ -230,6 +230,17 @@ export async function listingsThatPass(
   return rows.slice(0, limit);
 }
 
+/** The number of live listings of a capability. */
+export async function liveListings(db: Database, capability: string): Promise<number> {
+  const { capabilityTotal: total } = schema;
+  const [row] = await db
+    .select({ listings: total.listings })
+    .from(total)
+    .where(eq(total.id, capability))
+    .limit(1);
+  return row?.listings ?? 0;
+}
+
 type Wanted = { limit: number; hasCursor: boolean; orderBy: SearchOrder };
 
 type Statement = {

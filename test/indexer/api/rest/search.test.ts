@@ -1,7 +1,13 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
 import { expect } from "chai";
 import type { Snapshot } from "tallystick-derive/snapshot";
 import { parseListing } from "tallystick-protocol/records/listing";
+import { ClientBudgets } from "tallystick-runtime/http/clientBudgets";
+import { limitClients } from "tallystick-runtime/http/limitClients";
 import type { SearchResponse } from "../../../../indexer/api/rest/schemas.ts";
+import { countPoints } from "../../../../tools/bench/api/costs/countPoints.ts";
 import { EventLog, NOBODY, wallet } from "../../../derive/eventLog.ts";
 import { openRestApi, type RestApi } from "../../support/openRestApi.ts";
 
@@ -340,6 +346,53 @@ describe("POST /v1/search", () => {
     );
     const searches = rows.filter(({ name }) => /^search_\d+$/.test(name));
     expect(searches).to.have.length.within(1, 7);
+  });
+
+  it("costs a client the listings that it may look at, and sorts no large capability many times", async () => {
+    const { pool } = api.database;
+    const budgets = new ClientBudgets(
+      { pointsPerSecond: 1e9, burst: 1e9, atOnce: 2, waiting: 9, streams: 1 },
+      () => 0,
+    );
+    const points = countPoints(budgets);
+    const server = createAdaptorServer({ fetch: api.app.fetch }) as Server;
+    limitClients(server, { budgets, trustedProxies: 0 });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const ask = async (more: object) => {
+      const before = points();
+      const { port } = server.address() as AddressInfo;
+      const response = await fetch(`http://127.0.0.1:${port}/v1/search`, {
+        method: "POST",
+        headers: { "content-type": "application/json", connection: "close" },
+        body: JSON.stringify({ capability: CAPABILITY, limit: 1, ...more }),
+      });
+      const answer = (await response.json()) as SearchResponse;
+      return { ...answer, ids: answer.agents.map((it) => it.agent_id), paid: points() - before };
+    };
+    // The filter lets one listing through whose published rate is too low.
+    const sorted = { order_by: "kept_usdc", min_success_rate: 0.755, max_price_usdc: "0.50" };
+    try {
+      const small = await ask(sorted);
+      expect([small.ids, small.next_cursor]).to.deep.equal([[seller.good], null]);
+      expect(small.paid).to.be.below(5);
+      // Only the sum says that the capability is so large.
+      const total = JSON.stringify({ id: CAPABILITY, capability: CAPABILITY, listings: 50_000 });
+      await pool.query("DELETE FROM capability_total WHERE id = $1", [CAPABILITY]);
+      await pool.query(
+        "INSERT INTO capability_total SELECT (jsonb_populate_record(NULL::capability_total, $1)).*",
+        [total],
+      );
+      expect((await ask({})).paid).to.be.below(5);
+      expect((await ask({ min_kept_usdc: "5.00" })).paid).to.be.within(20, 25);
+      const large = await ask(sorted);
+      expect(large.paid).to.be.within(100, 105);
+      expect(large.ids).to.deep.equal([seller.good]);
+      const rest = await ask({ ...sorted, cursor: large.next_cursor });
+      expect([rest.ids, rest.next_cursor]).to.deep.equal([[], null]);
+    } finally {
+      await pool.query("DELETE FROM capability_total WHERE id = $1", [CAPABILITY]);
+      server.close();
+    }
   });
 
   it("refuses bodies that are not JSON, not a search or too long, and cursors of other lists", async () => {

@@ -1,0 +1,33 @@
+import { admittedOf } from "tallystick-runtime/http/limitClients";
+import type { Connection } from "./graphql/context.ts";
+
+/**
+ * This many lines or digests cost a client one point, in addition to the price of the request. This many bytes of
+ * them also cost one point. The higher of the two prices counts.
+ */
+const LINES_PER_POINT = 100;
+const BYTES_PER_POINT = 64 * 1024;
+
+/**
+ * This many listings that a search may look at cost one point, whether they are in the answer or not. Postgres needs about six
+ * milliseconds for each of the two.
+ */
+const SKIPPED_PER_POINT = 2_500;
+const SORTED_PER_POINT = 500;
+
+/** Charges a client for lines that were read for it, whatever is sent of them. */
+export function chargeLines(env: unknown, { lines, bytes }: { lines: number; bytes: number }): void {
+  charge(env, Math.max(lines / LINES_PER_POINT, bytes / BYTES_PER_POINT));
+}
+
+/** Charges a client for listings that a search may look at: in the order of an index, and sorted by a figure. */
+export function chargeListings(
+  env: unknown,
+  { skipped = 0, sorted = 0 }: { skipped?: number; sorted?: number },
+): void {
+  charge(env, skipped / SKIPPED_PER_POINT + sorted / SORTED_PER_POINT);
+}
+
+function charge(env: unknown, points: number): void {
+  admittedOf((env as Connection | undefined)?.incoming)?.budget.charge(points);
+}
