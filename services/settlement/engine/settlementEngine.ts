@@ -157,7 +157,7 @@ export class SettlementEngine {
         ledger.requireFits(releasedEntry({ taskId, divergence: drift }, settlementPayload(proposal)));
         if (this.mode !== "sandbox") {
           clock.requireWrites();
-          await held.hold(proposal, shadow, { divergence: drift, timestamp: now() });
+          await this.#inTime(held.hold(proposal, shadow, { divergence: drift, timestamp: now() }));
         }
         return { status: "ESCROWED", reason: "High model divergence.", id, divergence: drift };
       }
