@@ -332,6 +332,7 @@ async function finishReleasesWhenOpen(engine: SettlementEngine, gate: LedgerGate
     if (gate.refusal) return;
     finish().catch((error) => log("A released proposal could not be settled yet.", { error }));
   });
+  await engine.reserveReleases();
   if (!gate.refusal) await finish();
 }
 
