@@ -486,6 +486,22 @@ describe("the RPC source of token logs", () => {
         });
         expect((await failure(open().blockLogs(blocks, CALL))).code).to.equal("source_logs_missing");
       });
+      it("asks again after a pause if the list of all logs may be cut at a round number", async () => {
+        const others = Array.from({ length: 1_000 }, () => ({ ...pay(ALICE, BOB), token: OTHER_TOKEN }));
+        const crowded = new FakeChain([[...others, { approver: ALICE }]]);
+        server.reset(crowded);
+        const blocks = [{ block: 1, hash: crowded.at(1).hash }];
+        const cutAt = (most: number) => {
+          waits = [];
+          server.behave = () => ({
+            edit: ({ method }, it) => (method === "eth_getLogs" ? (it as unknown[]).slice(0, most) : it),
+          });
+          return open().blockLogs(blocks, CALL);
+        };
+        expect(await cutAt(1_000)).to.deep.equal([{ transfers: [], authorizations: [] }]);
+        expect(waits).to.deep.equal([250]);
+        expect((await failure(cutAt(999))).code).to.equal("source_logs_missing");
+      });
       it("asks again after a pause if the bloom is full or missing, or if no logs come without a filter", async () => {
         const empty = new FakeChain(
           Array(12).fill([{ ...pay(ALICE, BOB), token: OTHER_TOKEN }, { approver: ALICE }]),
