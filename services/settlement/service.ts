@@ -256,7 +256,7 @@ async function openLedger({ config, now, log, onFailure }: OpenServiceParameters
   );
   const folder = path.resolve(config.ledgerDir, config.ledger);
   const gate = new LedgerGate(log);
-  const indexRetry = new IndexRetry(gate);
+  const indexRetry = new IndexRetry(gate, log);
   const verifier = new LedgerVerifier({ gate, log, now, ...config.verification });
   const index = new LedgerIndex(folder, {
     ledger: config.ledger,

@@ -6,7 +6,8 @@ import { paramsHash } from "tallystick-protocol/hire/paramsHash";
 import { ratingToken } from "tallystick-protocol/records/ratingToken";
 import { checkBuyerSignature } from "tallystick-protocol/records/receipt";
 import { signBody } from "tallystick-protocol/records/record";
-import { createSeller } from "tallystick-sdk/createSeller";
+import { type CreateSellerParameters, createSeller } from "tallystick-sdk/createSeller";
+import type { SettlementMode } from "tallystick-sdk/seller/job";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { type Market, MEAN, mean, PURSE } from "./support/market.ts";
 import { newWallet } from "./support/sdkChain.ts";
@@ -64,6 +65,34 @@ describe("a seller's app", () => {
     expect(response.headers.get("X-402-Address")).to.equal(address);
     expect(response.headers.get("X-402-Network")).to.equal("eip155:31337");
     expect(response.headers.get("X-402-Capability-Hash")).to.equal(paramsHash({ data: [1, 2.5] }));
+  });
+
+  it("says once at its start that it cannot show a lost payment, if it does not read the chain", async () => {
+    const escrowed = { ...LISTING, payment_mode: "platform_escrow:test" };
+    const mode = {} as SettlementMode;
+    const started = async (more: Partial<CreateSellerParameters>) => {
+      const said: string[] = [];
+      const seller = await createSeller({
+        ...{ account: newWallet().account, endpoint: "https://seller.example", baseUrl: "http://node.test" },
+        ...{ network: chain.network, facilitator: chain.facilitator, store: memoryStore() },
+        listings: [LISTING, { ...LISTING, price_usdc: "0.04", payment_mode: "platform_escrow:test" }],
+        handlers: { [MEAN]: mean },
+        modes: { "platform_escrow:test": mode },
+        log: (sentence, details) => said.push(`${sentence} ${details?.effect} ${details?.hint}`),
+        ...more,
+      });
+      await post(seller.app, await signed());
+      await seller.close();
+      return said.filter((sentence) => sentence.startsWith("This seller"));
+    };
+    expect(await started({})).to.deep.equal([
+      "This seller does not look for payments on the chain: it believes its facilitator." +
+        " It cannot show that a payment is lost. A job whose payment is uncertain stays open until it is put aside." +
+        " Give createSeller `client`, a viem public client.",
+    ]);
+    expect(await started({ client: chain.client as never })).to.deep.equal([]);
+    expect(await started({ findPayment: async () => undefined })).to.deep.equal([]);
+    expect(await started({ listings: [escrowed] })).to.deep.equal([]);
   });
 
   it("uses the short names of networks that SHP §7.1 has", async () => {

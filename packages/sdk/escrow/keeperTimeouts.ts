@@ -1,7 +1,7 @@
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { GAS_EACH } from "./batch.ts";
-import { type EscrowCalls, encodeEscrowCall } from "./escrowCalls.ts";
+import { type EscrowCalls, type EscrowState, encodeEscrowCall } from "./escrowCalls.ts";
 import { chunksOf, type KeeperBatches } from "./keeperBatches.ts";
 import { SURE_MS } from "./keeperInstructions.ts";
 import { createWatchedDeposits, type Watched, type WatchedDeposits } from "./watchedDeposits.ts";
@@ -39,6 +39,12 @@ const REORG_BLOCKS = 30n;
  */
 const HEADS = 32;
 const UNSURE_BLOCKS = 2_000n;
+
+/**
+ * A settlement that the chain shows this many blocks before the head is certain. These are two minutes of Base, as
+ * {@link SURE_MS}. A node that has deleted old states still has the states of the last 128 blocks.
+ */
+const SURE_BLOCKS = 60n;
 
 /** The most simultaneous requests to the chain. */
 const AT_ONCE = 16;
@@ -175,26 +181,33 @@ function createFollower({ calls, store, startBlock, minAmount }: TimeoutsParamet
         blockRange /= 2n;
         continue;
       }
-      await add(deposits.filter(({ amount, deadline }) => amount >= minAmount && deadline <= LAST_DEADLINE));
+      const worthy = deposits.filter((it) => it.amount >= minAmount && it.deadline <= LAST_DEADLINE);
+      await add(worthy, head > SURE_BLOCKS ? head - SURE_BLOCKS : 0n);
       from = to + 1n;
       const next = from > sure ? sure : from;
       if (next > reached) await store.put("cursor/deposits", String(next));
     }
   }
 
-  async function add(deposits: readonly Hire[]): Promise<void> {
+  async function add(deposits: readonly Hire[], sureBlock: bigint): Promise<void> {
     const fresh = deposits.filter((hire) => !watch.isKnown(hire));
-    for (const chunk of chunksOf(fresh, AT_ONCE)) {
-      const states = await Promise.all(chunk.map((hire) => calls.state(hire)));
-      const added = chunk.map((hire, at) => {
-        // Another node of the RPC may have given the event. The node that answers now may not have this block yet,
-        // so an unknown escrow is watched too. A settled one is watched until this is certain.
-        const isOpen = ["held", "none"].includes(states[at]?.status ?? "none");
-        return watch.add(hire, !isOpen);
-      });
-      await Promise.all(added);
-    }
+    for (const chunk of chunksOf(fresh, AT_ONCE)) await Promise.all(chunk.map((it) => addOne(it, sureBlock)));
+  }
+
+  /**
+   * Writes nothing about a deposit that is settled for good: most deposits of a long history are. An RPC that cannot
+   * say what was at the older block has not said that the end is certain.
+   */
+  async function addOne(hire: Hire, sureBlock: bigint): Promise<void> {
+    const sure = await calls.state(hire, sureBlock).catch(() => undefined);
+    if (isSettled(sure)) return watch.leaveOut(hire);
+    // Another node of the RPC may have given the event. The node that answers now may not have this block yet, so an
+    // unknown escrow is watched too. A settled one is watched until this is certain.
+    await watch.add(hire, isSettled(await calls.state(hire)));
   }
 
   return follow;
 }
+
+const isSettled = (state: EscrowState | undefined): boolean =>
+  state !== undefined && state.status !== "held" && state.status !== "none";
