@@ -12,13 +12,24 @@ const MILLION = 1_000_000n;
 const MAX_TICKS = 1_000;
 
 /**
- * Checks that the hashes of ticks are those of the chain, and that no tick is left out. A node that leaves
- * out a tick could choose the hash of the draw.
+ * Checks that ticks are at the blocks where ticks are due, that their hashes are those of the chain, and that none is
+ * left out. A node that chooses the block of a tick, or leaves a tick out, chooses the hash of the draw.
+ *
+ * @param since the block after which none of the `blocks` may lack an earlier tick, also at the log's beginning
  */
-export async function checkTicks(log: DerivedLog, blocks: number[], chain: AuditChain, found: Findings) {
+export async function checkTicks(
+  log: Pick<DerivedLog, "ticks" | "params">,
+  { blocks, since }: { blocks: number[]; since: number },
+  chain: Pick<AuditChain, "blockHash">,
+  found: Findings,
+) {
   const distance = log.params.tickBlocks;
   const index = new Map(log.ticks.map(({ block }, n) => [block, n]));
-  for (const block of [...new Set(blocks)].sort((a, b) => a - b).slice(0, MAX_TICKS)) {
+  const wanted = [...new Set(blocks)].sort((a, b) => a - b);
+  const misplaced = new Set<number>();
+  if (wanted.length > MAX_TICKS)
+    found.unchecked.push(`${wanted.length - MAX_TICKS} of ${wanted.length} ticks were not compared.`);
+  for (const block of wanted.slice(0, MAX_TICKS)) {
     const n = index.get(block) ?? -1;
     const tick = log.ticks[n];
     const hash = await chain.blockHash(block);
@@ -27,13 +38,18 @@ export async function checkTicks(log: DerivedLog, blocks: number[], chain: Audit
       `The tick of block ${block} has that block's hash, ${hash}.`,
       `The tick of block ${block} has the hash ${tick?.hash ?? "of no block"} in the log; on the chain it is ${hash}.`,
     );
-    const before = log.ticks[n - 1];
-    if (before !== undefined && block - before.block > distance)
-      found.check(
-        false,
-        "",
-        `There is no tick between blocks ${before.block} and ${block} in the log; one is due every ${distance} blocks.`,
-      );
+    const every = `one is due at every block that ${distance} divides.`;
+    const earlier = log.ticks[n - 1]?.block;
+    for (const it of [earlier, block]) {
+      if (it === undefined || it % distance === 0 || misplaced.has(it)) continue;
+      misplaced.add(it);
+      found.check(false, "", `The log has a tick at block ${it}, where none is due; ${every}`);
+    }
+    const before = earlier ?? since;
+    // Before this block, ticks are due up to here.
+    const due = (Math.ceil(block / distance) - 1) * distance;
+    if (before < due)
+      found.check(false, "", `There is no tick between blocks ${before} and ${block} in the log; ${every}`);
   }
 }
 
