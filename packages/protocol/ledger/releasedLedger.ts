@@ -1,4 +1,8 @@
+import type { Address } from "../address.ts";
+import { fromHex } from "../hex.ts";
+import { releaseAddressOfHash } from "../releaseAddress.ts";
 import type { LedgerCode } from "./ledgerCode.ts";
+import { anchoredLedger1 } from "./releases/anchoredLedger1.ts";
 
 /** The chains on which the released contracts are deployed: Base and Base Sepolia. */
 const RELEASE_CHAINS: readonly number[] = [8_453, 84_532];
@@ -6,6 +10,11 @@ const RELEASE_CHAINS: readonly number[] = [8_453, 84_532];
 /** Whether released contracts are deployed on this chain. Elsewhere, such as on a test chain, they may be at other addresses. */
 export function isReleaseChain(chainId: number): boolean {
   return RELEASE_CHAINS.includes(chainId);
+}
+
+/** The address of the released AnchoredLedger, on every chain that has it. */
+export function releasedLedgerAddress(): Address {
+  return releaseAddressOfHash(fromHex(anchoredLedger1.initCodeHash));
 }
 
 /**
