@@ -3,6 +3,7 @@ import { type DerivedLog, notesOf } from "tallystick-derive/foldLog";
 import { snapshotOf } from "tallystick-derive/snapshot";
 import { httpSetting } from "tallystick-runtime/configuration/settings";
 import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
+import { plainJson } from "tallystick-runtime/plainText";
 import { deriveNode } from "tallystick-sdk/openLog/deriveNode";
 import { MAX_LINES } from "tallystick-sdk/openLog/nodeLog";
 import { missingOf } from "../../indexer/logPort/completeness/checkCompleteness.ts";
@@ -75,7 +76,7 @@ export function registerDerive(program: Command): void {
         : await deriveFrom(from, fold);
     if (options.rpc !== undefined) await compareWithChain(transfers, derived, options.rpc);
     for (const note of notesOf(derived)) process.stderr.write(`${note}\n`);
-    process.stdout.write(`${JSON.stringify(snapshotOf(derived.store), null, 2)}\n`);
+    process.stdout.write(`${plainJson(snapshotOf(derived.store), 2)}\n`);
   });
 }
 
