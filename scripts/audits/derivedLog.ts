@@ -18,6 +18,8 @@ export type DerivedLog = {
   token: Address;
   /** The oldest first. */
   ticks: LogTick[];
+  /** The block in which each escrow was refunded. */
+  refunds: Map<string, number>;
   /** Hashes of the entries whose records are in the log: ledger → number in it → hash. */
   records: Map<string, Map<number, string>>;
   /** The block of the last line. */
@@ -28,6 +30,7 @@ export type DerivedLog = {
 export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<DerivedLog> {
   const ticks: LogTick[] = [];
   const records: DerivedLog["records"] = new Map();
+  const refunds: DerivedLog["refunds"] = new Map();
   let token: Address | undefined;
   let lastBlock = 0;
   async function* noted() {
@@ -38,6 +41,7 @@ export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<De
         if (event.kind !== "history" && event.kind !== "count") lastBlock = event.block;
         if (event.kind === "params") token ??= event.token?.address;
         if (event.kind === "tick") ticks.push({ block: event.block, hash: event.hash });
+        if (event.kind === "escrow.refunded") refunds.set(event.escrowId, event.block);
         if (event.kind !== "record") continue;
         if (!records.has(event.ledger)) records.set(event.ledger, new Map());
         records.get(event.ledger)?.set(event.seq, event.hash);
@@ -54,5 +58,5 @@ export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<De
       hint: "Ask again when the node has indexed some blocks.",
     });
   }
-  return { store, params: JSON.parse(state.params), token, ticks, records, lastBlock };
+  return { store, params: JSON.parse(state.params), token, ticks, refunds, records, lastBlock };
 }

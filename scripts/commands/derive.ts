@@ -3,10 +3,12 @@ import { type DerivedLog, notesOf } from "tallystick-derive/foldLog";
 import { snapshotOf } from "tallystick-derive/snapshot";
 import { httpSetting } from "tallystick-runtime/configuration/settings";
 import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
+import { plainJson } from "tallystick-runtime/plainText";
 import { deriveNode } from "tallystick-sdk/openLog/deriveNode";
 import { MAX_LINES } from "tallystick-sdk/openLog/nodeLog";
 import { missingOf } from "../../indexer/logPort/completeness/checkCompleteness.ts";
 import { addDeriveOptions, type DeriveOptions } from "../cli/deriveOptions.ts";
+import { NOT_CHECKED } from "../cli/exitCodes.ts";
 import { parseOption, wholeNumber } from "../cli/parseOption.ts";
 import { deriveLog } from "../eventLog/deriveLog.ts";
 import { readWholeLines } from "../eventLog/readWholeLines.ts";
@@ -50,7 +52,7 @@ export function registerDerive(program: Command): void {
     .option(
       "--rpc <url>",
       "compare the log with the chain, which this RPC node serves: the transfers of each wallet must add up to its balance at the " +
-        "log's last tick; exit 1 if they do not",
+        "log's last tick; exit 1 if they do not, and 2 if most wallets have too many transfers to be compared",
       parseOption("--rpc", httpSetting),
     )
     .addHelpText(
@@ -74,7 +76,7 @@ export function registerDerive(program: Command): void {
         : await deriveFrom(from, fold);
     if (options.rpc !== undefined) await compareWithChain(transfers, derived, options.rpc);
     for (const note of notesOf(derived)) process.stderr.write(`${note}\n`);
-    process.stdout.write(`${JSON.stringify(snapshotOf(derived.store), null, 2)}\n`);
+    process.stdout.write(`${plainJson(snapshotOf(derived.store), 2)}\n`);
   });
 }
 
@@ -90,7 +92,11 @@ async function compareWithChain(
     signal,
     deadlineMs: CHAIN_MS,
   });
-  const left = hubs.length === 0 ? "" : `; ${hubs.length} with too many transfers were left out`;
+  const { hubTransfers } = transfers.paramsOf(store);
+  const left =
+    hubs.length === 0
+      ? ""
+      : `; ${hubs.length} with more than ${hubTransfers} transfers (hubTransfers, which the log sets) were left out`;
   process.stderr.write(
     `checked: ${checked.length - gaps.length} of ${checked.length} wallets have the balance of ${transfers.token} that their transfers give, at block ${at.block}${left}\n`,
   );
@@ -99,7 +105,14 @@ async function compareWithChain(
       `differs: the transfers of ${gap.wallet} lack ${missingOf(gap)}, according to its balance\n`,
     );
   }
+  // Whoever made the log chose who is left out.
+  const isUnchecked = checked.length === 0 || hubs.length > checked.length;
+  if (isUnchecked)
+    process.stderr.write(
+      `not checked: ${checked.length === 0 ? "no wallet was" : "most wallets were not"} compared with the chain\n`,
+    );
   if (gaps.length > 0) process.exitCode = 1;
+  else if (isUnchecked) process.exitCode = NOT_CHECKED;
 }
 
 async function deriveFrom(url: string, { keep, maxLines, ...options }: Options): Promise<DerivedLog> {

@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import type { Command } from "commander";
 import { snapshotOf } from "tallystick-derive/snapshot";
+import { plainJson } from "tallystick-runtime/plainText";
 import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
 import { addNodeOptions, type NodeOptions } from "../cli/nodeOptions.ts";
 import { wholeNumber } from "../cli/parseOption.ts";
@@ -26,7 +27,7 @@ export function registerRederive(program: Command): void {
         const comparison = await compareRows(snapshot, store, show);
         const { asOf, digest } = snapshotOf(store);
         const result = { events, ...comparison, asOf, digest };
-        process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : describeRows(result));
+        process.stdout.write(json ? `${plainJson(result, 2)}\n` : describeRows(result));
         if (comparison.differences > 0) process.exitCode = 1;
       } finally {
         await snapshot.close();

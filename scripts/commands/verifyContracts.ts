@@ -3,6 +3,7 @@ import { styleText } from "node:util";
 import { type Command, Option } from "commander";
 import { type Address, addressSchema } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
+import { plainJson } from "tallystick-runtime/plainText";
 import { getAddress, type PublicClient } from "viem";
 import { z } from "zod";
 import { parseOption } from "../cli/parseOption.ts";
@@ -52,7 +53,7 @@ export function registerVerifyContracts(program: Command): void {
     .action(async (options: Options) => {
       const { rpcUrl, client, chainId } = await reachChain(options, process.env.RPC_URL);
       const result = await verifyContracts(client, chainId, options);
-      process.stdout.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : asText(result, rpcUrl));
+      process.stdout.write(options.json ? `${plainJson(result, 2)}\n` : asText(result, rpcUrl));
       if (result.differences.length > 0) process.exitCode = 1;
     });
 }
