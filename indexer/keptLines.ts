@@ -22,6 +22,9 @@ const MAX_ROW_BYTES = LINES_PER_ROW * 65_536;
 
 const TABLE = "ops.ledger_lines";
 
+/** What a reader knows of a row that it read. */
+export type KeptRow = { lines: number; bytes: number };
+
 /** The SQL that makes the table. */
 export const CREATE_KEPT_LINES = `
   CREATE TABLE IF NOT EXISTS ${TABLE} (
@@ -73,30 +76,38 @@ export class KeptLines {
       client.release(failure);
     }
   }
+}
 
-  /**
-   * The lines of [from, to), up to the first gap and up to about `maxBytes`. If the first row exists, it is
-   * always included.
-   */
-  async read(ledger: string, from: number, to: number, maxBytes: number): Promise<string[]> {
-    if (to <= from) return [];
-    await this.#ready();
-    const lines: string[] = [];
-    let bytes = 0;
-    for (let part = partOf(from); part <= partOf(to - 1); part++) {
-      const { rows } = await this.#pool.query(`SELECT lines FROM ${TABLE} WHERE ledger = $1 AND part = $2`, [
-        ledger,
-        part,
-      ]);
-      const row = rows.length === 0 ? [] : await unpack(rows[0].lines);
-      const first = part * LINES_PER_ROW;
-      const wanted = row.slice(Math.max(0, from - first), to - first);
-      lines.push(...wanted);
-      bytes += wanted.reduce((sum, line) => sum + line.length + 1, 0);
-      if (row.length < LINES_PER_ROW || bytes >= maxBytes) break;
-    }
-    return lines;
+/**
+ * The lines of [from, to), up to the first gap and up to about `maxBytes`. If the first row exists, it is
+ * always included.
+ *
+ * @param rowOf reads the stored bytes of a row; undefined if it is not there
+ * @param onRow called after each row. Reading a row takes the same work, however few of its lines are wanted
+ */
+export async function readKeptLines(
+  rowOf: (part: number) => Promise<Buffer | undefined>,
+  { from, to, maxBytes }: { from: number; to: number; maxBytes: number },
+  onRow: (row: KeptRow) => void = () => {},
+): Promise<string[]> {
+  const lines: string[] = [];
+  let bytes = 0;
+  for (let part = partOf(from); to > from && part <= partOf(to - 1); part++) {
+    const stored = await rowOf(part);
+    const row = stored === undefined ? [] : await unpack(stored);
+    onRow({ lines: row.length, bytes: bytesOf(row) });
+    const first = part * LINES_PER_ROW;
+    const wanted = row.slice(Math.max(0, from - first), to - first);
+    lines.push(...wanted);
+    bytes += bytesOf(wanted);
+    if (row.length < LINES_PER_ROW || bytes >= maxBytes) break;
   }
+  return lines;
+}
+
+/** The bytes of lines with their newlines. */
+function bytesOf(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + line.length + 1, 0);
 }
 
 function partOf(index: number): number {
@@ -144,7 +155,7 @@ function* groupsOf(from: number, lines: readonly string[]): Generator<FreshRow[]
   for (let at = 0; at < lines.length; ) {
     const part = partOf(from + at);
     const fresh = lines.slice(at, (part + 1) * LINES_PER_ROW - from);
-    const size = fresh.reduce((sum, line) => sum + line.length + 1, 0);
+    const size = bytesOf(fresh);
     if (group.length === ROWS_TOGETHER || (group.length > 0 && bytes + size > BYTES_TOGETHER)) {
       yield group;
       [group, bytes] = [[], 0];

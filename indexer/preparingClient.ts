@@ -3,8 +3,11 @@ import pg from "pg";
 /** After so many calls a statement is kept prepared. */
 const OFTEN = 10;
 
-/** The most prepared statements of one connection. A plan takes some ten kilobytes. */
+/** The most prepared statements of one connection that are named here. A plan takes some ten kilobytes. */
 const MAX_KEPT = 100;
+
+/** The most statements with names of their own that are kept prepared. */
+const MAX_NAMED = 200;
 
 /** The highest number of different statements that are counted. Then the counts start again. */
 const COUNTED = 1_000;
@@ -21,16 +24,21 @@ type Query = (config: Config, values: unknown, callback: Callback) => unknown;
 
 /**
  * A client class for one pool that keeps frequent statements prepared. Postgres then parses and plans each of
- * them once for a connection, and not every time. A statement that already has a name keeps it. A statement
- * that no longer fits its tables is prepared again automatically.
+ * them once for a connection, and not every time. A statement that already has a name keeps it, up to {@link MAX_NAMED}
+ * names. A statement that no longer fits its tables is prepared again automatically.
  */
 export function preparingClient(): typeof pg.Client {
   const counts = new Map<string, number>();
   const kept = new Map<string, string>();
+  const named = new Set<string>();
   let generation = 0;
 
   const nameOf = ({ name, text }: Config): string | undefined => {
-    const known = name ?? kept.get(text);
+    if (name !== undefined) {
+      if (named.size < MAX_NAMED) named.add(name);
+      return named.has(name) ? name : undefined;
+    }
+    const known = kept.get(text);
     if (known !== undefined || kept.size >= MAX_KEPT) return known;
     const count = (counts.get(text) ?? 0) + 1;
     if (counts.size >= COUNTED) counts.clear();
@@ -45,12 +53,13 @@ export function preparingClient(): typeof pg.Client {
   const prepare: Query = function (this: PreparingClient, config, values, callback) {
     const isPlain = typeof config?.text === "string" && typeof callback === "function";
     const name = isPlain ? nameOf(config) : undefined;
-    if (name === undefined) return query.call(this, config, values, callback);
+    if (!isPlain) return query.call(this, config, values, callback);
+    const { name: own, ...unnamed } = config;
+    if (name === undefined) return query.call(this, own === undefined ? config : unnamed, values, callback);
     const current = generation;
     const retry: Callback = (error, result) => {
       if ((error as { code?: string } | null)?.code !== STALE) return callback(error, result);
       if (generation === current) generation++;
-      const { name: _, ...unnamed } = config;
       query.call(this, unnamed, values, callback);
     };
     return query.call(this, { ...config, name: `${name} ${current}` }, values, retry);

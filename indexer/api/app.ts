@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
 import { measureRoutes, type ObserveRequest } from "tallystick-runtime/http/measureRoutes";
 import type { DatabaseWatch } from "../databaseWatch.ts";
 import { anyOrigin } from "./anyOrigin.ts";
@@ -13,7 +14,7 @@ import { checkParameters } from "./graphql/checkParameters.ts";
 import type { Connection, QueryContext } from "./graphql/context.ts";
 import { graphqlServer } from "./graphql/server.ts";
 import type { InsightsPrice } from "./insights/paywall.ts";
-import { ENTRIES_PATH, type FollowedLedgers, ledgerEntries } from "./ledgerEntries.ts";
+import { ENTRIES_PATH, ledgerEntries } from "./ledgerEntries.ts";
 import { LOG_PATHS } from "./log/routes.ts";
 import { servePages } from "./pages/servePages.ts";
 import { servePortal } from "./portal/servePortal.ts";
@@ -23,8 +24,8 @@ import { createRestApi, READING_PATHS } from "./rest/createRestApi.ts";
 export type ApiDependencies = Pick<QueryContext, "db" | "operations" | "node"> & {
   /** The URL of settlement, without a trailing slash; null: its routes answer 503. */
   settlementUrl: string | null;
-  /** The ledgers whose entries this node serves; default none. */
-  ledgers?: FollowedLedgers;
+  /** The ledgers whose entries this node serves; default none. The first one is the default of the route. */
+  ledgers?: readonly Hex[];
   /** The version of the code and the configuration, for the tags of cached answers. */
   version?: string;
   /** The price of insights; null: they are free. */
@@ -50,7 +51,7 @@ export function createApi({
   subscriptions,
   watch,
   observeRequest,
-  ledgers = { ids: [], lines: { read: async () => [] } },
+  ledgers = [],
   ...base
 }: ApiDependencies): Hono {
   const app = new Hono();

@@ -8,6 +8,7 @@ import { logWarning, metricsRegistry, ponderSchema, shutdownSignal } from "../po
 import { openReadDatabase } from "../readDatabase.ts";
 import { createApi } from "./app.ts";
 import { clientLimits } from "./clientLimits.ts";
+import { paymentChainOf } from "./insights/paymentChain.ts";
 import { registerMetrics } from "./metrics.ts";
 import { protectServer } from "./protectServer.ts";
 import { nextRulingDue } from "./rows/steward.ts";
@@ -55,12 +56,16 @@ export default createApi({
     tokenDomain: config.tokenDomain,
   },
   settlementUrl: config.settlementUrl,
-  ledgers: { ids: [...config.ledgers.keys()], lines: operations.lines },
+  ledgers: [...config.ledgers.keys()],
   version: apiVersion(config),
   reportKey: config.reportKey,
   insightsPrice: config.insights && {
     ...config.insights,
     chainId: config.chainId,
     token: { address: config.token, ...config.tokenDomain },
+    chain: paymentChainOf(config.rpcUrl, {
+      ...{ chainId: config.chainId, token: config.token },
+      ...config.tokenDomain,
+    }),
   },
 });

@@ -1,13 +1,12 @@
 import { Hono } from "hono";
 import type { Hex } from "tallystick-protocol/hex";
 import { entryRange } from "tallystick-runtime/http/entryRange";
-import type { KeptLines } from "../keptLines.ts";
+import { readKeptLines } from "../keptLines.ts";
+import { chargeLines } from "./chargeLines.ts";
 import type { Database } from "./database.ts";
 import { problem, problemResponse } from "./problem.ts";
+import { keptRow } from "./rows/keptLines.ts";
 import { followedLedger } from "./rows/ledgers.ts";
-
-/** The ledgers that a node follows, and their lines. The first ledger is the default. */
-export type FollowedLedgers = { ids: readonly Hex[]; lines: Pick<KeptLines, "read"> };
 
 /** The path of the entries, which are refused while the database is away. */
 export const ENTRIES_PATH = "/v1/ledger/entries";
@@ -23,12 +22,15 @@ const MAX_BYTES = 4 << 20;
  * `GET /v1/ledger/entries?ledger=&from=&to=`: the canonical lines of [from, to) of a followed ledger as
  * `application/jsonl`. It gives no lines after the last anchor, and fewer than asked for when there are many.
  * Defaults: `ledger` is the first followed ledger, `from` is 0, and `to` is the anchored size. An operator that lost
- * its copy of a ledger can restore all anchored entries from this route.
+ * its copy of a ledger can restore all anchored entries from this route. A client pays for all lines that are read for
+ * it: they are stored in rows, and a row is read as a whole. HEAD reads no lines.
+ *
+ * @param ids the ledgers that the node follows
  */
-export function ledgerEntries(db: Database, { ids, lines }: FollowedLedgers): Hono {
+export function ledgerEntries(db: Database, ids: readonly Hex[]): Hono {
   const app = new Hono();
   app.onError(problemResponse);
-  app.get(ENTRIES_PATH, async ({ req }) => {
+  app.get(ENTRIES_PATH, async ({ req, env }) => {
     const id = (req.query("ledger")?.toLowerCase() ?? ids[0]) as Hex | undefined;
     if (id === undefined || !ids.includes(id)) {
       const hint = ids.length === 0 ? "It follows none." : `It follows ${ids.slice(0, 10).join(", ")}.`;
@@ -41,19 +43,20 @@ export function ledgerEntries(db: Database, { ids, lines }: FollowedLedgers): Ho
       const { size, root } = await anchoredHead(db, id);
       const query = { from: req.query("from"), to: req.query("to") };
       const [from, to] = entryRange(query, size, "the anchored size");
-      const found = await lines.read(id, from, Math.min(to, from + MAX_ENTRIES), MAX_BYTES);
+      const headers = { "content-type": "application/jsonl", "x-ledger-size": String(size) };
+      if (req.method === "HEAD") return new Response(null, { headers });
+      const found = await readKeptLines(
+        (part) => keptRow(db, id, part),
+        { from, to: Math.min(to, from + MAX_ENTRIES), maxBytes: MAX_BYTES },
+        (row) => chargeLines(env, row),
+      );
       if ((await anchoredHead(db, id)).root !== root) continue;
       if (found.length === 0 && to > from) {
         return problem(503, "entries_missing", `Entry ${from} is not kept here.`, {
           hint: "Ask another follower, or the settlement service itself.",
         });
       }
-      return new Response(found.map((line) => `${line}\n`).join(""), {
-        headers: {
-          "content-type": "application/jsonl",
-          "x-ledger-size": String(size),
-        },
-      });
+      return new Response(found.map((line) => `${line}\n`).join(""), { headers });
     }
     return problem(503, "not_ready", "The ledger is changing now; ask again.");
   });

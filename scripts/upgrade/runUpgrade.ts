@@ -255,15 +255,19 @@ async function sayWhatRemains(run: Run, { next, switched }: Upgraded): Promise<v
   });
 }
 
+/** @throws TallystickError `schema_of_settings` if the settings name this schema */
+function checkNotOfSettings({ node }: Run, schema: string | undefined): void {
+  if (schema !== (node.environment.DATABASE_SCHEMA ?? "tallystick")) return;
+  throw new TallystickError({
+    code: "schema_of_settings",
+    message: `${schema} is DATABASE_SCHEMA of the settings: the next start of the node continues there.`,
+    hint: "Nothing was dropped. Name another schema in the settings first.",
+  });
+}
+
 async function abandonSchema(run: Run, schema: string): Promise<number> {
-  const { session, report, views, shutdown, node } = run;
-  if (schema === (node.environment.DATABASE_SCHEMA ?? "tallystick")) {
-    throw new TallystickError({
-      code: "schema_of_settings",
-      message: `${schema} is DATABASE_SCHEMA of the settings: the next start of the node continues there.`,
-      hint: "Nothing was dropped. Name another schema in the settings first.",
-    });
-  }
+  const { session, report, views, shutdown } = run;
+  checkNotOfSettings(run, schema);
   await report.step("abandon", async () => {
     const dropped = await dropSchema(session, schema, views, shutdown.signal);
     return {
@@ -275,7 +279,10 @@ async function abandonSchema(run: Run, schema: string): Promise<number> {
   return 0;
 }
 
-async function dropWhatWasBefore({ session, report, views, shutdown }: Run): Promise<number> {
+async function dropWhatWasBefore(run: Run): Promise<number> {
+  const { session, report, views, shutdown } = run;
+  // After a switch, the settings name the old schema until the operator changes them.
+  checkNotOfSettings(run, await liveSchema(session.query, views.before));
   await report.step("drop-old", async () => {
     const dropped = await dropOld(session, views, shutdown.signal);
     const detail = dropped.length === 0 ? "nothing was left" : `${dropped.join(" and ")} are gone`;

@@ -32,7 +32,8 @@ const PAGED = "pageInfo { hasNextPage endCursor }";
  * crowd of offers would hide the auditors to whom something is owed. A test checks these queries against the schema.
  */
 export const operatorQueries = {
-  status: "query OperatorNodeStatus { meta { time blockedAtSegment { ledger } } }",
+  status:
+    "query OperatorNodeStatus { meta { time blockedAtSegment { ledger } blockedAtTransfers { block } } }",
   rules: `query OperatorRules { params { auditArbiters audit {
     operators { address pool } fees { fromUsdc feeUsdc } } } }`,
   accounts: `query OperatorAccounts($operator: Address!, $first: Int!, $after: String) {
@@ -61,7 +62,11 @@ const seconds = z.int().min(0);
 const ordinal = z.int().min(1).max(99);
 
 const statusForm = z.object({
-  meta: z.object({ time: seconds, blockedAtSegment: z.object({ ledger: z.string() }).nullable() }),
+  meta: z.object({
+    time: seconds,
+    blockedAtSegment: z.object({ ledger: z.string() }).nullable(),
+    blockedAtTransfers: z.object({ block: z.int().min(0) }).nullable(),
+  }),
 });
 
 const rulesForm = z.object({
@@ -191,7 +196,10 @@ export function createGraphqlNode(parameters: {
   return {
     status: async (signal) => {
       const { meta } = await ask("status", statusForm, {}, signal);
-      return { time: meta.time, isBlocked: meta.blockedAtSegment !== null };
+      return {
+        time: meta.time,
+        isBlocked: meta.blockedAtSegment !== null || meta.blockedAtTransfers !== null,
+      };
     },
     rules: async (signal) => rulesOf(await ask("rules", rulesForm, {}, signal), parameters),
     accounts: async (signal) => {

@@ -144,7 +144,10 @@ export function createRound(
     await part("the node", async () => {
       const { time, isBlocked } = await node.status(signal);
       state.nodeTime = time;
-      if (isBlocked) throw new Error("the node waits for a part of a ledger, and its figures stand still");
+      if (isBlocked)
+        throw new Error(
+          "the node waits for a part of a ledger or for transfers, or its transfers do not add up",
+        );
       await actOn(time);
     });
     await part("the budget", async () => {

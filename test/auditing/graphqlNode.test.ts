@@ -309,7 +309,11 @@ describe("an operator's queries", () => {
           (node) => node.anchoredAt({ ledger: "local", index: 1 }),
           "ledgerEntry.record.time",
         );
-        await expectRefused({ meta: { time, blockedAtSegment: null } }, (node) => node.status(), "meta.time");
+        await expectRefused(
+          { meta: { time, blockedAtSegment: null, blockedAtTransfers: null } },
+          (node) => node.status(),
+          "meta.time",
+        );
       }
     });
 
@@ -340,11 +344,26 @@ describe("an operator's queries", () => {
       }
     });
 
+    it("tell that the node calls its own figures late or wrong", async () => {
+      const well = { blockedAtSegment: null, blockedAtTransfers: null };
+      for (const [blocked, isBlocked] of [
+        [{}, false],
+        [{ blockedAtSegment: { ledger: "0x01" } }, true],
+        [{ blockedAtTransfers: { block: 7 } }, true],
+      ] as const) {
+        const { result } = await asking({ data: { meta: { time: 1, ...well, ...blocked } } }, (node) =>
+          node.status(),
+        );
+        expect(result).to.deep.equal({ time: 1, isBlocked });
+      }
+      await expectRefused({ meta: { time: 1, blockedAtSegment: null } }, (node) => node.status(), "meta");
+    });
+
     it("cause no payment, because the round ends with the error before it", async () => {
       const payments: unknown[] = [];
       const errors: unknown[] = [];
       const answers: { [query: string]: unknown } = {
-        OperatorNodeStatus: { meta: { time: 1, blockedAtSegment: null } },
+        OperatorNodeStatus: { meta: { time: 1, blockedAtSegment: null, blockedAtTransfers: null } },
         OperatorRules: { params },
         OperatorAccounts: page(
           [

@@ -18,7 +18,7 @@ const MAY_IMPORT: { [room: string]: string[] } = {
   probing: ["protocol", "capabilities", "sdk", "runtime"],
   auditing: ["protocol", "sdk", "runtime"],
   notifying: ["protocol", "sdk", "runtime"],
-  indexer: ["protocol", "derive", "runtime"],
+  indexer: ["protocol", "derive", "sdk", "runtime"],
   scripts: [
     "protocol",
     "derive",
@@ -61,6 +61,9 @@ const ONLY: { [edge: string]: RegExp } = {
   // The modules with which to reach strangers, to ask a node and read its answer, and to read the terms of x402.
   "probing → sdk":
     /^packages\/sdk\/(net\/|(?:requestService|listForm|readServiceAnswer|readSettledEntry)\.ts$|query\/askGraphql\.ts$|knownLedger\.ts$|store\/(file|keyValue)Store\.ts$|x402\/paymentHeaders\.ts$)/,
+  // The modules with which to look up a payment.
+  "indexer → sdk":
+    /^packages\/sdk\/(chain\/payment(?:Network|State)\.ts$|seller\/(?:findPayment|sellerErrors)\.ts$)/,
   // The modules with which a page derives a node's log again, and reads an answer up to a limit.
   "portal → sdk": /^packages\/sdk\/(openLog\/|readBytes\.ts$)/,
   // The modules that build the portal.

@@ -40,6 +40,18 @@ describe("a pool of preparing clients", () => {
     expect((await ask("SELECT 119 AS n")).rows).to.deep.equal([{ n: 119 }]);
   });
 
+  it("keeps at most two hundred statements with names of their own, and answers the others", async () => {
+    const before = (await prepared()).length;
+    await times(210, async (n) => {
+      const { rows } = await pool.query({ name: `own ${n}`, text: `SELECT ${n} AS own`, values: [] });
+      expect(rows).to.deep.equal([{ own: n }]);
+    });
+    expect((await prepared()).length - before).to.be.at.most(200);
+    expect((await pool.query({ name: "own 209", text: "SELECT 209 AS own" })).rows).to.deep.equal([
+      { own: 209 },
+    ]);
+  });
+
   it("keeps answering after a view is replaced with other columns, for named and new statements", async () => {
     await pool.query("CREATE VIEW seen AS SELECT 1 AS one");
     const askBoth = async () => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -441,6 +441,12 @@ describe("one indexer and its replicas on one Postgres", function () {
       switched: false,
       old: "tallystick_v1",
     });
+    // The next start would begin a new history in the schema that the settings name.
+    const refused = upgrade("--drop-old");
+    expect(await refused.exit).to.equal(1);
+    expect(refused.said()).to.contain("schema_of_settings");
+    const settings = await readFile(envFile, "utf8");
+    await writeFile(envFile, settings.replace("=tallystick_v1\n", "=tallystick_v2\n"));
     const dropping = upgrade("--drop-old");
     expect(await dropping.exit, dropping.said()).to.equal(0);
     expect((await dropping.until("drop-old")).dropped).to.deep.equal(["tallystick_v1", "tallystick_before"]);

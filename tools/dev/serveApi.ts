@@ -43,7 +43,7 @@ const app = createApi({
   operations,
   node: { chainId, token },
   settlementUrl,
-  ledgers: { ids: ledgers, lines: operations.lines },
+  ledgers,
   // Each start is another version, because a browser may have cached answers of earlier code.
   version: String(process.pid),
 });

@@ -1,8 +1,13 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { createHash } from "node:crypto";
 import { type FacilitatorClient, HTTPFacilitatorClient, x402ResourceServer } from "@x402/core/server";
 import { ExactEvmScheme } from "@x402/evm/exact/server";
 import { paymentMiddleware } from "@x402/hono";
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import type { Address } from "tallystick-protocol/address";
+import { problem } from "../problem.ts";
+import type { PaymentChain } from "./paymentChain.ts";
+import { OUTCOME_UNKNOWN, type PaidRequest, Payments } from "./payments.ts";
 
 /** The operator's price for insights. */
 export type InsightsPrice = {
@@ -14,6 +19,8 @@ export type InsightsPrice = {
   token: { address: Address; name: string; version: string };
   /** Verifies and settles the payments: a client, or its URL. */
   facilitator: FacilitatorClient | string;
+  /** Decides what the facilitator left open. Without it, only the facilitator can confirm a payment. */
+  chain?: PaymentChain | undefined;
 };
 
 /** The longest time that a payment may take to settle. */
@@ -21,17 +28,29 @@ const SETTLEMENT_SECONDS = 60;
 
 /**
  * Requires an x402 payment for every `/v1/insights/*` (SHP §9.2: insights have their own pricing). Errors are
- * free.
+ * free. If it is unknown whether a payment was settled, the answer is 503 `outcome_unknown`, never 402: a client that
+ * gets 402 pays again. The same request with the same payment can be sent again.
  */
-export function insightsPaywall(price: InsightsPrice): MiddlewareHandler {
+export function insightsPaywall(
+  price: InsightsPrice,
+  options?: ConstructorParameters<typeof Payments>[2],
+): MiddlewareHandler {
   const network = `eip155:${price.chainId}` as const;
   const client =
     typeof price.facilitator === "string"
       ? new HTTPFacilitatorClient({ url: price.facilitator })
       : price.facilitator;
-  const server = new x402ResourceServer(client).register(network, new ExactEvmScheme());
+  const payments = new Payments(client, price.chain, options);
+  // x402 does not tell the facilitator's client which request it works for.
+  const requests = new AsyncLocalStorage<PaidRequest>();
+  const request = () => requests.getStore() as PaidRequest;
+  const server = new x402ResourceServer({
+    verify: (payload, requirements) => payments.verify(request(), payload, requirements),
+    settle: (payload, requirements) => payments.settle(request(), payload, requirements),
+    getSupported: () => payments.getSupported(),
+  }).register(network, new ExactEvmScheme());
   const { address, name, version } = price.token;
-  return paymentMiddleware(
+  const paywall = paymentMiddleware(
     {
       "GET /v1/insights/*": {
         accepts: {
@@ -47,4 +66,22 @@ export function insightsPaywall(price: InsightsPrice): MiddlewareHandler {
     },
     server,
   );
+  return async (context, next) => {
+    const asked: PaidRequest = { name: nameOf(context), wasUnused: false, isUnknown: false };
+    const answer = await requests.run(asked, () => paywall(context, next));
+    if (!asked.isUnknown) return answer;
+    // Without this, the headers of x402's answer would stay.
+    context.res = undefined;
+    context.res = problem(503, OUTCOME_UNKNOWN, "It is unknown whether your payment was settled.", {
+      hint: "Send the same request with the same payment again. Sign no new payment.",
+    });
+    return undefined;
+  };
+}
+
+/** The name of a request: the same only for the same payment at the same URL. */
+function nameOf({ req }: Context): string {
+  const { pathname, search } = new URL(req.url);
+  const payment = req.header("payment-signature") ?? req.header("x-payment") ?? "";
+  return createHash("sha256").update(`${pathname}${search}\n${payment}`).digest("base64");
 }

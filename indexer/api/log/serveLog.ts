@@ -1,28 +1,19 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Address } from "tallystick-protocol/address";
 import { InvalidInputError } from "tallystick-protocol/errors";
-import { admittedOf } from "tallystick-runtime/http/limitClients";
+import { chargeLines } from "../chargeLines.ts";
 import type { Database } from "../database.ts";
-import type { Connection } from "../graphql/context.ts";
 import { digestPage } from "../rows/digests.ts";
 import { eventPage } from "../rows/eventPage.ts";
 import { FOR_NOW, FOREVER, finalPage } from "./finalPage.ts";
 import { digestsRoute, eventsRoute, LINES_HEADER } from "./routes.ts";
 
 /**
- * This many lines or digests cost a client one point, in addition to the price of the request. This many bytes of
- * them also cost one point. The higher of the two prices counts.
- */
-const LINES_PER_POINT = 100;
-const BYTES_PER_POINT = 64 * 1024;
-
-/**
  * The price does not depend on compression or on a cached copy at the client, because reading and hashing
  * always cost the same.
  */
 function charge(env: unknown, lines: number, body: string): void {
-  const points = Math.max(lines / LINES_PER_POINT, Buffer.byteLength(body) / BYTES_PER_POINT);
-  admittedOf((env as Connection | undefined)?.incoming)?.budget.charge(points);
+  chargeLines(env, { lines, bytes: Buffer.byteLength(body) });
 }
 
 /** Adds the routes of the open log: its pages, and the digests to compare with. */

@@ -40,14 +40,16 @@ export type RestDependencies = {
   watch?: Pick<DatabaseWatch, "isAway" | "goesAwayDuring"> | undefined;
 };
 
+const INSIGHTS_PATHS = "/v1/insights/*";
+
 /**
- * Paths that read rows. Their answers have an ETag and name their block. They are refused while the database
- * is away.
+ * Paths that read rows. Their answers name their block. They have an ETag, except insights with a price. They are refused
+ * while the database is away.
  */
 export const READING_PATHS = [
   "/v1/agents/:id/:part",
   "/v1/params",
-  "/v1/insights/*",
+  INSIGHTS_PATHS,
   "/v1/audits/:hire",
   "/v1/aliases/:alias",
   ...MARKET_PATHS,
@@ -83,9 +85,12 @@ export function createRestApi({
   app.on("POST", "/v1/search", limit);
   const dated = sayAsOf(db);
   app.on("POST", "/v1/search", dated);
-  app.on("GET", READING_PATHS, etag, dated);
+  // An insight with a price has no tag: with it, a shared cache could give away what one client paid for.
+  const tagged = READING_PATHS.filter((path) => insightsPrice === null || path !== INSIGHTS_PATHS);
+  app.on("GET", tagged, etag);
+  app.on("GET", READING_PATHS, dated);
   if (insightsPrice !== null) {
-    app.use("/v1/insights/*", beforePayment(), insightsPaywall(insightsPrice), refuseWhileAway(watch));
+    app.use(INSIGHTS_PATHS, beforePayment(), insightsPaywall(insightsPrice), refuseWhileAway(watch));
   }
 
   app.openapi(routes.searchRoute, async (context) =>

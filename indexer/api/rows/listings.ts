@@ -8,7 +8,7 @@ import type { Database } from "../database.ts";
 import { clusterIsNamed } from "./clusters.ts";
 import { hasIdentity } from "./identities.ts";
 import { alongColumn, type RowList } from "./list.ts";
-import { prepared } from "./prepared.ts";
+import { limitFor, prepared } from "./prepared.ts";
 import { nanoShare, type ScoreWhere } from "./steward.ts";
 
 /** Any platform escrow, of any provider (SHP §6.1). */
@@ -211,7 +211,7 @@ type FigureOrder = "steward_score" | "independent_buyers" | "kept_usdc" | "recei
  * The first `limit` live listings after a place that pass a filter, in the order of `orderBy`. In the published order
  * they are read from one index.
  */
-export function listingsThatPass(
+export async function listingsThatPass(
   db: Database,
   { mode, ...filter }: ListingFilter,
   after: ListingPlace | undefined,
@@ -219,13 +219,15 @@ export function listingsThatPass(
   orderBy: SearchOrder,
 ): Promise<Match[]> {
   const [id, price, rank, figure] = after?.toReversed() ?? [];
-  return statement(db, { limit, hasCursor: after !== undefined, orderBy }).execute({
+  const wanted = { limit: limitFor(limit), hasCursor: after !== undefined, orderBy };
+  const rows = await statement(db, wanted).execute({
     ...filter,
     mode: mode === ANY_PLATFORM_ESCROW ? null : mode,
     anyEscrow: mode === ANY_PLATFORM_ESCROW ? true : null,
     ...(rank !== undefined && price !== undefined && id !== undefined && { rank, price, id }),
     ...(figure !== undefined && { figure }),
   });
+  return rows.slice(0, limit);
 }
 
 type Wanted = { limit: number; hasCursor: boolean; orderBy: SearchOrder };
@@ -235,8 +237,8 @@ type Statement = {
 };
 
 /**
- * The search as a statement that each connection plans once. There is one statement for each limit, because one plan
- * for every limit would read far more rows than necessary.
+ * The search as a statement that each connection plans once. There is one statement for each of a few limits, because one
+ * plan for every limit would read far more rows than necessary.
  */
 function statement(db: Database, wanted: Wanted): Statement {
   const { limit, hasCursor, orderBy } = wanted;

@@ -4,7 +4,7 @@ import * as schema from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
 import { clusterIsNamed } from "./clusters.ts";
 import type { RowList } from "./list.ts";
-import { prepared } from "./prepared.ts";
+import { limitFor, prepared } from "./prepared.ts";
 import type { RowOf } from "./rowsById.ts";
 
 const { agent, agentDay, agentPair, capabilityDay, cluster, marketDay } = schema;
@@ -125,16 +125,17 @@ export type Leading = {
 };
 
 /** The first `limit` of {@link leaderList} after a place, with their agents and clusters. */
-export function leadersAfter(
+export async function leadersAfter(
   db: Database,
   capability: string,
   after: [weight: number, id: string] | undefined,
   limit: number,
 ): Promise<Leading[]> {
-  return statement(db, limit, after !== undefined).execute({
+  const rows = await statement(db, limitFor(limit), after !== undefined).execute({
     capability,
     ...(after !== undefined && { weight: after[0], id: after[1] }),
   });
+  return rows.slice(0, limit);
 }
 
 type Statement = { execute: (values: Record<string, unknown>) => Promise<Leading[]> };

@@ -4,7 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 const REQUEST_MS = 30_000;
 
 /** The longest pause of a connection during an answer, in milliseconds. Streams send heartbeats more often. */
-const STILL_MS = 60_000;
+export const STILL_MS = 60_000;
 
 /**
  * The interval of the check for slow clients, in milliseconds. Node's default of half a minute would double the

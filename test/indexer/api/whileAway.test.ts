@@ -21,7 +21,7 @@ describe("a node whose database does not answer", () => {
     operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },
     node: { chainId: 31_337, token: wallet(0x70) },
     settlementUrl: null,
-    ledgers: { ids: ["0x01"], lines: { read: () => expect.fail("a route asked for lines") } },
+    ledgers: ["0x01"],
     watch: { isAway: true, goesAwayDuring: () => expect.fail("a route was begun") },
   });
 

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { expect } from "chai";
 import pg from "pg";
 import { TallystickError } from "tallystick-protocol/errors";
@@ -10,6 +13,7 @@ import { openUpgradeSession, type UpgradeSession } from "../../../scripts/upgrad
 import { viewNames } from "../../../scripts/upgrade/schemaNames.ts";
 import { clearWay, switchViews } from "../../../scripts/upgrade/switchViews.ts";
 import { type UpgradeParameters, upgrade } from "../../../scripts/upgrade/upgrade.ts";
+import { startUpgrade } from "../../indexer/support/upgradeProcess.ts";
 import { keepReports } from "./support/keepReports.ts";
 import { type IndexerState, writeIndexer, writeIndexerState } from "./support/writtenIndexers.ts";
 
@@ -416,6 +420,44 @@ describe("scripts/upgrade", () => {
       await replica.end();
     }
     expect(await dropOld(session, views, signal)).to.deep.equal(["tallystick_v1", "tallystick_before"]);
+  });
+
+  it("does not drop what the settings name", async () => {
+    await indexer("tallystick_v2", {});
+    await run();
+    await stands("tallystick_v1", { locked: false });
+    const folder = await mkdtemp(path.join(tmpdir(), "upgrade-"));
+    const envFile = path.join(folder, ".env");
+    const command = async (schema: string, ...args: string[]) => {
+      const settings = { DATABASE_URL: databaseUrl, DATABASE_SCHEMA: schema, RPC_URL: "http://127.0.0.1:9" };
+      const more = {
+        ...{ CHAIN_ID: "31337", START_BLOCK: "0", TOKEN_ADDRESS: `0x${"70".repeat(20)}` },
+        ...{ ANCHORED_LEDGER: `0x${"71".repeat(20)}`, LEDGERS: `0x${"01".repeat(32)}=http://127.0.0.1:9` },
+      };
+      const lines = Object.entries({ ...settings, ...more }).map(([name, value]) => `${name}=${value}\n`);
+      await writeFile(envFile, lines.join(""));
+      const started = startUpgrade(["--env-file", envFile, ...args]);
+      return { code: await started.exit, said: started.said() };
+    };
+    const isThere = async () => {
+      const { rows } = await client.query("SELECT to_regnamespace('tallystick_v1') IS NOT NULL AS there");
+      return rows[0].there;
+    };
+    // Only one upgrade works on the views at a time.
+    await session.close();
+    try {
+      const refused = await command("tallystick_v1", "--drop-old");
+      expect(refused.code).to.equal(1);
+      expect(refused.said).to.contain("schema_of_settings");
+      expect(await isThere()).to.equal(true);
+      const { code, said } = await command("tallystick_v2", "--drop-old");
+      expect(code, said).to.equal(0);
+      expect(await isThere()).to.equal(false);
+    } finally {
+      opened = await openUpgradeSession({ databaseUrl, views: views.live });
+      session = opened;
+      await rm(folder, { recursive: true });
+    }
   });
 
   it("drops the old tables with the views on them, once, and continues after it was killed", async () => {

@@ -1,16 +1,7 @@
-import type { FacilitatorClient } from "@x402/core/server";
-import { ExactEvmScheme } from "@x402/evm/exact/client";
-import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import { expect } from "chai";
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { createApi } from "../../../../indexer/api/app.ts";
-import type { Database } from "../../../../indexer/api/database.ts";
-import { wallet } from "../../../derive/eventLog.ts";
-
-const NETWORK = "eip155:31337";
+import { emptyDatabase, facilitatorWith, payingFetch, sellInsights } from "../../support/paidInsights.ts";
 
 describe("insights with a price, whose database goes away during a request", () => {
-  const reader = privateKeyToAccount(generatePrivateKey());
   /** Every read waits for it. */
   let mayRead: Promise<void>;
   let unlock: () => void;
@@ -25,15 +16,7 @@ describe("insights with a price, whose database goes away during a request", () 
     [mayRead, unlock] = [promise, resolve];
   };
 
-  /** Answers every read with no rows. */
-  const db: Database = new Proxy(() => {}, {
-    get: (_, name) =>
-      name === "then"
-        ? (resolve: (rows: unknown) => void) =>
-            void mayRead.then(() => resolve(Object.assign([], { rows: [] })))
-        : db,
-    apply: () => db,
-  }) as unknown as Database;
+  const db = emptyDatabase(() => mayRead);
 
   /** A paid question. `given` is called before its parts. `ended` waits until the node has ended all work for it. */
   function ask(given: {
@@ -43,33 +26,9 @@ describe("insights with a price, whose database goes away during a request", () 
   }) {
     const away = Promise.withResolvers<true>();
     const work: Promise<unknown>[] = [];
-    const paid: string[] = [];
-    const facilitator: FacilitatorClient = {
-      getSupported: async () => ({
-        kinds: [{ x402Version: 2, scheme: "exact", network: NETWORK }],
-        extensions: [],
-        signers: {},
-      }),
-      verify: async () => {
-        paid.push("verify");
-        await given.verify?.();
-        return { isValid: true, payer: reader.address };
-      },
-      settle: async () => {
-        paid.push("settle");
-        await given.settle?.();
-        return { success: true, transaction: "0x01", network: NETWORK, payer: reader.address };
-      },
-    };
-    const app = createApi({
+    const facilitator = facilitatorWith(given);
+    const app = sellInsights(facilitator, {
       db,
-      operations: { readBlocked: async () => null, readBlockedTransfers: async () => null },
-      node: { chainId: 31_337, token: wallet(0x70) },
-      settlementUrl: null,
-      insightsPrice: {
-        ...{ amount: 10_000n, payTo: wallet(1), chainId: 31_337, facilitator },
-        token: { address: wallet(0x70), name: "USDC", version: "2" },
-      },
       watch: {
         isAway: false,
         goesAwayDuring: (it) => {
@@ -78,19 +37,11 @@ describe("insights with a price, whose database goes away during a request", () 
         },
       },
     });
-    const client = x402Client.fromConfig({
-      schemes: [{ network: NETWORK, client: new ExactEvmScheme(reader) }],
-      spendControls: { allowedAssets: true },
-    });
-    const pay = wrapFetchWithPayment(async (input, init) => {
-      const request = new Request(input, init);
-      if (request.headers.has("payment-signature")) await given.beforePaid?.();
-      return await app.request(request);
-    }, client);
+    const pay = payingFetch(app, async () => await given.beforePaid?.());
     return {
       answer: pay("http://node.example/v1/insights/capabilities"),
       goAway: () => away.resolve(true),
-      paid,
+      paid: facilitator.asked,
       ended: () => Promise.allSettled(work),
     };
   }

@@ -328,6 +328,20 @@ describe("POST /v1/search", () => {
     );
   });
 
+  it("needs few prepared statements for all limits", async () => {
+    const whole = (await search()).agents;
+    for (let limit = 1; limit <= 100; limit++) {
+      const page = await search({ limit });
+      expect(page.agents, String(limit)).to.deep.equal(whole.slice(0, limit));
+      expect(page.next_cursor === null, String(limit)).to.equal(limit >= whole.length);
+    }
+    const { rows } = await api.database.pool.query<{ name: string }>(
+      "SELECT name FROM pg_prepared_statements",
+    );
+    const searches = rows.filter(({ name }) => /^search_\d+$/.test(name));
+    expect(searches).to.have.length.within(1, 7);
+  });
+
   it("refuses bodies that are not JSON, not a search or too long, and cursors of other lists", async () => {
     const answer = async (body: unknown) => {
       const response = await post(body);
