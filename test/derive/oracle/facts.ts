@@ -42,6 +42,9 @@ export type Escrow = {
   delivered: boolean;
   outcome: "held" | "released" | "refunded" | "timed_out";
   toSeller: bigint;
+  feeRecipient: string;
+  /** The fee that was taken at its settlement. */
+  fee: bigint;
   refundedBy: string | null;
   settledTime: number | null;
   hireId: string;
@@ -162,7 +165,7 @@ export type Facts = {
   receipts: Receipt[];
   hires: Hire[];
   ratings: Rating[];
-  telemetry: Map<string, { latency: number | null; allPassed: boolean | null }>;
+  telemetry: Map<string, { latency: number | null; allPassed: boolean | null; time: number }>;
   listings: Listing[];
   seenListings: Set<string>;
   /** Ledgers with a record that was signed for them. */
