@@ -4,7 +4,7 @@ import { escrowFee, type FeeBand, PUBLISHED_FEES } from "tallystick-protocol/esc
 import { type EscrowDeployment, escrowId, type Hire } from "tallystick-protocol/escrow/hire";
 import type { Hex } from "tallystick-protocol/hex";
 import { jsonHash } from "tallystick-protocol/hire/paramsHash";
-import { type LocalAccount, verifyTypedData } from "viem";
+import { type LocalAccount, type PublicClient, verifyTypedData } from "viem";
 import { networkId, type PaymentNetwork, tokenDomainOf } from "../chain/paymentNetwork.ts";
 import { ChainError } from "../errors.ts";
 import type { EscrowRelay } from "../escrow/escrowRelay.ts";
@@ -15,8 +15,9 @@ import {
   readEscrowPayload,
   VERIFICATION_WINDOW_MS,
 } from "../escrow/escrowScheme.ts";
+import { readEscrowState } from "../escrow/readEscrowState.ts";
 import { createEscrowSigner } from "../escrow/signEscrow.ts";
-import { requireSameTerms } from "./directMode.ts";
+import { lookFor, requireSameTerms } from "./directMode.ts";
 import type { Job, Offer, SettlementMode } from "./job.ts";
 import { HireRefusedError, PaymentInvalidError } from "./sellerErrors.ts";
 
@@ -27,6 +28,12 @@ export type EscrowModeParameters = {
   escrow: Address;
   /** Sends deposits, deliveries and refunds to the contract. */
   relay: EscrowRelay;
+  /** Reads the chain. With it the work begins only when the chain shows the deposit, whatever the relay says. */
+  client?: PublicClient;
+  /** How many blocks must show the deposit, its own block included. Default 1. */
+  confirmations?: number;
+  /** How long the chain may take to show the deposit that the relay has made, in milliseconds. Default 5,000. */
+  shownWithinMs?: number;
   /** The account that receives the fee; without it there is no fee. */
   feeRecipient?: Address;
   fees?: readonly FeeBand[];
@@ -92,9 +99,11 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
 
     secure: async (job) => {
       const { hire, authorization } = paymentOf(job);
+      const id = escrowId(hire, deployment);
       try {
         const tx = await relay.deposit(hire, authorization);
-        return { tx, escrowId: escrowId(hire, deployment) };
+        await requireHeld(id, hire.amount, parameters);
+        return { tx, escrowId: id };
       } catch (error) {
         if (!(error instanceof ChainError) || error.code !== "call_refused") throw error;
         throw new PaymentInvalidError({
@@ -179,6 +188,27 @@ async function requireSigned(
   });
 }
 
+/** Requires that the chain itself shows the deposit. A relay may lie, or a reorganisation may undo the deposit. */
+async function requireHeld(
+  id: Hex,
+  amount: bigint,
+  { escrow, client, confirmations = 1, shownWithinMs = 5_000 }: EscrowModeParameters,
+): Promise<void> {
+  if (client === undefined) return;
+  let fault: unknown;
+  const held = await lookFor(async () => {
+    try {
+      const state = await readEscrowState(client, escrow, id, confirmations);
+      fault = undefined;
+      return state.status === "held" && state.amount === amount ? state : undefined;
+    } catch (error) {
+      fault = error;
+      return undefined;
+    }
+  }, shownWithinMs);
+  if (held === undefined) throw fault === undefined ? notShown() : unreadable(fault);
+}
+
 async function requireUnused(id: Hex, relay: EscrowRelay): Promise<void> {
   const { status } = await unlessUnreachable(() => relay.state(id));
   if (status === "none") return;
@@ -193,12 +223,25 @@ async function unlessUnreachable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    throw new HireRefusedError({
-      status: 503,
-      code: "chain_unreachable",
-      message: "The escrow cannot be read at the moment.",
-      hint: "Send the same request again later.",
-      cause,
-    });
+    throw unreadable(cause);
   }
+}
+
+function unreadable(cause: unknown): HireRefusedError {
+  return new HireRefusedError({
+    status: 503,
+    code: "chain_unreachable",
+    message: "The escrow cannot be read at the moment.",
+    hint: "Send the same request again later.",
+    cause,
+  });
+}
+
+function notShown(): HireRefusedError {
+  return new HireRefusedError({
+    status: 504,
+    code: "deposit_unconfirmed",
+    message: "The seller's relay says that it has made the deposit, but the chain does not show it.",
+    hint: "Read the escrow's state. If the deposit appears later, the seller or the buyer can send it back.",
+  });
 }
