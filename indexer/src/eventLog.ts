@@ -10,11 +10,13 @@ import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
 import { config } from "../environment.ts";
 import { timeline } from "../ponder.schema.ts";
 import { OrphanedError } from "../relevant/retryRead.ts";
+import { isOnChain } from "./isOnChain.ts";
 import { countLines } from "./logLines.ts";
 import { ponderRows } from "./ponderRows.ts";
 import { positionKey } from "./positionKey.ts";
 import { openRelevantTransfers } from "./relevantTransfers.ts";
 import { type Applied, Projector } from "./rows/projector.ts";
+import { RowCache } from "./rows/rowCache.ts";
 import { saveSummaries } from "./saveSummaries.ts";
 import { momentsOf, timelineKey } from "./timeline.ts";
 
@@ -24,7 +26,7 @@ import { momentsOf, timelineKey } from "./timeline.ts";
  */
 export const recover = remembered(await recoverByWasm());
 
-const projector = new Projector();
+const projector = new Projector(new RowCache(), isOnChain);
 
 /** The block that a handler runs for, as Ponder gives it. */
 export type HandlersBlock = { number: bigint; hash: Hex };

@@ -30,6 +30,8 @@ export const tables = {
     tokenSets: "number",
     paramsVersion: "number",
     params: "text",
+    /** The chain of the log. Only its receipts count. Null for a log that does not name its chain. */
+    chainId: "number?",
     /** `all` or `relevant`: which transfers the log has. */
     form: "text",
     /** Whether the log names registries of ERC-8004. */

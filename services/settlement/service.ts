@@ -241,6 +241,7 @@ function createEngine(
     ...(config.sharedStore && { answerWithinMs: ANSWER_MS }),
     mode: config.mode,
     devMode: config.devMode,
+    chainId: config.anchoring?.chainId,
     resolveHost,
     operator: config.operator,
     claimAttestor: claimAttestorOf(config),

@@ -43,6 +43,25 @@ describe("direct hires", () => {
     }
   });
 
+  it("need a receipt of the log's chain; if the log names no chain, a receipt of any", async () => {
+    for (const [network, chainId, counts] of [
+      ["base", 8_453, true],
+      ["eip155:8453", 8_453, true],
+      ["eip155:84532", 8_453, false],
+      ["solana", 8_453, false],
+      ["eip155:84532", undefined, true],
+    ] as const) {
+      const log = new EventLog({}, { ...(chainId !== undefined && { chainId }) });
+      log.hire(seller, buyer, { network });
+      const { store } = await log.derive();
+      const [{ status, reason } = {}] = store.rows("record").values();
+      expect([status, reason], network).to.deep.equal(
+        counts ? ["valid", null] : ["invalid", "body.network must be this chain, eip155:8453"],
+      );
+      expect(store.rows("receipt").size, network).to.equal(counts ? 1 : 0);
+    }
+  });
+
   it("need a payment between exactly these sides, also if other addresses end with the same sixteen digits", async () => {
     // A payment is found by these digits. Somebody who tries 2^32 keys finds two addresses with the same digits.
     const near = (address: Address): Address => `0x${"e".repeat(24)}${address.slice(-16)}`;

@@ -70,6 +70,8 @@ export type SettlementEngineParameters = {
   mode?: SettlementMode;
   /** Allows listings to name http and private addresses. */
   devMode?: boolean;
+  /** The chain of the ledger, whose receipts are accepted. Absent: receipts of any chain are. */
+  chainId?: number | undefined;
   /** Resolves the names of endpoints. Absent: only the text is checked. */
   resolveHost?: ResolveHost;
   operator?: Address | undefined;
@@ -217,7 +219,7 @@ export class SettlementEngine {
    * returns what has to be undone if the record cannot be written
    */
   async #take(record: SignedRecord, allow?: () => () => void): Promise<Taken> {
-    const { now, devMode = false, index, operator, claimAttestor } = this.#parameters;
+    const { now, devMode = false, chainId, index, operator, claimAttestor } = this.#parameters;
     checkBinding(record, this.ledgerName);
     const key = recordKey(record, () => recordDigest(record.body));
     // A record that is in the ledger passed the rules when it came. So only new records are checked against
@@ -225,7 +227,7 @@ export class SettlementEngine {
     const isNew = !this.#underWay.has(key) && index.indexOfRecord(key) === undefined;
     if (isNew) {
       const receiptOf = (hash: string) => this.#receiptOf(hash);
-      await checkRecord(record, { now: now(), devMode, index, operator, claimAttestor, receiptOf });
+      await checkRecord(record, { now: now(), devMode, chainId, index, operator, claimAttestor, receiptOf });
     }
     const { isContractSignature, readSignature, resolveHost } = this.#parameters;
     const digest = await checkSignature(record, isContractSignature, readSignature);

@@ -153,6 +153,8 @@ export type Agent = Position & { tier: number };
 /** The data that the oracle collects while it reads a log: everything, in plain arrays. */
 export type Facts = {
   params: Params;
+  /** The names of the log's chain; empty if the log does not name it. */
+  networks: string[];
   /** Every set of tokens of listings, in order of appearance, and the similarity that was required then. */
   tokenSets: Map<string, { n: number; similarity: Params["fingerprintSimilarity"] }>;
   /** The index and the position of the present event. */

@@ -36,6 +36,7 @@ export function oracle(
 ): ExpectedState {
   const facts: Facts = {
     params: defineParams(),
+    networks: [],
     tokenSets: new Map(),
     now: 0,
     at: { block: 0, log: null, seq: null },
@@ -113,6 +114,7 @@ function read(facts: Facts, event: DeriveEvent): void {
   switch (event.kind) {
     case "params":
       facts.params = event.params;
+      if (event.chainId !== undefined) facts.networks = [`eip155:${event.chainId}`, "base"];
       facts.hubs = hubsOf(event.params);
       return;
     case "transfer":

@@ -174,6 +174,7 @@ function readListing(facts: Facts, event: RecordEvent): void {
 function readReceipt(facts: Facts, event: RecordEvent): void {
   const body = parseReceipt(event.body);
   if (event.signer !== body.agent_id || body.buyer === body.agent_id || body.payee === body.buyer) return;
+  if (facts.networks.length > 0 && !facts.networks.includes(body.network)) return;
   if (body.amount_usdc_atomic === "0" && !/^0x0+$/.test(body.tx_hash)) return;
   const receipt: Receipt = {
     hash: event.hash,

@@ -102,6 +102,32 @@ describe("scripts/processes/openSupervisor", () => {
     await untilGone({ pids: [supervisorPid, pid] });
   });
 
+  it("tells once that each process ended, also if the supervisor's own process is killed", async () => {
+    const exits: ProcessExit[] = [];
+    const ended = Promise.withResolvers<void>();
+    supervisor.onExit((exit) => {
+      exits.push(exit);
+      if (exits.length === 2) ended.resolve();
+    });
+    const pidFile = path.join(folder, "ppid");
+    const endless = "setInterval(() => {}, 1000)";
+    const tells = `require("node:fs").writeFileSync(${JSON.stringify(pidFile)}, process.ppid + " "); ${endless}`;
+    const isReady = async () => existsSync(pidFile) && readFileSync(pidFile, "utf8").endsWith(" ");
+    const one = await startService(supervisor, { ...script("one", tells), isReady });
+    const two = await supervisor.start(script("two", endless));
+    process.kill(Number(readFileSync(pidFile, "utf8")), "SIGKILL");
+    // The supervisor does not keep this process running.
+    const hold = setInterval(() => {}, 60_000);
+    await ended.promise.finally(() => clearInterval(hold));
+    expect(exits).to.deep.equal([
+      { name: "one", pid: one, code: null, signal: "SIGKILL" },
+      { name: "two", pid: two, code: null, signal: "SIGKILL" },
+    ]);
+    await untilGone({ pids: [one, two] });
+    await supervisor.close();
+    expect(exits.length).to.equal(2);
+  });
+
   it("names a program that cannot be started", async () => {
     const missing = { ...script("ghost", ""), command: "/nonexistent/program" };
     const error = await supervisor.start(missing).catch((e: unknown) => e);
