@@ -124,7 +124,8 @@ describe("steps of breaches", () => {
     const change = { table: "breachStep", before: null, after: { id: ids[0], agent: AGENT } };
     const [moment] = momentsOf([change as never]);
     expect(moment).to.deep.equal({ kind: "sla_step", subject: ids[0], agent: AGENT, counterpart: null });
-    const row = { ...moment, position: "000000000001/00000001/0000000000000001/000001" };
+    const blockHash = `0x${"aa".repeat(32)}`;
+    const row = { ...moment, blockHash, position: "000000000001/00000001/0000000000000001/000001" };
     const [message] = await messagesOf(database.db, [row as never]);
     expect(JSON.parse(message?.text ?? "")).to.deep.include({ type: "sla_step" });
     expect(JSON.parse(message?.text ?? "").data).to.include({ step: "detected", breach_threshold: "0.9" });
@@ -141,8 +142,9 @@ describe("steps of breaches", () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
     const positions = [1, 2, 3].map((n) => `00000000000${n}/00000001/0000000000000001/000001`);
     const [other, detected, confirmed] = positions;
+    const blockHash = `0x${"aa".repeat(32)}`;
     const row = (position = "", subject = "", agent: string = AGENT) => ({
-      ...{ position, kind: "sla_step", subject, agent, counterpart: null },
+      ...{ position, blockHash, kind: "sla_step", subject, agent, counterpart: null },
     });
     const rows = [row(other, ids[0], wallet(300)), row(detected, ids[0]), row(confirmed, ids[1])];
     await database.database.insert(schema.timeline).values(rows as never);
@@ -160,7 +162,7 @@ describe("steps of breaches", () => {
         [confirmed, "confirmed"],
       ])
         expect((await told.next()).value).to.deep.equal({
-          ...{ position, reorg: false, breachStep: { step, breach } },
+          ...{ position: `${position}/${"aa".repeat(8)}`, reorg: false, breachStep: { step, breach } },
         });
     } finally {
       leave.abort();
