@@ -6,6 +6,7 @@ import type { DatabaseWatch } from "../../databaseWatch.ts";
 import { serveAliases } from "../aliases/serveAliases.ts";
 import { sayAsOf } from "../asOf.ts";
 import { serveAudits } from "../audits/serveAudits.ts";
+import { breachStepsRoute } from "../breachSteps/routes.ts";
 import { serveBreachSteps } from "../breachSteps/serveBreachSteps.ts";
 import type { Database } from "../database.ts";
 import { beforePayment, refuseWhileAway } from "../databaseAway.ts";
@@ -84,6 +85,8 @@ export function createRestApi({
   const dated = sayAsOf(db);
   app.on("POST", "/v1/search", dated);
   app.on("GET", READING_PATHS, etag, dated);
+  // Its pages have tags of their own.
+  app.on("GET", breachStepsRoute.path, dated);
   if (insightsPrice !== null) {
     app.use("/v1/insights/*", beforePayment(), insightsPaywall(insightsPrice), refuseWhileAway(watch));
   }

@@ -69,5 +69,17 @@ export function finalityBlocks(chainId: number): number {
  */
 export const FINAL_BLOCK = sql`least(substr(finalized_checkpoint, 27, 16)::bigint, 999999999998)`;
 
+/**
+ * The last final block of which every event is applied. While Ponder reads the history, it may name the last block as
+ * final before it has applied this block. It has applied all final blocks as soon as a later block is indexed.
+ */
+export async function finishedBlock(db: Database): Promise<number> {
+  const { rows } = await db.execute<{ block: string | null }>(
+    sql`SELECT CASE WHEN latest_checkpoint > finalized_checkpoint THEN ${FINAL_BLOCK} ELSE ${FINAL_BLOCK} - 1 END AS block
+      FROM _ponder_checkpoint LIMIT 1`,
+  );
+  return Math.max(0, Number(rows[0]?.block ?? 0));
+}
+
 /** The position at which the next block begins. Everything before it in the log's order is final. */
 export const FINAL_END = sql`lpad((${FINAL_BLOCK} + 1)::text, 12, '0') || '/00000000/0000000000000000'`;

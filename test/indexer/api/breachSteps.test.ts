@@ -51,21 +51,26 @@ describe("steps of breaches", () => {
   let database: Awaited<ReturnType<typeof openApiDatabase>>;
   let app: Hono;
   let ids: string[];
+  let tick: number | undefined;
   before(async () => {
     database = await openApiDatabase(await testDatabase(), { indexes: true });
     const { store } = await breachedLog().derive();
     await database.fill(store);
     ids = [...store.rows("breachStep").keys()];
+    tick = [...store.rows("state").values()][0]?.time;
     const operations = { readBlocked: async () => null, readBlockedTransfers: async () => null };
     app = createApi({ db: database.db, operations, node, settlementUrl: null });
   });
   after(() => database?.close());
 
-  const finalize = async (block: number) => {
+  /** Makes a block the last final one. Unless `latest` is given, a later block is indexed. */
+  const finalize = async (block: number, latest = block + 1) => {
+    const checkpoint = (of: number) =>
+      `1767225900${"31337".padStart(16, "0")}${String(of).padStart(16, "0")}${"9".repeat(33)}`;
     await database.pool.query("DELETE FROM _ponder_checkpoint");
     await database.pool.query(
-      "INSERT INTO _ponder_checkpoint VALUES ('', '1767225900' || lpad('31337', 16, '0') || lpad($1, 16, '0') || repeat('9', 33))",
-      [String(block)],
+      "INSERT INTO _ponder_checkpoint VALUES ($1, $2)",
+      [latest, block].map(checkpoint),
     );
   };
   const ask = async (query = "") => await (await app.request(`/v1/breach-steps${query}`)).json();
@@ -101,11 +106,35 @@ describe("steps of breaches", () => {
       fetch: async (url, init) => await app.request(url.slice("http://node.test".length), init),
     });
     const forever = new AbortController().signal;
-    const { steps, finalBlock } = await sender.stepsFrom(0, forever);
+    const { steps, finalBlock, time } = await sender.stepsFrom(0, forever);
     expect(steps.map(({ step }) => step)).to.deep.equal(["detected", "confirmed"]);
     expect(finalBlock).to.equal(1_000_000);
     expect(Object.keys(steps[1] ?? {})).to.not.include("block");
-    expect(await sender.stepsFrom(finalBlock + 1, forever)).to.deep.equal({ steps: [], finalBlock });
+    expect(time).to.equal(tick);
+    expect(await sender.stepsFrom(finalBlock + 1, forever)).to.deep.equal({ steps: [], finalBlock, time });
+  });
+
+  it("of the last final block are told when the block is finished, also if some of them come late", async () => {
+    await finalize(1_000_000);
+    const { steps: all } = await ask();
+    const [detected, confirmed] = all;
+    const { rows } = await database.pool.query("DELETE FROM breach_step WHERE block = $1 RETURNING *", [
+      confirmed.block,
+    ]);
+    const [row] = rows as { [column: string]: unknown }[];
+    // While a node reads the history, Ponder names the last block as final, and applies it only then.
+    await finalize(confirmed.block, confirmed.block);
+    const first = await ask();
+    expect(first.steps).to.deep.equal([detected]);
+    const columns = Object.keys(row ?? {});
+    await database.pool.query(
+      `INSERT INTO breach_step (${columns.map((it) => `"${it}"`)}) VALUES (${columns.map((_, n) => `$${n + 1}`)})`,
+      Object.values(row ?? {}),
+    );
+    await finalize(confirmed.block);
+    const next = await ask(`?from_block=${first.final_block + 1}`);
+    expect(next.steps).to.deep.equal([confirmed]);
+    expect(next.final_block).to.equal(confirmed.block);
   });
 
   it("come from the same API as aliases: an alias names an agent if no other agent claims it", async () => {
