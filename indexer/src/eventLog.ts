@@ -120,6 +120,8 @@ async function applyEvents(
   const moments = events.flatMap((event, index) =>
     momentsOf(each[index] ?? []).map((moment, n) => ({
       position: timelineKey(positionKey(event), n + 1),
+      // The hash of the handler's block. The events are of this block, or of a block below it.
+      blockHash: block,
       ...moment,
     })),
   );

@@ -97,7 +97,8 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
   const ahead = new SignersAhead(signed, signatureThreads, recover.known);
 
   const noted = { kind: "anchor", subject: id, agent: ledgerId, counterpart: null };
-  await context.db.insert(timeline).values({ position: anchorKey(place), ...noted });
+  const blockHash = event.block.hash;
+  await context.db.insert(timeline).values({ position: anchorKey(place), blockHash, ...noted });
   for (const page of pages) await savePage(context, ledgerId, page);
   // The contract that emitted the anchor has code at that block.
   const trusting = { recover, witness: lower(event.log.address) };
