@@ -424,7 +424,7 @@ export const tables = {
     hireId: "text",
     capability: "text?",
     paymentMode: "text",
-    /** What the seller got (gross), and what the buyer paid in. */
+    /** What the seller got, with a fee to a published recipient, and what the buyer paid in. */
     price: "bigint",
     amount: "bigint",
     /** `success`, `failure` or `neutral`. */

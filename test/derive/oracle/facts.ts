@@ -42,6 +42,9 @@ export type Escrow = {
   delivered: boolean;
   outcome: "held" | "released" | "refunded" | "timed_out";
   toSeller: bigint;
+  feeRecipient: string;
+  /** The fee that was taken at its settlement. */
+  fee: bigint;
   refundedBy: string | null;
   settledTime: number | null;
   hireId: string;

@@ -53,7 +53,8 @@ const action = fc.oneof(
       payee,
       delivered: fc.boolean(),
       how: fc.constantFrom("release", "split", "buyer", "seller", "timeout"),
-      fee: fc.constantFrom(0, 5_000),
+      fee: fc.constantFrom(0, 5_000, 499_001, 500_000),
+      feeTo: fc.constantFrom<"keeper" | "buyer" | "wallet">("keeper", "buyer", "wallet"),
       withdrawn: fc.boolean(),
       late: fc.constantFrom(0, 0, DAY + 2),
       receipt: fc.boolean(),
@@ -209,7 +210,7 @@ function logOf(steps: { wait: number; action: Action }[]): EventLog {
         const payee = wallet(passers++);
         escrow(log, {
           ...{ do: "escrow", seller: it.seller, buyer: it.buyer, payee, delivered: false, how: "release" },
-          ...{ fee: 0, withdrawn: false, late: 0, receipt: true },
+          ...{ fee: 0, feeTo: "keeper" as const, withdrawn: false, late: 0, receipt: true },
         });
         log.after(1);
         log.hire(it.to, payee);
@@ -285,7 +286,8 @@ function escrow(log: EventLog, it: Extract<Action, { do: "escrow" }>): void {
   const { seller, buyer, fee } = it;
   if (seller === buyer) return;
   const payee = it.payee ?? seller;
-  const id: Hex = log.deposit(seller, buyer, { payee, fee, feeRecipient: FEES });
+  const feeRecipient = { keeper: FEES, buyer, wallet: wallet(21) }[it.feeTo];
+  const id: Hex = log.deposit(seller, buyer, { payee, fee, feeRecipient });
   log.after(1);
   if (it.delivered) log.delivered(id);
   if (it.how === "release" || it.how === "split") {
@@ -293,7 +295,7 @@ function escrow(log: EventLog, it: Extract<Action, { do: "escrow" }>): void {
     const share = it.how === "release" ? fee : Math.floor((fee * 2) / 5);
     log.released(id, toSeller, 500_000 - toSeller, share);
     log.transfer(ESCROW, payee, toSeller - share);
-    if (share > 0) log.transfer(ESCROW, FEES, share);
+    if (share > 0) log.transfer(ESCROW, feeRecipient, share);
     if (it.how === "split") log.transfer(ESCROW, buyer, 300_000);
   } else {
     if (it.how === "timeout") log.timedOut(id, it.delivered);

@@ -82,6 +82,12 @@ export function countEscrow(facts: Facts, id: string, at: Place): void {
     outcome === "refunded" && escrow.refundedBy !== escrow.buyer && escrow.refundedBy !== escrow.seller;
   // A contested refund has no effect if earlier audits found that this buyer took money back for good work.
   const isNoWord = isContested(escrow) && falseRefundsOf(facts, escrow.buyer) > 0;
+  const isPublished = facts.params.feeRecipients.some((it) => it === escrow.feeRecipient);
+  const got = isPublished ? escrow.toSeller : escrow.toSeller - escrow.fee;
+  const isRolled = facts.audits.all.some((it) => it.hire === id && it.decision === "rollback");
+  const tooLittle = got < BigInt(facts.params.minHireAtomic);
+  // A fee to nobody known may come back to the buyer. It buys no success.
+  if (won && !isRolled && got < escrow.toSeller && tooLittle) return;
   escrow.hire = count(facts, at, {
     id: escrow.id,
     receipt,
@@ -91,7 +97,7 @@ export function countEscrow(facts: Facts, id: string, at: Place): void {
     seller: escrow.seller,
     buyer: escrow.buyer,
     capability: receipt?.capability ?? null,
-    price: escrow.toSeller,
+    price: got,
     amount: escrow.amount,
     outcome: (outcome === "timed_out" && delivered) || isNoWord ? "neutral" : won ? "success" : "failure",
     escrow,

@@ -134,6 +134,8 @@ function read(facts: Facts, event: DeriveEvent): void {
         nothingCame: false,
         outcome: "held",
         toSeller: 0n,
+        feeRecipient: event.feeRecipient,
+        fee: 0n,
         refundedBy: null,
         settledTime: null,
         receipt: null,
@@ -157,6 +159,7 @@ function read(facts: Facts, event: DeriveEvent): void {
       if (event.kind === "escrow.released") {
         escrow.outcome = "released";
         escrow.toSeller = BigInt(event.toSeller);
+        escrow.fee = BigInt(event.fee);
       } else {
         escrow.outcome = event.kind === "escrow.refunded" ? "refunded" : "timed_out";
         escrow.refundedBy = event.kind === "escrow.refunded" ? event.by : null;
