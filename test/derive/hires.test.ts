@@ -3,7 +3,10 @@ import { apply } from "tallystick-derive/apply";
 import type { DeriveEvent, RecordEvent } from "tallystick-derive/events";
 import { MemoryStore } from "tallystick-derive/memoryStore";
 import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
 import { DAY, EventLog, HOUR, START, wallet } from "./eventLog.ts";
+import { oracle } from "./oracle/oracle.ts";
+import { expectSame } from "./relevant/agreement.ts";
 
 const seller = wallet(1);
 const buyer = wallet(2);
@@ -209,6 +212,75 @@ describe("direct hires", () => {
     pay(after);
     after.after(1).listing(seller, "text.translate", consent);
     expect((await sellerOf(after))?.last_30d_hire_count_raw).to.equal(0);
+  });
+
+  describe("of an agent whose payee is paid for others too", () => {
+    const payee = wallet(9);
+    const agree = (log: EventLog, agent: Address) =>
+      log.listing(agent, "text.translate", { payee, payee_signature: "0x02" });
+    const signed = { payee, buyer_signature: "0x02" };
+    /** A payment of the payee. Receipts with this transaction may come before it. */
+    const pay = (log: EventLog, tx: Hex) => log.transfer(buyer, payee, 500_000, { authorized: true, tx });
+    const counted = async (log: EventLog) => {
+      await expectSame(log);
+      const { agents } = await log.after(1).tick().derive();
+      const { agents: expected } = oracle(log.events);
+      return [seller, other].map((it) => {
+        expect(expected[it]?.last_30d_hire_count_raw).to.equal(agents[it]?.last_30d_hire_count_raw);
+        return agents[it]?.last_30d_hire_count_raw;
+      });
+    };
+
+    it("count only if the buyer signed the receipt, so that no other agent takes the hire", async () => {
+      for (const order of ["receipts first", "payment first"]) {
+        const log = new EventLog();
+        for (const agent of [seller, other]) agree(log, agent);
+        log.after(1);
+        const tx = log.hash();
+        if (order === "payment first") pay(log, tx);
+        log.receipt(other, buyer, { tx, payee });
+        log.receipt(seller, buyer, { tx, payee });
+        log.receipt(seller, buyer, { tx, ...signed });
+        if (order === "receipts first") pay(log, tx);
+        expect(await counted(log), order).to.deep.equal([1, 0]);
+      }
+    });
+
+    it("count without the buyer's signature if they were paid before the payee agreed to the other agent", async () => {
+      const log = new EventLog();
+      agree(log, seller);
+      const tx = log.after(1).hash();
+      pay(log, tx);
+      agree(log.after(1), other);
+      log.receipt(seller, buyer, { tx, payee });
+      expect(await counted(log)).to.deep.equal([1, 0]);
+    });
+
+    it("count only with the buyer's signature also if the payee itself sells", async () => {
+      for (const [said, expected] of [
+        [{ payee }, 0],
+        [signed, 1],
+      ] as const) {
+        const log = new EventLog();
+        agree(log, seller);
+        log.listing(payee, "text.translate");
+        const tx = log.after(1).hash();
+        pay(log, tx);
+        log.receipt(seller, buyer, { tx, ...said });
+        log.hire(payee, buyer);
+        expect((await counted(log))[0]).to.equal(expected);
+      }
+    });
+
+    it("cannot be kept from waiting by receipts of the others", async () => {
+      const log = new EventLog();
+      for (const agent of [seller, other]) agree(log, agent);
+      const tx = log.after(1).hash();
+      for (let n = 0; n < 100; n++) log.receipt(other, buyer, { tx, payee });
+      log.receipt(seller, buyer, { tx, ...signed });
+      pay(log, tx);
+      expect(await counted(log)).to.deep.equal([1, 0]);
+    });
   });
 
   it("count once when two ledgers have the same entry, also if the parameters do not allow the entry in the ledger that comes first", async () => {

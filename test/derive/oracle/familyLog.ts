@@ -39,6 +39,7 @@ const action = fc.oneof(
       passed: fc.boolean(),
       amount: fc.constantFrom(1_000, 99_999, 500_000),
       payee,
+      signed: fc.constantFrom(true, true, false),
       receiptFirst: fc.boolean(),
       late: fc.constantFrom(0, 0, 0, DAY, DAY + 1),
     }),
@@ -248,7 +249,11 @@ function hire(log: EventLog, it: Extract<Action, { do: "hire" }>): void {
     log.listing(seller, "data.lookup", { payee, payee_signature: "0x02", issued_at: log.block });
   const tx = log.hash();
   const pay = () => log.transfer(buyer, payee ?? seller, amount, { authorized: true, tx });
-  const tell = () => log.receipt(seller, buyer, { tx, amount, passed, ...(payee && { payee }) });
+  const tell = () =>
+    log.receipt(seller, buyer, {
+      ...{ tx, amount, passed },
+      ...(payee && { payee, ...(it.signed && { buyer_signature: "0x02" }) }),
+    });
   if (!it.receiptFirst) pay();
   else tell();
   if (it.late > 0) log.after(it.late).tick();

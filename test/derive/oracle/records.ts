@@ -16,7 +16,7 @@ import type { Facts, Receipt } from "./facts.ts";
 import { noteAlike, tokensOf } from "./fingerprints.ts";
 import { sharedSize } from "./groups.ts";
 import { attach, countDirect } from "./hires.ts";
-import { pays } from "./transfers.ts";
+import { agreesTo, pays } from "./transfers.ts";
 
 /** Reads a record. A record whose body a schema refuses has no effect. */
 export function readRecord(facts: Facts, event: RecordEvent): void {
@@ -235,7 +235,7 @@ function readReceipt(facts: Facts, event: RecordEvent): void {
       it.payee === receipt.payee &&
       it.amount === receipt.amount,
   );
-  const agreed = receipt.payee === receipt.agent || facts.consents.has(`${receipt.agent}/${receipt.payee}`);
+  const agreed = receipt.payee === receipt.agent || agreesTo(facts, receipt, event);
   if (agreed && sameWait.length < 100) receipt.waited = true;
   else receipt.status = "unmatched";
 }
