@@ -148,7 +148,7 @@ export function attachReceipt(context: ApplyContext, receipt: Row<"receipt">): v
     receipt: receipt.id,
     hireId: receipt.hireId,
     capability: receipt.capability,
-    latencyMs: latencyOf(context, receipt),
+    latencyMs: latencyOf(context, receipt, escrow.depositedTime),
   });
   receiptCounted(context, receipt, escrow.hire);
 }
@@ -173,7 +173,7 @@ function countIfDue(context: ApplyContext, id: string): void {
     capability: receipt?.capability ?? null,
     paymentMode: modeOf(escrow),
     amount: escrow.amount,
-    latencyMs: receipt === null ? null : latencyOf(context, receipt),
+    latencyMs: receipt === null ? null : latencyOf(context, receipt, escrow.depositedTime),
     time: escrow.settledTime,
     tx: escrow.tx,
     escrowId: escrow.id,

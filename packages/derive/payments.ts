@@ -199,7 +199,7 @@ export function countDirectHire(
     ...paid,
     hireId: receipt.hireId,
     capability: receipt.capability,
-    latencyMs: latencyOf(context, receipt),
+    latencyMs: latencyOf(context, receipt, payment.time),
     tx: receipt.txHash,
     escrowId: null,
     receipt: receipt.id,

@@ -489,7 +489,7 @@ export const tables = {
   /** The ratings of one day in the window, `<agent>/<day>`: Σ weight and Σ weight × stars. */
   starDay: { id: "text", weight: "text", stars: "text" },
   /** What the buyer measured, and what it says went wrong, by receipt. Only its first statement counts. */
-  telemetry: { id: "text", latencyMs: "number?", allPassed: "boolean?", failure: "text?" },
+  telemetry: { id: "text", time: "number", latencyMs: "number?", allPassed: "boolean?", failure: "text?" },
   /** The human claim of an agent, by agent. */
   claim: { id: "text", xHandle: "text", status: "text", hash: "text" },
   ...familyTables,

@@ -214,6 +214,60 @@ describe("direct hires", () => {
     expect((await sellerOf(after))?.last_30d_hire_count_raw).to.equal(0);
   });
 
+  describe("with a latency", () => {
+    const latencyOf = async (log: EventLog) => {
+      await expectSame(log);
+      log.after(1).tick();
+      const shown = (await log.derive()).agents[seller]?.avg_latency_ms;
+      expect(oracle(log.events).agents[seller]?.avg_latency_ms).to.equal(shown);
+      return shown;
+    };
+
+    it("use the buyer's figure if it is at most an hour longer than the time since the payment, else the seller's", async () => {
+      for (const how of ["direct", "escrow"]) {
+        for (const [latency_ms, expected] of [
+          [3_660_000, 3_660_000],
+          [3_660_001, 800],
+          [Number.MAX_SAFE_INTEGER, 800],
+        ] as const) {
+          const log = new EventLog();
+          const id = log.hash();
+          if (how === "escrow") log.deposit(seller, buyer, { escrowId: id, deadline: log.time + DAY });
+          const said = { latency_ms: 800, ...(how === "escrow" && { escrow_id: id }) };
+          const receipt = how === "escrow" ? log.receipt(seller, buyer, said) : log.hire(seller, buyer, said);
+          if (how === "escrow") log.after(30).released(id).after(30);
+          else log.after(60);
+          log.record("telemetry", buyer, { receipt, latency_ms });
+          expect(await latencyOf(log), how).to.equal(expected);
+        }
+      }
+    });
+
+    it("have none if the seller's figure is longer too, also if the receipt comes before the payment", async () => {
+      for (const [latency_ms, expected] of [
+        [3_600_000, 3_600_000],
+        [3_600_001, null],
+      ] as const) {
+        const log = new EventLog();
+        const tx = log.hash();
+        log.receipt(seller, buyer, { tx, latency_ms });
+        log.after(HOUR).transfer(buyer, seller, 500_000, { authorized: true, tx });
+        expect(await latencyOf(log)).to.equal(expected);
+      }
+    });
+
+    it("still say that a result came if the buyer's figure is too long", async () => {
+      const log = new EventLog();
+      const id = log.deposit(seller, buyer);
+      const receipt = log.receipt(seller, buyer, { escrow_id: id });
+      const verification = { all_passed: false };
+      log.record("telemetry", buyer, { receipt, latency_ms: Number.MAX_SAFE_INTEGER, verification });
+      log.delivered(id).refunded(id, buyer);
+      const { store } = await log.after(1).tick().derive();
+      expect(store.rows("escrow").get(id)?.nothingCame).to.equal(false);
+    });
+  });
+
   describe("of an agent whose payee is paid for others too", () => {
     const payee = wallet(9);
     const agree = (log: EventLog, agent: Address) =>

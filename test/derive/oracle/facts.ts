@@ -165,7 +165,7 @@ export type Facts = {
   receipts: Receipt[];
   hires: Hire[];
   ratings: Rating[];
-  telemetry: Map<string, { latency: number | null; allPassed: boolean | null }>;
+  telemetry: Map<string, { latency: number | null; allPassed: boolean | null; time: number }>;
   listings: Listing[];
   seenListings: Set<string>;
   /** Ledgers with a record that was signed for them. */

@@ -15,7 +15,7 @@ import { dropTrips } from "./clusters.ts";
 import type { Facts, Receipt } from "./facts.ts";
 import { noteAlike, tokensOf } from "./fingerprints.ts";
 import { sharedSize } from "./groups.ts";
-import { attach, countDirect } from "./hires.ts";
+import { attach, countDirect, latencyOf } from "./hires.ts";
 import { agreesTo, pays } from "./transfers.ts";
 
 /** Reads a record. A record whose body a schema refuses has no effect. */
@@ -68,9 +68,10 @@ function readMeant(facts: Facts, event: RecordEvent): void {
       if (receipt === undefined || event.signer !== receipt.buyer || facts.telemetry.has(receipt.hash))
         return;
       const allPassed = verification?.all_passed ?? null;
-      facts.telemetry.set(receipt.hash, { latency, allPassed });
+      facts.telemetry.set(receipt.hash, { latency, allPassed, time: event.time });
       if (receipt.hire === null) return;
-      receipt.hire.latency = latency ?? receipt.hire.latency;
+      const paid = receipt.hire.escrow?.depositedTime ?? receipt.hire.time;
+      receipt.hire.latency = latencyOf(facts, receipt, paid) ?? receipt.hire.latency;
       const isOpen = receipt.hire.escrow === null && !receipt.hire.isRolledBack;
       if (isOpen && !receipt.buyerSigned && allPassed !== null) {
         receipt.hire.outcome = allPassed ? "success" : "failure";
