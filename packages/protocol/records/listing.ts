@@ -16,6 +16,15 @@ export const MAX_ENDPOINT_LENGTH = 2048;
 /** The longest name that DNS has (RFC 1035 §2.3.4). The text of a URL could have a far longer name. */
 const MAX_HOST_LENGTH = 253;
 
+/**
+ * The price of a listing is below 10^12 USDC. There is a limit because an index of prices has rows for each byte of a
+ * price, and a listing may change its price at any time.
+ */
+const listingPriceSchema = priceUsdcSchema.refine(
+  (text) => !/^[0-9]{13}/.test(text),
+  "must have at most 12 digits before the point",
+);
+
 /** Where an agent is reached: http or https, without user or password. */
 export const endpointSchema = z
   .string()
@@ -33,7 +42,7 @@ export const endpointSchema = z
 export const listingSchema = z.looseObject({
   agent_id: addressSchema,
   capability: capabilitySchema,
-  price_usdc: priceUsdcSchema,
+  price_usdc: listingPriceSchema,
   max_latency_ms: z.int().min(1, "must be at least 1 millisecond"),
   endpoint: endpointSchema,
   payment_mode: paymentModeSchema.default("direct"),

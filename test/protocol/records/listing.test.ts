@@ -51,6 +51,11 @@ describe("listings", () => {
     expect(parseListing({ ...body, future_field: { a: [1] } }).future_field).to.deep.equal({ a: [1] });
   });
 
+  it("may have a price of up to twelve digits and six decimals", () => {
+    const price_usdc = "999999999999.999999";
+    expect(parseListing({ ...body, price_usdc }).price_usdc).to.equal(price_usdc);
+  });
+
   const wrong: [string, RecordJson | undefined, string][] = [
     ["agent_id", undefined, "missing"],
     ["agent_id", seller.address, "with a checksum in capitals"],
@@ -65,6 +70,7 @@ describe("listings", () => {
     ["price_usdc", "-1", "below zero"],
     ["price_usdc", ".5", "without a whole part"],
     ["price_usdc", "1e3", "with an exponent"],
+    ["price_usdc", `1${"0".repeat(12)}`, "of 10^12 USDC"],
     ["price_usdc", "01", "with a leading zero"],
     ["max_latency_ms", 0, "zero"],
     ["max_latency_ms", "8000", "as text"],
