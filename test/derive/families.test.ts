@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ZERO_ADDRESS } from "tallystick-protocol/address";
+import { type Address, ZERO_ADDRESS } from "tallystick-protocol/address";
 import { DAY, ESCROW, EventLog, wallet } from "./eventLog.ts";
 import { oracle } from "./oracle/oracle.ts";
 import { expectSame } from "./relevant/agreement.ts";

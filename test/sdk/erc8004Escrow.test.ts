@@ -47,7 +47,10 @@ describe("the check of a payment in an escrow", () => {
       ...{ buyer: buyer.address, agent_id: seller.address, amount_usdc_atomic: String(AMOUNT) },
       ...{ tx_hash: tx, escrow_id: id, network: `eip155:${deployment.chainId}` },
     } as Receipt;
-    const { finding } = await checkPayment(chain.client, receipt, { ...deployment, token: chain.token });
+    const { finding } = await checkPayment(chain.sender.client, receipt, {
+      ...deployment,
+      token: chain.network.token,
+    });
     return `${finding.holds}: ${finding.detail}`;
   }
 
