@@ -4,7 +4,8 @@ import { escrowFee, type FeeBand, PUBLISHED_FEES } from "tallystick-protocol/esc
 import { type EscrowDeployment, escrowId, type Hire } from "tallystick-protocol/escrow/hire";
 import type { Hex } from "tallystick-protocol/hex";
 import { jsonHash } from "tallystick-protocol/hire/paramsHash";
-import { type LocalAccount, type PublicClient, verifyTypedData } from "viem";
+import { hashTypedData, type LocalAccount, type PublicClient } from "viem";
+import { walletAsker } from "../chain/askWallet.ts";
 import { networkId, type PaymentNetwork, tokenDomainOf } from "../chain/paymentNetwork.ts";
 import { ChainError } from "../errors.ts";
 import type { EscrowRelay } from "../escrow/escrowRelay.ts";
@@ -15,6 +16,7 @@ import {
   readEscrowPayload,
   VERIFICATION_WINDOW_MS,
 } from "../escrow/escrowScheme.ts";
+import { isByKey, unwrapSignature } from "../escrow/escrowSignature.ts";
 import { readEscrowState } from "../escrow/readEscrowState.ts";
 import { createEscrowSigner } from "../escrow/signEscrow.ts";
 import { lookFor, requireSameTerms } from "./directMode.ts";
@@ -91,7 +93,7 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
         feeRecipient: feeOf(offer.price) > 0n ? feeRecipient : ZERO_ADDRESS,
       });
       requireTime(hire, offer);
-      await requireSigned(payment, deployment, network);
+      await requireSigned(payment, deployment, parameters);
       const id = escrowId(hire, deployment);
       await requireUnused(id, relay);
       return { payer: buyer, key: `${escrow}-${id}` };
@@ -168,20 +170,23 @@ function requireTerms(hire: Hire, wanted: Partial<Hire>): void {
 }
 
 /**
- * Checks the signature of a key. A contract wallet's signature is checked by the chain when the deposit is
- * simulated.
+ * Checks the signature of a key. If no key of the buyer made it, the buyer may be a contract wallet, whose signature can
+ * be as long as a key's. The wallet is asked if the chain can be read. If not, the chain checks the signature when the
+ * deposit is simulated.
  */
 async function requireSigned(
   { hire, authorization }: EscrowPayload,
   deployment: EscrowDeployment,
-  network: PaymentNetwork,
+  { network, client }: EscrowModeParameters,
 ): Promise<void> {
-  const { signature } = authorization;
-  const isKey = signature.length === 132;
+  const signature = unwrapSignature(authorization.signature);
   const nonce = escrowId(hire, deployment);
   const terms = { from: hire.buyer, to: deployment.escrow, value: hire.amount, nonce, ...authorization };
-  const typedData = receiveWithAuthorizationTypedData(terms, tokenDomainOf(network));
-  if (!isKey || (await verifyTypedData({ ...typedData, address: hire.buyer, signature }))) return;
+  const hash = hashTypedData(receiveWithAuthorizationTypedData(terms, tokenDomainOf(network)));
+  if (client === undefined || isByKey({ signer: hire.buyer, digest: hash, signature })) return;
+  const answer = await walletAsker(client)({ signer: hire.buyer, hash, signature });
+  if (answer === "unknown") throw unreadable(new Error("the wallet could not be asked"));
+  if (answer === "yes") return;
   throw new PaymentInvalidError({
     code: "invalid_signature",
     message: "The signature is not the buyer's over these terms.",
