@@ -348,7 +348,8 @@ function sayIfBlind(
 ): void {
   if (client || findPayment || !live.some(({ listing }) => listing.payment_mode === "direct")) return;
   log("This seller does not look for payments on the chain: it believes its facilitator.", {
-    effect: "It cannot show that a payment is lost. A job whose payment is uncertain stays open until it is put aside.",
+    effect:
+      "It cannot show that a payment is lost. A job whose payment is uncertain stays open until it is put aside.",
     hint: "Give createSeller `client`, a viem public client.",
   });
 }

@@ -92,12 +92,9 @@ export function walletProbe(
   });
   const length = size(question);
   const address = (of: Address): Hex => concatHex([byte(0x73), of]);
-  const landings = [
-    VERDICTS.noState,
-    VERDICTS.noContract,
-    VERDICTS.otherTerms,
-    VERDICTS.tooLittleGas,
-  ].map(landing);
+  const landings = [VERDICTS.noState, VERDICTS.noContract, VERDICTS.otherTerms, VERDICTS.tooLittleGas].map(
+    landing,
+  );
   const bytesOf = (part: Hex[]): number => size(concatHex(part));
   const program = (end: number): Hex[] => {
     const [noState, noContract, otherTerms, tooLittleGas] = landings.map((_, n, all) =>

@@ -124,7 +124,9 @@ describe("the log port on a real chain", () => {
         if (isAll) return new Response("", { status: 502 });
         const replies = [await (await fetch(url, init)).json()].flat();
         const methods = new Map(calls.map(({ id, method }) => [id, method]));
-        const edited = replies.map((it) => (methods.get(it.id) === "eth_getLogs" ? { ...it, result: [] } : it));
+        const edited = replies.map((it) =>
+          methods.get(it.id) === "eth_getLogs" ? { ...it, result: [] } : it,
+        );
         return Response.json(calls.length > 1 ? edited : edited[0]);
       },
     });

@@ -610,8 +610,7 @@ describe("the RPC source of token logs", () => {
           let looks = 0;
           server.behave = (messages, n) =>
             behave(messages, n) ?? {
-              edit: (it, result) =>
-                (isReceipts(it) || isReceipt(it)) && ++looks < 3 ? empty : result,
+              edit: (it, result) => ((isReceipts(it) || isReceipt(it)) && ++looks < 3 ? empty : result),
             };
           expect(await open().blockLogs(placesOf(chain), CALL)).to.deep.equal([none]);
           expect(looks).to.be.above(2);

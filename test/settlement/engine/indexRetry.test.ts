@@ -73,7 +73,17 @@ describe("an index that the disk refused", () => {
       message: "The ledger's index cannot be used: attempt to write a readonly database.",
       hint: "Check the disk.",
     });
-    const steps: (Error | TallystickError | true)[] = [refusal, eio, eio, readOnly, torn, eio, readOnly, true, eio];
+    const steps: (Error | TallystickError | true)[] = [
+      refusal,
+      eio,
+      eio,
+      readOnly,
+      torn,
+      eio,
+      readOnly,
+      true,
+      eio,
+    ];
     const index = {
       behind: refusal,
       catchUp: async () => {
@@ -94,17 +104,7 @@ describe("an index that the disk refused", () => {
       codes.push(logged.splice(0).map(({ code }) => code));
     }
     // The first reason is the one that the gate has logged.
-    expect(codes).to.deep.equal([
-      [],
-      ["EIO"],
-      [],
-      ["index_unavailable"],
-      ["unknown"],
-      [],
-      [],
-      [],
-      ["EIO"],
-    ]);
+    expect(codes).to.deep.equal([[], ["EIO"], [], ["index_unavailable"], ["unknown"], [], [], [], ["EIO"]]);
   });
 
   it("says in its log what to do", async () => {
