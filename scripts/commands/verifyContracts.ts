@@ -173,8 +173,11 @@ function asText({ chainId, contracts, differences }: VerificationResult, rpcUrl:
     lines.push(`${mark(same)} ${contract} ${getAddress(at)}${same ? `, as ${compiler} compiles it` : ""}`);
     for (const [name, value] of Object.entries(values)) lines.push(`    ${name.padEnd(12)} ${value}`);
     if (guardian !== undefined) lines.push(`    ${"which is".padEnd(12)} ${describeGuardian(guardian)}`);
-    if (guardian?.kind === "safe")
-      for (const owner of guardian.owners) lines.push(`    ${"owner".padEnd(12)} ${getAddress(owner)}`);
+    if (guardian?.kind === "safe") {
+      const { owners, modules, guards } = guardian;
+      for (const [what, addresses] of Object.entries({ owner: owners, module: modules, guard: guards }))
+        for (const it of addresses) lines.push(`    ${what.padEnd(12)} ${getAddress(it)}`);
+    }
     if (constructorArguments !== "0x") lines.push(`    ${"constructor".padEnd(12)} ${constructorArguments}`);
     if (same)
       lines.push(
