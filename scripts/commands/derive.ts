@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { DeriveEvent } from "tallystick-derive/events";
 import { type DerivedLog, notesOf } from "tallystick-derive/foldLog";
 import { snapshotOf } from "tallystick-derive/snapshot";
 import { httpSetting } from "tallystick-runtime/configuration/settings";
@@ -13,6 +14,7 @@ import { parseOption, wholeNumber } from "../cli/parseOption.ts";
 import { deriveLog } from "../eventLog/deriveLog.ts";
 import { readWholeLines } from "../eventLog/readWholeLines.ts";
 import { withSignatureThreads } from "../eventLog/withSignatureThreads.ts";
+import { ContractWords } from "../openLog/contractWords.ts";
 import { KeptLog } from "../openLog/keptLog.ts";
 import { TransferCheck } from "../openLog/transferCheck.ts";
 
@@ -68,14 +70,23 @@ export function registerDerive(program: Command): void {
     if (from === undefined && (keep !== undefined || check))
       command.error("error: --keep and --check need --from.", { exitCode: 2 });
     const transfers = new TransferCheck();
-    const onEvent = options.rpc === undefined ? undefined : transfers.note.bind(transfers);
+    const words = new ContractWords();
+    const note = (event: DeriveEvent) => {
+      transfers.note(event);
+      if (!options.trustSignatures) words.note(event);
+    };
+    const onEvent = options.rpc === undefined ? undefined : note;
     const fold = { ...options, ...(onEvent && { onEvent }) };
     const derived =
       from === undefined
         ? await deriveLog(readWholeLines(file as string), fold)
         : await deriveFrom(from, fold);
-    if (options.rpc !== undefined) await compareWithChain(transfers, derived, options.rpc);
-    for (const note of notesOf(derived)) process.stderr.write(`${note}\n`);
+    const { rpc } = options;
+    const isCompared = rpc !== undefined && !options.trustSignatures && derived.contractSigned > 0;
+    if (rpc !== undefined) await compareWithChain(transfers, derived, rpc);
+    if (isCompared) await compareWords(words, transfers, rpc);
+    const believed = isCompared ? { ...derived, contractSigned: 0 } : derived;
+    for (const note of notesOf(believed)) process.stderr.write(`${note}\n`);
     process.stdout.write(`${plainJson(snapshotOf(derived.store), 2)}\n`);
   });
 }
@@ -113,6 +124,20 @@ async function compareWithChain(
     );
   if (gaps.length > 0) process.exitCode = 1;
   else if (isUnchecked) process.exitCode = NOT_CHECKED;
+}
+
+/** Prints on stderr what the chain says of the records that contracts signed according to the log. */
+async function compareWords(words: ContractWords, { token }: TransferCheck, rpcUrl: string): Promise<void> {
+  const { confirmed, wrong, unknown } = await words.compare(rpcUrl, { witness: token });
+  const asked = confirmed + wrong.length;
+  process.stderr.write(
+    `checked: of ${asked} records that contracts signed according to the log, the chain confirms ${confirmed}\n`,
+  );
+  for (const what of wrong) process.stderr.write(`differs: ${what}\n`);
+  if (unknown > 0)
+    process.stderr.write(`not checked: ${unknown} more such records; the chain's node did not answer\n`);
+  if (wrong.length > 0) process.exitCode = 1;
+  else if (unknown > 0 && !process.exitCode) process.exitCode = NOT_CHECKED;
 }
 
 async function deriveFrom(url: string, { keep, maxLines, ...options }: Options): Promise<DerivedLog> {
