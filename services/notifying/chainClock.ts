@@ -5,8 +5,8 @@
 const MAX_AHEAD_SECONDS = 86_400;
 
 /**
- * The time by two clocks, in unix seconds. This machine's clock may be wrong for a while. The chain's clock is the time of the last tick
- * that the node has read. It is right, but late if the node is behind.
+ * The time by two clocks, in unix seconds. This machine's clock may be wrong for a while. The chain's clock is the time
+ * of the last tick that the node has read. It is right, but late if the node is behind.
  */
 export type ChainClock = {
   now: () => number;

@@ -32,7 +32,7 @@ export type NotifierState = {
   failed: number;
   givenUp: number;
   failures: number;
-  /** This machine's clock is far ahead of the chain's, or the node is far behind. Until this ends, no steps are announced. */
+  /** This machine's clock is far ahead of the chain's, or the node is far behind. Until this ends, new steps wait. */
   isClockDoubtful: boolean;
 };
 

@@ -33,8 +33,8 @@ export async function finalBlock(db: Database): Promise<number> {
 }
 
 /**
- * A block that was already final when the block of this number was indexed. After each block that Ponder indexes, at most
- * twice the blocks that its chain needs for finality are not final yet.
+ * A block that was already final when the block of this number was indexed. After each block that Ponder indexes, at
+ * most twice the blocks that its chain needs for finality are not final yet.
  */
 export async function finalBlockAt(db: Database, indexed: number): Promise<number> {
   const { chainId, final } = await finality(db);

@@ -100,9 +100,9 @@ export class RecentMessages {
   }
 
   /**
-   * Whether a known position is the position of an event now. A position names a block, so an event that a reorganization
-   * replaced has another position. In a block that was final, nothing can be replaced. There a node that was indexed again may name a
-   * later block.
+   * Whether a known position is the position of an event now. A position names a block, so an event that a
+   * reorganization replaced has another position. In a block that was final, nothing can be replaced. There a node that
+   * was indexed again may name a later block.
    */
   #isSameEvent(known: string, now: string): boolean {
     if (known === now) return true;

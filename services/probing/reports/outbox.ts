@@ -88,7 +88,7 @@ export class Outbox {
     const removed: RecordBody[] = [];
     for (const hour of [...this.#stored]) {
       if (isTooLate(hour, now)) continue;
-      // The wrong clock may have deleted the file, because it seemed to be old.
+      // The wrong clock may have deleted the file, because the report seemed to be old.
       const parts = (await this.#read(hour).catch(() => undefined))?.parts ?? [];
       if (now >= (hour + 1) * HOUR_SECONDS) await this.#sendAgain(hour, parts);
       else if (!parts.some(({ state }) => state === "settled")) {
