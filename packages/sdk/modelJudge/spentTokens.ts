@@ -28,7 +28,7 @@ export function spentTokens(parameters: {
   const today = (): string => `spent/${Math.floor(now() / DAY_MS)}`;
   const spent = async (day: string): Promise<number> => (await store.get<number>(day)) ?? 0;
 
-  const reserve = inTurn(async (day, tokens: number) => {
+  const reserve = inTurn(async (day: string, tokens: number) => {
     const before = await spent(day);
     if (before + tokens > perDay) return false;
     if (before === 0) for (const old of await store.keys("spent")) if (old !== day) await store.delete(old);
@@ -36,7 +36,7 @@ export function spentTokens(parameters: {
     return true;
   });
 
-  const settle = inTurn(async (day, reserved: number, used: number) =>
+  const settle = inTurn(async (day: string, reserved: number, used: number) =>
     store.put(day, Math.max(0, (await spent(day)) - reserved + used)),
   );
 

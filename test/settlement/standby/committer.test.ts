@@ -194,8 +194,12 @@ describe("a held proposal on its way to the store", () => {
     const gate = new LedgerGate(() => {});
     const committer = new Committer({
       store: {
-        ...{ commit: async () => "ours", lease: async () => true, flushesFrom: async () => [] },
-        ...{ handOver: async () => false, putHeld: () => store.promise, held: async () => undefined },
+        commit: async () => "ours",
+        lease: async () => true,
+        flushesFrom: async () => [],
+        handOver: async () => false,
+        putHeld: () => store.promise,
+        held: async () => undefined,
       },
       ...{ leaseMs: 1_000_000, handOverMs: 1_000_000, gate, onLost: () => {} },
     });
