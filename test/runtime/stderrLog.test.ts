@@ -34,12 +34,18 @@ describe("a log", () => {
     ["https://rpc.example/v2/KEY", "https://rpc.example/…"],
     ["wss://rpc.example:8443/ws/KEY?a=1", "wss://rpc.example:8443/…"],
     ["https://user:KEY@rpc.example/", "https://rpc.example/…"],
+    ["https://:KEY@rpc.example/", "https://rpc.example/…"],
     ["https://rpc.example?KEY", "https://rpc.example/…"],
     ["https://rpc.example", "https://rpc.example"],
     ["http://127.0.0.1:8545/", "http://127.0.0.1:8545/"],
   ] as const) {
     it(`shows ${url} as ${shown}`, () => {
       expect(withoutUrlSecrets(`URL: ${url}\nRequest body: {}`)).to.equal(`URL: ${shown}\nRequest body: {}`);
+      // Such signs are no part of a port.
+      for (const sign of [":", ".", ",", ")", "):"]) {
+        const text = `(at ${url}${sign} no answer`;
+        expect(withoutUrlSecrets(text)).to.equal(text.replace(url, shown));
+      }
     });
   }
 });

@@ -41,6 +41,7 @@ const byBlockReceipts: Way = {
     if (reply.fault) return reply;
     if (reply.result === null) return UNKNOWN_BLOCK;
     const receipts = itemsOf(reply.result, { source, field });
+    if (receipts.length < at.transactions.length) return UNKNOWN_BLOCK;
     return { logs: receipts.flatMap((it, n) => logsIn(it, at, { source, field: `${field}[${n}]` })) };
   },
 };
@@ -52,12 +53,17 @@ const byReceipts: Way = {
     const spot = { source: context.source, field: "eth_getTransactionReceipt" };
     const calls = at.transactions.map(receiptCall);
     const logs: RawLog[] = [];
-    for (const { result, fault } of calls.length > 0 ? await together(context, calls, signal) : []) {
+    const replies = calls.length > 0 ? await together(context, calls, signal) : [];
+    for (const [n, { result, fault }] of replies.entries()) {
       if (fault) return { fault };
-      // The node does not have this receipt yet. The other logs then do not explain the bloom.
-      if (result === null) continue;
+      // The node does not have this receipt yet.
+      if (result === null) return UNKNOWN_BLOCK;
+      const { blockHash, transactionHash } = membersOf(result, spot);
       // After a reorganization the transaction may be in another block.
-      if (membersOf(result, spot).blockHash !== at.hash) return UNKNOWN_BLOCK;
+      if (blockHash !== at.hash) return UNKNOWN_BLOCK;
+      if (transactionHash !== at.transactions[n]) {
+        throw new BadAnswerError(context.source, `${spot.field}.transactionHash`, "is of another transaction");
+      }
       logs.push(...logsIn(result, at, spot));
     }
     return { logs };
@@ -66,6 +72,10 @@ const byReceipts: Way = {
 
 const WAYS = [byLogs, byBlockReceipts, byReceipts];
 
+/**
+ * The node does not have the whole block, or not any more. If a receipt is missing, the bloom need not show it: where
+ * many logs set most of its bits, the other logs explain them too.
+ */
 const UNKNOWN_BLOCK: AllLogs = { fault: { code: -32000, message: "unknown block" } };
 
 /**

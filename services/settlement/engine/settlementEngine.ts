@@ -361,10 +361,13 @@ export class SettlementEngine {
   async finishReleases(): Promise<UnfinishedRelease[]> {
     if (this.mode === "sandbox") return [];
     // One after the other, because two at the same time would settle the same proposal twice.
-    const before = this.#finishing;
-    const finished = before.catch(() => {}).then(() => this.#finishReleases());
-    this.#finishing = finished;
-    return finished;
+    return this.#afterReleases(() => this.#finishReleases());
+  }
+
+  async #afterReleases<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#finishing.catch(() => {}).then(work);
+    this.#finishing = done;
+    return done;
   }
 
   async #finishReleases(): Promise<UnfinishedRelease[]> {
@@ -387,8 +390,11 @@ export class SettlementEngine {
    */
   async reserveReleases(): Promise<void> {
     if (this.mode === "sandbox") return;
-    for (const [review, id] of [...this.#parameters.index.unfinishedReleases])
-      await this.#releaseOf(review, id);
+    // In the same order as the releases: what was settled meanwhile must not be reserved again, because nothing ends that.
+    await this.#afterReleases(async () => {
+      for (const [review, id] of [...this.#parameters.index.unfinishedReleases])
+        await this.#releaseOf(review, id);
+    });
   }
 
   /** The entry of a release that is not settled yet, with its part of the budgets reserved; or why it is left out. */

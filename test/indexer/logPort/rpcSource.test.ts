@@ -616,6 +616,43 @@ describe("the RPC source of token logs", () => {
           expect(looks).to.be.above(2);
         }
       });
+      for (const [what, isRefused] of [
+        ["of the block", () => false],
+        ["of its transactions", isReceipts],
+      ] as const) {
+        it(`waits for all receipts ${what}, although the others explain the bloom`, async () => {
+          const bloomFromOthers = [{ ...pay(ALICE, BOB), token: OTHER_TOKEN }, { approver: ALICE }, pay(ALICE, BOB)];
+          const chain = new FakeChain([bloomFromOthers]);
+          server.reset(chain);
+          failAt(isAll);
+          server.refuse = (it) => (isRefused(it) ? { code: -32601, message: "no such method" } : undefined);
+          const { behave } = server;
+          const last = chain.at(1).transactions.at(-1);
+          let looks = 0;
+          server.behave = (messages, n) =>
+            behave(messages, n) ?? {
+              edit: (it, result) => {
+                if (it.method === "eth_getLogs") return [];
+                if (isReceipts(it) && ++looks < 3) return (result as unknown[]).slice(0, -1);
+                return isReceipt(it) && it.params[0] === last && ++looks < 3 ? null : result;
+              },
+            };
+          const [logs] = await open().blockLogs(placesOf(chain), CALL);
+          expect([logs?.transfers.length, looks]).to.deep.equal([1, 3]);
+        });
+      }
+      it("believes no receipt of another transaction", async () => {
+        const chain = others(1);
+        server.reset(chain);
+        failAt(isAll, isReceipts);
+        const { behave } = server;
+        server.behave = (messages, n) =>
+          behave(messages, n) ?? {
+            edit: (it, result) =>
+              isReceipt(it) ? { ...(result as object), transactionHash: `0x${"7e".repeat(32)}` } : result,
+          };
+        expect((await failure(open().blockLogs(placesOf(chain), CALL))).code).to.equal("source_bad_answer");
+      });
       it("recognises that the block is gone, if a transaction is in another block now", async () => {
         const old = others(2);
         const forked = old.fork(1, [[{ approver: BOB }], []]);

@@ -291,6 +291,23 @@ describe("what an engine settles", () => {
       expect([ledger.size, await status(41n), await status(40n)]).to.deep.equal([2, "REJECTED", "SETTLED"]);
     });
 
+    it("reserves no part of a budget for a release that is settled at the same moment", async () => {
+      await stop();
+      await start();
+      const content = held.content.bind(held);
+      let reads = 0;
+      // The first read of the disk takes longer than it takes to settle the release.
+      held.content = async (of) => {
+        const isFirst = reads++ === 0;
+        const found = await content(of);
+        if (isFirst) await new Promise((resolve) => setTimeout(resolve, 500));
+        return found;
+      };
+      // The ledger may be written before the start has reserved everything.
+      await Promise.all([engine.reserveReleases(), engine.finishReleases()]);
+      expect((await engine.settle(pay(40n))).status).to.equal("SETTLED");
+    });
+
     it("gives its part of a budget back if the release cannot be settled here any more", async () => {
       const file = path.join(folder.path, "held.jsonl");
       writeFileSync(file, readFileSync(file, "latin1").replace('"usd": 60', '"usd": 10'));
