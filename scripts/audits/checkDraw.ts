@@ -21,12 +21,12 @@ const MAX_TICKS = 1_000;
  * @param since the block after which none of the `blocks` may lack an earlier tick, also at the log's beginning
  */
 export async function checkTicks(
-  log: Pick<DerivedLog, "ticks" | "params">,
+  log: Pick<DerivedLog, "ticks" | "tickBlocks">,
   { blocks, since }: { blocks: number[]; since: number },
   chain: Pick<AuditChain, "blockHash">,
   found: Findings,
 ) {
-  const distance = log.params.tickBlocks;
+  const distance = log.tickBlocks;
   const index = new Map(log.ticks.map(({ block }, n) => [block, n]));
   const wanted = [...new Set(blocks)].sort((a, b) => a - b);
   const misplaced = new Set<number>();

@@ -128,8 +128,9 @@ export class Payments {
         delete payment.settling;
       });
     const answer = payment.settled ?? (await payment.settling);
-    if (answer.success) payment.answers++;
-    else request.isUnknown = answer.errorReason === OUTCOME_UNKNOWN;
+    if (!answer.success) request.isUnknown = answer.errorReason === OUTCOME_UNKNOWN;
+    // Many requests can wait for one settlement.
+    else if (++payment.answers > MAX_ANSWERS) return refused(PAYMENT_USED);
     return answer;
   }
 

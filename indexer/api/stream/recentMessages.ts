@@ -37,7 +37,10 @@ export class RecentMessages {
   /** The messages after a position; null if some of them may not be in memory. */
   after(position: string, limit: number): StreamMessage[] | null {
     if (this.#floor === null || position < this.#floor) return null;
-    return this.#messages.filter((it) => it.position > position).slice(0, limit);
+    // The client's position and a message may name different blocks for the same event, after the node was indexed again.
+    const place = placeOf(position);
+    const later = this.#messages.filter((it) => it.position > place && !it.position.startsWith(`${place}/`));
+    return later.slice(0, limit);
   }
 
   forget(): void {
@@ -69,7 +72,7 @@ export class RecentMessages {
       const rows = await momentsAfter(this.#db, placeOf(floor), known.length + BATCH);
       const moved = known.findIndex((it, n) => {
         const row = rows[n];
-        return row === undefined || !this.#isSameEvent(it.position, positionOf(row));
+        return row === undefined || it.position !== positionOf(row);
       });
       const sure = moved < 0 ? known.length : moved;
       const fresh = await messagesOf(this.#db, rows.slice(sure));
@@ -88,7 +91,8 @@ export class RecentMessages {
         continue;
       }
       const news = fresh.slice(same - sure);
-      const all = [...known.slice(0, same), ...news];
+      // Events that are the same are kept with the blocks that the database names now, as clients come back with these.
+      const all = [...known.slice(0, sure), ...fresh];
       this.#messages = all.slice(-REMEMBERED);
       const isFull = all.length > REMEMBERED;
       if (isFull) this.#floor = all[all.length - REMEMBERED - 1]?.position ?? floor;

@@ -7,7 +7,7 @@ import { tickHash } from "../../derive/auditScene.ts";
 async function wrong(ticks: number[], blocks: number[], since = 12): Promise<string[]> {
   const found = new Findings();
   const log = {
-    params: { tickBlocks: 10 } as never,
+    tickBlocks: 10,
     ticks: ticks.map((block) => ({ block, hash: tickHash(block) })),
   };
   await checkTicks(log, { blocks, since }, { blockHash: async (block) => tickHash(block) }, found);
@@ -41,7 +41,7 @@ describe("the check of a log's ticks", () => {
     const found = new Findings();
     const blocks = Array.from({ length: 1_003 }, (_, n) => 20 + 10 * n);
     const log = {
-      params: { tickBlocks: 10 } as never,
+      tickBlocks: 10,
       ticks: blocks.map((block) => ({ block, hash: undefined })),
     };
     await checkTicks(log, { blocks, since: 12 }, { blockHash: async (block) => tickHash(block) }, found);

@@ -124,7 +124,14 @@ describe("the feed of the timeline", () => {
   it("tells nothing if a node that indexed again names other blocks in what was final", async () => {
     await finalAt(999_999_999);
     await feed.poll();
-    await nextBlock("UPDATE timeline SET block_hash = $1", [hashOf("cc")]);
-    expect(told).to.deep.equal([]);
+    for (const branch of ["cc", "22"]) {
+      const before = feed.head();
+      await nextBlock("UPDATE timeline SET block_hash = $1", [hashOf(branch)]);
+      expect(told).to.deep.equal([]);
+      // A client that has everything gets nothing again, and a new client continues from a position that stands.
+      expect(await feed.after(before, 10)).to.deep.equal([]);
+      expect(feed.head()).to.not.equal(before);
+      expect(await feed.resumeFrom(feed.head())).to.equal(feed.head());
+    }
   });
 });
