@@ -252,10 +252,11 @@ export const transfersRead = onchainTable("transfers_read", (p) => ({
 
 /**
  * The events for live followers of the node, in the order of `position`: the table and the row of each (see
- * src/timeline.ts).
+ * src/timeline.ts). While the block `blockHash` is on the chain, all events up to this one stand.
  */
 export const timeline = onchainTable("timeline", (p) => ({
   position: p.text().primaryKey(),
+  blockHash: p.text().notNull(),
   kind: p.text().notNull(),
   subject: p.text().notNull(),
   agent: p.text().notNull(),

@@ -3,7 +3,8 @@
  * and the compiler's input that gives it. Run after `hardhat build`. A change there changes every address of later
  * deployments. Earlier deployments keep their addresses.
  *
- * Also writes portal/escrow/releases/ and portal/chain/releases/, by which the portal recognizes the contracts' code on a chain.
+ * Also writes portal/escrow/releases/ and packages/protocol/ledger/releases/, by which the portal and checks of proofs recognize the
+ * contracts' code on a chain.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -50,13 +51,14 @@ export async function compiledContract(
 /** Where the portal has the escrow's code of this version of the contract. */
 export const releaseFile = path.join(repositoryRoot, "portal", "escrow", "releases", "hireEscrow1.json");
 
-/** Where the portal has the hashes of the ledger contract's code. */
+/** Where the hashes of the ledger contract's code are. */
 export const ledgerReleaseFile = path.join(
   repositoryRoot,
-  "portal",
-  "chain",
+  "packages",
+  "protocol",
+  "ledger",
   "releases",
-  "anchoredLedger1.json",
+  "anchoredLedger1.ts",
 );
 
 /**
@@ -128,11 +130,13 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     await writeFile(frozenInputFile(name), `${JSON.stringify(input, null, 2)}\n`);
     console.log(`${name}: init code ${contract.initCodeHash}`);
   }
-  for (const [file, release] of [
-    [releaseFile, await releasedEscrow()],
-    [ledgerReleaseFile, await releasedLedger()],
+  const ledger = JSON.stringify(await releasedLedger(), null, 2);
+  for (const [file, text] of [
+    [releaseFile, `${JSON.stringify(await releasedEscrow(), null, 2)}\n`],
+    // A module and not JSON, because published packages consist of modules.
+    [ledgerReleaseFile, `/** Written by \`npm run freeze\`. */\nexport const anchoredLedger1 = ${ledger};\n`],
   ] as const) {
     await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(file, `${JSON.stringify(release, null, 2)}\n`);
+    await writeFile(file, text);
   }
 }

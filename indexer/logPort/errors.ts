@@ -98,6 +98,19 @@ export class LogsMissingError extends LogSourceError {
   }
 }
 
+/** Nothing shows whether the source gave all logs of a block. */
+export class ProofMissingError extends LogSourceError {
+  constructor(source: string, block: number, reasons: string) {
+    super({
+      source,
+      code: "source_proof_missing",
+      message: `it gives no proof of the logs of block ${block}: ${reasons}`,
+      hint: "Wait, or use an RPC that answers eth_getLogs without an address, or a method for receipts.",
+      details: { block },
+    });
+  }
+}
+
 /** The source no longer has the old logs of the chain. */
 export class HistoryMissingError extends LogSourceError {
   constructor(source: string, block: number, what: string) {

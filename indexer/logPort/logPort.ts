@@ -67,8 +67,9 @@ export type BlockHeader = { block: number; hash: Hex; parentHash: Hex; time: num
  * field. Nothing is dropped silently.
  *
  * Throws, each naming its source: {@link SourceUnavailableError} (try later or elsewhere), {@link SourceBehindError},
- * {@link OrphanedBlockError} (read the chain again), {@link HistoryMissingError}, {@link SourceRefusedError},
- * {@link BadAnswerError} (use another source), {@link SourcesDisagreeError}, {@link TooManyLogsError}, {@link DeadlineError}.
+ * {@link ProofMissingError}, {@link OrphanedBlockError} (read the chain again), {@link HistoryMissingError},
+ * {@link SourceRefusedError}, {@link BadAnswerError} (use another source), {@link SourcesDisagreeError},
+ * {@link TooManyLogsError}, {@link DeadlineError}.
  */
 export type LogPort = {
   /** Its name in errors and metrics. The name contains no key. */

@@ -63,8 +63,9 @@ async function readInflows(
   for (const read of reads) {
     const { wallet, after, before, limit } = read;
     const final = found.get(read) ?? (await readFurther(view, read));
-    const recent = view.recent.flatMap(({ transfers }) => transfers.filter(({ to }) => to === wallet));
-    const wanted = [...final, ...recent].filter((it) => isBetween(it, after, before)).slice(0, limit);
+    const wanted = [...final, ...recentOf(view, "to", wallet)]
+      .filter((it) => isBetween(it, after, before))
+      .slice(0, limit);
     const timed = await withTimes(view, wanted);
     answers.set(
       read,
@@ -108,10 +109,8 @@ async function readOutflows(
     const final = await view.transfers.first("transfersFrom", wallets, upTo, limit, view.retryRead);
     for (const read of group) {
       const { wallet, before } = read;
-      const recent = view.recent.flatMap(({ transfers }) => transfers.filter(({ from }) => from === wallet));
-      const sent = [...(final.get(wallet as Address) ?? []), ...recent].filter((it) =>
-        isBetween(it, null, before),
-      );
+      const all = [...(final.get(wallet as Address) ?? []), ...recentOf(view, "from", wallet)];
+      const sent = all.filter((it) => isBetween(it, null, before));
       const last = sent[limit - 1];
       if (last === undefined) continue;
       const [timed] = await withTimes(view, [last]);
@@ -125,9 +124,14 @@ async function readOutflows(
 }
 
 /** Whether it is known, without a request, that a wallet sent fewer transfers than a read asks for. */
-function sentFewer({ transfers, final, recent }: ChainView, { wallet, before, limit }: TransfersFromRead) {
-  const later = recent.flatMap((it) => it.transfers.filter(({ from }) => from === wallet)).length;
-  return transfers.sentFewer(wallet as Address, Math.min(final, before.block), limit - later);
+function sentFewer(view: ChainView, { wallet, before, limit }: TransfersFromRead): boolean {
+  const later = recentOf(view, "from", wallet).length;
+  return view.transfers.sentFewer(wallet as Address, Math.min(view.final, before.block), limit - later);
+}
+
+/** The transfers that a wallet sent (`from`) or received (`to`) in the blocks that are not final yet. */
+function recentOf({ recent }: ChainView, side: "from" | "to", wallet: string): TokenTransfer[] {
+  return recent.flatMap(({ transfers }) => transfers.filter((it) => it[side] === wallet));
 }
 
 /**
@@ -155,7 +159,7 @@ async function readFirstSpent(
 function knownSpent(view: ChainView, { wallet, before }: FirstSpentRead): TokenTransfer[] | undefined {
   const sent = view.transfers.sent(wallet as Address, Math.min(view.final, before.block));
   if (sent === undefined) return undefined;
-  const recent = view.recent.flatMap(({ transfers }) => transfers.filter(({ from }) => from === wallet));
+  const recent = recentOf(view, "from", wallet);
   // The search may end with an empty transfer.
   if (sent.transfers + recent.length >= MAX_EMPTY) return undefined;
   const spent = sent.spent === null ? recent.filter(({ value }) => value > 0n) : [sent.spent];
@@ -180,11 +184,9 @@ async function readFirstSpentLists(
     const further: FirstSpentRead[] = [];
     for (const read of open) {
       const old = final.get(read.wallet as Address) ?? [];
-      const recent = view.recent.flatMap(({ transfers }) =>
-        transfers.filter(({ from }) => from === read.wallet),
-      );
       const isWhole = old.length < limit || limit === MAX_EMPTY;
-      const sent = [...old, ...(isWhole ? recent : [])].filter((it) => isBetween(it, null, read.before));
+      const recent = isWhole ? recentOf(view, "from", read.wallet) : [];
+      const sent = [...old, ...recent].filter((it) => isBetween(it, null, read.before));
       const at = sent.findIndex(({ value }, n) => value > 0n || n + 1 >= MAX_EMPTY);
       const [timed] = at < 0 ? [] : await withTimes(view, sent.slice(at, at + 1));
       const { time = 0 } = timed ?? {};

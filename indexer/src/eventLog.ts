@@ -10,11 +10,13 @@ import { sha256HexByNode } from "tallystick-runtime/hashing/sha256HexByNode";
 import { config } from "../environment.ts";
 import { timeline } from "../ponder.schema.ts";
 import { OrphanedError } from "../relevant/retryRead.ts";
+import { isOnChain } from "./isOnChain.ts";
 import { countLines } from "./logLines.ts";
 import { ponderRows } from "./ponderRows.ts";
 import { positionKey } from "./positionKey.ts";
 import { openRelevantTransfers } from "./relevantTransfers.ts";
 import { type Applied, Projector } from "./rows/projector.ts";
+import { RowCache } from "./rows/rowCache.ts";
 import { saveSummaries } from "./saveSummaries.ts";
 import { momentsOf, timelineKey } from "./timeline.ts";
 
@@ -24,7 +26,7 @@ import { momentsOf, timelineKey } from "./timeline.ts";
  */
 export const recover = remembered(await recoverByWasm());
 
-const projector = new Projector();
+const projector = new Projector(new RowCache(), isOnChain);
 
 /** The block that a handler runs for, as Ponder gives it. */
 export type HandlersBlock = { number: bigint; hash: Hex };
@@ -118,6 +120,8 @@ async function applyEvents(
   const moments = events.flatMap((event, index) =>
     momentsOf(each[index] ?? []).map((moment, n) => ({
       position: timelineKey(positionKey(event), n + 1),
+      // The hash of the handler's block. The events are of this block, or of a block below it.
+      blockHash: block,
       ...moment,
     })),
   );

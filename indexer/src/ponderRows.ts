@@ -46,17 +46,21 @@ export function ponderRows(db: Context["db"]): RowDatabase {
 }
 
 /**
- * The tables that every event reads. When Ponder's cache is full, it drops whole tables: first those with the
+ * The tables that most events read. When Ponder's cache is full, it drops whole tables: first those with the
  * fewest look-ups of rows that do not exist. The projector itself remembers which rows do not exist, so it
  * makes few such look-ups, and Ponder would drop these tables like any other. So at the start each of these
  * tables gets {@link ASKED} look-ups of a row that does not exist. Other tables never get so many.
  */
 const READ_AGAIN: TableName[] = [
   "agent",
+  "brought",
   "buyerGroup",
   "capability",
+  "capabilityPlace",
   "cluster",
   "digestNode",
+  "family",
+  "familyMember",
   "fingerprint",
   "list",
   "listing",

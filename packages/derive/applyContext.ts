@@ -154,6 +154,7 @@ function initialState(event: DeriveEvent): Row<"state"> {
     tokenSets: 0,
     paramsVersion: params.version,
     params: JSON.stringify(params),
+    chainId: (event.kind === "params" ? event.chainId : undefined) ?? null,
     form: (event.kind === "params" ? event.form : undefined) ?? "all",
     registries: event.kind === "params" && event.registries !== undefined,
     root: "",

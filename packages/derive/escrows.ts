@@ -18,7 +18,7 @@ import { hireKeyTaken } from "./hireKeys.ts";
 import { amendHire, countHire } from "./hires.ts";
 import { itemsOf } from "./lists.ts";
 import { forEachRow } from "./loadedRows.ts";
-import { escrowOutcome } from "./outcome.ts";
+import { escrowOutcome, publishedFee } from "./outcome.ts";
 import { receiptCounted } from "./receiptCounted.ts";
 import { receiptRow, waitingForDeposit } from "./receiptRow.ts";
 import type { Row } from "./tables.ts";
@@ -148,7 +148,7 @@ export function attachReceipt(context: ApplyContext, receipt: Row<"receipt">): v
     receipt: receipt.id,
     hireId: receipt.hireId,
     capability: receipt.capability,
-    latencyMs: latencyOf(context, receipt),
+    latencyMs: latencyOf(context, receipt, escrow.depositedTime),
   });
   receiptCounted(context, receipt, escrow.hire);
 }
@@ -161,8 +161,11 @@ function countIfDue(context: ApplyContext, id: string): void {
   const receipt = usableReceipt(context, escrow);
   if (receipt === null && !escrow.delivered) return;
 
+  const outcome = auditedOutcome(context, escrow, escrowOutcome(context, escrow));
+  if (outcome.outcome === "success" && isFeeOnly(context, escrow, outcome.price)) return;
+
   const counted = countHire(context, {
-    ...auditedOutcome(context, escrow, escrowOutcome(context, escrow)),
+    ...outcome,
     id: escrow.id,
     seller: escrow.seller,
     buyer: escrow.buyer,
@@ -170,19 +173,27 @@ function countIfDue(context: ApplyContext, id: string): void {
     capability: receipt?.capability ?? null,
     paymentMode: modeOf(escrow),
     amount: escrow.amount,
-    latencyMs: receipt === null ? null : latencyOf(context, receipt),
+    latencyMs: receipt === null ? null : latencyOf(context, receipt, escrow.depositedTime),
     time: escrow.settledTime,
     tx: escrow.tx,
     escrowId: escrow.id,
     receipt: receipt?.id ?? null,
     payee: escrow.payee === ZERO_ADDRESS ? escrow.seller : escrow.payee,
     paid: { block: escrow.depositedBlock, log: escrow.depositedLog, arrived: escrow.arrived },
-    feePaid: context.params.feeRecipients.some((it) => it === escrow.feeRecipient) ? escrow.feePaid : 0n,
+    feePaid: publishedFee(context, escrow),
   });
   if (!counted) return;
   updateEscrow(context, id, { hire: escrow.id });
   if (receipt !== null) receiptCounted(context, receipt, escrow.id);
   awaitDisclosure(context, { id: escrow.id, seller: escrow.seller, time: escrow.settledTime });
+}
+
+/**
+ * Whether a fee left too little of an escrow's money for its seller. A buyer may get the fee itself, so such a payment
+ * buys no success. A bad result needs no payment.
+ */
+function isFeeOnly(context: ApplyContext, { toSeller }: Row<"escrow">, price: bigint): boolean {
+  return price !== toSeller && price < BigInt(context.params.minHireAtomic);
 }
 
 function modeOf({ provider }: Row<"escrow">): string {

@@ -41,11 +41,12 @@ export type LogRegistries = Registries & { implementations: Address[] };
 
 /**
  * The first line of an exported log. No other line has this kind. It names the parameters with which the node was
- * configured, and the token. Without this line the default parameters hold, and the reader of the log has to know the
- * token.
+ * configured, the token, and the chain, whose receipts alone count. Without this line the default parameters hold,
+ * receipts of any chain count, and the reader of the log has to know the token.
  */
 export type ParamsEvent = OnChain<"params"> & {
   params: Params;
+  chainId?: number;
   token?: LogToken;
   form?: LogForm;
   registries?: LogRegistries;

@@ -29,6 +29,11 @@ export type DerivedLog = {
    * OTHER_TOKENS} of them.
    */
   otherTokens: Map<string, number>;
+  /**
+   * The records whose signer is a contract, according to the log, which also says whether the contract accepted the
+   * signature. Only the chain can confirm it.
+   */
+  contractSigned: number;
 };
 
 /** A log with more tokens is probably a mistake, and nobody reads a longer list. */
@@ -45,7 +50,12 @@ export async function foldLog(
   texts: AsyncIterable<string>,
   { token, atBlock, onEvent, ahead, ...options }: FoldLogOptions = {},
 ): Promise<DerivedLog> {
-  const derived: DerivedLog = { store: new MemoryStore(), events: 0, otherTokens: new Map() };
+  const derived: DerivedLog = {
+    store: new MemoryStore(),
+    events: 0,
+    otherTokens: new Map(),
+    contractSigned: 0,
+  };
   const reader = new LogReader(token);
   const notes = openNotes(derived.store);
   const parts = readParts(texts, reader);
@@ -63,6 +73,8 @@ export async function foldLog(
         throw contradicts(first + n, cause);
       }
       derived.events++;
+      if (event.kind === "record" && event.erc1271 !== undefined && !options.trustSignatures)
+        derived.contractSigned++;
       onEvent?.(event);
     }
     if (failure !== undefined) throw failure;
@@ -70,11 +82,16 @@ export async function foldLog(
   return derived;
 }
 
-/** A message for people about everything that was left out, one line for each. */
-export function notesOf({ otherTokens }: DerivedLog): string[] {
-  return [...otherTokens].map(
+/** A message for people about everything that was left out, or believed without a check, one line for each. */
+export function notesOf({ otherTokens, contractSigned }: DerivedLog): string[] {
+  const left = [...otherTokens].map(
     ([token, count]) => `note: left out ${count} transfers of ${token}, which is not the token of this log`,
   );
+  if (contractSigned === 0) return left;
+  return [
+    ...left,
+    `note: ${contractSigned} records have contracts as signers, by the word of the log; their signatures were not checked`,
+  ];
 }
 
 function noteOther({ otherTokens }: DerivedLog, token: string): void {

@@ -8,7 +8,7 @@ import { noteConsent } from "./audits/consents.ts";
 import { existingRow } from "./existingRow.ts";
 import { noteDeclaration } from "./families/inflows.ts";
 import { updateFingerprint } from "./fingerprint/membership.ts";
-import { append, itemsOf } from "./lists.ts";
+import { append, itemsOf, listLength } from "./lists.ts";
 import { forEachRow } from "./loadedRows.ts";
 import { changeOffers } from "./offers.ts";
 import { watch } from "./relevant/inflow.ts";
@@ -103,6 +103,14 @@ export function listingsOf(agent: string): string {
   return `listings/${agent}`;
 }
 
+/** The list of the first agents to which a payee agreed, at most {@link PAID_FOR}. */
+export function paidFor(payee: string): string {
+  return `paidFor/${payee}`;
+}
+
+/** Two agents are enough to know that a payee is shared. */
+const PAID_FOR = 2;
+
 function isPrivate(listing: Row<"listing"> | null): boolean {
   return listing?.live === true && listing.privateMetrics;
 }
@@ -111,6 +119,8 @@ function agreePayee(context: ApplyContext, agent: string, payee: string): void {
   const id = `${agent}/${payee}`;
   if (context.store.get("payee", id) !== null) return;
   context.store.insert("payee", { id, block: context.at.block, log: context.at.log ?? 0 });
+  if (payee !== agent && listLength(context.store, paidFor(payee)) < PAID_FOR)
+    append(context.store, paidFor(payee), agent);
   noteDeclaration(context, payee);
   watch(context, payee);
 }

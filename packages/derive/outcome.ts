@@ -41,11 +41,16 @@ export function directOutcome(receipt: Row<"receipt">, telemetry: Row<"telemetry
  * released to the seller, it is a success. A refund by the buyer or by its arbiter is a failure and a dispute. A refund
  * by the seller is a failure. A timeout without delivery is a failure. A timeout after delivery was marked is neutral,
  * because nobody can tell whether the work was good; it counts against the buyer.
+ *
+ * The price includes the fee if its recipient is published. Any other recipient may be a wallet of the buyer, so the
+ * price is then only what reached the seller.
  */
 export function escrowOutcome(context: ApplyContext, escrow: Row<"escrow">): Outcome {
-  const settled = { ...plain, evidence: "escrow", price: escrow.toSeller ?? 0n };
+  const toSeller = escrow.toSeller ?? 0n;
+  const lost = escrow.feePaid - publishedFee(context, escrow);
+  const settled = { ...plain, evidence: "escrow", price: toSeller - lost };
   if (escrow.status === "released") {
-    return { ...settled, outcome: settled.price * 2n >= escrow.amount ? "success" : "failure" };
+    return { ...settled, outcome: toSeller * 2n >= escrow.amount ? "success" : "failure" };
   }
   if (escrow.status === "timed_out") {
     return {
@@ -66,4 +71,12 @@ export function escrowOutcome(context: ApplyContext, escrow: Row<"escrow">): Out
     disputeSource: bySeller ? null : byAuditor ? "audit" : "escrow",
     refundAfterDelivery: byBuyer && escrow.delivered,
   };
+}
+
+/** The fee that a settled escrow paid, if its recipient is published. */
+export function publishedFee(
+  { params }: ApplyContext,
+  { feeRecipient, feePaid }: Pick<Row<"escrow">, "feeRecipient" | "feePaid">,
+): bigint {
+  return params.feeRecipients.some((it) => it === feeRecipient) ? feePaid : 0n;
 }

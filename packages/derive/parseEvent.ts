@@ -75,6 +75,7 @@ const kinds: { [kind: string]: Fields } = {
   params: {
     ...onChain,
     params: isObject,
+    chainId: orAbsent(isCount),
     token: orAbsent(isToken),
     form: orAbsent(isForm),
     registries: orAbsent(isRegistries),

@@ -1,11 +1,14 @@
 import { ZERO_HASH } from "tallystick-protocol/hex";
 import type { ApplyContext } from "./applyContext.ts";
 import { awaitDisclosure, becomeEligible, consentToReceipt } from "./audits/eligibility.ts";
+import { existingRow } from "./existingRow.ts";
 import { flat } from "./flat.ts";
 import { paidForHire } from "./funding/fundings.ts";
 import { directHireId } from "./hireId.ts";
 import { hireKeyTaken } from "./hireKeys.ts";
 import { countHire, mayHire } from "./hires.ts";
+import { listingsOf, paidFor } from "./listings.ts";
+import { itemsOf, listLength } from "./lists.ts";
 import { directOutcome } from "./outcome.ts";
 import { isBefore, type Place, placeOf } from "./place.ts";
 import { receiptCounted } from "./receiptCounted.ts";
@@ -112,7 +115,7 @@ export function findPayment(context: ApplyContext, receipt: Row<"receipt">): Row
 /**
  * Whether this log pays for this receipt. No other receipt may have claimed it. If the receipt names a log index, it
  * must be the index of this log. The buyer authorized the payment (EIP-3009), or signed the receipt. If the money
- * went to another payee, that payee agreed earlier.
+ * went to another payee, that payee agreed earlier. If the payee is shared, the buyer signed the receipt.
  */
 export function mayClaim(context: ApplyContext, receipt: Row<"receipt">, payment: Row<"payment">): boolean {
   if (payment.from !== receipt.buyer || payment.to !== receipt.payee) return false;
@@ -121,8 +124,30 @@ export function mayClaim(context: ApplyContext, receipt: Row<"receipt">, payment
   if (isClaimed(context, payment)) return false;
   if (receipt.payee === receipt.agent) return true;
   const consent = context.store.get("payee", `${receipt.agent}/${receipt.payee}`);
-  if (consent === null) return false;
-  return isBefore(consent, payment);
+  if (consent === null || !isBefore(consent, payment)) return false;
+  return receipt.buyerSigned || !isSharedPayee(context, receipt.payee, payment);
+}
+
+/**
+ * Whether money that reaches a payee at this place may be meant for several agents: for another agent to which it
+ * agreed, or for the payee itself, which sells too. A payment does not say for whom it is, and its transaction is known
+ * before it is mined. So the first receipt could take the hire of another agent.
+ */
+function isSharedPayee(context: ApplyContext, payee: string, place: Place): boolean {
+  if (listLength(context.store, listingsOf(payee)) > 0) return true;
+  const [, second] = itemsOf(context.store, paidFor(payee));
+  if (second === undefined) return false;
+  return isBefore(existingRow(context.store, "payee", `${second}/${payee}`), place);
+}
+
+/**
+ * Whether a receipt may claim a payment that comes from here on: its payee agreed, and its buyer signed if the payee is
+ * shared.
+ */
+export function mayClaimLater(context: ApplyContext, receipt: Row<"receipt">): boolean {
+  if (!hasConsent(context, receipt)) return false;
+  if (receipt.payee === receipt.agent || receipt.buyerSigned) return true;
+  return !isSharedPayee(context, receipt.payee, { block: context.at.block, log: context.at.log ?? 0 });
 }
 
 /** Whether a receipt made a hire of this payment: one log pays for one hire. */
@@ -135,7 +160,7 @@ function hireIdOf({ id, log }: Row<"payment">): string {
 }
 
 /** Whether the payee that a receipt names ever agreed to be paid for its agent. */
-export function hasConsent(context: ApplyContext, { agent, payee }: Row<"receipt">): boolean {
+function hasConsent(context: ApplyContext, { agent, payee }: Row<"receipt">): boolean {
   return payee === agent || context.store.get("payee", `${agent}/${payee}`) !== null;
 }
 
@@ -174,7 +199,7 @@ export function countDirectHire(
     ...paid,
     hireId: receipt.hireId,
     capability: receipt.capability,
-    latencyMs: latencyOf(context, receipt),
+    latencyMs: latencyOf(context, receipt, payment.time),
     tx: receipt.txHash,
     escrowId: null,
     receipt: receipt.id,

@@ -8,7 +8,7 @@ import { noteDisclosure } from "./audits/disclosures.ts";
 import { failEquivocal } from "./audits/outcomes.ts";
 import { attachReceipt } from "./escrows.ts";
 import { append, listLength } from "./lists.ts";
-import { countDirectHire, findPayment, hasConsent, keyOfPayment, MAX_ALIKE } from "./payments.ts";
+import { countDirectHire, findPayment, keyOfPayment, MAX_ALIKE, mayClaimLater } from "./payments.ts";
 import { receiptRow, waitingForDeposit, waitingForPayment } from "./receiptRow.ts";
 import { watch } from "./relevant/inflow.ts";
 import { schedule } from "./schedule.ts";
@@ -37,12 +37,12 @@ export function receiptSettled(context: ApplyContext, facts: ReceiptFacts): void
 }
 
 /**
- * Only receipts of the payee itself, or of an agent that the payee agreed to, can wait for a payment. So a stranger
- * cannot take the places on the list.
+ * Only receipts that may claim a payment can wait for it. So neither a stranger nor another agent with the same payee
+ * can take the places on the list.
  */
 function awaitPayment(context: ApplyContext, receipt: Row<"receipt">): void {
   const waiting = waitingForPayment(keyOfPayment(receipt));
-  const mayWait = hasConsent(context, receipt) && listLength(context.store, waiting) < MAX_ALIKE;
+  const mayWait = mayClaimLater(context, receipt) && listLength(context.store, waiting) < MAX_ALIKE;
   if (mayWait) watch(context, receipt.payee);
   waitIfPending(context, receipt, mayWait ? waiting : null);
 }

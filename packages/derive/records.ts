@@ -1,3 +1,4 @@
+import { chainIdOfNetwork } from "tallystick-protocol/erc8004/chainIdOfNetwork";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { checkBinding, isBoundType, isUnbound } from "tallystick-protocol/records/binding";
@@ -80,6 +81,9 @@ function readRecord(context: ApplyContext, event: RecordEvent): (() => void) | n
       if (context.store.get("receipt", event.hash) !== null) {
         throw new InvalidRecord("the same entry counted in another ledger before");
       }
+      const { chainId } = context.state;
+      if (chainId !== null && chainIdOfNetwork(body.network) !== chainId)
+        throw new InvalidRecord(`body.network must be this chain, eip155:${chainId}`);
       if (body.payee === body.buyer) throw new InvalidRecord("body.payee must not be the buyer");
       const buyerSigned =
         isPresent(event, "buyer_signature", context) || checkBuyerSignature(event.body, context.recover);

@@ -30,6 +30,8 @@ export const tables = {
     tokenSets: "number",
     paramsVersion: "number",
     params: "text",
+    /** The chain of the log. Only its receipts count. Null for a log that does not name its chain. */
+    chainId: "number?",
     /** `all` or `relevant`: which transfers the log has. */
     form: "text",
     /** Whether the log names registries of ERC-8004. */
@@ -424,7 +426,7 @@ export const tables = {
     hireId: "text",
     capability: "text?",
     paymentMode: "text",
-    /** What the seller got (gross), and what the buyer paid in. */
+    /** What the seller got, with a fee to a published recipient, and what the buyer paid in. */
     price: "bigint",
     amount: "bigint",
     /** `success`, `failure` or `neutral`. */
@@ -489,7 +491,7 @@ export const tables = {
   /** The ratings of one day in the window, `<agent>/<day>`: Σ weight and Σ weight × stars. */
   starDay: { id: "text", weight: "text", stars: "text" },
   /** What the buyer measured, and what it says went wrong, by receipt. Only its first statement counts. */
-  telemetry: { id: "text", latencyMs: "number?", allPassed: "boolean?", failure: "text?" },
+  telemetry: { id: "text", time: "number", latencyMs: "number?", allPassed: "boolean?", failure: "text?" },
   /** The human claim of an agent, by agent. */
   claim: { id: "text", xHandle: "text", status: "text", hash: "text" },
   ...familyTables,

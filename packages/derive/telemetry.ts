@@ -5,6 +5,12 @@ import { noteClientError } from "./steward/outcomeDays.ts";
 import type { Row } from "./tables.ts";
 
 /**
+ * A seller may do the work before it collects the payment, and clocks differ. So a latency may be this much longer than
+ * the time since the payment, in seconds.
+ */
+const LATENCY_TOLERANCE_SECONDS = 3_600;
+
+/**
  * Stores what a buyer measured of its hire. Its latency replaces the seller's figure. For a direct hire its
  * verdict replaces the seller's claim, unless the buyer had signed the receipt: then its first statement
  * counts.
@@ -14,14 +20,15 @@ export function telemetrySettled(
   receipt: Row<"receipt">,
   measured: { latencyMs: number | null; allPassed: boolean | null; failure: string | null },
 ): void {
-  const telemetry = { id: receipt.id, ...measured };
+  const telemetry = { id: receipt.id, time: context.at.time, ...measured };
   context.store.insert("telemetry", telemetry);
   const hire = receipt.hire === null ? null : context.store.get("hire", receipt.hire);
   if (hire === null || receipt.status !== "counted") return;
   // The decision of an escrow or an audit stays. Only the latency changes.
   const isDecided = hire.escrowId !== null || hire.evidence === "audit";
   const { outcome, evidence } = isDecided ? hire : directOutcome(receipt, telemetry);
-  amendHire(context, hire.id, { outcome, evidence, latencyMs: measured.latencyMs ?? hire.latencyMs });
+  const latencyMs = possibleLatency(telemetry, paidAt(context, hire)) ?? hire.latencyMs;
+  amendHire(context, hire.id, { outcome, evidence, latencyMs });
   if (measured.failure === CLIENT_ERROR) noteClientError(context, hire.id);
 }
 
@@ -39,7 +46,31 @@ export function saidNothingCame(context: ApplyContext, receipt: string): boolean
   return telemetry !== null && telemetry.latencyMs === null && telemetry.allPassed === false;
 }
 
-/** The latency of a receipt's hire: the buyer's figure if there is one, else the seller's. */
-export function latencyOf(context: ApplyContext, receipt: Row<"receipt">): number | null {
-  return context.store.get("telemetry", receipt.id)?.latencyMs ?? receipt.latencyMs;
+/**
+ * The latency of a receipt's hire: the buyer's figure if there is one, else the seller's. Null if neither is possible.
+ *
+ * @param paid when the buyer paid or deposited
+ */
+export function latencyOf(context: ApplyContext, receipt: Row<"receipt">, paid: number): number | null {
+  const telemetry = context.store.get("telemetry", receipt.id);
+  const measured = telemetry === null ? null : possibleLatency(telemetry, paid);
+  return measured ?? possibleLatency(receipt, paid);
+}
+
+/**
+ * A latency that can be true: the record that states it is not much older than the time that passed since the payment.
+ * Otherwise one invented figure would decide a seller's average.
+ */
+function possibleLatency(
+  { latencyMs, time }: Pick<Row<"telemetry">, "latencyMs" | "time">,
+  paid: number,
+): number | null {
+  const passed = Math.max(0, time - paid) + LATENCY_TOLERANCE_SECONDS;
+  return latencyMs !== null && latencyMs <= passed * 1_000 ? latencyMs : null;
+}
+
+/** When the buyer of a hire paid or deposited. */
+function paidAt(context: ApplyContext, { escrowId, time }: Row<"hire">): number {
+  const escrow = escrowId === null ? null : context.store.get("escrow", escrowId);
+  return escrow?.depositedTime ?? time;
 }

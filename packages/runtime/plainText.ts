@@ -15,6 +15,16 @@ export function plainLines(text: string): string {
   return text.replace(CONTROL, (sign) => (sign === "\n" ? sign : escapeOf(sign)));
 }
 
+/**
+ * A value as JSON that cannot control a terminal. JSON itself escapes only the C0 controls. Whoever parses the text gets
+ * the same value.
+ *
+ * @param indent spaces of each level; without it all is on one line
+ */
+export function plainJson(value: unknown, indent?: number): string {
+  return plainLines(JSON.stringify(value, null, indent));
+}
+
 /** Escapes a character as JSON does. So a text in JSON keeps its value. */
 function escapeOf(sign: string): string {
   return `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`;

@@ -1,4 +1,5 @@
 import { plainText } from "./plainText.ts";
+import { withoutUrlSecrets } from "./withoutUrlSecrets.ts";
 
 /** The most characters of one value, because a value may come from a stranger. */
 const MAX_VALUE_LENGTH = 2_000;
@@ -12,7 +13,9 @@ export const stderrLog: Log = (sentence, fields = {}) => {
   process.stderr.write(`${new Date().toISOString()} ${sentence}${pairs.join("")}\n`);
 };
 
+/** A value that is a URL stays whole. A URL inside a text may be an RPC's, in the message of an error. */
 function printable(value: unknown): string {
-  const text = (value instanceof Error ? value.message : String(value)).slice(0, MAX_VALUE_LENGTH);
+  const whole = value instanceof Error ? value.message : String(value);
+  const text = (/\s/.test(whole) ? withoutUrlSecrets(whole) : whole).slice(0, MAX_VALUE_LENGTH);
   return plainText(/^[^\s"=]+$/.test(text) ? text : JSON.stringify(text));
 }

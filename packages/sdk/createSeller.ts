@@ -54,7 +54,8 @@ export type CreateSellerParameters = {
   leaseMs?: number;
   /**
    * Reads the chain: a viem public client. With it nothing is delivered for a direct payment that the chain does not
-   * show, even if a facilitator confirms the payment. After a crash it also looks up the unfinished payments.
+   * show, even if a facilitator confirms the payment. After a crash it also looks up the unfinished payments. Without
+   * it (and without `findPayment`) a seller of direct payments says at its start that it lacks this.
    */
   client?: PublicClient;
   /** How many blocks must show a payment, its own block included. Default 1. */
@@ -87,7 +88,10 @@ export type CreateSellerParameters = {
   maxBodyBytes?: number;
   /** How long an answer waits until its receipt is settled, in milliseconds. Default 2,000. */
   receiptWaitMs?: number;
-  /** How long a free hire's receipt waits for its buyer's signature, in milliseconds. Default 10,000. */
+  /**
+   * How long the receipt of a free hire, or of a payment to another payee, waits for its buyer's signature, in
+   * milliseconds. Default 10,000.
+   */
   countersignMs?: number;
   /** Allows callbacks to http and private addresses. For local networks only. */
   devMode?: boolean;
@@ -123,7 +127,7 @@ export type Seller = {
  *
  * @example const seller = await createSeller({ account, endpoint: "https://agent.example/v1", baseUrl,
  * network: base,
- *   facilitator: "https://facilitator.example", store: fileStore("./seller"),
+ *   facilitator: "https://facilitator.example", client, store: fileStore("./seller"),
  *   listings: [{ capability: "compute.statistics.mean", price_usdc: "0.02", max_latency_ms: 5000 }],
  *   handlers: { "compute.statistics.mean": ({ data }) => ({ result: mean(data) }) } });
  * await seller.resume(); await seller.publish(); serve({ fetch: seller.app.fetch, port: 8080 });
@@ -148,6 +152,7 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
   const disclosures = await openDisclosures(parameters, { seller: address, offers, store, now, log });
   const modeOf = modesOf(parameters);
   for (const { listing } of offers.live) modeOf(listing.payment_mode);
+  sayIfBlind(offers, parameters, log);
 
   const { freeCalls, outbox, callbacks, runner } = openWork(parameters, {
     store,
@@ -336,6 +341,20 @@ function modesOf(parameters: CreateSellerParameters): (mode: string) => Settleme
       hint: "Give createSeller `modes` for every payment_mode of its listings.",
     });
   };
+}
+
+/** Without a look at the chain a seller delivers on the word of a facilitator, and never knows that a payment is lost. */
+function sayIfBlind(
+  { live }: Offers,
+  { client, findPayment }: CreateSellerParameters,
+  log: NonNullable<CreateSellerParameters["log"]>,
+): void {
+  if (client || findPayment || !live.some(({ listing }) => listing.payment_mode === "direct")) return;
+  log("This seller does not look for payments on the chain: it believes its facilitator.", {
+    effect:
+      "It cannot show that a payment is lost. A job whose payment is uncertain stays open until it is put aside.",
+    hint: "Give createSeller `client`, a viem public client.",
+  });
 }
 
 function requireHandler(

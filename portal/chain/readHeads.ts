@@ -1,8 +1,8 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { type Hex, ZERO_HASH } from "tallystick-protocol/hex";
+import { type LedgerCode, ledgerCode } from "tallystick-protocol/ledger/ledgerCode";
 import { askRpc } from "./askRpc.ts";
-import { type LedgerCode, ledgerCode } from "./ledgerCode.ts";
 import { sourceName } from "./sourceUrl.ts";
 
 /** The head of a ledger in the contract, at one block. */

@@ -4,11 +4,12 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
 import { countOf } from "../design/countOf.ts";
 import { type Finding, fails, holds, isOpen } from "./check.ts";
+import { contractSignedChecks, signaturesChecked } from "./contractSigned.ts";
 import { linesOf } from "./linesOf.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Derives an exported event log again, and checks every signature in it. */
+/** Derives an exported event log again, and checks every signature of a key in it. */
 export async function verifyLogFile(file: Blob, onProgress: (share: number) => void): Promise<Finding> {
   const title = "An event log";
   async function* texts() {
@@ -16,7 +17,7 @@ export async function verifyLogFile(file: Blob, onProgress: (share: number) => v
       yield lines.map((it) => decoder.decode(it)).join("\n");
   }
   try {
-    const { store, events } = await foldLog(texts(), { recover: await recoverByWasm() });
+    const { store, events, contractSigned } = await foldLog(texts(), { recover: await recoverByWasm() });
     const { asOf, agents, clusters, digest } = snapshotOf(store);
     return {
       title,
@@ -25,8 +26,9 @@ export async function verifyLogFile(file: Blob, onProgress: (share: number) => v
           events === 1
             ? "The one event was derived"
             : `All ${events.toLocaleString("en")} events were derived`,
-          "Each event is in an allowed place, and every signature was checked.",
+          `Each event is in an allowed place. ${signaturesChecked(contractSigned)}`,
         ),
+        ...contractSignedChecks(contractSigned),
         holds(
           `They give ${countOf(Object.keys(agents).length, "agent")} and ${countOf(Object.keys(clusters).length, "cluster")}`,
           `as of block ${asOf.block}`,

@@ -3,6 +3,7 @@ import { snapshotOf } from "tallystick-derive/snapshot";
 import { TallystickError } from "tallystick-protocol/errors";
 import { deriveNode } from "tallystick-sdk/openLog/deriveNode";
 import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
+import { contractSignedChecks, signaturesChecked } from "./contractSigned.ts";
 import { MAX_MEMBERS } from "./maxMembers.ts";
 
 /** A node's figures of an agent, with their tick, to compare with its log. */
@@ -21,7 +22,7 @@ export type Claim = {
 const MAX_LINES = 2_000_000;
 
 /**
- * Derives a node's event log again and checks every signature, up to the claim's tick or the end of the final
+ * Derives a node's event log again and checks every signature of a key, up to the claim's tick or the end of the final
  * log. Then it compares the result with the node's digest at every tick, and with every figure of the claim.
  */
 export async function verifyNode(
@@ -31,7 +32,7 @@ export async function verifyNode(
 ): Promise<Finding> {
   const title = claim === null ? "All that this node says" : "What this node says of the agent";
   try {
-    const { store, events, agreed } = await deriveNode(url, {
+    const { store, events, agreed, contractSigned } = await deriveNode(url, {
       check: true,
       most: MAX_LINES,
       ...(claim !== null && { atBlock: claim.asOf.block }),
@@ -50,8 +51,9 @@ export async function verifyNode(
           ? isOpen("The node's log is empty, so nothing was derived")
           : holds(
               `The node's ${events.toLocaleString("en")} events were derived again here`,
-              "Every signature was checked.",
+              signaturesChecked(contractSigned),
             ),
+        ...contractSignedChecks(contractSigned),
         agreed
           ? holds(`${agreed.toLocaleString("en")} digests agree, one a tick`, `the last: ${snapshot.digest}`)
           : isOpen("The log has no tick yet, so no digest was compared"),

@@ -1,4 +1,4 @@
-import { PUBLIC_SOURCES } from "../chain/publicSources.ts";
+import { isReleaseChain } from "tallystick-protocol/ledger/releasedLedger";
 import { readHeads } from "../chain/readHeads.ts";
 import { askConsistency, askLedgers } from "./askLedgers.ts";
 import { type Check, type Finding, isOpen } from "./check.ts";
@@ -73,7 +73,7 @@ async function verifyLedger(
   const readings = await readHeads(urls, place, wanted, signal);
   const { checks: sources, head } = sourceChecks(readings);
   if (head === null) return { checks: sources, fits: false };
-  const isPublic = PUBLIC_SOURCES.some(({ chainId }) => chainId === place.chainId);
+  const isPublic = isReleaseChain(place.chainId);
   const code = codeCheck(head, place.contract, isPublic);
   // If the contract has other code, its answer about a ledger proves nothing.
   if (code.state === "no") return { checks: [...sources, code], fits: false };

@@ -5,6 +5,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import { rpcTransport } from "tallystick-sdk/net/rpcTransport";
 import { anchorsIn } from "tallystick-sdk/proof/anchorsIn";
+import { ledgerContractFault } from "tallystick-sdk/proof/ledgerContractFault";
 import { createPublicClient, type Log, type TransactionReceipt } from "viem";
 
 /** The questions of a verification to a chain. */
@@ -62,12 +63,21 @@ export function openAuditChain(rpcUrl: string) {
       if (receipt === null || receipt.status !== "success" || receipt.blockNumber > BigInt(upTo)) return [];
       return transfersIn(receipt.logs, token);
     },
-    /** The contract of a ledger, found by an anchor in a transaction; null if there is none. */
-    contractOf: async (ledger: string, tx: Hex): Promise<Address | null> => {
+    /**
+     * The contracts that say in a transaction that they anchored a ledger. Any contract can say so; only the ledger's
+     * id shows which one is its contract.
+     */
+    anchoredBy: async (ledger: string, tx: Hex): Promise<Address[]> => {
       const receipt = await receiptOf(tx);
-      const anchor = anchorsIn(receipt?.logs ?? []).find(({ args }) => args.ledgerId === ledger);
-      return (anchor?.address.toLowerCase() as Address | undefined) ?? null;
+      const anchors = anchorsIn(receipt?.logs ?? []).filter(({ args }) => args.ledgerId === ledger);
+      return anchors.map(({ address }) => address.toLowerCase() as Address);
     },
+    /** Why the answers of a ledgers' contract do not count; null if they do. */
+    contractFault: (address: Address, block: number): Promise<string | null> =>
+      ask(async () => {
+        const chainId = await client.getChainId();
+        return await ledgerContractFault(client, { chainId, address, block: BigInt(block) });
+      }),
     headOf: (contract: Address, ledger: Hex, block: number): Promise<LedgerHead> =>
       ask(async () => {
         const call = {

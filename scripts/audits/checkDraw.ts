@@ -8,17 +8,31 @@ import type { Findings } from "./findings.ts";
 
 const MILLION = 1_000_000n;
 
+/** The rate of the queue of which each hire is drawn, in parts per million. */
+const ALWAYS = 1_000_000;
+
 /** The most ticks that are checked. No hire waits that many ticks for its draw. */
 const MAX_TICKS = 1_000;
 
 /**
- * Checks that the hashes of ticks are those of the chain, and that no tick is left out. A node that leaves
- * out a tick could choose the hash of the draw.
+ * Checks that ticks are at the blocks where ticks are due, that their hashes are those of the chain, and that none is
+ * left out. A node that chooses the block of a tick, or leaves a tick out, chooses the hash of the draw.
+ *
+ * @param since the block after which none of the `blocks` may lack an earlier tick, also at the log's beginning
  */
-export async function checkTicks(log: DerivedLog, blocks: number[], chain: AuditChain, found: Findings) {
-  const distance = log.params.tickBlocks;
+export async function checkTicks(
+  log: Pick<DerivedLog, "ticks" | "tickBlocks">,
+  { blocks, since }: { blocks: number[]; since: number },
+  chain: Pick<AuditChain, "blockHash">,
+  found: Findings,
+) {
+  const distance = log.tickBlocks;
   const index = new Map(log.ticks.map(({ block }, n) => [block, n]));
-  for (const block of [...new Set(blocks)].sort((a, b) => a - b).slice(0, MAX_TICKS)) {
+  const wanted = [...new Set(blocks)].sort((a, b) => a - b);
+  const misplaced = new Set<number>();
+  if (wanted.length > MAX_TICKS)
+    found.unchecked.push(`${wanted.length - MAX_TICKS} of ${wanted.length} ticks were not compared.`);
+  for (const block of wanted.slice(0, MAX_TICKS)) {
     const n = index.get(block) ?? -1;
     const tick = log.ticks[n];
     const hash = await chain.blockHash(block);
@@ -27,40 +41,72 @@ export async function checkTicks(log: DerivedLog, blocks: number[], chain: Audit
       `The tick of block ${block} has that block's hash, ${hash}.`,
       `The tick of block ${block} has the hash ${tick?.hash ?? "of no block"} in the log; on the chain it is ${hash}.`,
     );
-    const before = log.ticks[n - 1];
-    if (before !== undefined && block - before.block > distance)
-      found.check(
-        false,
-        "",
-        `There is no tick between blocks ${before.block} and ${block} in the log; one is due every ${distance} blocks.`,
-      );
+    const every = `one is due at every block that ${distance} divides.`;
+    const earlier = log.ticks[n - 1]?.block;
+    for (const it of [earlier, block]) {
+      if (it === undefined || it % distance === 0 || misplaced.has(it)) continue;
+      misplaced.add(it);
+      found.check(false, "", `The log has a tick at block ${it}, where none is due; ${every}`);
+    }
+    const before = earlier ?? since;
+    // Before this block, ticks are due up to here.
+    const due = (Math.ceil(block / distance) - 1) * distance;
+    if (before < due)
+      found.check(false, "", `There is no tick between blocks ${before} and ${block} in the log; ${every}`);
   }
 }
 
 /** The place of a hire in the list of a draw with `of` hires, the random number of the draw, and its result. */
 export type Draw = { tick: LogTick; place: number; of: number; number: number; isDrawn: boolean };
 
-/** Computes the draw of a hire by the formula; null if there was none yet. */
+/**
+ * Computes the draw of a hire by the formula; null if there was none yet. Of a contested hire that joined the queue of
+ * its refund, it is the draw of that queue.
+ */
 export async function drawOf(
-  { store, ticks }: Pick<DerivedLog, "store" | "ticks">,
-  { id, operator, ppm, eligibleBlock }: Row<"audit">,
+  log: Pick<DerivedLog, "store" | "ticks" | "refunds">,
+  { id, operator, ppm }: Row<"audit">,
 ): Promise<Draw | null> {
+  const { ticks } = log;
+  const queue = joinedHires(log, { operator, ppm });
+  // A hire may be in the queue twice, if its refund came before its draw. The first place counts.
+  const own = queue.find(({ hire }) => hire === id);
+  if (own === undefined) return null;
   const drawing = ticks.filter(({ hash }) => hash !== undefined);
   // A hire that joined in the tick's own block takes part in the next draw.
-  const n = drawing.findIndex(({ block }) => block > eligibleBlock);
+  const n = drawing.findIndex(({ block }) => block > own.block);
   const tick = drawing[n];
   if (tick === undefined) return null;
   const from = drawing[n - 1]?.block ?? 0;
-  let [of, place] = [0, -1];
-  for (const hire of queuedHires(store, "sample", { operator, ppm })) {
-    const joined = store.get("audit", hire)?.eligibleBlock ?? 0;
-    if (joined < from || joined >= tick.block) continue;
-    if (hire === id) place = of;
-    of++;
-  }
-  if (place < 0) return null;
+  const drawn = queue.filter(({ block }) => block >= from && block < tick.block);
+  const [of, place] = [drawn.length, drawn.indexOf(own)];
   const words = ["tallystick/audit/sample/v1", tick.hash ?? "", operator, ppm];
   const u = drawNumber(sha256HexByNode, words) % MILLION;
   const share = (i: number) => (BigInt(i) * BigInt(ppm) + u) / MILLION;
   return { tick, place, of, number: Number(u), isDrawn: share(place + 1) > share(place) };
+}
+
+/**
+ * The hires of a queue, each with the block in which it joined. A hire joins when it becomes eligible. A contested hire
+ * may later join the queue of those that are always drawn, in the block of its refund.
+ */
+function joinedHires(
+  { store, refunds }: Pick<DerivedLog, "store" | "refunds">,
+  { operator, ppm }: { operator: string; ppm: number },
+): { hire: string; block: number }[] {
+  const waited = new Set<string>();
+  if (ppm === ALWAYS)
+    for (const { id } of store.rows("auditQueue").values()) {
+      const [kind, whose, rate] = id.split("/");
+      if (kind !== "sample" || whose !== operator || Number(rate) === ppm) continue;
+      for (const hire of queuedHires(store, "sample", { operator, ppm: Number(rate) })) waited.add(hire);
+    }
+  const joined: { hire: string; block: number }[] = [];
+  for (const hire of queuedHires(store, "sample", { operator, ppm })) {
+    const eligible = store.get("audit", hire)?.eligibleBlock ?? 0;
+    // What waited before, in this queue or in another one, has joined by its refund.
+    joined.push({ hire, block: waited.has(hire) ? (refunds.get(hire) ?? eligible) : eligible });
+    waited.add(hire);
+  }
+  return joined;
 }

@@ -15,9 +15,16 @@ export type LogTick = { block: number; hash: Hex | undefined };
 export type DerivedLog = {
   store: MemoryStore;
   params: Params;
+  /**
+   * Blocks between two ticks, from the log's first line. A later `params` record does not move a node's ticks, whatever
+   * number it has.
+   */
+  tickBlocks: number;
   token: Address;
   /** The oldest first. */
   ticks: LogTick[];
+  /** The block in which each escrow was refunded. */
+  refunds: Map<string, number>;
   /** Hashes of the entries whose records are in the log: ledger → number in it → hash. */
   records: Map<string, Map<number, string>>;
   /** The block of the last line. */
@@ -28,7 +35,9 @@ export type DerivedLog = {
 export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<DerivedLog> {
   const ticks: LogTick[] = [];
   const records: DerivedLog["records"] = new Map();
+  const refunds: DerivedLog["refunds"] = new Map();
   let token: Address | undefined;
+  let tickBlocks: number | undefined;
   let lastBlock = 0;
   async function* noted() {
     for await (const text of nodeLog(url, { signal })) {
@@ -36,8 +45,12 @@ export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<De
         if (line === "") continue;
         const event = parseEvent(line);
         if (event.kind !== "history" && event.kind !== "count") lastBlock = event.block;
-        if (event.kind === "params") token ??= event.token?.address;
+        if (event.kind === "params") {
+          token ??= event.token?.address;
+          tickBlocks ??= event.params.tickBlocks;
+        }
         if (event.kind === "tick") ticks.push({ block: event.block, hash: event.hash });
+        if (event.kind === "escrow.refunded") refunds.set(event.escrowId, event.block);
         if (event.kind !== "record") continue;
         if (!records.has(event.ledger)) records.set(event.ledger, new Map());
         records.get(event.ledger)?.set(event.seq, event.hash);
@@ -47,12 +60,13 @@ export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<De
   }
   const { store } = await deriveLog(noted());
   const state = store.get("state", STATE_ID);
-  if (state === null || token === undefined) {
+  if (state === null || token === undefined || tickBlocks === undefined) {
     throw new TallystickError({
       code: "log_incomplete",
       message: `The log of ${url} has nothing final yet, or does not name its token.`,
       hint: "Ask again when the node has indexed some blocks.",
     });
   }
-  return { store, params: JSON.parse(state.params), token, ticks, records, lastBlock };
+  const params: Params = JSON.parse(state.params);
+  return { store, params, tickBlocks, token, ticks, refunds, records, lastBlock };
 }

@@ -195,7 +195,8 @@ async function askChain(
   const from = audit?.eligibleBlock ?? Number.POSITIVE_INFINITY;
   const to = draw?.tick.block ?? log.lastBlock;
   const waited = log.ticks.filter(({ block }) => block > from && block <= to).map(({ block }) => block);
-  await checkTicks(log, [...waited, ...asked.map(({ block }) => block)], chain, found);
+  const blocks = [...waited, ...asked.map(({ block }) => block)];
+  await checkTicks(log, { blocks, since: from }, chain, found);
   await checkLedgers(url, log, chain, found);
   await checkPayments(log, chain, found, { signal });
 }

@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import { plainLines, plainText } from "tallystick-runtime/plainText";
+import { withoutUrlSecrets } from "tallystick-runtime/withoutUrlSecrets";
 import { SellerSchemaError } from "tallystick-sdk/errors";
 import { ServiceError } from "tallystick-sdk/requestService";
 
@@ -18,7 +19,8 @@ export function describeError(error: unknown): string {
   const label = styleText(["red", "bold"], "error:", { stream });
   const dim = (text: string) => styleText("dim", text, { stream });
   if (!(error instanceof TallystickError)) {
-    return `${label} ${plainLines(error instanceof Error ? (error.stack ?? error.message) : String(error))}`;
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return `${label} ${plainLines(withoutUrlSecrets(text))}`;
   }
   // A node or a seller may have written a part of these texts. Such a text must not begin a line of its own.
   const isForeign = error instanceof ServiceError || error instanceof SellerSchemaError;

@@ -1,4 +1,4 @@
-import { plainText } from "tallystick-runtime/plainText";
+import { plainJson, plainText } from "tallystick-runtime/plainText";
 
 /**
  * Prints a result: one line of JSON for programs, lines for people. Strangers wrote a part of it, so no text in it controls
@@ -9,6 +9,6 @@ export function printResult(
   value: unknown,
   lines: () => readonly string[],
 ): void {
-  const shown = json ? plainText(JSON.stringify(value)) : lines().map(plainText).join("\n");
+  const shown = json ? plainJson(value) : lines().map(plainText).join("\n");
   process.stdout.write(`${shown}\n`);
 }

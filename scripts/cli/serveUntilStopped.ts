@@ -1,5 +1,6 @@
 import { logFaults } from "tallystick-runtime/http/logFaults";
 import { type OnFault, surviveRequests } from "tallystick-runtime/http/requestScope";
+import { plainJson } from "tallystick-runtime/plainText";
 import type { RunningService } from "tallystick-runtime/processes/runService";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import { untilAborted, watchShutdown } from "./shutdown.ts";
@@ -16,7 +17,7 @@ export async function serveUntilStopped(start: (onFault: OnFault) => Promise<Run
   surviveRequests(onFault);
   try {
     const { url, about, close } = await start(onFault);
-    process.stdout.write(`${JSON.stringify({ listening: url, ...about })}\n`);
+    process.stdout.write(`${plainJson({ listening: url, ...about })}\n`);
     await untilAborted(shutdown.signal);
     await close();
   } finally {

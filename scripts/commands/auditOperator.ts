@@ -2,6 +2,7 @@ import { Argument, type Command } from "commander";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import type { AuditActuation } from "tallystick-protocol/records/auditActuation";
 import { auditReasonCodes } from "tallystick-protocol/records/auditReasons";
+import { plainJson } from "tallystick-runtime/plainText";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { readAuditingConfig } from "../../services/auditing/config.ts";
 import { serveUntilStopped } from "../cli/serveUntilStopped.ts";
@@ -56,5 +57,5 @@ async function decideOn(
     account: privateKeyToAccount(key as `0x${string}`),
     decision: { hire, decision, reasons: [{ code: reason, detail }] } as AuditActuation,
   });
-  process.stdout.write(`${JSON.stringify({ hire, decision, entry })}\n`);
+  process.stdout.write(`${plainJson({ hire, decision, entry })}\n`);
 }

@@ -2,6 +2,7 @@ import Table from "cli-table3";
 import type { Command } from "commander";
 import { loadCatalogue } from "tallystick-capabilities/catalogue";
 import { minVerificationVersion, versionStatus } from "tallystick-capabilities/versions";
+import { plainJson } from "tallystick-runtime/plainText";
 
 /** `tallystick capabilities`: lists the standard capabilities; with `--bench`, measures their verifiers. */
 export function registerCapabilities(program: Command): void {
@@ -29,7 +30,7 @@ async function printList(json: boolean, now: number): Promise<void> {
     checks: Object.keys(capability.checks),
   }));
   if (json) {
-    process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+    process.stdout.write(`${plainJson(rows, 2)}\n`);
     return;
   }
   const table = new Table({ head: ["ids", "what", "versions"], style: { head: [], border: [] } });
@@ -46,7 +47,7 @@ async function printBench(json: boolean): Promise<void> {
   const figures = await measureVerifiers();
   const largest = await measureLargest();
   if (json) {
-    process.stdout.write(`${JSON.stringify({ figures, largest }, null, 2)}\n`);
+    process.stdout.write(`${plainJson({ figures, largest }, 2)}\n`);
     return;
   }
   const head = ["id", "checks", "good accepted", "damaged refused", "slowest ms"];

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { httpSetting } from "tallystick-runtime/configuration/settings";
+import { plainJson } from "tallystick-runtime/plainText";
 import { compareNodes, type NodeComparison } from "tallystick-sdk/openLog/compareNodes";
 import { printable } from "tallystick-sdk/openLog/printable";
 import { parseOption } from "../cli/parseOption.ts";
@@ -25,7 +26,7 @@ export function registerCompare(program: Command): void {
       if (urls.length < 2 || urls.length > MAX_NODES)
         command.error(`error: Give from two to ${MAX_NODES} addresses.`, { exitCode: 2 });
       const comparison = await compareNodes(urls);
-      process.stdout.write(json ? `${JSON.stringify(comparison, null, 2)}\n` : describe(comparison, urls));
+      process.stdout.write(json ? `${plainJson(comparison, 2)}\n` : describe(comparison, urls));
       if (comparison.difference !== null) process.exitCode = 1;
     });
 }

@@ -6,6 +6,7 @@ import { type Address, addressSchema } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import { CREATEX } from "tallystick-protocol/releaseAddress";
+import { plainJson } from "tallystick-runtime/plainText";
 import { createWalletClient, custom, formatEther, keccak256, type PublicClient, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
@@ -105,7 +106,7 @@ async function deploy(options: Options): Promise<void> {
   await writeDeployment(plan.output, deployment);
   const mark = styleText("green", "✔", { stream: process.stderr });
   process.stderr.write(`${mark} deployed, and checked on the chain\n`);
-  process.stdout.write(`${JSON.stringify(deployment, null, 2)}\n`);
+  process.stdout.write(`${plainJson(deployment, 2)}\n`);
 }
 
 type Plan = DeployContractsParameters & {

@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { printable } from "tallystick-sdk/openLog/printable";
+import { NOT_CHECKED } from "../cli/exitCodes.ts";
 import { addQueryOptions, answer, moment, type QueryOptions, table } from "../query/nodeQuery.ts";
 import type { Failure } from "../steward/failuresOf.ts";
 
@@ -14,7 +15,10 @@ const MAX_SHOWN = 500;
 export function registerFailures(program: Command): void {
   const command = program
     .command("failures")
-    .description("List the failed hires of an agent, the latest first: who says so, and the buyer's reason.")
+    .description(
+      "List the failed hires of an agent, the latest first: who says so, and the buyer's reason. Exit 2 if the node " +
+        "has more hires than were looked at.",
+    )
     .argument("<id>", "the agent's address or alias");
   for (const days of [7, 30, 90]) {
     const others = [7, 30, 90].filter((it) => it !== days).map((it) => `last${it}Days`);
@@ -32,11 +36,18 @@ export function registerFailures(program: Command): void {
         table(
           ["time", "capability", "USDC", "buyer", "evidence", "reason", "hire"],
           told.failures.map(rowOf),
-          `No hire of the last ${days} days failed.`,
+          told.is_unfinished
+            ? `No failed hire was found in the part that was read, of the last ${days} days.`
+            : `No hire of the last ${days} days failed.`,
         ),
-        ...(told.next_cursor === null ? [] : [`Only the latest ${MAX_SHOWN} are shown.`]),
+        ...(told.is_unfinished
+          ? ["The search is unfinished: the node always names one more page. Older hires were not looked at."]
+          : told.next_cursor === null
+            ? []
+            : [`Only the latest ${MAX_SHOWN} are shown.`]),
       ].join("\n"),
     );
+    if (told.is_unfinished) process.exitCode = NOT_CHECKED;
   });
 }
 

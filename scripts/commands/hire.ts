@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { priceUsdcSchema } from "tallystick-protocol/amount";
 import { isCapability } from "tallystick-protocol/capability";
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
-import { plainLines, plainText } from "tallystick-runtime/plainText";
+import { plainJson, plainText } from "tallystick-runtime/plainText";
 import { z } from "zod";
 import { parseOption, wholeNumber } from "../cli/parseOption.ts";
 import {
@@ -141,7 +141,7 @@ async function hire(capability: string, options: HireOptions): Promise<void> {
         ["key", outcome.idempotency_key],
         ["receipt", done.receipt_hash],
       ]),
-      plainJson(done.result),
+      plainJson(done.result, 2),
     ].join("\n"),
   );
 }
@@ -153,18 +153,13 @@ async function resume(options: HireOptions): Promise<void> {
   await buyer.idle();
   if (hires.some(({ status }) => status === "running")) process.exitCode = RUNNING;
   answer(options, { hires }, () =>
-    hires.length === 0 ? "No hire is open." : hires.map((one) => plainJson(one)).join("\n"),
+    hires.length === 0 ? "No hire is open." : hires.map((one) => plainJson(one, 2)).join("\n"),
   );
 }
 
 /** Prints the progress separately from the answer. */
 function tell(sentence: string): void {
   process.stderr.write(`${sentence}\n`);
-}
-
-/** JSON without characters that control a terminal or change the direction of text. */
-function plainJson(value: unknown): string {
-  return plainLines(JSON.stringify(value, null, 2));
 }
 
 async function show(id: string, options: QueryOptions): Promise<void> {

@@ -1,6 +1,7 @@
 import path from "node:path";
 import Table from "cli-table3";
 import type { Command } from "commander";
+import { plainJson } from "tallystick-runtime/plainText";
 import { keysFileIn } from "../../services/settlement/config.ts";
 import { addKey, readKeyFile, revokeKey } from "../../services/settlement/keys/keyFile.ts";
 import { readAddress } from "../cli/readAddress.ts";
@@ -40,7 +41,7 @@ export function registerKeys(program: Command): void {
     .action(async ({ json }: { json?: boolean }) => {
       const stored = await readKeyFile(file());
       if (json) {
-        process.stdout.write(`${JSON.stringify(stored.map(({ sha256: _, ...rest }) => rest))}\n`);
+        process.stdout.write(`${plainJson(stored.map(({ sha256: _, ...rest }) => rest))}\n`);
         return;
       }
       const table = new Table({

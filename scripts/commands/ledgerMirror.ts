@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { plainJson } from "tallystick-runtime/plainText";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import { createProgress } from "../cli/progress.ts";
 import { serveUntilStopped } from "../cli/serveUntilStopped.ts";
@@ -47,7 +48,7 @@ export function registerLedgerMirror(ledger: Command): void {
           await mirror.close();
           const bucket = copy && { bucket: copy.state };
           const reason = refusal && { code: refusal.code, reason: refusal.message };
-          process.stdout.write(`${JSON.stringify({ agrees: isGood, ...state, ...reason, ...bucket })}\n`);
+          process.stdout.write(`${plainJson({ agrees: isGood, ...state, ...reason, ...bucket })}\n`);
           if (!isGood) process.exitCode = 1;
           return { value: undefined };
         });

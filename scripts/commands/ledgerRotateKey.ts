@@ -2,6 +2,7 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import type { Command } from "commander";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import { formatVerifierKey, noteVerifierKey } from "tallystick-protocol/note/signedNote";
+import { plainJson } from "tallystick-runtime/plainText";
 import { lockFolder } from "../../services/settlement/ledger/lockFolder.ts";
 import {
   checkpointKeys,
@@ -51,7 +52,7 @@ export function registerRotateKey(ledger: Command): void {
         const result = { verifier_key: verifierKey, signs: finish ? "alone" : "beside", ends };
         process.stdout.write(
           json
-            ? `${JSON.stringify(result)}\n`
+            ? `${plainJson(result)}\n`
             : `${verifierKey}\n${
                 finish
                   ? "signs alone from the next start on. The key before it is gone."

@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
 import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
+import { plainJson } from "tallystick-runtime/plainText";
 import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
 import { rpcTransport } from "tallystick-sdk/net/rpcTransport";
 import {
@@ -132,7 +133,7 @@ function refused(cause: unknown): TallystickError {
 
 function say(done: CalledLedger, json: boolean): void {
   if (json) {
-    process.stdout.write(`${JSON.stringify(done)}\n`);
+    process.stdout.write(`${plainJson(done)}\n`);
     return;
   }
   const text = done.sent

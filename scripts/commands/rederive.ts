@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import type { Command } from "commander";
 import { snapshotOf } from "tallystick-derive/snapshot";
+import { plainJson } from "tallystick-runtime/plainText";
 import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
 import { addNodeOptions, type NodeOptions } from "../cli/nodeOptions.ts";
 import { wholeNumber } from "../cli/parseOption.ts";
@@ -22,11 +23,11 @@ export function registerRederive(program: Command): void {
     async ({ show, json, ...node }: NodeOptions & { show: number; json?: boolean }) => {
       const snapshot = await openNodeSnapshot(node);
       try {
-        const { store, events } = await deriveLog(snapshot.eventLog());
+        const { store, events, contractSigned } = await deriveLog(snapshot.eventLog());
         const comparison = await compareRows(snapshot, store, show);
         const { asOf, digest } = snapshotOf(store);
-        const result = { events, ...comparison, asOf, digest };
-        process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : describeRows(result));
+        const result = { events, contractSigned, ...comparison, asOf, digest };
+        process.stdout.write(json ? `${plainJson(result, 2)}\n` : describeRows(result));
         if (comparison.differences > 0) process.exitCode = 1;
       } finally {
         await snapshot.close();
@@ -35,11 +36,28 @@ export function registerRederive(program: Command): void {
   );
 }
 
-type Result = Comparison & { events: number; asOf: { block: number; time: number }; digest: string | null };
+type Result = Comparison & {
+  events: number;
+  contractSigned: number;
+  asOf: { block: number; time: number };
+  digest: string | null;
+};
 
 /** The result in words. Rows have strangers' texts, so they are shown without control characters. */
-export function describeRows({ events, rows, differences, first, asOf, digest }: Result): string {
-  const summary = `${rows} rows derived again from ${events} events`;
+export function describeRows({
+  events,
+  contractSigned,
+  rows,
+  differences,
+  first,
+  asOf,
+  digest,
+}: Result): string {
+  const believed =
+    contractSigned === 0
+      ? ""
+      : `; the word of the log was believed for ${contractSigned} signatures of contracts`;
+  const summary = `${rows} rows derived again from ${events} events${believed}`;
   if (differences === 0) {
     return `${styleText("green", "✔")} ${summary}: no difference.\n  block ${asOf.block} · digest ${digest}\n`;
   }

@@ -2,6 +2,7 @@ import { text } from "node:stream/consumers";
 import type { Command } from "commander";
 import pg from "pg";
 import { TallystickError } from "tallystick-protocol/errors";
+import { plainJson } from "tallystick-runtime/plainText";
 
 /** `tallystick sql`: statements for a node's Postgres, where there is no psql. */
 export function registerSql(program: Command): void {
@@ -36,7 +37,7 @@ export function registerSql(program: Command): void {
         await client.connect();
         const results = await client.query(statements);
         for (const { command, rows, rowCount } of [results].flat()) {
-          for (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`);
+          for (const row of rows) process.stdout.write(`${plainJson(row)}\n`);
           if (rows.length === 0)
             process.stdout.write(`${[command, rowCount].filter((it) => it !== null).join(" ")}\n`);
         }

@@ -3,6 +3,7 @@ import { styleText } from "node:util";
 import { type Command, Option } from "commander";
 import { type Address, addressSchema } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
+import { plainJson } from "tallystick-runtime/plainText";
 import { getAddress, type PublicClient } from "viem";
 import { z } from "zod";
 import { parseOption } from "../cli/parseOption.ts";
@@ -52,7 +53,7 @@ export function registerVerifyContracts(program: Command): void {
     .action(async (options: Options) => {
       const { rpcUrl, client, chainId } = await reachChain(options, process.env.RPC_URL);
       const result = await verifyContracts(client, chainId, options);
-      process.stdout.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : asText(result, rpcUrl));
+      process.stdout.write(options.json ? `${plainJson(result, 2)}\n` : asText(result, rpcUrl));
       if (result.differences.length > 0) process.exitCode = 1;
     });
 }
@@ -172,8 +173,11 @@ function asText({ chainId, contracts, differences }: VerificationResult, rpcUrl:
     lines.push(`${mark(same)} ${contract} ${getAddress(at)}${same ? `, as ${compiler} compiles it` : ""}`);
     for (const [name, value] of Object.entries(values)) lines.push(`    ${name.padEnd(12)} ${value}`);
     if (guardian !== undefined) lines.push(`    ${"which is".padEnd(12)} ${describeGuardian(guardian)}`);
-    if (guardian?.kind === "safe")
-      for (const owner of guardian.owners) lines.push(`    ${"owner".padEnd(12)} ${getAddress(owner)}`);
+    if (guardian?.kind === "safe") {
+      const { owners, modules, guards } = guardian;
+      for (const [what, addresses] of Object.entries({ owner: owners, module: modules, guard: guards }))
+        for (const it of addresses) lines.push(`    ${what.padEnd(12)} ${getAddress(it)}`);
+    }
     if (constructorArguments !== "0x") lines.push(`    ${"constructor".padEnd(12)} ${constructorArguments}`);
     if (same)
       lines.push(

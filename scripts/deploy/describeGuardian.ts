@@ -1,61 +1,106 @@
-import type { Address } from "tallystick-protocol/address";
-import { getAddress, type PublicClient, parseAbi } from "viem";
-import { CANONICAL_SAFE, SAFE_PROXY_CODE } from "../ignition/canonicalSafe.ts";
+import { type Address, ZERO_ADDRESS } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
+import { getAddress, keccak256, type PublicClient, parseAbi, stringToHex } from "viem";
+import { CANONICAL_SAFE, canonicalSafeAddress, SAFE_PROXY_CODE } from "../ignition/canonicalSafe.ts";
+
+/** A guardian that says that it is a Safe. */
+export type GuardianSafe = {
+  kind: "safe";
+  version: string;
+  /** Whether it runs Safe's own code, and nothing but its owners is known to act for it or to stop it. */
+  official: boolean;
+  /**
+   * Whether its address shows that its set-up named these owners and did nothing else. Another set-up may have written
+   * to its storage an owner or a module that it does not list.
+   */
+  isAtItsAddress: boolean;
+  threshold: number;
+  owners: Address[];
+  /** Contracts that can act for it without its owners. */
+  modules: Address[];
+  /** Contracts that can refuse what its owners, or its modules, want to do. */
+  guards: Address[];
+};
 
 /** What is at the address of a guardian: an account with a key, a Safe, or another contract. */
-export type Guardian =
-  | { kind: "key"; delegated: boolean }
-  | { kind: "contract" }
-  | { kind: "safe"; version: string; official: boolean; threshold: number; owners: Address[] };
+export type Guardian = { kind: "key"; delegated: boolean } | { kind: "contract" } | GuardianSafe;
 
 const safeAbi = parseAbi([
   "function getThreshold() view returns (uint256)",
   "function getOwners() view returns (address[])",
   "function VERSION() view returns (string)",
+  "function getModulesPaginated(address start, uint256 pageSize) view returns (address[] modules, address next)",
 ]);
+
+/** The start of a Safe's list of modules. */
+const FIRST_MODULE = "0x0000000000000000000000000000000000000001";
+
+/** How many modules are read. One is enough to say that the owners are not alone. */
+const MAX_MODULES = 50n;
+
+/** Where a Safe keeps the addresses of its two guards. */
+const GUARD_SLOTS = ["guard_manager.guard.address", "module_manager.module_guard.address"].map((name) =>
+  keccak256(stringToHex(name)),
+);
 
 /**
  * The beginning of code that only points to other code (EIP-7702). Such an account still belongs to a key.
  */
 const DELEGATION = "0xef0100";
 
-/**
- * Reads what a guardian is. `official`: its code is Safe's own proxy in front of Safe's own contract, so its
- * answers can be trusted.
- */
+/** Reads what a guardian is. */
 export async function readGuardian(client: PublicClient, address: Address): Promise<Guardian> {
   const code = (await client.getCode({ address })) ?? "0x";
   if (code === "0x") return { kind: "key", delegated: false };
   if (code.startsWith(DELEGATION)) return { kind: "key", delegated: true };
+  const addressAt = async (slot: Hex): Promise<Address> =>
+    `0x${((await client.getStorageAt({ address, slot })) ?? "").slice(-40).padStart(40, "0")}`;
   try {
     const read = { address, abi: safeAbi } as const;
-    const [threshold, owners, version, slot] = await Promise.all([
+    const [threshold, ownersRead, version, singleton, [modules], ...guards] = await Promise.all([
       client.readContract({ ...read, functionName: "getThreshold" }),
       client.readContract({ ...read, functionName: "getOwners" }),
       client.readContract({ ...read, functionName: "VERSION" }),
-      client.getStorageAt({ address, slot: "0x0" }),
+      addressAt("0x0"),
+      client.readContract({
+        ...read,
+        functionName: "getModulesPaginated",
+        args: [FIRST_MODULE, MAX_MODULES],
+      }),
+      ...GUARD_SLOTS.map(addressAt),
     ]);
-    const singleton = getAddress(`0x${(slot ?? "").slice(-40).padStart(40, "0")}`);
+    const owners = ownersRead.map((owner) => owner.toLowerCase() as Address);
+    const isSafesCode = code === SAFE_PROXY_CODE && getAddress(singleton) === CANONICAL_SAFE.singleton;
+    const found = guards.filter((guard) => guard !== ZERO_ADDRESS);
     return {
       kind: "safe",
       version: version.slice(0, 20),
-      official: code === SAFE_PROXY_CODE && singleton === CANONICAL_SAFE.singleton,
+      official: isSafesCode && modules.length === 0 && found.length === 0,
+      isAtItsAddress: canonicalSafeAddress(owners, Number(threshold)).toLowerCase() === address.toLowerCase(),
       threshold: Number(threshold),
-      owners: owners.map((owner) => owner.toLowerCase() as Address),
+      owners,
+      modules: modules.map((module) => module.toLowerCase() as Address),
+      guards: found,
     };
   } catch {
     return { kind: "contract" };
   }
 }
 
-/** Describes a guardian in words, such as "an official Safe 1.5.0: 2 of 3". */
+/**
+ * Describes a guardian in words, such as "an official Safe 1.5.0: 2 of 3". It calls no Safe official in which somebody
+ * else than the owners may act, and says if this is not certain.
+ */
 export function describeGuardian(guardian: Guardian): string {
   if (guardian.kind === "contract") return "a contract, but not a Safe";
   if (guardian.kind === "key")
     return `an ordinary account${guardian.delegated ? " that runs another's code (EIP-7702)" : ""}, not a multisig`;
-  const { official, version, threshold, owners } = guardian;
-  const whose = official
-    ? `an official Safe ${version}`
-    : `a Safe, ${version}, that is not one of the canonical 1.5.0`;
-  return `${whose}: ${threshold} of ${owners.length}`;
+  const { official, isAtItsAddress, version, threshold, owners, modules, guards } = guardian;
+  const count = `${threshold} of ${owners.length}`;
+  if (modules.length > 0) return `a Safe, ${version}, with modules that act without its owners: ${count}`;
+  if (guards.length > 0) return `a Safe, ${version}, with a guard that can stop its owners: ${count}`;
+  if (!official) return `a Safe, ${version}, that is not one of the canonical 1.5.0: ${count}`;
+  const doubt =
+    "; its storage is not verified, so its set-up may have hidden another owner or a module there";
+  return `an official Safe ${version}: ${count}${isAtItsAddress ? "" : doubt}`;
 }

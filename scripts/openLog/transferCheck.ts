@@ -5,7 +5,7 @@ import { WATCHED } from "tallystick-derive/relevant/inflow";
 import { STATE_ID } from "tallystick-derive/stateId";
 import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
-import { paramsSchema } from "tallystick-protocol/records/params";
+import { type Params, paramsSchema } from "tallystick-protocol/records/params";
 import { rpcTransport } from "tallystick-sdk/net/rpcTransport";
 import { createPublicClient } from "viem";
 import {
@@ -43,6 +43,11 @@ export class TransferCheck {
   /** The token that the log's first line names. Whoever made the log chose it. */
   get token(): Address | undefined {
     return this.#token?.address;
+  }
+
+  /** The parameters at the log's end. Whoever made the log chose them, too. */
+  paramsOf(store: MemoryStore): Params {
+    return paramsSchema.parse(JSON.parse(store.rows("state").get(STATE_ID)?.params ?? "{}"));
   }
 
   /** Takes note of an event that was applied. All events of the log are needed, in their order. */
@@ -92,9 +97,7 @@ export class TransferCheck {
       throw noComparison(
         `By its last tick block ${block} has the hash ${hash}, but on the chain it has ${head.hash}.`,
       );
-    const { hubTransfers } = paramsSchema.parse(
-      JSON.parse(store.rows("state").get(STATE_ID)?.params ?? "{}"),
-    );
+    const { hubTransfers } = this.paramsOf(store);
     const wallets = (
       this.#form === "relevant" ? [...itemsOf(store, WATCHED)] : [...store.rows("agent").keys()]
     ) as Address[];

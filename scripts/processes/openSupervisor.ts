@@ -23,12 +23,7 @@ export type Supervisor = {
  * crash or by SIGKILL. It does not keep this process running.
  */
 export async function openSupervisor(): Promise<Supervisor> {
-  const child = spawn(process.execPath, nodeProgram("scripts/processes/supervisor.ts"), {
-    cwd: "/",
-    detached: true,
-    env: childEnvironment(),
-    stdio: ["ignore", "ignore", "ignore", "ipc"],
-  });
+  const child = spawnSupervisor();
   const waiting = new Map<
     number,
     { resolve: (pid: number | undefined) => void; reject: (e: Error) => void }
@@ -36,6 +31,8 @@ export async function openSupervisor(): Promise<Supervisor> {
   const listeners = new Set<(exit: ProcessExit) => void>();
   const groups = new Map<string, number>();
   let nextId = 1;
+  let isClosing = false;
+  let isGone = false;
 
   const opened = Promise.withResolvers<void>();
   opened.promise.catch(() => {});
@@ -43,6 +40,8 @@ export async function openSupervisor(): Promise<Supervisor> {
   child.on("message", (reply: SupervisorReply) => {
     if (reply.kind === "ready") return opened.resolve();
     if (reply.kind === "exit") {
+      // The last messages may come after the end was told.
+      if (isGone) return;
       if (groups.get(reply.name) === reply.pid) groups.delete(reply.name);
       for (const listener of listeners) listener(reply);
       return;
@@ -56,9 +55,14 @@ export async function openSupervisor(): Promise<Supervisor> {
   child.on("exit", () => {
     // The supervisor itself was killed, so this process ends the others.
     for (const pid of groups.values()) killGroup(pid);
+    isGone = true;
     gone.resolve();
     for (const call of waiting.values()) call.reject(new Error("the supervisor is gone"));
     opened.reject(new Error("the supervisor ended while starting"));
+    if (isClosing) return;
+    // Nobody else tells their end. Without this, their owner would wait for ever without its services.
+    for (const [name, pid] of groups)
+      for (const listener of listeners) listener({ name, pid, code: null, signal: "SIGKILL" });
   });
 
   async function ask(
@@ -107,6 +111,7 @@ export async function openSupervisor(): Promise<Supervisor> {
       return () => listeners.delete(listener);
     },
     close: async () => {
+      isClosing = true;
       if (!child.connected) return;
       // The end of the process may be reported before its last message.
       await Promise.race([gone.promise, ask({ kind: "close" })]);
@@ -114,6 +119,15 @@ export async function openSupervisor(): Promise<Supervisor> {
       await gone.promise;
     },
   };
+}
+
+function spawnSupervisor(): ChildProcess {
+  return spawn(process.execPath, nodeProgram("scripts/processes/supervisor.ts"), {
+    cwd: "/",
+    detached: true,
+    env: childEnvironment(),
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+  });
 }
 
 /** Keeps the event loop running while a call waits for its answer. {@link letGo} ends this. */

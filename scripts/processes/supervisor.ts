@@ -4,7 +4,7 @@
 // starts stays behind.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, fchmodSync, openSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { ProcessSpec, SupervisorReply, SupervisorRequest } from "./messages.ts";
 import { rotateLog } from "./rotateLog.ts";
@@ -27,7 +27,9 @@ function tell(reply: SupervisorReply): void {
 async function start(spec: ProcessSpec): Promise<number> {
   if (closing) throw new Error("the supervisor is closing");
   if (kept.has(spec.name)) throw new Error(`${spec.name} is running already`);
-  const log = openSync(spec.logFile, "a");
+  // A process may write anything to its log, also a key of its RPC.
+  const log = openSync(spec.logFile, "a", 0o600);
+  fchmodSync(log, 0o600);
   let child: ChildProcess;
   try {
     child = spawn(spec.command, spec.args, {

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import Table from "cli-table3";
 import { type Command, Option } from "commander";
-import { plainLines, plainText } from "tallystick-runtime/plainText";
+import { plainJson, plainText } from "tallystick-runtime/plainText";
 import type { GraphqlClient } from "tallystick-sdk/query/createGraphqlClient";
 import { createQueryClient, type QueryClient } from "tallystick-sdk/query/createQueryClient";
 import { readServiceAnswer } from "tallystick-sdk/readServiceAnswer";
@@ -50,7 +50,7 @@ function checkedClient(graphql: GraphqlClient): GraphqlClient {
 
 /** Prints the answer: JSON for programs, text for people. */
 export function answer(options: Pick<QueryOptions, "json">, value: unknown, text: () => string): void {
-  process.stdout.write(`${options.json ? plainLines(JSON.stringify(value, null, 2)) : text()}\n`);
+  process.stdout.write(`${options.json ? plainJson(value, 2) : text()}\n`);
 }
 
 /** A value for the terminal. Strangers write endpoints, ids, modes and names, so it must not control the terminal. */

@@ -1,5 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
+import { plainJson } from "tallystick-runtime/plainText";
 import { createProgress } from "../cli/progress.ts";
 import { untilAborted, watchShutdown } from "../cli/shutdown.ts";
 import { openSupervisor } from "../processes/openSupervisor.ts";
@@ -53,7 +54,7 @@ export async function runNode(
     }
     const listening = urlOf(node.indexerHost, node.indexerPort);
     const started = part === "node" ? { listening, settlement: node.settlementUrl } : { listening };
-    process.stdout.write(`${JSON.stringify(started)}\n`);
+    process.stdout.write(`${plainJson(started)}\n`);
     await untilAborted(shutdown.signal);
     const code = shutdown.exitCode();
     if (code === undefined) throw shutdown.signal.reason;

@@ -27,28 +27,38 @@ export type Failure = z.output<typeof failureForm>;
 type Failures = z.output<typeof failuresForm>;
 
 /**
+ * A node fills a page from a number of hires, of which perhaps none failed. So a page may be empty although others
+ * follow. A bad node could name a next page forever.
+ */
+const MAX_PAGES = 1_000;
+
+/**
  * The failed hires of an agent, the latest first.
  *
  * @param id the agent's address or alias
  * @param options.most no further page is read when there are so many
+ * @returns `is_unfinished`: older hires were not looked at, after {@link MAX_PAGES} pages
  * @throws ServiceError, also `unreadable_answer`; InvalidInputError naming `id`
  */
 export async function failuresOf(
   url: string,
   id: string,
   { days, most }: { days: number; most: number },
-): Promise<Failures> {
+): Promise<Failures & { is_unfinished: boolean }> {
   const agent = await agentNamed(url, id);
   const part = `failures?days=${days}&limit=${PAGE}`;
   const ask = async (more = ""): Promise<Failures> =>
     (await askSteward(failuresForm, { baseUrl: url, id: agent, part: `${part}${more}` })).read;
   let page = await ask();
-  const told = { ...page };
-  // An empty page is the end, even if it names a next page. A bad node could name one forever.
-  while (page.next_cursor !== null && page.failures.length > 0 && told.failures.length < most) {
-    page = await ask(`&cursor=${encodeURIComponent(page.next_cursor)}`);
-    told.failures = [...told.failures, ...page.failures];
-    told.next_cursor = page.failures.length === 0 ? null : page.next_cursor;
+  const told = { ...page, failures: [...page.failures] };
+  for (let pages = 1; page.next_cursor !== null && told.failures.length < most; pages++) {
+    if (pages === MAX_PAGES) return { ...told, is_unfinished: true };
+    const cursor: string = page.next_cursor;
+    page = await ask(`&cursor=${encodeURIComponent(cursor)}`);
+    told.failures.push(...page.failures);
+    // A node that names the same page again has no next one.
+    if (page.next_cursor === cursor) page.next_cursor = null;
+    told.next_cursor = page.next_cursor;
   }
-  return told;
+  return { ...told, is_unfinished: false };
 }

@@ -1,3 +1,4 @@
+import { plainJson } from "tallystick-runtime/plainText";
 import { createProgress, type Tell } from "../cli/progress.ts";
 
 /** Reports an upgrade: to people on stderr, to programs as lines of JSON on stdout. */
@@ -24,7 +25,7 @@ const EVERY_MS = 1_000;
 export function createUpgradeReport({ json = false }: { json?: boolean | undefined }): UpgradeReport {
   const progress = createProgress({ silent: json });
   const line = (fields: Fields) => {
-    if (json) process.stdout.write(`${JSON.stringify(fields)}\n`);
+    if (json) process.stdout.write(`${plainJson(fields)}\n`);
   };
   return {
     step: (name, work) =>

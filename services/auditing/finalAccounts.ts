@@ -31,14 +31,16 @@ export function createFinalAccounts() {
 
 /**
  * Makes a filter for lists of items. It keeps the items that have been in every list since before the last final tick.
+ * A list says nothing of items that are in its `unread`.
  */
 export function createFinalSet<It extends { id: string }>() {
   const finalTick = createFinalTick();
   let since = new Map<string, number>();
 
-  return (items: readonly It[], times: Times): It[] => {
+  return (items: readonly It[], times: Times, unread: ReadonlySet<string> = new Set()): It[] => {
     const tick = finalTick(times);
-    since = new Map(items.map(({ id }) => [id, since.get(id) ?? times.time]));
+    const kept = [...since].filter(([id]) => unread.has(id));
+    since = new Map([...kept, ...items.map(({ id }) => [id, since.get(id) ?? times.time] as const)]);
     return items.filter(({ id }) => (since.get(id) as number) < tick);
   };
 }

@@ -11,13 +11,7 @@ import { type Fetch, ServiceError } from "tallystick-sdk/requestService";
 import { usdcForm } from "tallystick-sdk/usdcForm";
 import { zeroAddress } from "viem";
 import { z } from "zod";
-import type {
-  OpenAssignment,
-  OperatorNode,
-  OperatorRules,
-  RolledBackEscrow,
-  RolledBackEscrows,
-} from "./operatorNode.ts";
+import type { OpenAssignment, OperatorNode, OperatorRules, RolledBackEscrow } from "./operatorNode.ts";
 
 /**
  * The most items of one page, and the most items and pages of one list. Open assignments and challenged audits leave
@@ -226,17 +220,28 @@ export function createGraphqlNode(parameters: {
     },
     rolledBackEscrows: async (over, signal) => {
       const rows = await list("rolledBack", pageForms.rolledBack, signal, MAX_ROLLED_BACK);
-      const answer: RolledBackEscrows = { held: [], settled: [] };
+      const [held, settled]: [RolledBackEscrow[], { id: string }[]] = [[], []];
       // The id of a hire contains a dash if the hire was paid directly by a transfer. Nobody holds such money any more.
       const ids = rows.map((row) => row.auditedHire).filter((id) => !id.includes("-") && !over.has(id));
+      const unread = new Set(ids);
+      let failure: ServiceError | undefined;
       for (const id of ids) {
-        const { escrow } = await ask("escrow", escrowForm(id), { id }, signal);
-        // A node that builds its index again may not know the escrow yet.
-        if (escrow === null) continue;
-        if (escrow.status !== "HELD") answer.settled.push({ id });
-        else answer.held.push({ id: escrow.id, escrow: escrow.contract, hire: hireOf(escrow) });
+        try {
+          const { escrow } = await ask("escrow", escrowForm(id), { id }, signal);
+          unread.delete(id);
+          // A node that builds its index again may not know the escrow yet.
+          if (escrow === null) continue;
+          if (escrow.status !== "HELD") settled.push({ id });
+          else held.push({ id: escrow.id, escrow: escrow.contract, hire: hireOf(escrow) });
+        } catch (error) {
+          // One escrow that cannot be read must not delay the refunds of the others.
+          if (!(error instanceof ServiceError)) throw error;
+          failure ??= error;
+          // A node that does not answer at all is not asked for each of the others.
+          if (error.code !== "unreadable_answer" && error.status !== 200) break;
+        }
       }
-      return answer;
+      return { held, settled, unread, ...(failure && { reason: failure }) };
     },
     anchoredAt: async ({ ledger, index }, signal) => {
       const { ledgerEntry } = await ask("entry", entryForm, { ledger, seq: index }, signal);

@@ -37,8 +37,16 @@ export type AuditorAccount = { auditor: Address; accrued: bigint; paid: bigint }
 /** An escrow of a rolled back hire. */
 export type RolledBackEscrow = { id: Hex; escrow: Address; hire: Hire };
 
-/** The escrows of rolled back hires. A reorganization may undo the end of those that are `settled`. */
-export type RolledBackEscrows = { held: RolledBackEscrow[]; settled: { id: string }[] };
+/**
+ * The escrows of rolled back hires. A reorganization may undo the end of those that are `settled`. Those in `unread` could
+ * not be read, for the `reason`.
+ */
+export type RolledBackEscrows = {
+  held: RolledBackEscrow[];
+  settled: { id: string }[];
+  unread: ReadonlySet<string>;
+  reason?: unknown;
+};
 
 /** A hire whose audit failed, and that waits for its operator's decision. */
 export type ChallengedHire = { hire: string; seller: Address; capability: string | null; time: number };

@@ -113,11 +113,12 @@ export function createRound(
       state.notTaken += done.failed;
     });
     await part("refunds", async () => {
-      const { held, settled } = await node.rolledBackEscrows(over, signal);
+      const { held, settled, unread, reason } = await node.rolledBackEscrows(over, signal);
       const times = await timesNow();
-      for (const { id } of finalSettled(settled, times)) over.add(id);
-      const final = finalEscrows(held, times);
+      for (const { id } of finalSettled(settled, times, unread)) over.add(id);
+      const final = finalEscrows(held, times, unread);
       state.refunded += (await refunds?.round(final, rules.auditArbiters, signal)) ?? 0;
+      if (reason !== undefined) throw reason;
     });
     await part("decisions", async () => {
       const before = new Set(state.challenged.map(({ hire }) => hire));

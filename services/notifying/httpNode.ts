@@ -46,12 +46,15 @@ export function createHttpNode(parameters: {
     stepsFrom: async (block, signal) => {
       const steps: BreachStep[] = [];
       let [finalBlock, pages] = [block - 1, 0];
+      let time: number | null = null;
       for (let cursor: string | null = ""; cursor !== null; ) {
         const query = new URLSearchParams({ from_block: String(block), limit: String(PAGE) });
         if (cursor !== "") query.set("cursor", cursor);
-        const { text } = await requestService({ baseUrl, path: `/v1/breach-steps?${query}`, signal, fetch });
+        const path = `/v1/breach-steps?${query}`;
+        const { text, headers } = await requestService({ baseUrl, path, signal, fetch });
         const page: StepsPage = read(stepsPageForm, text, "/v1/breach-steps");
         pages++;
+        time = tickTime(headers) ?? time;
         steps.push(...page.steps.map(({ block: _, ...step }) => step));
         finalBlock = page.final_block;
         cursor = page.next_cursor;
@@ -66,9 +69,9 @@ export function createHttpNode(parameters: {
         if (steps.length < MAX_STEPS && pages < MAX_PAGES) continue;
         if (cursor === null) break;
         // The list is cut here, perhaps in the middle of the last block. So the next round reads this block again.
-        return { steps, finalBlock: last.block - 1 };
+        return { steps, finalBlock: last.block - 1, time };
       }
-      return { steps, finalBlock };
+      return { steps, finalBlock, time };
     },
     subscriptions: async (signal, confirmed = []) => {
       const found: Subscription[] = [];
@@ -131,6 +134,12 @@ function read<Form extends z.ZodType>(form: Form, text: string, path: string): z
     what: `The node's answer to ${path}`,
     hint: "Check NOTIFIER_NODE_URL. Something between this process and the node may have answered.",
   });
+}
+
+/** The time of the tick that an answer of the node names, in unix seconds; null if it names none. */
+function tickTime(headers: Headers): number | null {
+  const [, time] = /(?:^|,\s*)time=(\d{1,12})(?:,|$)/.exec(headers.get("tallystick-as-of") ?? "") ?? [];
+  return time === undefined ? null : Number(time);
 }
 
 function endlessBlock(block: number): ServiceError {

@@ -2,6 +2,7 @@ import { hostOf } from "tallystick-protocol/net/publicAddress";
 import { type Rounds, repeatRounds } from "tallystick-runtime/repeatRounds";
 import type { Log } from "tallystick-runtime/stderrLog";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
+import type { ChainClock } from "./chainClock.ts";
 import type { Confirmations } from "./confirmations.ts";
 import { forEachHost } from "./forEachHost.ts";
 import type { NotifierNode, Subscription } from "./notifierNode.ts";
@@ -31,6 +32,8 @@ export type NotifierState = {
   failed: number;
   givenUp: number;
   failures: number;
+  /** This machine's clock is far ahead of the chain's, or the node is far behind. Until this ends, new steps wait. */
+  isClockDoubtful: boolean;
 };
 
 export type NotifierParameters = {
@@ -39,6 +42,7 @@ export type NotifierParameters = {
   confirmations: Confirmations;
   post: Post;
   store: KeyValueStore;
+  clock: ChainClock;
   roundMs: number;
   /** Milliseconds since 1970. */
   now: () => number;
@@ -52,7 +56,7 @@ export function createNotifier(parameters: NotifierParameters): Notifier {
   const { roundMs, now, log, node, confirmations, outbox } = parameters;
   const state: NotifierState = {
     ...{ roundAt: 0, nextBlock: 0, subscriptions: 0, confirmed: 0, waiting: 0 },
-    ...{ delivered: 0, failed: 0, givenUp: 0, failures: 0 },
+    ...{ delivered: 0, failed: 0, givenUp: 0, failures: 0, isClockDoubtful: false },
   };
   let forgotAt = 0;
   /** Confirmed subscriptions. Settlement may not know yet that they are confirmed. */
@@ -97,14 +101,23 @@ export function createNotifier(parameters: NotifierParameters): Notifier {
  * and stores none twice.
  */
 async function collect(
-  { node, outbox, store, now }: NotifierParameters,
+  { node, outbox, store, clock, log }: NotifierParameters,
   state: NotifierState,
   subscriptions: readonly Subscription[],
   signal: AbortSignal,
 ): Promise<void> {
   const place = await store.get<{ block: number }>(PLACE);
-  const { steps, finalBlock } = await node.stepsFrom(place?.block ?? 0, signal);
-  const oldest = now() / 1_000 - NEWS_SECONDS;
+  const { steps, finalBlock, time } = await node.stepsFrom(place?.block ?? 0, signal);
+  clock.note(time);
+  const wasDoubtful = state.isClockDoubtful;
+  state.isClockDoubtful = clock.isDoubtful();
+  // If this clock is wrong, new steps seem to be old. So a later round reads them again.
+  if (state.isClockDoubtful) {
+    if (!wasDoubtful)
+      log("This clock is a day ahead of the node's last tick. No new notices until this ends.");
+    return;
+  }
+  const oldest = clock.latest() - NEWS_SECONDS;
   const byAgent = new Map<string, Subscription[]>();
   for (const it of subscriptions) {
     for (const agent of it.agents) {
@@ -138,8 +151,8 @@ async function deliver(
   state.waiting = waiting.length;
   for (const notice of waiting) {
     const to = byId.get(notice.subscription);
-    if (notice.giveUpAt <= now() / 1_000 && to === undefined) await outbox.end(notice, "withdrawn");
-    else if (notice.giveUpAt <= now() / 1_000) {
+    if (outbox.isOver(notice) && to === undefined) await outbox.end(notice, "withdrawn");
+    else if (outbox.isOver(notice)) {
       state.givenUp++;
       log("A notice was given up, because its receiver never accepted it.", { notice: notice.id });
       await outbox.end(notice, "given_up");

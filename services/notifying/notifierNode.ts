@@ -23,9 +23,13 @@ export type Subscription = {
 export type NotifierNode = {
   /**
    * The steps of final blocks from a block on, in order. `steps` has all steps up to block `finalBlock`, and may have
-   * some of later blocks.
+   * some of later blocks. `time` is the time of the last tick that the node has read, in unix seconds; null before the
+   * first tick.
    */
-  stepsFrom: (block: number, signal: AbortSignal) => Promise<{ steps: BreachStep[]; finalBlock: number }>;
+  stepsFrom: (
+    block: number,
+    signal: AbortSignal,
+  ) => Promise<{ steps: BreachStep[]; finalBlock: number; time: number | null }>;
   /** @param confirmed subscriptions whose receivers agreed to get notices. Settlement may not know this yet */
   subscriptions: (
     signal: AbortSignal,

@@ -5,6 +5,7 @@ import type { PublicFetchParameters } from "tallystick-sdk/net/publicFetch";
 import { fileStore } from "tallystick-sdk/store/fileStore";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import { privateKeyToAccount } from "viem/accounts";
+import { createChainClock } from "./chainClock.ts";
 import type { NotifierConfig } from "./config.ts";
 import { createConfirmations } from "./confirmations.ts";
 import { createHttpNode } from "./httpNode.ts";
@@ -39,11 +40,12 @@ export function openNotifier(parameters: OpenNotifierParameters): Notifier {
   const baseUrl = config.nodeUrl;
   const ledger = knownLedger({ baseUrl, ledger: parameters.ledger, store });
   const seconds = (): number => now() / 1_000;
+  const clock = createChainClock(seconds);
   const post = parameters.post ?? createPost(config.devMode ? { policy: ANYWHERE } : {});
   return createNotifier({
     node: parameters.node ?? createHttpNode({ baseUrl, account, ledger, now: seconds }),
-    outbox: createOutbox({ store, account, ledger, now: seconds }),
+    outbox: createOutbox({ store, account, ledger, clock }),
     confirmations: createConfirmations({ store, account, ledger, post, now: seconds, log }),
-    ...{ post, store, now, log, roundMs: config.roundMs },
+    ...{ post, store, clock, now, log, roundMs: config.roundMs },
   });
 }

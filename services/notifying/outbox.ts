@@ -4,6 +4,7 @@ import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { signRecord } from "tallystick-protocol/records/record";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import type { LocalAccount } from "viem";
+import type { ChainClock } from "./chainClock.ts";
 import type { BreachStep, Subscription } from "./notifierNode.ts";
 
 /**
@@ -43,6 +44,8 @@ export type Outbox = {
    * it, and the notice is due.
    */
   isDue: (notice: WaitingNotice) => boolean;
+  /** Whether the notice was tried long enough. A wrong clock alone ends no notice. */
+  isOver: (notice: WaitingNotice) => boolean;
   waiting: () => Promise<WaitingNotice[]>;
   /**
    * Call it before an attempt. From then on the notice waits for its next attempt, even if this process ends.
@@ -62,10 +65,10 @@ export function createOutbox(parameters: {
   store: KeyValueStore;
   account: LocalAccount;
   ledger: () => Promise<LedgerName>;
-  /** Unix seconds. */
-  now: () => number;
+  clock: ChainClock;
 }): Outbox {
-  const { store, account, ledger, now } = parameters;
+  const { store, account, ledger, clock } = parameters;
+  const { now, latest, passed } = clock;
   const time = (): number => Math.floor(now());
   const isSent = async (id: string): Promise<boolean> => (await store.get(`sent/${id}`)) !== undefined;
 
@@ -78,11 +81,12 @@ export function createOutbox(parameters: {
       const notice = await signRecord({ type: NOTICE_TYPE, ledger: await ledger(), body, account });
       const waiting: WaitingNotice = {
         ...{ id, subscription, text: JSON.stringify(notice), attempts: 0 },
-        ...{ nextAt: time(), giveUpAt: time() + TRYING_SECONDS },
+        ...{ nextAt: time(), giveUpAt: Math.floor(latest()) + TRYING_SECONDS },
       };
       return await store.putNew(key, waiting);
     },
     isDue: ({ nextAt }) => nextAt <= now() || nextAt > now() + Math.max(...PAUSES),
+    isOver: ({ giveUpAt }) => giveUpAt <= passed(),
     waiting: async () => {
       const found: WaitingNotice[] = [];
       for (const key of await store.keys("waiting")) {
@@ -101,13 +105,13 @@ export function createOutbox(parameters: {
       return begun;
     },
     end: async ({ id }, how) => {
-      await store.putNew(`sent/${id}`, { how, at: time() });
+      await store.putNew(`sent/${id}`, { how, at: Math.floor(latest()) });
       await store.delete(`waiting/${id}`);
     },
     forget: async () => {
       for (const key of await store.keys("sent")) {
         const sent = await store.get<{ at: number }>(key);
-        if (sent !== undefined && sent.at < time() - REMEMBERED_SECONDS) await store.delete(key);
+        if (sent !== undefined && sent.at < passed() - REMEMBERED_SECONDS) await store.delete(key);
       }
     },
   };

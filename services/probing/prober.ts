@@ -15,7 +15,7 @@ import { HourBook } from "./observations/hourBook.ts";
 import type { Observation } from "./observations/observation.ts";
 import { type Keeping, ObservationFiles } from "./observations/observationFiles.ts";
 import { writeWhole } from "./observations/writeWhole.ts";
-import { makeReports } from "./reports/makeReports.ts";
+import { hourOfReports, makeReports } from "./reports/makeReports.ts";
 import { Outbox } from "./reports/outbox.ts";
 import type { DrawnMoments } from "./schedule/drawnMoments.ts";
 import { Pacer } from "./schedule/pacer.ts";
@@ -102,6 +102,7 @@ export class Prober {
    */
   readonly #begun = new Set<string>();
   #closedTo = 0;
+  /** The running work on the reports. */
   #closing: Promise<void> | undefined;
   #listingsRead = 0;
   #lastFault = Number.NEGATIVE_INFINITY;
@@ -215,6 +216,7 @@ export class Prober {
       await this.#table.load(eachOf(targets), dayOf(slotOf(now())));
     });
     await this.#outbox.open();
+    const reopened = await this.#outbox.goBackTo(now());
     let last = -1;
     for (let of = hour - HOURS_BACK; of <= hour; of++)
       for await (const observation of this.#files.read(of)) {
@@ -227,6 +229,7 @@ export class Prober {
         this.#memory.recall(observation);
       }
     this.#memory.goBackTo(dayOf(slotOf(now())));
+    this.#reopen(slotOf(now()), reopened);
     this.#book.skipTo(this.#outbox.lastHour(hour) + 1);
     this.#closedTo = hour - HOURS_BACK;
   }
@@ -281,7 +284,26 @@ export class Prober {
     } catch (error) {
       this.#it.log("Observations of the wrong time could not be deleted.", { error });
     }
+    this.#inTurn(async () => {
+      this.#reopen(slot, await this.#outbox.goBackTo(this.#it.now()));
+    });
     this.#it.log("The clock was set back. Looks and reports continue from the new time.");
+  }
+
+  /** Takes back what was seen before this slot in its hour, if a wrong clock had made a report of it. */
+  #reopen(slot: number, reports: readonly RecordBody[]): void {
+    const hour = hourOf(slot);
+    this.#book.reopen(slot, hourOfReports(reports.filter((it) => it.hour === hour)));
+  }
+
+  /** Works on the reports when the work before is done. */
+  #inTurn(work: () => Promise<void>): void {
+    const turn: Promise<void> = (this.#closing === undefined ? work() : this.#closing.then(work))
+      .catch((error) => this.#complain(error))
+      .finally(() => {
+        if (this.#closing === turn) this.#closing = undefined;
+      });
+    this.#closing = turn;
   }
 
   #replan(): void {
@@ -321,15 +343,11 @@ export class Prober {
     const { now } = this.#it;
     const hour = hourOf(slotOf(now() - CLOSE_SECONDS));
     if (hour <= this.#closedTo || this.#closing !== undefined) return;
-    this.#closing = this.#close(hour)
-      .then(() => {
-        // The clock may have been set back meanwhile.
-        this.#closedTo = Math.min(hour, hourOf(slotOf(now() - CLOSE_SECONDS)));
-      })
-      .catch((error) => this.#complain(error))
-      .finally(() => {
-        this.#closing = undefined;
-      });
+    this.#inTurn(async () => {
+      await this.#close(hour);
+      // The clock may have been set back meanwhile.
+      this.#closedTo = Math.min(hour, hourOf(slotOf(now() - CLOSE_SECONDS)));
+    });
   }
 
   async #close(hour: number): Promise<void> {

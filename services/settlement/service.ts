@@ -33,7 +33,7 @@ import { checkSignature, type IsContractSignature } from "./signatures/checkSign
 import { SignatureReaders } from "./signatures/signatureReaders.ts";
 import { beginSigned, openSigning, type Signing } from "./signing.ts";
 import { chainAnswersNow } from "./standby/chainAnswers.ts";
-import { shareHeldIn, takeHeldRows } from "./standby/heldRows.ts";
+import { takeHeldRows } from "./standby/heldRows.ts";
 import { openSharedStore, type SharedLedger, type Standby } from "./standby/openSharedStore.ts";
 import { LedgerVerifier } from "./verifying/ledgerVerifier.ts";
 
@@ -98,7 +98,7 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
     opened.held = kept;
     if (shared) {
       await takeHeldRows(kept, shared.store);
-      kept.shareBy(shareHeldIn(shared.store));
+      kept.shareBy(shared.hold);
     }
     await takeUpHeld(kept, { index, ledger, log });
     const operator = await outcomesOperator(config);
@@ -241,6 +241,7 @@ function createEngine(
     ...(config.sharedStore && { answerWithinMs: ANSWER_MS }),
     mode: config.mode,
     devMode: config.devMode,
+    chainId: config.anchoring?.chainId,
     resolveHost,
     operator: config.operator,
     claimAttestor: claimAttestorOf(config),
@@ -256,7 +257,7 @@ async function openLedger({ config, now, log, onFailure }: OpenServiceParameters
   );
   const folder = path.resolve(config.ledgerDir, config.ledger);
   const gate = new LedgerGate(log);
-  const indexRetry = new IndexRetry(gate);
+  const indexRetry = new IndexRetry(gate, log);
   const verifier = new LedgerVerifier({ gate, log, now, ...config.verification });
   const index = new LedgerIndex(folder, {
     ledger: config.ledger,
@@ -332,6 +333,7 @@ async function finishReleasesWhenOpen(engine: SettlementEngine, gate: LedgerGate
     if (gate.refusal) return;
     finish().catch((error) => log("A released proposal could not be settled yet.", { error }));
   });
+  await engine.reserveReleases();
   if (!gate.refusal) await finish();
 }
 

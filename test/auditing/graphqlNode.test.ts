@@ -6,7 +6,7 @@ import type { Address } from "tallystick-protocol/address";
 import { ServiceError } from "tallystick-sdk/requestService";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 import { createGraphqlNode, operatorQueries } from "../../services/auditing/graphqlNode.ts";
-import type { OperatorNode } from "../../services/auditing/operatorNode.ts";
+import type { OperatorNode, RolledBackEscrows } from "../../services/auditing/operatorNode.ts";
 import { createRound, freshState, type RoundParameters } from "../../services/auditing/operatorRound.ts";
 import { AUDITED, POOL, SELLER } from "../derive/auditScene.ts";
 import { type AuditStory, openAuditStory } from "../indexer/support/auditStory.ts";
@@ -93,6 +93,46 @@ describe("an operator's queries", () => {
         [0, 0],
       ]);
       expect(escrows, "not for one that is over").to.equal(5);
+    });
+
+    it("read the other escrows if the answer about one is wrong, and ask no further if the node does not answer", async () => {
+      const ids = [1, 2, 3, 4].map((n) => `0x${`0${n}`.repeat(32)}`);
+      const withFault = async (fault: () => Response) => {
+        const answer = (_: number, body: string) => {
+          const id = ids.find((it) => body.includes(it));
+          if (id === undefined)
+            return Response.json(
+              page(
+                ids.map((auditedHire) => ({ auditedHire })),
+                { hasNextPage: false },
+              ),
+            );
+          if (id === ids[1]) return fault();
+          const status = id === ids[2] ? "REFUNDED" : "HELD";
+          return Response.json({ data: { escrow: { ...escrow, id, hireId: id, status } } });
+        };
+        const { result, asked } = await asking(answer, (node) => node.rolledBackEscrows(NONE));
+        const { held, settled, unread, reason } = result as RolledBackEscrows;
+        const found = [held.map(({ id }) => id), settled.map(({ id }) => id), [...unread]];
+        return { found, asked, code: (reason as ServiceError).code };
+      };
+      for (const fault of [
+        () => Response.json({ data: { escrow: { ...escrow, id: ids[1], deadline: "soon" } } }),
+        () => Response.json({ errors: [{ message: "It cannot.", extensions: { code: "failed" } }] }),
+      ]) {
+        const { found, asked } = await withFault(fault);
+        expect([found, asked]).to.deep.equal([[[ids[0], ids[3]], [ids[2]], [ids[1]]], 5]);
+      }
+      const away = () => {
+        throw new Error("socket hang up");
+      };
+      for (const [fault, code] of [
+        [away, "unreachable"],
+        [() => new Response("busy", { status: 503 }), "http_error"],
+      ] as const)
+        expect(await withFault(fault)).to.deep.equal({
+          ...{ found: [[ids[0]], [], ids.slice(1)], asked: 3, code },
+        });
     });
 
     it("stop reading an endless answer", async () => {
@@ -222,8 +262,15 @@ describe("an operator's queries", () => {
         .to.have.property("held")
         .with.length(1);
       for (const field of Object.keys(escrow))
-        for (const value of wrongValues[field] ?? [])
-          expectWrong(await held({ [field]: value }), `escrow.${field}.`);
+        for (const value of wrongValues[field] ?? []) {
+          const {
+            held: found,
+            unread,
+            reason,
+          } = (await held({ [field]: value })).result as RolledBackEscrows;
+          expect([found, [...unread]], field).to.deep.equal([[], [HASH]]);
+          expectWrong({ result: reason }, `escrow.${field}.`);
+        }
 
       const rules = (node: OperatorNode) => node.rules();
       expect((await asking({ data: { params } }, rules)).result).to.have.property("pool", POOL);
@@ -447,7 +494,7 @@ describe("an operator's queries", () => {
       const found = await node().challenged();
       expect(found.map(({ hire }) => hire)).to.have.members([challenged, undisclosed]);
       expect(found.every(({ seller }) => seller === SELLER)).to.equal(true);
-      expect(await node().rolledBackEscrows(NONE)).to.deep.equal({ held: [], settled: [] });
+      expect(await node().rolledBackEscrows(NONE)).to.deep.equal({ held: [], settled: [], unread: NONE });
     });
 
     it("read when an entry was anchored", async () => {

@@ -77,6 +77,7 @@ describe("a round of an operator", () => {
         rolledBackEscrows: async () => ({
           held: [{ id: "0x01" } as unknown as RolledBackEscrow],
           settled: [],
+          unread: new Set(),
         }),
         challenged: async () => [],
         anchoredAt: async ({ index }: { index: number }) => [100, 101, undefined][index],
@@ -163,7 +164,7 @@ describe("a round of an operator", () => {
       {
         status: noting("status", { time: 200, isBlocked: false }),
         accounts: noting("accounts", []),
-        rolledBackEscrows: noting("escrows", { held: [], settled: [] }),
+        rolledBackEscrows: noting("escrows", { held: [], settled: [], unread: new Set() }),
       },
     );
     expect(asked).to.deep.equal(["status", "accounts", "status", "escrows", "status"]);
@@ -172,14 +173,32 @@ describe("a round of an operator", () => {
   it("refunds an escrow that was settled until a reorganization, and no more asks for one that is settled for good", async () => {
     const it = { id: "0x01" } as unknown as RolledBackEscrow;
     const [held, settled] = [
-      { held: [it], settled: [] },
-      { held: [], settled: [it] },
+      { held: [it], settled: [], unread: new Set() },
+      { held: [], settled: [it], unread: new Set() },
     ];
-    const answers = [settled, held, held, held, settled, settled, settled, settled];
+    const { did, asked } = await playAnswers([
+      ...[settled, held, held, held],
+      ...[settled, settled, settled, settled],
+    ]);
+    expect(did.refunded).to.equal(1);
+    expect(asked).to.deep.equal([...Array(7).fill(true), false]);
+  });
+
+  it("refunds the other escrows although one cannot be read, and counts a failure; one that was read before does not begin anew", async () => {
+    const [one, two] = ["0x01", "0x02"].map((id) => ({ id }) as unknown as RolledBackEscrow);
+    const whole = { held: [one, two], settled: [], unread: new Set() };
+    const partly = { held: [two], settled: [], unread: new Set(["0x01"]), reason: new Error("unreadable") };
+    const { did, state } = await playAnswers([whole, partly, partly]);
+    expect([did.refunded, state.failures, state.roundAt]).to.deep.equal([1, 2, 9]);
+    const { did: later, state: then } = await playAnswers([whole, partly, whole]);
+    expect([later.refunded, then.failures]).to.deep.equal([2, 1]);
+  });
+
+  /** Plays one round for each answer about escrows. In every round the node's tick of the round before becomes final. */
+  async function playAnswers(answers: object[]) {
     const asked: boolean[] = [];
-    /** The node's tick. In every round the tick of the round before becomes final. */
     let at = 0;
-    const { did } = await play(
+    const played = await play(
       { finalTime: async () => at },
       {
         status: async () => ({ time: at, isBlocked: false }),
@@ -194,7 +213,6 @@ describe("a round of an operator", () => {
       },
       answers.length,
     );
-    expect(did.refunded).to.equal(1);
-    expect(asked).to.deep.equal([...Array(7).fill(true), false]);
-  });
+    return { ...played, asked };
+  }
 });

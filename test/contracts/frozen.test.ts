@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import hre from "hardhat";
+import { anchoredLedger1 } from "tallystick-protocol/ledger/releases/anchoredLedger1";
 import { RELEASE_SALT } from "tallystick-protocol/releaseAddress";
 import { networks } from "../../scripts/deploy/networks.ts";
 import { deployFrozen } from "../../scripts/ignition/deployFrozen.ts";
@@ -8,7 +9,6 @@ import { frozenAddresses } from "../../scripts/ignition/frozenAddresses.ts";
 import { frozenNames, readFrozen, readFrozenInput } from "../../scripts/ignition/frozenContract.ts";
 import {
   compiledContract,
-  ledgerReleaseFile,
   releasedEscrow,
   releasedLedger,
   releaseFile,
@@ -32,7 +32,7 @@ describe("The frozen contracts", function () {
     }
     it("should be the code by which the portal recognises the escrow and the ledger contract (else: npm run freeze)", async () => {
       expect(JSON.parse(readFileSync(releaseFile, "utf8"))).to.deep.equal(await releasedEscrow());
-      expect(JSON.parse(readFileSync(ledgerReleaseFile, "utf8"))).to.deep.equal(await releasedLedger());
+      expect(anchoredLedger1).to.deep.equal(await releasedLedger());
     });
   }
 

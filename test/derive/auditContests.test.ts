@@ -38,7 +38,7 @@ type Refund = {
 function refunded(log: EventLog, { amount = 500_000, buyer = BUYER, told, late = false }: Refund = {}): Hex {
   const id = log.deposit(SELLER, buyer, { amount });
   log.after(60);
-  const receipt = log.receipt(SELLER, buyer, { escrow_id: id, amount, hire_id: `of ${id}`, ...HASHES });
+  const receipt = log.receipt(SELLER, buyer, { escrow_id: id, amount, hire_id: id, ...HASHES });
   if (told !== undefined && !late) log.record("telemetry", buyer, { receipt, ...told });
   log.delivered(id).refunded(id, buyer);
   if (told !== undefined && late) log.record("telemetry", buyer, { receipt, ...told });
@@ -191,7 +191,7 @@ describe("a contested hire", () => {
       SELLER,
       {
         ...(
-          log.events.find((it) => it.kind === "record" && it.body.hire_id === `of ${id}`) as {
+          log.events.find((it) => it.kind === "record" && it.body.hire_id === id) as {
             body: RecordBody;
           }
         ).body,

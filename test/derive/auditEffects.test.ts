@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { AUDITED, BUYER, HASHES, OTHER_HASHES, only, SELLER, say, scene, tickHash } from "./auditScene.ts";
-import { DAY, type EventLog, OTHER_LEDGER, wallet } from "./eventLog.ts";
+import { DAY, type EventLog, hireIdFor, OTHER_LEDGER, wallet } from "./eventLog.ts";
 
 const MODE = { payment_mode: "platform_escrow:swarmwage-partnered" };
 
@@ -108,7 +108,7 @@ describe("a confirmed fail in bootstrap mode", () => {
 describe("audit_pass_rate", () => {
   const passed = async () => {
     const log = scene({ auditors: 5 });
-    log.hire(SELLER, BUYER, { hire_id: "first", ...HASHES });
+    log.hire(SELLER, BUYER, { hire_id: hireIdFor("first"), ...HASHES });
     return failed(log, ["pass"]);
   };
 
@@ -127,7 +127,7 @@ describe("audit_pass_rate", () => {
 
   it("loses a passed audit if the seller later signs other hashes for the hire", async () => {
     const log = await passed();
-    const first = log.events.find((it) => it.kind === "record" && it.body.hire_id === "first");
+    const first = log.events.find((it) => it.kind === "record" && it.body.hire_id === hireIdFor("first"));
     if (first?.kind !== "record") throw new Error("no receipt");
     log.said("receipt", SELLER, { ...first.body, ...OTHER_HASHES }, OTHER_LEDGER);
     expect((await sellerOf(log)).figures?.audit_pass_rate).to.equal(null);

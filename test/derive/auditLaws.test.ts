@@ -10,7 +10,7 @@ import type { Row } from "tallystick-derive/tables";
 import { Transaction } from "tallystick-derive/transaction";
 import type { Address } from "tallystick-protocol/address";
 import { AUDITED, HASHES, SELLER, say, scene, tickHash } from "./auditScene.ts";
-import { DAY, type EventLog, wallet } from "./eventLog.ts";
+import { DAY, type EventLog, hireIdFor, wallet } from "./eventLog.ts";
 import { auditSteps } from "./oracle/auditActions.ts";
 import { auditLog } from "./oracle/auditLog.ts";
 
@@ -74,11 +74,11 @@ describe("the drawn hires", () => {
       const rows = [...store.rows("audit").values()];
       return rows.flatMap(({ drawnBlock }, n) => (drawnBlock === null ? [] : [n]));
     };
-    const one = await placesOf((n) => ({ buyer: wallet(2), amount: 500_000, hire_id: `a-${n}` }));
+    const one = await placesOf((n) => ({ buyer: wallet(2), amount: 500_000, hire_id: hireIdFor(`a-${n}`) }));
     const other = await placesOf((n) => ({
       buyer: wallet(600 + n),
       amount: 1_000 + n,
-      hire_id: `b-${n * 7}`,
+      hire_id: hireIdFor(`b-${n * 7}`),
     }));
     expect(one.length).to.equal(20);
     expect(other).to.deep.equal(one);
@@ -202,7 +202,7 @@ describe("contested refunds between wallets of one owner", () => {
     for (let n = 0; n < 6; n++) {
       const own = wallet(800 + (n % 2));
       const id = log.deposit(SELLER, own);
-      log.receipt(SELLER, own, { escrow_id: id, hire_id: `own-${n}`, ...HASHES });
+      log.receipt(SELLER, own, { escrow_id: id, hire_id: hireIdFor(`own-${n}`), ...HASHES });
       log.delivered(id).refunded(id, own);
       log.after(60).tick(tickHash(n));
       await say(log, "pass");

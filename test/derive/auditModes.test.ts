@@ -3,7 +3,7 @@ import type { MemoryStore } from "tallystick-derive/memoryStore";
 import type { Address } from "tallystick-protocol/address";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { AUDITED, BUYER, HASHES, OTHER_HASHES, offer, SELLER, say, scene, tickHash } from "./auditScene.ts";
-import { DAY, type EventLog, wallet } from "./eventLog.ts";
+import { DAY, type EventLog, hireIdFor, wallet } from "./eventLog.ts";
 
 const CAPABILITY = "text.translate";
 const POOL_ID = `${AUDITED}/${CAPABILITY}`;
@@ -157,8 +157,8 @@ describe("a mature capability", () => {
 
   it("rolls back at once a hire whose seller signed two versions", async () => {
     const log = await mature();
-    log.hire(SELLER, BUYER, { hire_id: "one", ...HASHES });
-    log.receipt(SELLER, BUYER, { hire_id: "one", ...OTHER_HASHES });
+    log.hire(SELLER, BUYER, { hire_id: hireIdFor("one"), ...HASHES });
+    log.receipt(SELLER, BUYER, { hire_id: hireIdFor("one"), ...OTHER_HASHES });
     const { store } = await log.derive();
     const failed = [...store.rows("audit").values()].filter((it) => it.status === "failed");
     expect(failed.map(({ reason, decision }) => [reason, decision])).to.deep.equal([

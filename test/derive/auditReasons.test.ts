@@ -12,7 +12,7 @@ import {
   scene,
   tickHash,
 } from "./auditScene.ts";
-import { DAY, type EventLog, wallet } from "./eventLog.ts";
+import { DAY, type EventLog, hireIdFor, wallet } from "./eventLog.ts";
 
 const OPERATOR = wallet(20);
 const reasons = [{ code: "other", detail: "" }];
@@ -20,7 +20,7 @@ const nothing = `0x${"00".repeat(32)}`;
 
 /** A log with a hire whose audit has an auditor, and the hire. */
 async function drawn(log = scene({ auditors: 8 })): Promise<{ log: EventLog; hire: string }> {
-  log.hire(SELLER, BUYER, { hire_id: "one", ...HASHES });
+  log.hire(SELLER, BUYER, { hire_id: hireIdFor("one"), ...HASHES });
   log.after(60).tick(tickHash(1_000));
   return { log, hire: (await only(log)).audit.hire };
 }
@@ -143,7 +143,7 @@ describe("a record of audits that does not count says why", () => {
     expect(await reasonsOf(log, early)).to.deep.equal(Array(2).fill("no audit of this hire has failed"));
 
     const equivocal = await drawn();
-    equivocal.log.receipt(SELLER, BUYER, { hire_id: "one", ...OTHER_HASHES });
+    equivocal.log.receipt(SELLER, BUYER, { hire_id: hireIdFor("one"), ...OTHER_HASHES });
     actuation(equivocal.log, equivocal.hire, { decision: "dismiss" });
     expect(await reasonsOf(equivocal.log, [history(equivocal.log, equivocal.hire)])).to.deep.equal([
       "it failed by the rules alone: equivocation",

@@ -17,7 +17,7 @@ import {
   scene,
   tickHash,
 } from "./auditScene.ts";
-import { DAY, EventLog, OTHER_LEDGER, wallet } from "./eventLog.ts";
+import { DAY, EventLog, hireIdFor, OTHER_LEDGER, wallet } from "./eventLog.ts";
 
 describe("the drawn hires", () => {
   const number = drawNumber(sha256HexByNoble, ["any", "words"]);
@@ -143,6 +143,19 @@ describe("a hire that may be audited", () => {
     }
   });
 
+  it("is drawn like a hire without hashes if the seller names it by a text that no work can match", async () => {
+    for (const hire_id of ["my hire 1", `0x${"A1".repeat(32)}`, `0x${"a1".repeat(31)}`]) {
+      const log = scene();
+      log.hire(SELLER, BUYER, { hire_id, ...HASHES });
+      log.after(1).tick(tickHash(2));
+      log.after(DAY).tick(tickHash(3));
+      log.after(1).tick(tickHash(4));
+      const { store, audit } = await only(log);
+      expect([audit.status, audit.reason], hire_id).to.deep.equal(["failed", "undisclosed"]);
+      expect(auditsIn(store).asked).to.deep.equal([]);
+    }
+  });
+
   it("fails like a hire without hashes if the seller does not list its capability", async () => {
     const log = scene();
     log.hire(SELLER, BUYER, { capability: "text.something", ...HASHES });
@@ -154,7 +167,7 @@ describe("a hire that may be audited", () => {
   it("fails, drawn or not, when its seller signs other hashes for the hire, in any ledger", async () => {
     for (const ratePpm of [0, 1_000_000]) {
       const log = scene({ audit: { ratePpm } });
-      log.hire(SELLER, BUYER, { hire_id: "one", ...HASHES });
+      log.hire(SELLER, BUYER, { hire_id: hireIdFor("one"), ...HASHES });
       log.after(1).tick(tickHash(2));
       const body = {
         ...(log.events.findLast((it) => it.kind === "record")?.body as RecordBody),

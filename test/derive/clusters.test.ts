@@ -4,6 +4,9 @@ import fc from "fast-check";
 import { type Address, ZERO_ADDRESS } from "tallystick-protocol/address";
 import { base32 } from "tallystick-protocol/base32";
 import { DAY, EventLog, HOUR, wallet } from "./eventLog.ts";
+import { derivedState } from "./oracle/derivedState.ts";
+import { oracle } from "./oracle/oracle.ts";
+import { expectSame } from "./relevant/agreement.ts";
 
 const funder = wallet(100);
 const agents = [1, 2, 3, 4, 5].map(wallet);
@@ -289,6 +292,44 @@ describe("funding origin", () => {
       expect(agents[wallet(7)]).to.include({ cluster_id: id, cluster_size: 7 });
       expect(clusters).to.have.all.keys(id);
     }
+  });
+
+  it("follows the 64 nearest of an agent's funders: the shortest paths, and of these the earliest", async () => {
+    // Each agent has one funder of its own, which has 8, each of which has 8: 1 + 8 + 64. The 55th of the last 64 counts.
+    const clustersWith = async (place: number) => {
+      const log = new EventLog();
+      const near = (agent: number, n: number) => wallet(10_000 + agent * 1_000 + n);
+      /** Transfers of which each is a quarter of what the receiver got. */
+      const fund = (to: Address, from: Address[]) => {
+        let sum = 0;
+        for (const it of from) {
+          const value = Math.max(100_000, Math.ceil(sum / 3));
+          log.transfer(it, to, value);
+          sum += value;
+        }
+      };
+      for (const agent of [1, 2, 3, 4]) {
+        const middle = Array.from({ length: 8 }, (_, n) => near(agent, n));
+        const far = (n: number) => (n === place ? funder : near(agent, 100 + n));
+        for (const [n, it] of middle.entries())
+          fund(
+            it,
+            Array.from({ length: 8 }, (_, m) => far(8 * n + m)),
+          );
+        fund(near(agent, 999), middle);
+        log.transfer(near(agent, 999), wallet(agent), 100_000);
+      }
+      register(log.after(1), [1, 2, 3, 4].map(wallet));
+      await expectSame(log);
+      const { store, ...snapshot } = await log.after(1).tick().derive();
+      expect(derivedState(snapshot, store)).to.deep.equal(oracle(log.events));
+      const fundings = [...store.rows("orderIndex").values()].filter(({ id }) => id.startsWith("funded/"));
+      const all = fundings.flatMap(({ value }) => value.split(","));
+      expect(all).to.have.length(4 * 64);
+      return (await clustersOf(log)).map((it) => it.length);
+    };
+    expect(await clustersWith(54)).to.deep.equal([4]);
+    expect(await clustersWith(55)).to.deep.equal([]);
   });
 
   it("finds the same clusters as a check of every span of every funder", async () => {

@@ -26,6 +26,11 @@ export function wallet(n: number): Address {
   return `0x${n.toString(16).padStart(40, "0")}`;
 }
 
+/** An id of a hire with 32 bytes, as audits need it: the bytes of a name and zeros. */
+export function hireIdFor(name: string): Hex {
+  return `0x${Buffer.from(name).toString("hex").padEnd(64, "0")}`;
+}
+
 type ReceiptOptions = {
   passed?: boolean;
   capability?: string;
@@ -112,7 +117,7 @@ export class EventLog {
       agent_id: agent,
       buyer,
       capability,
-      hire_id: `hire-${this.#serial++}`,
+      hire_id: hireIdFor(`hire-${this.#serial++}`),
       tx_hash: tx,
       amount_usdc_atomic: String(amount),
       network: "eip155:8453",

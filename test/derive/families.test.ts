@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ZERO_ADDRESS } from "tallystick-protocol/address";
+import { type Address, ZERO_ADDRESS } from "tallystick-protocol/address";
 import { DAY, ESCROW, EventLog, wallet } from "./eventLog.ts";
 import { oracle } from "./oracle/oracle.ts";
 import { expectSame } from "./relevant/agreement.ts";
@@ -225,6 +225,46 @@ describe("funding families, at the boundaries", () => {
     };
     expect((await figures(log([G]))).fees_paid_usdc).to.equal("0.005");
     expect((await figures(log([]))).fees_paid_usdc).to.equal("0.00");
+  });
+});
+
+describe("a fee of an escrow", () => {
+  const sold = async (
+    { fee = 0, feeRecipient = G as Address, toSeller = 500_000 },
+    feeRecipients: Address[] = [],
+  ) => {
+    const log = new EventLog({ feeRecipients });
+    log.transfer(ZERO_ADDRESS, B, 5_000_000);
+    const id = log.after(1).deposit(S, B, { fee, feeRecipient });
+    log
+      .after(1)
+      .delivered(id)
+      .released(id, toSeller, 500_000 - toSeller, fee);
+    const { agents } = await log.after(1).tick().derive();
+    const { last_30d_hire_count_raw, last_24h_volume_usdc, kept_usdc, success_rate } = agents[S] ?? {};
+    return [last_30d_hire_count_raw, last_24h_volume_usdc, kept_usdc, success_rate];
+  };
+
+  it("is part of the price if its recipient is published; else the price is what reached the seller", async () => {
+    expect(await sold({ fee: 100_000 }, [G])).to.deep.equal([1, "0.50", "0.50", 1]);
+    for (const feeRecipient of [B, G])
+      expect(await sold({ fee: 100_000, feeRecipient })).to.deep.equal([1, "0.40", "0.40", 1]);
+  });
+
+  it("leaves no hire if it takes all but less than the smallest price of a hire, for example to the buyer itself", async () => {
+    const nothing = [undefined, undefined, undefined, undefined];
+    for (const feeRecipient of [B, G]) {
+      expect(await sold({ fee: 500_000, feeRecipient })).to.deep.equal(nothing);
+      expect(await sold({ fee: 499_001, feeRecipient })).to.deep.equal(nothing);
+      expect(await sold({ fee: 499_000, feeRecipient })).to.deep.equal([1, "0.001", "0.001", 1]);
+    }
+    expect(await sold({ fee: 500_000 }, [G])).to.deep.equal([1, "0.50", "0.50", 1]);
+  });
+
+  it("does not hide a failure", async () => {
+    expect(await sold({ fee: 200_000, feeRecipient: B, toSeller: 200_000 })).to.deep.equal([
+      ...[1, "0.00", "0.00", 0],
+    ]);
   });
 });
 

@@ -3,7 +3,10 @@ import { apply } from "tallystick-derive/apply";
 import type { DeriveEvent, RecordEvent } from "tallystick-derive/events";
 import { MemoryStore } from "tallystick-derive/memoryStore";
 import type { Address } from "tallystick-protocol/address";
+import type { Hex } from "tallystick-protocol/hex";
 import { DAY, EventLog, HOUR, START, wallet } from "./eventLog.ts";
+import { oracle } from "./oracle/oracle.ts";
+import { expectSame } from "./relevant/agreement.ts";
 
 const seller = wallet(1);
 const buyer = wallet(2);
@@ -37,6 +40,25 @@ describe("direct hires", () => {
       const tx = log.transfer(buyer, seller, 500_000, { authorized: true });
       log.receipt(seller, buyer, { tx, ...change });
       expect(await sellerOf(log), JSON.stringify(change)).to.equal(undefined);
+    }
+  });
+
+  it("need a receipt of the log's chain; if the log names no chain, a receipt of any", async () => {
+    for (const [network, chainId, counts] of [
+      ["base", 8_453, true],
+      ["eip155:8453", 8_453, true],
+      ["eip155:84532", 8_453, false],
+      ["solana", 8_453, false],
+      ["eip155:84532", undefined, true],
+    ] as const) {
+      const log = new EventLog({}, { ...(chainId !== undefined && { chainId }) });
+      log.hire(seller, buyer, { network });
+      const { store } = await log.derive();
+      const [{ status, reason } = {}] = store.rows("record").values();
+      expect([status, reason], network).to.deep.equal(
+        counts ? ["valid", null] : ["invalid", "body.network must be this chain, eip155:8453"],
+      );
+      expect(store.rows("receipt").size, network).to.equal(counts ? 1 : 0);
     }
   });
 
@@ -209,6 +231,129 @@ describe("direct hires", () => {
     pay(after);
     after.after(1).listing(seller, "text.translate", consent);
     expect((await sellerOf(after))?.last_30d_hire_count_raw).to.equal(0);
+  });
+
+  describe("with a latency", () => {
+    const latencyOf = async (log: EventLog) => {
+      await expectSame(log);
+      log.after(1).tick();
+      const shown = (await log.derive()).agents[seller]?.avg_latency_ms;
+      expect(oracle(log.events).agents[seller]?.avg_latency_ms).to.equal(shown);
+      return shown;
+    };
+
+    it("use the buyer's figure if it is at most an hour longer than the time since the payment, else the seller's", async () => {
+      for (const how of ["direct", "escrow"]) {
+        for (const [latency_ms, expected] of [
+          [3_660_000, 3_660_000],
+          [3_660_001, 800],
+          [Number.MAX_SAFE_INTEGER, 800],
+        ] as const) {
+          const log = new EventLog();
+          const id = log.hash();
+          if (how === "escrow") log.deposit(seller, buyer, { escrowId: id, deadline: log.time + DAY });
+          const said = { latency_ms: 800, ...(how === "escrow" && { escrow_id: id }) };
+          const receipt = how === "escrow" ? log.receipt(seller, buyer, said) : log.hire(seller, buyer, said);
+          if (how === "escrow") log.after(30).released(id).after(30);
+          else log.after(60);
+          log.record("telemetry", buyer, { receipt, latency_ms });
+          expect(await latencyOf(log), how).to.equal(expected);
+        }
+      }
+    });
+
+    it("have none if the seller's figure is longer too, also if the receipt comes before the payment", async () => {
+      for (const [latency_ms, expected] of [
+        [3_600_000, 3_600_000],
+        [3_600_001, null],
+      ] as const) {
+        const log = new EventLog();
+        const tx = log.hash();
+        log.receipt(seller, buyer, { tx, latency_ms });
+        log.after(HOUR).transfer(buyer, seller, 500_000, { authorized: true, tx });
+        expect(await latencyOf(log)).to.equal(expected);
+      }
+    });
+
+    it("still say that a result came if the buyer's figure is too long", async () => {
+      const log = new EventLog();
+      const id = log.deposit(seller, buyer);
+      const receipt = log.receipt(seller, buyer, { escrow_id: id });
+      const verification = { all_passed: false };
+      log.record("telemetry", buyer, { receipt, latency_ms: Number.MAX_SAFE_INTEGER, verification });
+      log.delivered(id).refunded(id, buyer);
+      const { store } = await log.after(1).tick().derive();
+      expect(store.rows("escrow").get(id)?.nothingCame).to.equal(false);
+    });
+  });
+
+  describe("of an agent whose payee is paid for others too", () => {
+    const payee = wallet(9);
+    const agree = (log: EventLog, agent: Address) =>
+      log.listing(agent, "text.translate", { payee, payee_signature: "0x02" });
+    const signed = { payee, buyer_signature: "0x02" };
+    /** A payment of the payee. Receipts with this transaction may come before it. */
+    const pay = (log: EventLog, tx: Hex) => log.transfer(buyer, payee, 500_000, { authorized: true, tx });
+    const counted = async (log: EventLog) => {
+      await expectSame(log);
+      const { agents } = await log.after(1).tick().derive();
+      const { agents: expected } = oracle(log.events);
+      return [seller, other].map((it) => {
+        expect(expected[it]?.last_30d_hire_count_raw).to.equal(agents[it]?.last_30d_hire_count_raw);
+        return agents[it]?.last_30d_hire_count_raw;
+      });
+    };
+
+    it("count only if the buyer signed the receipt, so that no other agent takes the hire", async () => {
+      for (const order of ["receipts first", "payment first"]) {
+        const log = new EventLog();
+        for (const agent of [seller, other]) agree(log, agent);
+        log.after(1);
+        const tx = log.hash();
+        if (order === "payment first") pay(log, tx);
+        log.receipt(other, buyer, { tx, payee });
+        log.receipt(seller, buyer, { tx, payee });
+        log.receipt(seller, buyer, { tx, ...signed });
+        if (order === "receipts first") pay(log, tx);
+        expect(await counted(log), order).to.deep.equal([1, 0]);
+      }
+    });
+
+    it("count without the buyer's signature if they were paid before the payee agreed to the other agent", async () => {
+      const log = new EventLog();
+      agree(log, seller);
+      const tx = log.after(1).hash();
+      pay(log, tx);
+      agree(log.after(1), other);
+      log.receipt(seller, buyer, { tx, payee });
+      expect(await counted(log)).to.deep.equal([1, 0]);
+    });
+
+    it("count only with the buyer's signature also if the payee itself sells", async () => {
+      for (const [said, expected] of [
+        [{ payee }, 0],
+        [signed, 1],
+      ] as const) {
+        const log = new EventLog();
+        agree(log, seller);
+        log.listing(payee, "text.translate");
+        const tx = log.after(1).hash();
+        pay(log, tx);
+        log.receipt(seller, buyer, { tx, ...said });
+        log.hire(payee, buyer);
+        expect((await counted(log))[0]).to.equal(expected);
+      }
+    });
+
+    it("cannot be kept from waiting by receipts of the others", async () => {
+      const log = new EventLog();
+      for (const agent of [seller, other]) agree(log, agent);
+      const tx = log.after(1).hash();
+      for (let n = 0; n < 100; n++) log.receipt(other, buyer, { tx, payee });
+      log.receipt(seller, buyer, { tx, ...signed });
+      pay(log, tx);
+      expect(await counted(log)).to.deep.equal([1, 0]);
+    });
   });
 
   it("count once when two ledgers have the same entry, also if the parameters do not allow the entry in the ledger that comes first", async () => {

@@ -37,6 +37,28 @@ describe("the row of a listing", () => {
     });
   });
 
+  it("is the same on every platform: no Unicode tables decide which host is valid, nor how it is compared", async () => {
+    const log = new EventLog();
+    log.listing(SELLER, "text.translate", { endpoint: "https://A.xn--p8s.Example:443/v1" });
+    log.listing(PAYEE, "text.translate", { endpoint: "https://a\u3164b.example/v1" });
+    log.after(60).tick();
+    const real = globalThis.URL;
+    // A platform whose `URL` takes nothing.
+    globalThis.URL = class {
+      constructor() {
+        throw new TypeError("Invalid URL");
+      }
+    } as never;
+    const { agents, store } = await log.derive().finally(() => {
+      globalThis.URL = real;
+    });
+    expect(Object.keys(agents)).to.deep.equal([SELLER]);
+    expect([...store.rows("record").values()].map((it) => it.status)).to.deep.equal(["valid", "invalid"]);
+    expect([...store.rows("fingerprint").values()].map((it) => it.tokens).join()).to.include(
+      "h|a.xn--p8s.example",
+    );
+  });
+
   it("has the rank of its verification version, if the version has one", async () => {
     const rows: [version: string, rank: number | null][] = [
       ...([

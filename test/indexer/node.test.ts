@@ -16,6 +16,7 @@ import { identityRegistryAbi } from "tallystick-protocol/erc8004/identityRegistr
 import { reputationRegistryAbi } from "tallystick-protocol/erc8004/reputationRegistryAbi";
 import { type Hex, toHex } from "tallystick-protocol/hex";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { WebSocket } from "ws";
 import { openNodeSnapshot } from "../../indexer/nodeDatabase.ts";
 import { BURIED_UNDER } from "../../indexer/src/segments/blockOnChain.ts";
 import { verifyAudit } from "../../scripts/audits/verifyAudit.ts";
@@ -43,6 +44,8 @@ type Meta = {
   ledgers: { id: string; size: number; root: string; head: string }[];
   blockedAtSegment: { ledger: string; from: string; to: string; block: number; reason: string } | null;
 };
+
+type StreamMessage = { type: string; position: string; data?: object };
 
 const META = `{ meta { block digest indexedBlock ledgers { id size root head }
   blockedAtSegment { ledger from to block reason } } }`;
@@ -114,6 +117,27 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       verification: { all_passed: true, checks: {} },
       ...payment,
       ...more,
+    });
+  }
+
+  /** The events on the node's stream from a position on, up to the first one that is wanted. */
+  function streamFrom(
+    position: string,
+    isLast: (message: StreamMessage) => boolean,
+  ): Promise<StreamMessage[]> {
+    return new Promise((resolve, reject) => {
+      const socket = new WebSocket(`${indexer.url.replace("http", "ws")}/v1/stream?from=${position}`);
+      const heard: StreamMessage[] = [];
+      socket.on("error", reject);
+      socket.on("close", () => reject(new Error(`the stream ended after ${JSON.stringify(heard.at(-1))}`)));
+      socket.on("message", (text) => {
+        const message = JSON.parse(String(text)) as StreamMessage;
+        if (message.type === "hello" || message.type === "heartbeat") return;
+        heard.push(message);
+        if (!isLast(message)) return;
+        resolve(heard);
+        socket.terminate();
+      });
     });
   }
 
@@ -611,6 +635,9 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
       const before = await chain.client.snapshot();
       await chain.mine();
       const orphaned = await toldAt("an auditor", ({ status }) => status === "ASSIGNED");
+      // A client gets the draw on the stream, and goes away.
+      const streamed = await streamFrom("0", ({ type }) => type === "audit_assigned");
+      const last = streamed.at(-1) as StreamMessage;
       await chain.client.revert({ id: before });
       await chain.client.increaseTime({ seconds: 60 });
       await chain.mine(2);
@@ -619,6 +646,15 @@ describe("the indexer as a process, on a real chain and a real Postgres", functi
         ({ status, draw }) => status === "ASSIGNED" && draw?.tickHash !== orphaned.draw?.tickHash,
       );
       expect(drawn.draw?.block).to.equal(orphaned.draw?.block);
+      // The client comes back. The other draw has the same place in the log.
+      const placeOf = ({ position }: StreamMessage) => position.split("/").slice(0, 4);
+      const [reorg, ...again] = await streamFrom(
+        last.position,
+        (it) => `${placeOf(it)}` === `${placeOf(last)}`,
+      );
+      expect(reorg).to.include({ type: "reorg" });
+      expect(again.at(-1)?.position).to.not.equal(last.position);
+      expect(await streamFrom(again.at(-2)?.position ?? "", () => true)).to.deep.equal(again.slice(-1));
 
       await audits.answer(drawn, hire, "fail");
       await chain.mine();

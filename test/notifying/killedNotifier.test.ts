@@ -71,6 +71,7 @@ describe("a sender of notices that is killed", () => {
     return await serve(async ({ url: asked = "" }, response) => {
       const { pathname, searchParams } = new URL(asked, "http://node.test");
       response.setHeader("content-type", "application/json");
+      response.setHeader("tallystick-as-of", `block=10, time=${now}, digest="0x00"`);
       response.end(JSON.stringify(answers[pathname]?.(searchParams)));
     });
   }

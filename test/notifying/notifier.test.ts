@@ -32,14 +32,21 @@ const subscription = (url: string, n = 1): Subscription => ({
   ...{ id: `nsub_${String(n).padStart(26, "0")}`, buyer: BUYER, url, agents: [AGENT], since: NOW - 3_600 },
 });
 
+/** A node without a time of its own: the time of its last tick is always the time of the sender's clock. */
+type TestNode = Pick<NotifierNode, "subscriptions"> & {
+  stepsFrom: (
+    ...asked: Parameters<NotifierNode["stepsFrom"]>
+  ) => Promise<{ steps: BreachStep[]; finalBlock: number; time?: number | null }>;
+};
+
 /** A node that reports these steps, all in block 10, and these subscriptions. */
-const nodeOf = (steps: BreachStep[], subscriptions: Subscription[]): NotifierNode => ({
+const nodeOf = (steps: BreachStep[], subscriptions: Subscription[]): TestNode => ({
   stepsFrom: async (block) => ({ steps: block > 10 ? [] : steps, finalBlock: 10 }),
   subscriptions: async () => subscriptions,
 });
 
 type Setup = {
-  node: NotifierNode;
+  node: TestNode;
   post: Post;
   store?: KeyValueStore;
   clock?: { ms: number };
@@ -54,7 +61,14 @@ const open = ({ node, post, store = memoryStore(), clock = { ms: NOW * 1_000 }, 
     log: (sentence, fields) => logged.push(`${sentence} ${fields?.reason ?? fields?.error ?? ""}`),
     now: () => clock.ms,
     ledger: "local",
-    ...{ node, post, store },
+    node: {
+      ...node,
+      stepsFrom: async (...asked) => ({
+        time: Math.floor(clock.ms / 1_000),
+        ...(await node.stepsFrom(...asked)),
+      }),
+    },
+    ...{ post, store },
   });
 
 /** A receiver that confirms its address and stores the ids of notices. `fails` says which attempts fail, and how. */
@@ -127,7 +141,7 @@ describe("a sender of notices", () => {
     let finalBlock = 10;
     const early = { ...subscription("https://a.example/n"), since: NOW - 60 };
     const late = { ...subscription("https://b.example/n", 2), since: NOW - 59 };
-    const node: NotifierNode = {
+    const node: TestNode = {
       subscriptions: async () => [early, late],
       stepsFrom: async (from) => {
         asked.push(from);
@@ -254,8 +268,65 @@ describe("a sender of notices", () => {
     expect(taken).to.have.length(1);
   });
 
+  it("gives up no notice, announces every step and forgets nothing if its clock is days ahead in one round", async () => {
+    const store = memoryStore();
+    const clock = { ms: NOW * 1_000 };
+    const logged: string[] = [];
+    const told = { steps: [step()], finalBlock: 10 };
+    let isReachable = true;
+    const node: TestNode = {
+      subscriptions: async () => [subscription("https://a.example/n")],
+      stepsFrom: async (from) => {
+        if (!isReachable) throw new Error("unreachable");
+        return { ...told, steps: from > told.finalBlock ? [] : told.steps, time: NOW };
+      },
+    };
+    const sent = { how: "delivered", at: NOW - 86_400 };
+    await store.put("sent/ntc_earlier", sent);
+    const { post, taken } = receiver((attempt) => (attempt < 3 ? "500" : null));
+    const notifier = open({ node, post, store, clock, logged });
+    await notifier.round();
+    // The clock is wrong in this round. There is a new step in the meantime, which seems to be old.
+    clock.ms = (NOW + 40 * 86_400) * 1_000;
+    const second = step({ step: "confirmed", time: NOW - 30 });
+    Object.assign(told, { steps: [second], finalBlock: 11 });
+    await notifier.round();
+    expect(notifier.state()).to.include({ givenUp: 0, waiting: 1, isClockDoubtful: true });
+    expect(logged.filter((it) => it.includes("clock"))).to.have.length(1);
+    // A process that starts with a wrong clock, while no node answers, gives nothing up either.
+    isReachable = false;
+    const next = open({ node, post, store, clock });
+    await next.round();
+    expect(next.state()).to.include({ givenUp: 0, waiting: 1 });
+    isReachable = true;
+    clock.ms = (NOW + 600) * 1_000;
+    for (let n = 0; n < 3; n++, clock.ms += 600_000) await next.round();
+    expect(next.state()).to.include({ givenUp: 0, isClockDoubtful: false });
+    const ids = [step(), second].map((it) =>
+      noticeId({ ...it, subscription: subscription("https://a.example/n").id }),
+    );
+    expect(taken).to.have.members(ids).and.to.have.length(2);
+    expect(await store.get("sent/ntc_earlier")).to.deep.equal(sent);
+  });
+
+  it("tries a notice for three days also if its clock was days behind when the step came", async () => {
+    const store = memoryStore();
+    const clock = { ms: (NOW - 40 * 86_400) * 1_000 };
+    const known = { ...subscription("https://a.example/n"), since: 0 };
+    const late = receiver();
+    const node: TestNode = {
+      ...nodeOf([], [known]),
+      stepsFrom: async () => ({ steps: [step()], finalBlock: 10, time: NOW }),
+    };
+    await open({ node, post: receiver(() => "500").post, store, clock }).round();
+    clock.ms = (NOW + 86_400) * 1_000;
+    await open({ node: nodeOf([], [known]), post: late.post, store, clock }).round();
+    expect(late.taken).to.have.length(1);
+  });
+
   it("deletes its notes about sent notices and failed receivers in time, also if its clock was far ahead", async () => {
     const store = memoryStore();
+    // Its clock and the chain's clock are far ahead.
     const clock = { ms: (NOW + 400 * 86_400) * 1_000 };
     const order: string[] = [];
     const isUp = new Map([["https://b.example/", true]]);
@@ -267,7 +338,7 @@ describe("a sender of notices", () => {
     const told = [step({ time: clock.ms / 1_000 })];
     const [first, second] = [subscription("https://a.example/"), subscription("https://b.example/", 2)];
     const subscriptions = [first];
-    const node: NotifierNode = {
+    const node: TestNode = {
       stepsFrom: async () => ({ steps: told, finalBlock: 10 }),
       subscriptions: async () => subscriptions,
     };
@@ -321,7 +392,7 @@ describe("a sender of notices", () => {
       return { status: 200, text: "" };
     };
     const told = { steps: [step()], subscriptions: hanging };
-    const node: NotifierNode = {
+    const node: TestNode = {
       stepsFrom: async () => ({ steps: told.steps, finalBlock: 10 }),
       subscriptions: async () => told.subscriptions,
     };
@@ -341,7 +412,7 @@ describe("a sender of notices", () => {
   it("tells settlement which addresses are confirmed, until settlement knows this", async () => {
     const told: string[][] = [];
     const kept = { ...subscription("https://a.example/n"), isConfirmed: false };
-    const node: NotifierNode = {
+    const node: TestNode = {
       ...nodeOf([], []),
       subscriptions: async (_, confirmed = []) => {
         told.push(confirmed.map(({ id }) => id));
@@ -395,7 +466,7 @@ describe("a node that a sender of notices follows", () => {
       },
     });
     const told = await node.stepsFrom(5, new AbortController().signal);
-    expect([told, asked]).to.deep.equal([{ steps: [], finalBlock: 10 }, 1]);
+    expect([told, asked]).to.deep.equal([{ steps: [], finalBlock: 10, time: null }, 1]);
   });
 
   /** A node whose answers are these texts. After the last one, it repeats the last one. */
@@ -432,7 +503,8 @@ describe("a node that a sender of notices follows", () => {
     const good = { steps: [{ ...step(), block: 5 }], next_cursor: null, final_block: 10 };
     const forever = new AbortController().signal;
     const { node } = answering(() => JSON.stringify(good));
-    expect(await node.stepsFrom(5, forever)).to.deep.equal({ steps: [step()], finalBlock: 10 });
+    const read = { steps: [step()], finalBlock: 10, time: null };
+    expect(await node.stepsFrom(5, forever)).to.deep.equal(read);
     const known = { ...subscription("https://a.example/n"), isConfirmed: false };
     const list = answering(() => JSON.stringify({ subscriptions: [known], next: null }));
     expect(await list.node.subscriptions(forever)).to.deep.equal([known]);

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmdirSync } from "node:fs";
 import { expect } from "chai";
 import type { TallystickError } from "tallystick-protocol/errors";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { parseUptime, type Uptime } from "tallystick-protocol/records/uptime";
 import { ask } from "../../services/probing/net/ask.ts";
 import { openProberFolder } from "../../services/probing/proberFolder.ts";
@@ -360,6 +361,63 @@ describe("a prober among local hosts", () => {
     // The status shows no hour of the future.
     prober.clock.now = DAY + 600;
     expect(prober.prober.status().last_hour).to.equal(HOUR);
+  });
+
+  for (const isRestarted of [false, true])
+    it(`reports an hour of which a wrong clock had made a report before${isRestarted ? ", in the next process" : ""}`, async () => {
+      const address = isRestarted ? "127.1.14.2" : "127.1.14.1";
+      const place = `${folder.path}/early-${isRestarted}`;
+      const targets = [listingAt(at(address), agent(1))];
+      const sent: RecordBody[] = [];
+      let isReachable = false;
+      const send = async (body: RecordBody) => {
+        if (!isReachable) throw new Error("settlement cannot be reached");
+        sent.push(body);
+        return { hash: "00" };
+      };
+      hosts.set(address, behaviours.good);
+      let prober = await start(place, targets, { send });
+      for (const slot of [0, 1]) await prober.passSlot(FIRST_SLOT + slot);
+      // The clock is a day ahead for more than an hour.
+      hosts.set(address, behaviours.failing);
+      await prober.passSlot(FIRST_SLOT + 289);
+      await prober.reportAt(FIRST_SLOT + 300);
+      hosts.set(address, behaviours.good);
+      prober.clock.now = (FIRST_SLOT + 3) * 300;
+      if (isRestarted) {
+        await prober.prober.close();
+        open.splice(0);
+        prober = await start(place, targets, { send }, prober.clock);
+      }
+      for (const slot of [3, 4]) await prober.passSlot(FIRST_SLOT + slot);
+      isReachable = true;
+      await prober.reportAt(FIRST_SLOT + 12);
+      expect(sent.map(({ hour, hosts: told }) => [hour, told])).to.deep.equal([
+        [HOUR, { [at(address)]: [0b11010, 0] }],
+      ]);
+      for (const slot of [289, 290]) await prober.passSlot(FIRST_SLOT + slot);
+      await prober.reportAt(FIRST_SLOT + 300);
+      expect(sent).to.have.length(2);
+      expect(sent[1]).to.deep.include({ hour: HOUR + 24, hosts: { [at(address)]: [0b110, 0] } });
+    });
+
+  it("sends a report that only a wrong clock found too late", async () => {
+    hosts.set("127.1.15.1", behaviours.good);
+    const sent: RecordBody[] = [];
+    let isReachable = false;
+    const send = async (body: RecordBody) => {
+      if (!isReachable) throw new Error("settlement cannot be reached");
+      sent.push(body);
+      return { hash: "00" };
+    };
+    const prober = await start(`${folder.path}/late`, [listingAt(at("127.1.15.1"), agent(1))], { send });
+    for (const slot of [0, 1]) await prober.passSlot(FIRST_SLOT + slot);
+    await prober.reportAt(FIRST_SLOT + 12);
+    await prober.reportAt(FIRST_SLOT + 288);
+    isReachable = true;
+    await prober.passSlot(FIRST_SLOT + 13);
+    await prober.prober.report();
+    expect(sent.map(({ hour }) => hour)).to.deep.equal([HOUR]);
   });
 
   it("locks its folder", async () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { plainLines, plainText } from "tallystick-runtime/plainText";
+import { plainJson, plainLines, plainText } from "tallystick-runtime/plainText";
 import { stderrLog } from "tallystick-runtime/stderrLog";
 
 const CONTROL = "\u001b]0;x\u0007\u009b2J\u007f\u202e\u2066\u2028\u061c";
@@ -10,7 +10,11 @@ describe("a stranger's text for a terminal", () => {
     expect(plainLines(`a${CONTROL}\nb`).split("\n")).to.have.length(2);
     expect(plainText("Grüße, 你好 – 🙂 €")).to.equal("Grüße, 你好 – 🙂 €");
     const value = { text: `a${CONTROL}\nb` };
-    expect(JSON.parse(plainLines(JSON.stringify(value, null, 2)))).to.deep.equal(value);
+    for (const text of [plainJson(value, 2), plainJson(value)]) {
+      expect(JSON.parse(text)).to.deep.equal(value);
+      expect(text).to.match(/^[ -~\n]+$/);
+    }
+    expect(plainJson(value)).to.not.contain("\n");
   });
 
   it("stays on one line of a log", () => {

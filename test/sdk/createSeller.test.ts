@@ -6,7 +6,8 @@ import { paramsHash } from "tallystick-protocol/hire/paramsHash";
 import { ratingToken } from "tallystick-protocol/records/ratingToken";
 import { checkBuyerSignature } from "tallystick-protocol/records/receipt";
 import { signBody } from "tallystick-protocol/records/record";
-import { createSeller } from "tallystick-sdk/createSeller";
+import { type CreateSellerParameters, createSeller } from "tallystick-sdk/createSeller";
+import type { SettlementMode } from "tallystick-sdk/seller/job";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { type Market, MEAN, mean, PURSE } from "./support/market.ts";
 import { newWallet } from "./support/sdkChain.ts";
@@ -64,6 +65,34 @@ describe("a seller's app", () => {
     expect(response.headers.get("X-402-Address")).to.equal(address);
     expect(response.headers.get("X-402-Network")).to.equal("eip155:31337");
     expect(response.headers.get("X-402-Capability-Hash")).to.equal(paramsHash({ data: [1, 2.5] }));
+  });
+
+  it("says once at its start that it cannot show a lost payment, if it does not read the chain", async () => {
+    const escrowed = { ...LISTING, payment_mode: "platform_escrow:test" };
+    const mode = {} as SettlementMode;
+    const started = async (more: Partial<CreateSellerParameters>) => {
+      const said: string[] = [];
+      const seller = await createSeller({
+        ...{ account: newWallet().account, endpoint: "https://seller.example", baseUrl: "http://node.test" },
+        ...{ network: chain.network, facilitator: chain.facilitator, store: memoryStore() },
+        listings: [LISTING, { ...LISTING, price_usdc: "0.04", payment_mode: "platform_escrow:test" }],
+        handlers: { [MEAN]: mean },
+        modes: { "platform_escrow:test": mode },
+        log: (sentence, details) => said.push(`${sentence} ${details?.effect} ${details?.hint}`),
+        ...more,
+      });
+      await post(seller.app, await signed());
+      await seller.close();
+      return said.filter((sentence) => sentence.startsWith("This seller"));
+    };
+    expect(await started({})).to.deep.equal([
+      "This seller does not look for payments on the chain: it believes its facilitator." +
+        " It cannot show that a payment is lost. A job whose payment is uncertain stays open until it is put aside." +
+        " Give createSeller `client`, a viem public client.",
+    ]);
+    expect(await started({ client: chain.client as never })).to.deep.equal([]);
+    expect(await started({ findPayment: async () => undefined })).to.deep.equal([]);
+    expect(await started({ listings: [escrowed] })).to.deep.equal([]);
   });
 
   it("uses the short names of networks that SHP §7.1 has", async () => {
@@ -248,6 +277,44 @@ describe("a seller's app", () => {
     const error = await rejection(buyer.hire({ ...ORDER, capability, params: { text: 3 } }));
     // The buyer checks its params against the seller's schema before it sends them.
     expect(error).to.include({ code: "invalid_params", field: "params.text" });
+  });
+
+  it("gets the buyer's signature for a payment to another payee, which names no agent", async () => {
+    const payee = newWallet();
+    await market.openSeller({ listings: [{ ...LISTING, payee: payee.address }], handlers: { [MEAN]: mean } });
+    const buyer = await market.openBuyer();
+    const hired = await buyer.hire(ORDER);
+    expect(hired).to.include({ amount: PRICE, money: "paid", receiptHash: null });
+    expect(hired.receiptIssues).to.deep.equal([]);
+    await buyer.idle();
+    const entry = JSON.parse((await market.ledger.get("/v1/ledger/entries?from=1&to=2")).text);
+    expect(entry.payload.body).to.include({ amount_usdc_atomic: String(PRICE), payee: payee.address });
+    expect(checkBuyerSignature(entry.payload.body)).to.equal(true);
+    const found = await buyer.find(await buyer.keyOf(ORDER));
+    expect(found?.hire).to.include({ hireId: hired.hireId, receiptHash: entry.current_hash });
+    const telemetry = JSON.parse((await market.ledger.get("/v1/ledger/entries?from=2&to=3")).text);
+    expect(telemetry.payload.body.receipt).to.equal(entry.current_hash);
+  });
+
+  it("puts the receipt of a payment to another payee into the ledger without the buyer's signature if none comes", async () => {
+    const payee = newWallet();
+    const seller = await market.openSeller({
+      ...{ listings: [{ ...LISTING, payee: payee.address }], handlers: { [MEAN]: mean } },
+      countersignMs: 0,
+    });
+    market.hosts[seller.host] = {
+      request: async (input, init) =>
+        input.endsWith("/countersignature")
+          ? Response.json({ code: "no_countersignature_wanted" }, { status: 409 })
+          : await seller.direct.request(input, init),
+    };
+    const buyer = await market.openBuyer();
+    await buyer.hire(ORDER);
+    await buyer.idle();
+    while (market.ledger.ledger.size < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+    const entry = JSON.parse((await market.ledger.get("/v1/ledger/entries?from=1&to=2")).text);
+    expect(entry.payload.body).to.include({ amount_usdc_atomic: String(PRICE), payee: payee.address });
+    expect(entry.payload.body).to.not.have.property("buyer_signature");
   });
 
   describe("with first_call_free", () => {

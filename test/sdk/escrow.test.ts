@@ -7,7 +7,7 @@ import { createTransactionSender } from "tallystick-sdk/chain/transactionSender"
 import { HireFailedError, NoSellerError, PaymentRefusedError } from "tallystick-sdk/errors";
 import { createEscrowCalls } from "tallystick-sdk/escrow/escrowCalls";
 import { type EscrowRelay, walletRelay } from "tallystick-sdk/escrow/escrowRelay";
-import { escrowMode } from "tallystick-sdk/seller/escrowMode";
+import { type EscrowModeParameters, escrowMode } from "tallystick-sdk/seller/escrowMode";
 import type { Handler } from "tallystick-sdk/seller/handlers";
 import type { SettlementMode } from "tallystick-sdk/seller/job";
 import { fileStore } from "tallystick-sdk/store/fileStore";
@@ -40,7 +40,11 @@ describe("a hire in escrow mode", () => {
   });
   afterEach(() => market.close());
 
-  type SceneChanges = { sellerRelay?: EscrowRelay; wrap?: (mode: SettlementMode) => SettlementMode };
+  type SceneChanges = {
+    sellerRelay?: EscrowRelay;
+    wrap?: (mode: SettlementMode) => SettlementMode;
+    reads?: Pick<EscrowModeParameters, "client" | "confirmations" | "shownWithinMs">;
+  };
 
   /** The seconds by which the clock of buyer and seller is ahead. The tests move it together with the chain's clock. */
   let ahead = 0;
@@ -55,6 +59,7 @@ describe("a hire in escrow mode", () => {
       relay: changes.sellerRelay ?? relay,
       feeRecipient: treasury.address,
       now,
+      ...changes.reads,
     });
     const seller = await market.openSeller({
       account: wallet.account,
@@ -239,6 +244,73 @@ describe("a hire in escrow mode", () => {
       expect(hire.money).to.equal("released");
       expect(second.error).to.include({ code: "call_refused", reason: "WrongStatus" });
       expect(await balances()).to.deep.equal(RELEASED);
+    });
+  });
+
+  describe("whose seller reads the chain", () => {
+    const client = () => chain.client as never;
+    /** Counts the hires that are worked on. */
+    const counted = () => {
+      const work = { count: 0 };
+      const handler: Handler<typeof MEAN> = (params) => {
+        work.count++;
+        return mean(params);
+      };
+      return { work, handler };
+    };
+
+    it("works only for a deposit that the chain shows, whatever the relay says", async () => {
+      const lies: EscrowRelay = {
+        ...relay,
+        deposit: async () => `0x${"11".repeat(32)}`,
+        markDelivered: async () => `0x${"11".repeat(32)}`,
+      };
+      const { work, handler } = counted();
+      const reads = { client: client(), shownWithinMs: 0 };
+      const { buyer, balances } = await scene(handler, { sellerRelay: lies, reads });
+      const error = await rejection(buyer.hire({ ...ORDER, mode: MODE }));
+      expect(error).to.have.nested.property("words.code", "deposit_unconfirmed");
+      expect(work.count).to.equal(0);
+      expect(await balances()).to.deep.equal(UNTOUCHED);
+    });
+
+    it("waits until enough blocks show the deposit", async () => {
+      const { work, handler } = counted();
+      const heights: bigint[] = [];
+      const slow: EscrowRelay = {
+        ...relay,
+        deposit: async (...given) => {
+          const tx = await relay.deposit(...given);
+          heights.push(await chain.client.getBlockNumber());
+          return tx;
+        },
+      };
+      const asked = Promise.withResolvers<void>();
+      const watching = chain.client.extend(() => ({
+        getBlockNumber: async () => {
+          const height = await chain.client.getBlockNumber({ cacheTime: 0 });
+          if (heights.length > 0) asked.resolve();
+          return height;
+        },
+      }));
+      const reads = { client: watching as never, confirmations: 3, shownWithinMs: 60_000 };
+      const { buyer, balances } = await scene(handler, { sellerRelay: slow, reads });
+      const hire = buyer.hire({ ...ORDER, mode: MODE });
+      await asked.promise;
+      expect(work.count).to.equal(0);
+      await chain.client.mine({ blocks: 2 });
+      expect((await hire).money).to.equal("released");
+      expect(await balances()).to.deep.equal(RELEASED);
+    });
+
+    it("sends the money back if the chain cannot be read after the deposit", async () => {
+      const { work, handler } = counted();
+      const blind = chain.client.extend(() => ({ getBlockNumber: () => Promise.reject(new Error("away")) }));
+      const reads = { client: blind as never, shownWithinMs: 0 };
+      const { buyer, balances } = await scene(handler, { reads });
+      const error = await rejection(buyer.hire({ ...ORDER, mode: MODE }));
+      expect(error).to.have.nested.property("words.code", "chain_unreachable");
+      expect([work.count, await balances()]).to.deep.equal([0, UNTOUCHED]);
     });
   });
 

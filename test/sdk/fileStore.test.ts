@@ -1,4 +1,4 @@
-import { readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import { fileStore } from "tallystick-sdk/store/fileStore";
@@ -30,4 +30,15 @@ describe("a store in a folder", () => {
       expect(await store.get("job/one")).to.equal(1);
     });
   }
+
+  it("can be read only by its own account", async function () {
+    // Windows has no such permissions.
+    if (process.platform === "win32") this.skip();
+    const place = path.join(folder.path, "new");
+    await fileStore(place).put("job/one", 1);
+    const modes = [place, path.join(place, "job"), path.join(place, "job", "one.json")].map(
+      (it) => statSync(it).mode & 0o777,
+    );
+    expect(modes).to.deep.equal([0o700, 0o700, 0o600]);
+  });
 });

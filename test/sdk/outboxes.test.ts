@@ -87,6 +87,29 @@ describe("a buyer's reports on their way to the ledger", () => {
     expect([asked.length, await reports.waiting()]).to.deep.equal([1, 0]);
   });
 
+  it("do not wait for one that was refused and cannot be deleted, and this one waits like others that failed", async () => {
+    const refused = "cd".repeat(32);
+    const { asked, fetch } = network(({ body }) =>
+      Object(body).body?.receipt === refused ? { status: 400, body: { code: "why_not" } } : TAKEN,
+    );
+    const reports = open(fetch);
+    await reports.add({ ...report, jobId: "job_0", receiptHash: refused });
+    for (let n = 1; n < 20; n++) await reports.add({ ...report, jobId: `job_${n}` });
+    const { delete: remove } = store;
+    store.delete = async (key) => {
+      if (key === "report/job_0") throw new Error("EROFS: read-only file system");
+      await remove(key);
+    };
+    await reports.flush();
+    expect([asked.length, await reports.waiting()]).to.deep.equal([20, 1]);
+    await reports.flush();
+    expect(asked, "not sent again at once").to.have.length(20);
+    store.delete = remove;
+    time += 2_000;
+    await reports.flush();
+    expect([asked.length, await reports.waiting()]).to.deep.equal([21, 0]);
+  });
+
   it("are sent again with growing pauses of up to ten minutes, for a week", async () => {
     const { asked, fetch } = network(() => ({ status: 503 }));
     const reports = open(fetch);
@@ -187,6 +210,27 @@ describe("a buyer's reports on their way to the ledger", () => {
     const path = "/jobs/job_1/countersignature";
     const one = { path, body: { buyer_signature: signature } };
     expect(asked).to.deep.equal([one, one]);
+  });
+
+  it("about a paid hire whose receipt the seller does not let the buyer sign ask the ledger after a minute", async () => {
+    const freeReceipt: RecordBody = { hire_id: "1" };
+    const receipt = { body: freeReceipt, signer: "0x", signature: "0x" } as const;
+    const { asked, fetch } = network(({ path }) =>
+      path.endsWith("/countersignature")
+        ? { status: 409, body: { code: "no_countersignature_wanted" } }
+        : TAKEN,
+    );
+    const reports = open(fetch);
+    await reports.add({ jobId: "job_1", endpoint: report.endpoint, receipt, freeReceipt, since: 0 });
+    await reports.flush();
+    expect(asked.map(({ path }) => path)).to.deep.equal(["/jobs/job_1/countersignature"]);
+    time = 61_000;
+    await reports.flush();
+    expect(asked.map(({ path }) => path).slice(1, 3)).to.deep.equal([
+      "/jobs/job_1/countersignature",
+      "/v1/receipts",
+    ]);
+    expect(await reports.waiting()).to.equal(0);
   });
 
   it("forget earlier failures after a success", async () => {

@@ -214,6 +214,53 @@ describe("a sender of transactions", () => {
     other.close();
   });
 
+  for (const outage of ["receipts", "answers at all"]) {
+    it(`does not count the time without ${outage} as time in which a mined transaction has no receipt`, async () => {
+      let time = 0;
+      /** How the node answers now, and what it was asked since then. */
+      let node: "behind" | "away" | "well" = "well";
+      let asked: string[] = [];
+      const request = chain.connection.provider.request.bind(chain.connection.provider);
+      const answer = async (it: { method: string }) => {
+        asked.push(it.method);
+        const isReceipt = it.method === "eth_getTransactionReceipt";
+        if (node === "away" && (isReceipt || outage !== "receipts")) throw new Error("HTTP 503");
+        return node === "behind" && isReceipt ? null : await request(it as never);
+      };
+      const client = createPublicClient({ transport: custom({ request: answer }, { retryCount: 0 }) });
+      const transactions = new SentTransactions({
+        ...{ account: wallet.account, chainId: chain.network.chainId, client, store },
+        ...{ replaceMs: 600_000, pollingMs: 5, clock: () => time },
+      });
+      await transactions.load();
+      const hash = await transactions.send({ nonce: 0, to: to.address, data: "0x", gas: 21_000n }, going);
+      const waited = transactions.wait(hash, 60_000);
+      waited.catch(() => {});
+      node = "behind";
+      await chain.client.mine({ blocks: 1 });
+      /** Waits until the node was asked a second time in this state, so that one look is complete. */
+      const looks = async (state: typeof node) => {
+        node = state;
+        asked = [];
+        const isReceipt = (method: string) => state === "away" || method === "eth_getTransactionReceipt";
+        while (asked.filter(isReceipt).length < 2) {
+          expect(transactions.isUnmined(hash)).to.equal(true);
+          await sleep(2);
+        }
+      };
+      await looks("behind");
+      await looks("away");
+      time += 100_000;
+      await looks("away");
+      await looks("behind");
+      time += 59_000;
+      await looks("behind");
+      node = "well";
+      expect((await waited)?.transactionHash).to.equal(hash);
+      transactions.close();
+    });
+  }
+
   describe("whose calls get the same nonce", () => {
     /** Resolves when a request of this method waits for `goOn`. */
     const hold = (method: string) => {

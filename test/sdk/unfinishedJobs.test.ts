@@ -3,7 +3,7 @@ import { continueJobs } from "tallystick-sdk/seller/continueJobs";
 import type { Job, SettlementMode } from "tallystick-sdk/seller/job";
 import { createJobRunner } from "tallystick-sdk/seller/jobRunner";
 import { HireRefusedError } from "tallystick-sdk/seller/sellerErrors";
-import { createJobLeases } from "tallystick-sdk/store/jobLeases";
+import { createJobLeases, type JobLease } from "tallystick-sdk/store/jobLeases";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { rejection } from "./support/tamper.ts";
 
@@ -16,12 +16,13 @@ describe("a job of a seller that cannot go on", () => {
 
   /** A process of the seller. Nobody knows whether the payment of its job arrived. */
   const openProcess = async (store: KeyValueStore = memoryStore(), startsAt = DUE_AT) => {
-    const process = { store, time: startsAt, collected: 0, said: [] as string[] };
+    const process = { store, time: startsAt, collected: 0, onCollect: async () => {}, said: [] as string[] };
     const now = () => process.time;
     const leases = createJobLeases({ store, leaseMs: 10_000, now });
     const mode: Partial<SettlementMode> = {
       collect: async () => {
         process.collected++;
+        await process.onCollect();
         throw new HireRefusedError({ status: 504, code: "settlement_unconfirmed", message: "unknown" });
       },
     };
@@ -65,6 +66,24 @@ describe("a job of a seller that cannot go on", () => {
     expect(await runner.run(job)).to.include({ stage: "collecting" });
     expect(process.said.join()).not.to.contain("aside");
     expect(await rest()).to.equal(REST_MS);
+  });
+
+  it("is not put aside by a process that lost it to another one, so that no third process works on it too", async () => {
+    const { process, leases, runner } = await openProcess();
+    process.time = DUE_AT + 25 * HOUR_MS;
+    let taken: JobLease | undefined;
+    process.onCollect = async () => {
+      // This process was suspended until its lease had expired.
+      process.time += 10_001;
+      taken ??= await leases.take("job_A");
+    };
+    expect(await runner.run(job)).to.include({ stage: "collecting" });
+    expect(process.said.join()).not.to.contain("aside");
+    await taken?.requireHeld();
+    // The clock still shows a time at which the lease of the second process holds.
+    process.time = DUE_AT + 25 * HOUR_MS + 10_001;
+    expect(await leases.take("job_A"), "a third process").to.equal(undefined);
+    await taken?.end();
   });
 
   it("is never put aside if its money is here", async () => {

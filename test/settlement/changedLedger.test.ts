@@ -4,7 +4,9 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { toHex } from "tallystick-protocol/hex";
+import { GENESIS_HASH } from "tallystick-protocol/ledger/entry";
 import { EMPTY_ROOT } from "tallystick-protocol/merkle/hash";
+import { HeldProposals } from "../../services/settlement/engine/heldProposals.ts";
 import { INDEX_FILE } from "../../services/settlement/engine/indexDatabase.ts";
 import { TAIL_ENTRIES } from "../../services/settlement/ledger/diskLedger.ts";
 import { writeLastSigned } from "../../services/settlement/ledger/lastSigned.ts";
@@ -54,15 +56,21 @@ describe("a ledger that somebody changes while its service is stopped", function
     cpSync(path.join(folder, "kept"), path.join(folder, "a"), { recursive: true });
   }
 
-  /** Changes one byte of an entry's payload, far from both ends. The length and the time of the file stay the same. */
-  function changeLine(name: string): number {
+  /** Changes the ledger's file. Its time stays the same. */
+  function changeFile(name: string, change: (text: string) => string): void {
     const file = at(name, "ledger.jsonl");
     const { atime, mtime } = statSync(file);
-    const text = readFileSync(file, "latin1");
-    const place = text.indexOf('"task 1000"');
-    writeFileSync(file, text.replace('"task 1000"', '"task 1OOO"'), "latin1");
+    writeFileSync(file, change(readFileSync(file, "latin1")), "latin1");
     utimesSync(file, atime, mtime);
-    return text.slice(0, place).split("\n").length;
+  }
+  /** Changes one byte of an entry's payload, far from both ends. The length and the time of the file stay the same. */
+  function changeLine(name: string): number {
+    let line = 0;
+    changeFile(name, (text) => {
+      line = text.slice(0, text.indexOf('"task 1000"')).split("\n").length;
+      return text.replace('"task 1000"', '"task 1OOO"');
+    });
+    return line;
   }
   function change(name: string, sql: string): void {
     const database = new DatabaseSync(at(name, INDEX_FILE));
@@ -96,6 +104,28 @@ describe("a ledger that somebody changes while its service is stopped", function
     expect((await running.get("/metrics")).text).to.contain("tallystick_ledger_changed 1");
     expect((await running.get("/v1/ledger/proof?index=0")).status).to.equal(200);
     expect((await running.get("/v1/ledger/entries?from=0&to=2")).status).to.equal(200);
+  });
+
+  it("starts although the line of the last review cannot be read, names the line, and shows the proposal as waiting", async () => {
+    const held = await HeldProposals.open(path.dirname(at("a", "ledger.jsonl")), () => {});
+    const proposal = {
+      ...{ taskId: "task-1", parentHash: GENESIS_HASH, agentMetadata: {} },
+      ...{ dataUpdate: { n: 1n }, confidenceScore: 0.9 },
+    };
+    const { id } = await held.hold(proposal, { dataUpdate: {} }, { divergence: 1, timestamp: 1 });
+    held.reviewed(id, { index: 999, hash: "ab".repeat(32) });
+    await held.close();
+    changeFile("a", (text) => {
+      const lines = text.split("\n");
+      lines[999] = "x".repeat(lines[999]?.length ?? 0);
+      return lines.join("\n");
+    });
+    const running = await start("a");
+    expect((await health()).held).to.equal(1);
+    await untilRead();
+    const refused = await send(running, "late");
+    expect([refused.status, refused.json.code]).to.deep.equal([503, "ledger_changed"]);
+    expect(refused.json.detail).to.contain("line 1000");
   });
 
   it("accepts writes as soon as every line was read, if nothing was changed", async () => {

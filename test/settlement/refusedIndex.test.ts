@@ -1,7 +1,9 @@
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { INDEX_FILE } from "../../services/settlement/engine/indexDatabase.ts";
+import { LEDGER_FILE } from "../../services/settlement/ledger/diskLedger.ts";
 import { envelope, receiptBody } from "./support/records.ts";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
 import { openTestService, type TestAnswer, type TestService } from "./support/testService.ts";
@@ -10,11 +12,14 @@ describe("a disk that accepts the ledger and refuses its index", () => {
   const folder = temporaryFolder();
   let service: TestService;
   let other: DatabaseSync;
+  let isOver: boolean;
   beforeEach(async () => {
+    isOver = false;
     service = await openTestService(folder.path);
     other = new DatabaseSync(path.join(folder.path, "local", INDEX_FILE));
   });
   afterEach(async () => {
+    isOver = true;
     other.close();
     await service.close();
   });
@@ -49,5 +54,32 @@ describe("a disk that accepts the ledger and refuses its index", () => {
     expect((await send("one")).status).to.equal(200);
     expect((await send("two")).status).to.equal(200);
     expect(service.ledger.size).to.equal(2);
+  });
+
+  it("is in the log once if the missing entry cannot be read, and is tried again until it can", async () => {
+    other.exec("BEGIN IMMEDIATE");
+    expect((await send("one")).status).to.equal(201);
+    const file = path.join(folder.path, "local", LEDGER_FILE);
+    const line = await readFile(file);
+    await writeFile(file, line.toString("latin1").replace("{", "?"), { encoding: "latin1", flag: "r+" });
+    other.exec("ROLLBACK");
+    const said = () =>
+      service.logged.filter((sentence) => sentence.startsWith("The index cannot be completed"));
+    const until = async (isDone: () => boolean | Promise<boolean>) => {
+      // The test may have failed meanwhile by its time limit.
+      while (!isOver && !(await isDone())) await new Promise((resolve) => setTimeout(resolve, 50));
+    };
+    await until(() => said().length > 0);
+    let reads = 0;
+    const { entry } = service.ledger;
+    service.ledger.entry = (at) => {
+      reads++;
+      return entry.call(service.ledger, at);
+    };
+    await until(() => reads > 1);
+    expect(said()).to.have.length(1);
+    expect((await send("two")).status).to.equal(503);
+    await writeFile(file, line, { flag: "r+" });
+    await until(async () => (await send("two")).status === 201);
   });
 });

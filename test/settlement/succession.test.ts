@@ -197,6 +197,12 @@ describe("a ledger that another writer takes over", () => {
     expect(await refusal(confirm(stranger))).to.contain("never did");
     // The new writer's signature over entries that were never anchored confirms nothing.
     expect(await refusal(confirm(await forgeBundle(before, NEXT_KEY, 4)))).to.contain("did not anchor");
+    // A contract that behaves like the released one, but has other code, could also answer something else.
+    const code = (await client.getCode({ address: chain.contract })) as Hex;
+    await chain.request("hardhat_setCode", chain.contract, `${code}00`);
+    expect(await refusal(confirm(before))).to.contain("is not that of a released AnchoredLedger");
+    await chain.request("hardhat_setCode", chain.contract, code);
+    expect((await confirm(before)).transaction).to.equal(before.anchor?.transaction);
   });
 
   it("is passed on by its writer, who can withdraw the announcement", async () => {

@@ -140,7 +140,9 @@ export const advice: { readonly [code: string]: { means?: string; do?: string } 
   not_assigned: {
     do: "Check the ids of the hire and the assignment, and whether the time for the verdict is over.",
   },
-  not_auditable: { do: "Do not judge it: the rules decide this audit without an auditor." },
+  not_auditable: {
+    do: "Do not judge it: no work can match this receipt. The verdict is `fail`, reason `undisclosed`.",
+  },
   not_kept: { do: "Ask the other side of the hire, which may have kept it." },
   not_posted: {
     means: "The rating is in the ledger, but it was not posted to the registry on the chain.",

@@ -39,7 +39,8 @@ export const breachStepsRoute = createRoute({
   tags: ["SLAs"],
   summary: "What happened to breaches of SLAs, in order: detected, disputed, ruled, confirmed, closed, paid",
   description:
-    "Only steps in final blocks are given, so none is taken back later. To follow them, ask for the steps from `final_block` + 1 on.",
+    "Only steps in final blocks are given, so none is taken back later. To follow them, ask for the steps from `final_block` + 1 on: no step is " +
+    "added to the blocks up to `final_block` any more.",
   request: {
     query: pageQuery.extend({
       from_block: z.coerce

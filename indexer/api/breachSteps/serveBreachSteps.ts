@@ -4,7 +4,8 @@ import type { Row } from "tallystick-derive/tables";
 import type { Database } from "../database.ts";
 import { FOR_NOW, finalPage } from "../log/finalPage.ts";
 import { pageOf } from "../rest/cursor.ts";
-import { finalBlock, stepsBetween } from "../rows/breachSteps.ts";
+import { stepsBetween } from "../rows/breachSteps.ts";
+import { finishedBlock } from "../rows/checkpoint.ts";
 import { rowsById } from "../rows/rowsById.ts";
 import { type BreachStepJson, breachStepsRoute } from "./routes.ts";
 import { stepJson } from "./stepJson.ts";
@@ -13,8 +14,8 @@ import { stepJson } from "./stepJson.ts";
 export function serveBreachSteps(app: OpenAPIHono, db: Database): void {
   app.openapi(breachStepsRoute, async ({ req }) => {
     const { from_block, ...page } = req.valid("query");
-    // The final block is read first. Blocks that become final during the reading belong to the next request.
-    const final_block = await finalBlock(db);
+    // The block is read first. Blocks that are finished during the reading belong to the next request.
+    const final_block = await finishedBlock(db);
     const { shown, next_cursor } = await pageOf(db, stepsBetween(from_block, final_block), page);
     const body = JSON.stringify({ steps: await stepsOf(db, shown), next_cursor, final_block });
     const headers = { "content-type": "application/json", "cache-control": FOR_NOW };

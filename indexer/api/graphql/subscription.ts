@@ -3,7 +3,7 @@ import type { Row } from "tallystick-derive/tables";
 import { admittedOf } from "tallystick-runtime/http/limitClients";
 import type { StreamMessage } from "../stream/messages.ts";
 import { News } from "../stream/news.ts";
-import { BEGINNING } from "../stream/recentMessages.ts";
+import { isPosition } from "../stream/position.ts";
 import { builder } from "./builder.ts";
 import type { QueryContext } from "./context.ts";
 import { queryError, refusal } from "./errors.ts";
@@ -203,7 +203,6 @@ async function turnOf({ connection }: QueryContext, news: News): Promise<void> {
 
 function startOf(after: string | null | undefined): string | undefined {
   if (after === null || after === undefined) return undefined;
-  if (after === "0") return BEGINNING;
-  if (/^[0-9]{12}\/[0-9/]{1,52}$/.test(after)) return after;
+  if (isPosition(after)) return after;
   throw queryError("INVALID_CURSOR", 'after must be a position that this API gave, or "0".');
 }

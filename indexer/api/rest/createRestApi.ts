@@ -6,6 +6,7 @@ import type { DatabaseWatch } from "../../databaseWatch.ts";
 import { serveAliases } from "../aliases/serveAliases.ts";
 import { sayAsOf } from "../asOf.ts";
 import { serveAudits } from "../audits/serveAudits.ts";
+import { breachStepsRoute } from "../breachSteps/routes.ts";
 import { serveBreachSteps } from "../breachSteps/serveBreachSteps.ts";
 import { chargeListings } from "../charge.ts";
 import type { Database } from "../database.ts";
@@ -90,6 +91,8 @@ export function createRestApi({
   const tagged = READING_PATHS.filter((path) => insightsPrice === null || path !== INSIGHTS_PATHS);
   app.on("GET", tagged, etag);
   app.on("GET", READING_PATHS, dated);
+  // Its pages have tags of their own.
+  app.on("GET", breachStepsRoute.path, dated);
   if (insightsPrice !== null) {
     app.use(INSIGHTS_PATHS, beforePayment(), insightsPaywall(insightsPrice), refuseWhileAway(watch));
   }

@@ -1,7 +1,6 @@
-import { asc, desc, eq, gt, sql } from "ponder";
+import { asc, desc, eq, gt, lt } from "ponder";
 import { timeline } from "../../ponder.schema.ts";
 import type { Database } from "../database.ts";
-import { FINAL_END } from "./checkpoint.ts";
 import type { RowOf } from "./rowsById.ts";
 
 /** A moment of the timeline: one event, with the table and the row that describe it. */
@@ -23,20 +22,21 @@ export async function momentsAfter(db: Database, position: string, limit: number
     .limit(limit);
 }
 
-/** Whether there is a moment at this position. */
-export async function isMoment(db: Database, position: string): Promise<boolean> {
-  const found = await db.select().from(timeline).where(eq(timeline.position, position)).limit(1);
-  return found.length > 0;
+/** The moment at this position; undefined if there is none. */
+export async function momentAt(db: Database, position: string): Promise<TimelineRow | undefined> {
+  const [row] = await db.select().from(timeline).where(eq(timeline.position, position)).limit(1);
+  return row;
 }
 
-/**
- * Of the moments that no reorganization can remove, the last one up to a position; null if there is none. A position in
- * a final block is given back unchanged.
- */
-export async function lastFinalMoment(db: Database, position: string): Promise<string | null> {
-  const { rows } = await db.execute<{ last: string | null }>(sql`
-    SELECT CASE WHEN ${position}::text < bound THEN ${position}::text
-      ELSE (SELECT max(position) FROM timeline WHERE position < bound) END AS last
-    FROM (SELECT ${FINAL_END} AS bound FROM _ponder_checkpoint LIMIT 1) AS final`);
-  return rows[0]?.last ?? null;
+/** The last moment in the blocks up to this one; undefined if there is none. */
+export async function lastMomentUpTo(db: Database, block: number): Promise<TimelineRow | undefined> {
+  if (block < 0) return undefined;
+  const next = `${String(block + 1).padStart(12, "0")}/00000000/0000000000000000`;
+  const [row] = await db
+    .select()
+    .from(timeline)
+    .where(lt(timeline.position, next))
+    .orderBy(desc(timeline.position))
+    .limit(1);
+  return row;
 }

@@ -5,9 +5,14 @@ import type { Database } from "../database.ts";
 import { type KeyedTable, type RowOf, rowsById } from "../rows/rowsById.ts";
 import type { TimelineRow } from "../rows/timeline.ts";
 import { weightOf } from "../weightOf.ts";
+import { positionOf } from "./position.ts";
 
-/** The message of a row of the timeline. `text` is its JSON, which is made once for all clients. */
-export type StreamMessage = Pick<TimelineRow, "position" | "kind" | "subject" | "agent" | "counterpart"> & {
+/**
+ * The message of a row of the timeline. `position` is the position for clients, which names a block. `text` is the
+ * message's JSON, which is made once for all clients.
+ */
+export type StreamMessage = Pick<TimelineRow, "kind" | "subject" | "agent" | "counterpart"> & {
+  position: string;
   text: string;
 };
 
@@ -63,42 +68,11 @@ export async function messagesOf(db: Database, rows: TimelineRow[]): Promise<Str
   return rows.flatMap((row) => {
     const found = data.get(row.kind)?.get(row.subject);
     if (found === undefined) return [];
-    const { position, kind, subject, agent, counterpart } = row;
+    const { kind, subject, agent, counterpart } = row;
+    const position = positionOf(row);
     const text = JSON.stringify({ type: kind, position, data: found });
     return [{ position, kind, subject, agent, counterpart, text }];
   });
-}
-
-/** What later events may change in a message. An event with another rest is another event. */
-const CHANGES_LATER: { [kind: string]: readonly string[] } = {
-  hire: ["hire_id", "capability", "outcome", "evidence", "dispute", "weight", "latency_ms"],
-  audit_drawn: ["cause", "rate_ppm"],
-  audit_ended: ["cause", "status", "reason", "time"],
-  audit_decided: ["cause", "decision", "record"],
-};
-
-type Subject = Pick<TimelineRow, "position" | "kind" | "subject" | "agent" | "counterpart">;
-
-/** Whether two events have the same position, subject and sides. */
-export function isSameSubject(one: Subject, other: Subject | undefined): boolean {
-  if (other === undefined || one.position !== other.position || one.kind !== other.kind) return false;
-  return one.subject === other.subject && one.agent === other.agent && one.counterpart === other.counterpart;
-}
-
-/**
- * Whether two messages are about the same event. After a reorganization another event may have the same position and the same
- * subject, such as another change of the same agent's tier.
- */
-export function isSameEvent(one: StreamMessage, other: StreamMessage | undefined): boolean {
-  if (other === undefined || !isSameSubject(one, other)) return false;
-  return one.text === other.text || lastingText(one) === lastingText(other);
-}
-
-function lastingText({ kind, text }: StreamMessage): string {
-  const left = CHANGES_LATER[kind];
-  return left === undefined
-    ? text
-    : JSON.stringify(JSON.parse(text), (key, value) => (left.includes(key) ? undefined : value));
 }
 
 /** The message of a step contains its breach's terms, which never change. */

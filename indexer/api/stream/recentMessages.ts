@@ -1,13 +1,12 @@
 import type { Database } from "../database.ts";
-import { stateName } from "../rows/checkpoint.ts";
-import { lastFinalMoment, latestMoments, momentsAfter } from "../rows/timeline.ts";
-import { isSameEvent, isSameSubject, messagesOf, type StreamMessage } from "./messages.ts";
+import { finalBlock } from "../rows/checkpoint.ts";
+import { latestMoments, momentsAfter } from "../rows/timeline.ts";
+import { messagesOf, type StreamMessage } from "./messages.ts";
+import { BEGINNING, blockOf, placeOf, positionOf } from "./position.ts";
+import { lastPositionUpTo } from "./standingPosition.ts";
 
 /** A reorg: blocks up to `position` stay, and everything after it was taken back. */
 export type Reorg = { position: string };
-
-/** The position before the first event. It sorts before all others, and a client may begin from it. */
-export const BEGINNING = "0";
 
 /**
  * Messages in memory. Live clients get their messages from here, and a reorg within this range is noticed.
@@ -22,8 +21,8 @@ export class RecentMessages {
   #messages: readonly StreamMessage[] = [];
   /** Every event after this position is in memory. */
   #floor: string | null = null;
-  /** The name of the state in which the messages were last compared with the database. */
-  #compared = "";
+  /** The last final block when the messages were last compared with the database. */
+  #final = 0;
 
   /** @param tell called when there are new events, or when a reorg took events back */
   constructor(db: Database, tell: (reorg: Reorg | null) => void) {
@@ -38,7 +37,10 @@ export class RecentMessages {
   /** The messages after a position; null if some of them may not be in memory. */
   after(position: string, limit: number): StreamMessage[] | null {
     if (this.#floor === null || position < this.#floor) return null;
-    return this.#messages.filter((it) => it.position > position).slice(0, limit);
+    // The client's position and a message may name different blocks for the same event, after the node was indexed again.
+    const place = placeOf(position);
+    const later = this.#messages.filter((it) => it.position > place && !it.position.startsWith(`${place}/`));
+    return later.slice(0, limit);
   }
 
   forget(): void {
@@ -48,12 +50,12 @@ export class RecentMessages {
 
   /** Reads what is new, and compares what is in memory with the database. */
   async look(): Promise<void> {
-    // Before the rows: what happens meanwhile has another name, and is compared the next time.
-    const state = await stateName(this.#db);
+    // This is read before the rows, so that the rows have all of it.
+    const final = await finalBlock(this.#db);
     const floor = this.#floor;
     if (floor === null) await this.#begin();
-    else await this.#lookFrom(floor, state);
-    this.#compared = state;
+    else await this.#lookFrom(floor);
+    this.#final = final;
   }
 
   async #begin(): Promise<void> {
@@ -61,28 +63,36 @@ export class RecentMessages {
     const [below, ...rows] = latest;
     const full = latest.length > REMEMBERED;
     this.#messages = await messagesOf(this.#db, full || below === undefined ? rows : [below, ...rows]);
-    this.#floor = full && below !== undefined ? below.position : BEGINNING;
+    this.#floor = full && below !== undefined ? positionOf(below) : BEGINNING;
   }
 
-  async #lookFrom(first: string, state: string): Promise<void> {
+  async #lookFrom(first: string): Promise<void> {
     for (let floor = first; ; ) {
       const known = this.#messages;
-      const rows = await momentsAfter(this.#db, floor, known.length + BATCH);
-      const moved = known.findIndex((it, n) => !isSameSubject(it, rows[n]));
-      const sure = Math.min(await this.#countSure(state), moved < 0 ? known.length : moved);
+      const rows = await momentsAfter(this.#db, placeOf(floor), known.length + BATCH);
+      const moved = known.findIndex((it, n) => {
+        const row = rows[n];
+        return row === undefined || it.position !== positionOf(row);
+      });
+      const sure = moved < 0 ? known.length : moved;
       const fresh = await messagesOf(this.#db, rows.slice(sure));
-      const changed = known.findIndex((it, n) => n >= sure && !isSameEvent(it, fresh[n - sure]));
+      const changed = known.findIndex((it, n) => {
+        const other = fresh[n - sure];
+        return n >= sure && (other === undefined || !this.#isSameEvent(it.position, other.position));
+      });
       const same = changed < 0 ? known.length : changed;
       if (same === 0 && known.length > 0) {
         // The reorg went back further than the memory.
-        floor = await lastFinal(this.#db, floor);
+        const last = await lastPositionUpTo(this.#db, this.#final);
+        if (last < floor) floor = last;
         this.#floor = floor;
         this.#messages = [];
         this.#tell({ position: floor });
         continue;
       }
       const news = fresh.slice(same - sure);
-      const all = [...known.slice(0, same), ...news];
+      // Events that are the same are kept with the blocks that the database names now, as clients come back with these.
+      const all = [...known.slice(0, sure), ...fresh];
       this.#messages = all.slice(-REMEMBERED);
       const isFull = all.length > REMEMBERED;
       if (isFull) this.#floor = all[all.length - REMEMBERED - 1]?.position ?? floor;
@@ -93,18 +103,13 @@ export class RecentMessages {
     }
   }
 
-  /** How many of the messages need not be made again, because no reorganization can have replaced their events. */
-  async #countSure(state: string): Promise<number> {
-    const messages = this.#messages;
-    const last = messages.at(-1);
-    if (last === undefined || state === this.#compared) return messages.length;
-    const final = await lastFinal(this.#db, last.position);
-    const sure = messages.findIndex((it) => it.position > final);
-    return sure < 0 ? messages.length : sure;
+  /**
+   * Whether a known position is the position of an event now. A position names a block, so an event that a
+   * reorganization replaced has another position. In a block that was final, nothing can be replaced. There a node that
+   * was indexed again may name a later block.
+   */
+  #isSameEvent(known: string, now: string): boolean {
+    if (known === now) return true;
+    return placeOf(known) === placeOf(now) && blockOf(known) <= this.#final;
   }
-}
-
-/** The last event up to a position that no reorg can take back. */
-export async function lastFinal(db: Database, position: string): Promise<string> {
-  return (await lastFinalMoment(db, position)) ?? BEGINNING;
 }

@@ -1,8 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { addressSchema } from "tallystick-protocol/address";
 import { TOPICS } from "./messages.ts";
-
-const POSITION = /^\d{12}\/\d{8}\/\d{16}\/\d{6}$/;
+import { isPosition } from "./position.ts";
 
 /** The parameters in the URL of `/v1/stream`. */
 export const streamQuery = z.object({
@@ -28,7 +27,7 @@ export const streamQuery = z.object({
     }),
   from: z
     .string()
-    .refine((text) => text === "0" || POSITION.test(text), "must be a position of this stream, or 0")
+    .refine(isPosition, "must be a position of this stream, or 0")
     .optional()
     .openapi({
       param: { name: "from", in: "query" },

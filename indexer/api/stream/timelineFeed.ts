@@ -1,9 +1,11 @@
 import { outOfTurns } from "tallystick-runtime/http/turns";
 import { logWarning } from "../../ponderProcess.ts";
 import type { Database } from "../database.ts";
-import { isMoment, momentsAfter } from "../rows/timeline.ts";
+import { momentsAfter } from "../rows/timeline.ts";
 import { messagesOf, type StreamMessage } from "./messages.ts";
-import { lastFinal, RecentMessages, type Reorg } from "./recentMessages.ts";
+import { placeOf } from "./position.ts";
+import { RecentMessages, type Reorg } from "./recentMessages.ts";
+import { standingPosition } from "./standingPosition.ts";
 
 /**
  * The growing timeline, read from the database. So a replica, which indexes nothing itself, sends the same
@@ -16,7 +18,7 @@ export type TimelineFeed = {
   after: (position: string, limit: number) => Promise<StreamMessage[]>;
   /**
    * The position from which a client can continue after it received everything up to `position`. It is lower if
-   * a reorg removed that event while the client was away.
+   * a reorg may have replaced some of it while the client was away.
    */
   resumeFrom: (position: string) => Promise<string>;
   /** Calls the listener when there are new events, or when a reorg took events back. */
@@ -77,8 +79,9 @@ export function createTimelineFeed({ db, everyMs }: { db: Database; everyMs: num
       return read();
     },
     after: async (position, limit) =>
-      recent.after(position, limit) ?? (await messagesOf(db, await momentsAfter(db, position, limit))),
-    resumeFrom: async (position) => ((await isMoment(db, position)) ? position : lastFinal(db, position)),
+      recent.after(position, limit) ??
+      (await messagesOf(db, await momentsAfter(db, placeOf(position), limit))),
+    resumeFrom: (position) => standingPosition(db, position),
     subscribe: (listener) => {
       listeners.add(listener);
       follow();

@@ -4,15 +4,16 @@ import {
   BadAnswerError,
   LogsMissingError,
   OrphanedBlockError,
+  ProofMissingError,
   SourceBehindError,
-  SourceRefusedError,
 } from "../errors.ts";
 import type { BlockAt } from "../logPort.ts";
 import { AUTHORIZATION_USED, TRANSFER } from "../tokenLogs.ts";
+import { type AllLogs, logsOf, type ReadAllLogs } from "./allLogs.ts";
 import { explainsBloom, isFull, mayHaveLogged } from "./bloom.ts";
 import { faultError, headerFrom, type RpcContext } from "./context.ts";
 import type { RpcCall, RpcReply } from "./jsonRpc.ts";
-import { headerOf, itemsOf, type RawHeader, type RawLog, rawLog } from "./parse.ts";
+import { headerOf, type RawHeader, type RawLog } from "./parse.ts";
 import { headerCall } from "./readHeaders.ts";
 import { isRound } from "./readRange.ts";
 import { refusalOf } from "./refusals.ts";
@@ -21,6 +22,7 @@ import { refusalOf } from "./refusals.ts";
 export type BlockReading = {
   /** Blocks that had one empty answer without a proof. */
   doubted: Set<Hex>;
+  allLogs: ReadAllLogs;
   signal: AbortSignal;
 };
 
@@ -56,13 +58,14 @@ export async function readBlock(
   if (header.hash !== at.hash || header.block !== at.block) {
     throw new BadAnswerError(source, "eth_getBlockByHash.hash", `must be ${at.hash} of block ${at.block}`);
   }
+  if (reply.fault) throw faultError(context, reply.fault, at.block);
   const logs = logsOf(context, reply, at);
   const other = logs.find((log) => !isOf(token, log));
   if (other !== undefined) {
     throw new BadAnswerError(source, other.at.field, "is of an address or event that was not asked for");
   }
   if (logs.length > 0 || !mayHaveLogs(header, token)) return logs;
-  return readWhole(context, at, header, reading);
+  return readWhole(context, header, reading);
 }
 
 /**
@@ -70,41 +73,32 @@ export async function readBlock(
  * answer while it has the header of a new block, but not yet all its logs. So this reads the logs of all contracts,
  * which must explain the bloom of the header. Where no such proof is possible, a second empty answer after a pause
  * counts.
+ *
+ * @throws ProofMissingError when nothing gives the logs of all contracts, and no answer says that they are refused
  */
 async function readWhole(
   context: RpcContext,
-  at: BlockAt,
-  { logsBloom }: RawHeader,
-  { doubted, signal }: BlockReading,
+  at: RawHeader,
+  { doubted, allLogs, signal }: BlockReading,
 ): Promise<RawLog[]> {
-  const reply = await askWhole(context, at, signal);
-  const refusal = reply.fault && refusalOf(reply.fault);
+  const { logsBloom } = at;
+  const isTelling = logsBloom !== null && !isFull(logsBloom);
+  const { fault, logs = [] }: AllLogs = await allLogs(at, signal).catch((error: unknown) => {
+    // Such a bloom proves nothing with any logs.
+    if (!isTelling && error instanceof ProofMissingError) return { logs: [] };
+    throw error;
+  });
+  const refusal = fault && refusalOf(fault);
   if (refusal === "unknownBlock") throw await absent(context, at, signal);
-  if (reply.fault && (refusal === "behind" || refusal === "history")) {
-    throw faultError(context, reply.fault, at.block);
-  }
   // Any other refusal may be that of a provider that does not give the logs of all contracts.
-  const logs = reply.fault ? [] : logsOf(context, reply, at);
+  if (fault && (refusal === "behind" || refusal === "history")) throw faultError(context, fault, at.block);
   const own = logs.filter((log) => isOf(context.token, log));
-  if (logsBloom !== null && explainsBloom(logsBloom, logs.flatMap(valuesOf))) return own;
+  if (isTelling && explainsBloom(logsBloom, logs.flatMap(valuesOf))) return own;
   // A list that may be cut at a round number proves nothing, now or later.
-  const isWhole = reply.fault === undefined && !isRound(logs.length);
-  const isProvable = isWhole && logsBloom !== null && !isFull(logsBloom);
-  if (!isProvable && own.length === 0 && doubted.has(at.hash)) return [];
+  const isWhole = fault === undefined && !isRound(logs.length);
+  if (!(isWhole && isTelling) && own.length === 0 && doubted.has(at.hash)) return [];
   doubted.add(at.hash);
   throw new LogsMissingError(context.source, at.block);
-}
-
-/** Asks for the logs of all contracts in a block. Some providers refuse this question by the status of HTTP alone. */
-async function askWhole({ rpc }: RpcContext, { hash }: BlockAt, signal: AbortSignal): Promise<RpcReply> {
-  const all: RpcCall = { method: "eth_getLogs", params: [{ blockHash: hash }] };
-  try {
-    const [reply] = await rpc.send([all] as const, signal);
-    return reply;
-  } catch (error) {
-    if (!(error instanceof SourceRefusedError)) throw error;
-    return { fault: { code: -32601, message: "refused" } };
-  }
 }
 
 /**
@@ -116,16 +110,6 @@ async function absent(context: RpcContext, { block, hash }: BlockAt, signal: Abo
   const [reply] = await rpc.send([headerCall(block)] as const, signal);
   const isOther = !reply.fault && reply.result !== null && headerFrom(context, reply, block).hash !== hash;
   return isOther ? new OrphanedBlockError(source, block, hash) : new SourceBehindError(source, block);
-}
-
-function logsOf(context: RpcContext, { fault, result }: RpcReply, { block, hash }: BlockAt): RawLog[] {
-  const { source } = context;
-  if (fault) throw faultError(context, fault, block);
-  return itemsOf(result, { source, field: "eth_getLogs" }).map((item, n) => {
-    const log = rawLog(item, { source, field: `eth_getLogs[${n}]` });
-    if (log.place.block === block && log.place.blockHash === hash) return log;
-    throw new BadAnswerError(source, `${log.at.field}.blockHash`, `must be of block ${block}, ${hash}`);
-  });
 }
 
 /** Whether a log is one of those that are asked for. */

@@ -4,6 +4,7 @@ import { checkLogs, walletOf } from "../checkLogs.ts";
 import { LogsMissingError } from "../errors.ts";
 import type { BlockAt, BlockLogs, LogKind, LogQuery, TokenLog } from "../logPort.ts";
 import { KINDS } from "../tokenLogs.ts";
+import { openAllLogs } from "./allLogs.ts";
 import { type RpcContext, retryWhileStale, together } from "./context.ts";
 import type { RpcReply } from "./jsonRpc.ts";
 import { type RawLog, tokenLog } from "./parse.ts";
@@ -20,6 +21,7 @@ const KEPT = 64;
 export function openBlockReader(context: RpcContext) {
   const { token } = context;
   const kept = new Map<Hex, RawLog[]>();
+  const allLogs = openAllLogs(context);
 
   /** The logs of each block. */
   async function readAll(blocks: readonly BlockAt[], signal: AbortSignal): Promise<RawLog[][]> {
@@ -70,7 +72,7 @@ export function openBlockReader(context: RpcContext) {
       for (const [n, at] of unknown.entries()) {
         const own = [replies[2 * n] as RpcReply, replies[2 * n + 1] as RpcReply] as const;
         try {
-          const logs = await readBlock(context, at, own, { doubted, signal });
+          const logs = await readBlock(context, at, own, { doubted, allLogs, signal });
           found.set(at.hash, logs);
           keep(kept, at.hash, logs);
         } catch (error) {

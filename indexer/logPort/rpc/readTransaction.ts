@@ -2,6 +2,7 @@ import type { Hex } from "tallystick-protocol/hex";
 import { BadAnswerError, HistoryMissingError } from "../errors.ts";
 import type { TokenTransfer, TransactionLogs, UsedAuthorization } from "../logPort.ts";
 import { AUTHORIZATION_USED, TRANSFER, word } from "../tokenLogs.ts";
+import { receiptCall } from "./allLogs.ts";
 import {
   faultError,
   headerFrom,
@@ -11,11 +12,9 @@ import {
   UnclearFault,
 } from "./context.ts";
 import type { HistoryCheck } from "./historyCheck.ts";
-import type { RpcCall, RpcReply } from "./jsonRpc.ts";
+import type { RpcReply } from "./jsonRpc.ts";
 import { itemsOf, membersOf, quantity, rawLog, tokenLog } from "./parse.ts";
 import { headerCall } from "./readHeaders.ts";
-
-const receiptCall = (hash: Hex): RpcCall => ({ method: "eth_getTransactionReceipt", params: [hash] });
 
 /**
  * The token's logs in one transaction. An answer that the transaction does not exist is trusted only if the

@@ -18,7 +18,7 @@ import { logInfo, logWarning } from "../../ponderProcess.ts";
 import { logEvents, recover } from "../eventLog.ts";
 import { waitingFor } from "../retryReadFor.ts";
 import { EMPTY_LEDGER, type LedgerHead } from "../segments/checkSegment.ts";
-import { keepForOthers } from "../segments/keepForOthers.ts";
+import { LinesForOthers } from "../segments/linesForOthers.ts";
 import { loadSegment } from "../segments/loadSegment.ts";
 import { entryType, recordEvent } from "../segments/recordEvent.ts";
 import { retryUntilAvailable, type Waiting } from "../segments/retryUntilAvailable.ts";
@@ -42,6 +42,8 @@ const signatureThreads = new SignatureThreads({
     logWarning({ msg, reason });
   },
 });
+
+const linesForOthers = new LinesForOthers(operations.lines);
 
 // An earlier process reported a wait. This process has not come to that block yet, so the report is cleared.
 void operations.reportUnblocked();
@@ -87,7 +89,7 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
   const loaded = await retryUntilAvailable(() => loadSegment({ oldSize, newSize, root }, loading), waits);
   if (loaded === null) return;
   const { entries, lines, pages, head: newHead } = loaded.result;
-  await keepForOthers(operations.lines, ledgerId, { from: head.size, lines }, waits.signal);
+  await linesForOthers.keep(ledgerId, { from: head.size, lines }, waits.signal);
   const events = entries.map((entry, index) =>
     recordEvent(entry, { ...place, ledger: ledgerId, seq: head.size + index }),
   );
@@ -95,7 +97,8 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
   const ahead = new SignersAhead(signed, signatureThreads, recover.known);
 
   const noted = { kind: "anchor", subject: id, agent: ledgerId, counterpart: null };
-  await context.db.insert(timeline).values({ position: anchorKey(place), ...noted });
+  const blockHash = event.block.hash;
+  await context.db.insert(timeline).values({ position: anchorKey(place), blockHash, ...noted });
   for (const page of pages) await savePage(context, ledgerId, page);
   // The contract that emitted the anchor has code at that block.
   const trusting = { recover, witness: lower(event.log.address) };

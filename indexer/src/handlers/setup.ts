@@ -31,6 +31,7 @@ ponder.on("AnchoredLedger:setup", async ({ context }: { context: Pick<Context, "
     kind: "params",
     form: transfers.form,
     params,
+    chainId: config.chainId,
     token: { address: config.token, firstBlock },
     ...(registries !== null && { registries }),
   });

@@ -6,6 +6,7 @@ import { applyRelevant, type ReadPast } from "tallystick-derive/relevant/applyRe
 import { STATE_ID } from "tallystick-derive/stateId";
 import type { Row, TableName } from "tallystick-derive/tables";
 import { type RowChange, Transaction } from "tallystick-derive/transaction";
+import { TallystickError } from "tallystick-protocol/errors";
 import { type KeyedLine, keyedLines, positionKey } from "../positionKey.ts";
 import { paymentOfTransfer } from "../transferOfPayment.ts";
 import { RowCache } from "./rowCache.ts";
@@ -39,21 +40,32 @@ export type Applied = {
   each: (readonly RowChange[])[];
 };
 
+/** Whether the chain still has a block, by its hash. */
+export type IsOnChain = (block: string) => Promise<boolean>;
+
+/** The event applied last in a block, and the hash of the block. */
+type AppliedLast = LoggedEvent & { block: string };
+
 const NOTHING: Applied = { lines: [], together: [], each: [] };
 
 /**
  * Applies events and writes the rows that they change. The database may go back: to the fork of a reorganized chain, or to the
  * start of a transaction that failed. Rows stay in the cache between events for as long as the last applied event is still in
- * the log.
+ * the log. If the database lost an event whose block is still on the chain, nothing more can be applied.
  */
 export class Projector {
   readonly #rows: RowCache;
   #forgotten = 0;
-  /** The event applied last and the hash of its block, null before the first. */
-  #last: (LoggedEvent & { block: string }) | null = null;
+  readonly #isOnChain: IsOnChain;
+  /** The event applied last, null before the first. */
+  #last: AppliedLast | null = null;
+  /** The event applied last in an earlier block. Its block was written in full before the next block came. */
+  #before: AppliedLast | null = null;
 
-  constructor(rows = new RowCache()) {
+  /** @param isOnChain tells a reorganization from a loss. Default: every missing event was removed by a reorganization */
+  constructor(rows = new RowCache(), isOnChain: IsOnChain = async () => false) {
     this.#rows = rows;
+    this.#isOnChain = isOnChain;
   }
 
   /**
@@ -122,6 +134,9 @@ export class Projector {
     );
     await database.logEvents(lines.filter((_, n) => payments[n] === null));
     this.#rows.wrote(together);
+    const before = this.#last;
+    if (before !== null && before.block !== block && before.position < positionKey(first))
+      this.#before = before;
     this.#last = { position: lines.at(-1)?.position ?? "", block, payment: payments.at(-1) ?? null };
     return { lines, together, each };
   }
@@ -130,6 +145,8 @@ export class Projector {
    * Forgets the cached rows if the database went back. Two things show this. The next event is not later than the event
    * that was applied last, because the same events come again. Or the event that was applied last is no longer in the
    * log, because a reorganization removed it.
+   *
+   * @throws TallystickError `database_went_back` if no reorganization explains what is missing
    */
   async #checkPast(database: RowDatabase, position: string, block: string): Promise<void> {
     if (this.#last === null) {
@@ -140,8 +157,26 @@ export class Projector {
     const isPast =
       position > this.#last.position && (block === this.#last.block || (await database.isLogged(this.#last)));
     if (isPast) return;
+    await this.#expectNothingLost(database, position);
     this.#rows.forget();
     this.#forgotten++;
+  }
+
+  /**
+   * Expects that the newest block before this event is in the database, or no longer on the chain. A server that takes
+   * over after a failover may lack the last commits of the one before. Ponder does not notice: it would go on with the
+   * next block, and never apply the lost ones.
+   */
+  async #expectNothingLost(database: RowDatabase, position: string): Promise<void> {
+    const written = [this.#last, this.#before].find((it) => it !== null && it.position < position) ?? null;
+    if (written !== this.#last) this.#before = written;
+    if (written === null || (await database.isLogged(written)) || !(await this.#isOnChain(written.block)))
+      return;
+    throw new TallystickError({
+      code: "database_went_back",
+      message: `The database lacks block ${Number(written.position.slice(0, 12))}, which this process wrote, and which is still on the chain. The database lost commits, for example by a failover to a server that did not have them.`,
+      hint: "Start the indexer again. It continues from what the database has, and nothing is missing then. Make the database's failover wait for its replica (synchronous_commit).",
+    });
   }
 
   /**

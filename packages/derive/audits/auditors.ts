@@ -1,4 +1,5 @@
 import type { Auditor } from "tallystick-protocol/records/auditor";
+import { endpointAddress } from "tallystick-protocol/records/listing";
 import { findAgent } from "../agentRow.ts";
 import type { ApplyContext } from "../applyContext.ts";
 import { emptyRow } from "../emptyRow.ts";
@@ -25,7 +26,7 @@ export function auditorSettled(context: ApplyContext, offer: Auditor): void {
     agent,
     operator,
     capabilities: capabilities.join(","),
-    host: new URL(offer.endpoint).hostname,
+    host: endpointAddress(offer.endpoint).hostname,
     endpoint: offer.endpoint,
     isActive: offer.active,
     issuedAt: offer.issued_at,

@@ -28,8 +28,8 @@ type ConsentedHire = Omit<PaidHire, "id" | "isContested">;
 
 /**
  * The operator whose audits apply to a hire with a known receipt and payment. Null if the seller did not agree to
- * audits. If a listing of the hire's own capability agrees, then also null if the receipt lacks a hash. If another
- * listing agrees, the receipt needs no hashes.
+ * audits. If a listing of the hire's own capability agrees, then also null if the receipt lacks a hash, or the id of
+ * the hire. If another listing agrees, the receipt needs neither.
  */
 export function consentToReceipt(
   context: ApplyContext,
@@ -54,7 +54,7 @@ export function depositReceipted(context: ApplyContext, hire: PaidHire, receipt:
 }
 
 /**
- * Called when a hire was counted. If no receipt with both hashes comes within the waiting time, the hire becomes
+ * Called when a hire was counted. If no receipt with both hashes and the hire's id comes within the waiting time, the hire becomes
  * eligible for an audit because of this silence.
  */
 export function awaitDisclosure(
@@ -85,9 +85,15 @@ export function disclosureWaited(context: ApplyContext, id: string): void {
   becomeEligible(context, paid, { ...consent, receipt, isListed: false });
 }
 
-/** Whether a receipt has the hashes of params and result. */
-function isSaid({ paramsHash, resultHash }: Row<"receipt">): boolean {
-  return paramsHash !== null && resultHash !== null;
+/** The form of the id that buyer and seller compute for a hire: 32 bytes. */
+const HIRE_ID = /^0x[0-9a-f]{64}$/;
+
+/**
+ * Whether a receipt has all that an auditor compares the work with: the hashes of params and result, and an id of the
+ * hire. No work matches an id of another form, so a seller could avoid every verdict with such an id.
+ */
+function isSaid({ hireId, paramsHash, resultHash }: Row<"receipt">): boolean {
+  return HIRE_ID.test(hireId) && paramsHash !== null && resultHash !== null;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { parseUsdc } from "tallystick-protocol/amount";
+import { endpointAddress } from "tallystick-protocol/records/listing";
 import type { Row } from "../tables.ts";
 
 /**
@@ -13,7 +14,7 @@ export function tokensOf(listings: Row<"listing">[]): string[] {
     tokens.add(`p|${capability}|${bitLength(parseUsdc(priceUsdc))}`);
     tokens.add(`l|${capability}|${bitLength(BigInt(maxLatencyMs))}`);
     tokens.add(`m|${capability}|${paymentMode}`);
-    tokens.add(`h|${new URL(endpoint).host}`);
+    tokens.add(`h|${endpointAddress(endpoint).host}`);
   }
   return [...tokens].sort();
 }

@@ -26,7 +26,7 @@ export function addFundingTransfer(
 ): void {
   addLine(context, wallet, formatLeg(leg, claimable ? "claimable" : "plain"));
   const agent = findAgent(context, wallet);
-  if (agent !== null) evaluateLeg(context, agent, leg);
+  if (agent !== null) evaluateLegs(context, agent, [leg]);
 }
 
 /**
@@ -85,30 +85,58 @@ function replaceLine(fundings: string | undefined, from: string, to: string | nu
 
 /** Evaluates every funding transfer that an agent received, on its registration. */
 export function evaluateFundings(context: ApplyContext, agent: string): void {
-  const row = agentRow(context, agent);
-  for (const leg of fundingsInto(context, agent)) evaluateLeg(context, row, leg);
+  evaluateLegs(context, agentRow(context, agent), fundingsInto(context, agent));
 }
 
 /**
- * F funded A if a chain of funding transfers, each later than the one before, leads from F to A. The time of
- * the funding is the time of the last transfer (SHP §4.5.1).
+ * The most fundings of an agent that one event evaluates. Each wallet has few funders, but a path has three transfers,
+ * so the number of paths to an agent could be in the hundreds, for each listing of a new agent.
  */
-function evaluateLeg(context: ApplyContext, agent: Row<"agent">, last: Leg): void {
-  const funders = new Set<string>();
-  collectFunders(context, last, context.params.maxIntermediaries, funders);
-  funders.delete(agent.id);
-  for (const funder of funders) recordFunding(context, funder, agent, last.time);
+const MAX_FUNDINGS = 64;
+
+/** A funder of an agent, and the first of its shortest paths: its length and its first transfer. */
+type Funding = { funder: string; time: number; length: number; first: Leg };
+
+/**
+ * F funded A if a chain of funding transfers, each later than the one before, leads from F to A. The time of
+ * the funding is the time of the last transfer (SHP §4.5.1). If there are too many fundings, the nearest count: those
+ * with the shortest paths, and of these the earliest.
+ *
+ * @param legs transfers into the agent, with which the paths end
+ */
+function evaluateLegs(context: ApplyContext, agent: Row<"agent">, legs: readonly Leg[]): void {
+  const found = new Map<string, Funding>();
+  for (const last of legs) collectFundings(context, { last, leg: last, length: 1 }, found);
+  for (const [key, { funder }] of found) if (funder === agent.id) found.delete(key);
+  const nearest = new Set(
+    [...found.values()]
+      .sort((a, b) => a.length - b.length || comparePlaces(a.first, b.first))
+      .slice(0, MAX_FUNDINGS),
+  );
+  for (const it of found.values()) if (nearest.has(it)) recordFunding(context, it.funder, agent, it.time);
 }
 
-/** The sender of `leg`, and of all funding transfers that led to it through wallets that were not agents then. */
-function collectFunders(context: ApplyContext, leg: Leg, intermediaries: number, funders: Set<string>): void {
+/** Adds the sender of `leg`, and of all funding transfers that led to it through wallets that were not agents then. */
+function collectFundings(
+  context: ApplyContext,
+  { last, leg, length }: { last: Leg; leg: Leg; length: number },
+  found: Map<string, Funding>,
+): void {
   if (isRelevant(context) && hasSentTooMany(context, leg)) return;
-  funders.add(leg.from);
-  if (intermediaries === 0 || wasAgentAt(context, leg.from, leg)) return;
+  const key = `${leg.from} ${last.time}`;
+  const known = found.get(key);
+  const isNearer =
+    known === undefined || length < known.length || (length === known.length && isBefore(leg, known.first));
+  if (isNearer) found.set(key, { funder: leg.from, time: last.time, length, first: leg });
+  if (length > context.params.maxIntermediaries || wasAgentAt(context, leg.from, leg)) return;
   if (isRelevant(context)) askInflow(context, leg.from, leg);
   for (const earlier of fundingsInto(context, leg.from)) {
-    if (isBefore(earlier, leg)) collectFunders(context, earlier, intermediaries - 1, funders);
+    if (isBefore(earlier, leg)) collectFundings(context, { last, leg: earlier, length: length + 1 }, found);
   }
+}
+
+function comparePlaces(a: Leg, b: Leg): number {
+  return a.block - b.block || a.log - b.log;
 }
 
 function fundingsInto(context: ApplyContext, wallet: string): Leg[] {

@@ -4,7 +4,11 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { toHex } from "tallystick-protocol/hex";
 import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import { parseVerifierKeys } from "tallystick-protocol/note/verifierKeys";
-import { parseProofBundle, verifyProofBundle } from "tallystick-protocol/proof/proofBundle";
+import {
+  parseProofBundle,
+  type VerifiedProof,
+  verifyProofBundle,
+} from "tallystick-protocol/proof/proofBundle";
 import { checkBuyerSignature, checkReceipt } from "tallystick-protocol/records/receipt";
 import { isSignedBy, recordFromPayload } from "tallystick-protocol/records/record";
 import { confirmProof } from "tallystick-sdk/proof/confirmProof";
@@ -225,7 +229,12 @@ function registerVerifyReceipt(server: McpServer, context: McpContext): void {
         amount_usdc_atomic: z.string(),
         tx_hash: z.string(),
         all_passed: z.boolean(),
-        anchored_by: z.string().nullable(),
+        anchored_by: z
+          .string()
+          .nullable()
+          .describe(
+            "The transaction, confirmed on the chain; null if nothing is anchored or no chain answered.",
+          ),
       }),
       annotations: READS,
     },
@@ -240,7 +249,7 @@ function registerVerifyReceipt(server: McpServer, context: McpContext): void {
           keys: parseVerifierKeys(key),
           leaveWriterToChain: chain !== undefined,
         });
-        if (chain && proof.ledger?.rests === "nothing") await confirmProof(proof, chain);
+        const anchoredBy = chain === undefined ? null : await confirmedAnchor(proof, chain);
         const refuse = (message: string) =>
           new TallystickError({ code: "receipt_invalid", message, hint: "Do not rely on it." });
         if (proof.entry.currentHash !== entry) throw refuse("The node proved another entry.");
@@ -264,10 +273,30 @@ function registerVerifyReceipt(server: McpServer, context: McpContext): void {
           amount_usdc_atomic: receipt.amount_usdc_atomic,
           tx_hash: receipt.tx_hash,
           all_passed: receipt.verification.all_passed,
-          anchored_by: proof.transaction,
+          anchored_by: anchoredBy,
         };
       }),
   );
+}
+
+/**
+ * The transaction that anchored the proof's root, as the chain confirms it. Null if the node names none, or if this
+ * chain cannot say. If only the chain can show who writes the ledger, the chain must confirm the proof.
+ */
+async function confirmedAnchor(
+  proof: VerifiedProof,
+  chain: NonNullable<McpContext["chain"]>,
+): Promise<string | null> {
+  const { ledger, transaction } = proof;
+  if (ledger === null) return null;
+  const isNeeded = ledger.rests === "nothing";
+  if (transaction === null && !isNeeded) return null;
+  try {
+    return (await confirmProof(proof, chain)).transaction;
+  } catch (error) {
+    if (isNeeded || (error as TallystickError).code !== "chain_unavailable") throw error;
+    return null;
+  }
 }
 
 async function ask<Form extends z.ZodType>(

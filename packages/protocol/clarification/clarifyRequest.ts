@@ -19,16 +19,21 @@ const brief = z.string().refine((text) => new TextEncoder().encode(text).length 
   error: `must have at most ${MAX_BRIEF_BYTES} bytes`,
 });
 
-/** The body of `POST {endpoint}/clarify` (SHP §7.5.1). The buyer makes `signature` in the same way as for a hire. */
+/**
+ * The body of `POST {endpoint}/clarify` (SHP §7.5.1). The buyer makes `signature` in the same way as for a hire. As in
+ * a hire, `seller_id` binds it to one seller, and `issued_at` (unix seconds) to a time.
+ */
 export const clarifyRequestSchema = z.looseObject({
   protocol: z.literal(CLARIFY_PROTOCOL),
   buyer_id: addressSchema,
+  seller_id: addressSchema.optional(),
   capability: capabilitySchema,
   brief,
   params: z.record(z.string(), z.unknown()).default({}),
   max_price_usdc: priceUsdcSchema.optional(),
   max_latency_ms: z.int().min(1, "must be at least 1 millisecond").optional(),
   nonce: z.string().regex(/^0x[0-9a-f]{32,64}$/, "must be 0x and 32 to 64 lower-case hex digits"),
+  issued_at: z.int().nonnegative().optional(),
   signature: signatureSchema.optional(),
 });
 

@@ -1,4 +1,4 @@
-import { BaseError, type Hex, RpcRequestError, size } from "viem";
+import { BaseError, type Hex, RpcRequestError, size, zeroAddress } from "viem";
 import type { Address } from "../address.ts";
 import { TallystickError } from "../errors.ts";
 import { isHex } from "../hex.ts";
@@ -9,7 +9,16 @@ import { MAX_SIGNATURE_BYTES, PROBE_GAS, VERDICTS, walletProbe } from "./walletP
  * state at the block of its event.
  */
 export type CallReader = {
-  call: (parameters: { data: Hex; gas: bigint }) => Promise<{ data?: Hex | undefined }>;
+  call: (parameters: ProbeCall) => Promise<{ data?: Hex | undefined }>;
+};
+
+/** The parameters of a call. `account` is the sender. */
+export type ProbeCall = {
+  data: Hex;
+  gas: bigint;
+  account: Address;
+  gasPrice: bigint;
+  blockOverrides?: { baseFeePerGas: bigint };
 };
 
 /** A question to a wallet: is this the signer's signature over this hash? */
@@ -35,13 +44,8 @@ export async function askWallet(
 ): Promise<WalletAnswer> {
   // The probe cannot contain such a long signature. Every node gives this same answer.
   if (size(question.signature) > MAX_SIGNATURE_BYTES) return "no";
-  let data: Hex | undefined;
-  try {
-    ({ data } = await chain.call({ data: walletProbe(question, witness), gas: PROBE_GAS }));
-  } catch (cause) {
-    throw unavailable(reasonOf(cause), cause);
-  }
-  switch (isHex(data, 32) ? BigInt(data) : null) {
+  const call = { data: walletProbe(question, witness), gas: PROBE_GAS, account: zeroAddress, gasPrice: 0n };
+  switch (await verdictOf(chain, call)) {
     case VERDICTS.yes:
       return "yes";
     case VERDICTS.no:
@@ -50,10 +54,33 @@ export async function askWallet(
       return "no_contract";
     case VERDICTS.noState:
       throw unavailable("the RPC has no state of this block");
+    case VERDICTS.otherTerms:
+      throw unavailable("the RPC gives an eth_call another sender, gas price or base fee than 0");
     case VERDICTS.tooLittleGas:
       throw unavailable(`the RPC gives an eth_call less than ${PROBE_GAS} gas`);
     default:
       throw unavailable("the RPC gave an impossible answer");
+  }
+}
+
+/**
+ * The verdict of the probe, or null for anything else. Most clients show no base fee to a call with the gas price 0.
+ * The others (anvil, and reth before July 2025) follow an override of the block, which in turn not all clients know. So
+ * it is only the second try.
+ */
+async function verdictOf(chain: CallReader, call: ProbeCall): Promise<bigint | null> {
+  const first = await answerTo(chain, call);
+  if (first !== VERDICTS.otherTerms) return first;
+  const overridden = { ...call, blockOverrides: { baseFeePerGas: 0n } };
+  return answerTo(chain, overridden).catch(() => first);
+}
+
+async function answerTo(chain: CallReader, call: ProbeCall): Promise<bigint | null> {
+  try {
+    const { data } = await chain.call(call);
+    return isHex(data, 32) ? BigInt(data) : null;
+  } catch (cause) {
+    throw unavailable(reasonOf(cause), cause);
   }
 }
 

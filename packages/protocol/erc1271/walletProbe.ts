@@ -20,7 +20,14 @@ export const PROBE_GAS = 6_000_000n;
 export const MAX_SIGNATURE_BYTES = 40_000;
 
 /** The possible answers of the probe, which is one word. */
-export const VERDICTS = { no: 0n, yes: 1n, noContract: 2n, noState: 3n, tooLittleGas: 4n } as const;
+export const VERDICTS = {
+  no: 0n,
+  yes: 1n,
+  noContract: 2n,
+  noState: 3n,
+  tooLittleGas: 4n,
+  otherTerms: 5n,
+} as const;
 
 const erc1271Abi = parseAbi([
   "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)",
@@ -39,11 +46,13 @@ const push = (value: number, bytes: number): Hex =>
 const CODECOPY = "0x39";
 const EXTCODESIZE = "0x3b";
 const RETURNDATASIZE = "0x3d";
-const [LT, EQ, ISZERO, AND, SHL, MLOAD, MSTORE] = [
+const [ORIGIN, GASPRICE, BASEFEE] = ["0x32", "0x3a", "0x48"] as Hex[];
+const [LT, EQ, ISZERO, AND, OR, SHL, MLOAD, MSTORE] = [
   "0x10",
   "0x14",
   "0x15",
   "0x16",
+  "0x17",
   "0x1b",
   "0x51",
   "0x52",
@@ -66,6 +75,9 @@ const landing = (verdict: bigint): Hex[] => [JUMPDEST as Hex, push(Number(verdic
  * interpreted. Some clients report a pruned state as a revert, and an invalid opcode as if the client itself had
  * failed.
  *
+ * The call must come from the zero address and have the gas price 0. Then a wallet sees no sender, no gas price and
+ * no base fee. The probe asks no wallet that would see others, because the answer must not depend on the provider.
+ *
  * @param witness a contract that is known to exist. A provider that finds no code there has no state of the block.
  * Some such providers answer as if every account were empty
  */
@@ -80,22 +92,21 @@ export function walletProbe(
   });
   const length = size(question);
   const address = (of: Address): Hex => concatHex([byte(0x73), of]);
-  const [noState, noContract, tooLittleGas] = [
-    VERDICTS.noState,
-    VERDICTS.noContract,
-    VERDICTS.tooLittleGas,
-  ].map(landing) as [Hex[], Hex[], Hex[]];
+  const landings = [VERDICTS.noState, VERDICTS.noContract, VERDICTS.otherTerms, VERDICTS.tooLittleGas].map(
+    landing,
+  );
   const bytesOf = (part: Hex[]): number => size(concatHex(part));
   const program = (end: number): Hex[] => {
-    const places = [noState, noContract, tooLittleGas].map((_, n, all) =>
+    const [noState, noContract, otherTerms, tooLittleGas] = landings.map((_, n, all) =>
       push(Math.max(0, end - bytesOf(all.slice(n).flat())), 2),
-    ) as [Hex, Hex, Hex];
+    ) as [Hex, Hex, Hex, Hex];
     return [
       // Copies the question to memory, after the word for the answer.
       [push(length, 3), push(end, 3), push(32, 1), CODECOPY],
-      witness === signer ? [] : [address(witness), EXTCODESIZE, ISZERO, places[0], JUMPI],
-      [address(signer), EXTCODESIZE, ISZERO, places[1], JUMPI],
-      [push(GAS_NEEDED, 4), GAS, LT, places[2], JUMPI],
+      witness === signer ? [] : [address(witness), EXTCODESIZE, ISZERO, noState, JUMPI],
+      [address(signer), EXTCODESIZE, ISZERO, noContract, JUMPI],
+      [ORIGIN, GASPRICE, OR, BASEFEE, OR, otherTerms, JUMPI],
+      [push(GAS_NEEDED, 4), GAS, LT, tooLittleGas, JUMPI],
       [
         push(32, 1),
         push(0, 1),
@@ -109,9 +120,7 @@ export function walletProbe(
       [RETURNDATASIZE, push(31, 1), LT, AND],
       [push(0x1626ba7e, 4), push(224, 1), SHL, push(0, 1), MLOAD, EQ, AND],
       giveBack,
-      noState,
-      noContract,
-      tooLittleGas,
+      ...landings,
     ].flat() as Hex[];
   };
   // The size of every part is fixed, so the program can be built twice.

@@ -1,5 +1,5 @@
 import { bytesEqual } from "../hex.ts";
-import { nodeHash } from "./hash.ts";
+import { EMPTY_ROOT, nodeHash } from "./hash.ts";
 import { areHashes, areSizes, MAX_PROOF_NODES } from "./verifyInclusion.ts";
 
 export type VerifyConsistencyParameters = {
@@ -12,7 +12,7 @@ export type VerifyConsistencyParameters = {
 
 /**
  * Whether `proof` shows that the tree of `from` leaves is the beginning of the tree of `to` leaves (RFC 9162 §2.1.4.2).
- * Every tree follows from size 0, with an empty proof. Equal sizes need an empty proof and equal roots. Never throws.
+ * Every tree follows from size 0, whose root is {@link EMPTY_ROOT}, with an empty proof. Equal sizes need an empty proof and equal roots. Never throws.
  */
 export function verifyConsistency(parameters: VerifyConsistencyParameters): boolean {
   const { from, to, fromRoot, toRoot, proof } = parameters;
@@ -21,6 +21,7 @@ export function verifyConsistency(parameters: VerifyConsistencyParameters): bool
   const first = BigInt(from);
   const second = BigInt(to);
   if (first > second) return false;
+  if (first === 0n && !bytesEqual(fromRoot, EMPTY_ROOT)) return false;
   if (first === second) return proof.length === 0 && bytesEqual(fromRoot, toRoot);
   if (first === 0n) return proof.length === 0;
 

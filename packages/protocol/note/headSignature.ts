@@ -92,7 +92,11 @@ export function headDigest(
   return typedDataHash(headTypedData(head, deployment));
 }
 
-/** Whether the writer's wallet key made this signature over `Head(ledgerId, size, root)` for this contract. */
+/**
+ * Whether the writer's wallet key made this signature over `Head(ledgerId, size, root)` for this contract. It must end
+ * in v = 27 or 28, because the contract accepts no other. Otherwise a writer could sign two histories so that readers
+ * believe both, and `proveFork` refuses them as evidence.
+ */
 export function isHeadSignedBy(
   writer: Address,
   head: { ledgerId: Hex; size: bigint; root: Hex },
@@ -100,6 +104,7 @@ export function isHeadSignedBy(
   signature: Hex,
 ): boolean {
   try {
+    if ((fromHex(signature, 65)[64] as number) < 27) return false;
     return recoverSigner(fromHex(headDigest(head, deployment)), signature) === writer;
   } catch {
     return false;

@@ -5,6 +5,7 @@ import { capabilitySchema } from "../capabilitySchema.ts";
 import { type InputIssue, InvalidInputError, invalidInputFromZod } from "../errors.ts";
 import { isHex } from "../hex.ts";
 import type { RecordBody } from "../json/recordBody.ts";
+import { type HttpAddress, readHttpAddress } from "../net/httpAddress.ts";
 import type { RecoverPublicKey } from "../signatures/recoverPublicKey.ts";
 import { checkNestedSignature, signatureSchema } from "./nestedSignature.ts";
 import { paymentModeSchema } from "./paymentMode.ts";
@@ -16,11 +17,26 @@ export const MAX_ENDPOINT_LENGTH = 2048;
 /** The longest name that DNS has (RFC 1035 §2.3.4). The text of a URL could have a far longer name. */
 const MAX_HOST_LENGTH = 253;
 
-/** Where an agent is reached: http or https, without user or password. */
+/**
+ * The price of a listing is below 10^12 USDC. There is a limit because an index of prices has rows for each byte of a
+ * price, and a listing may change its price at any time.
+ */
+const listingPriceSchema = priceUsdcSchema.refine(
+  (text) => !/^[0-9]{13}/.test(text),
+  "must have at most 12 digits before the point",
+);
+
+/**
+ * Where an agent is reached: http or https, without user or password. The host is ASCII. A name in another script has
+ * its form in DNS (`xn--…`), so that every platform reads the same host.
+ */
 export const endpointSchema = z
   .string()
   .max(MAX_ENDPOINT_LENGTH, `must have at most ${MAX_ENDPOINT_LENGTH} characters`)
-  .refine(isHttpUrl, "must be an http or https address without user or password")
+  .refine(
+    (text) => readHttpAddress(text) !== undefined,
+    "must be an http or https address without user or password, with a host of ASCII letters, digits, hyphens and dots (other scripts as xn--…)",
+  )
   .refine(hasShortHost, `must have a host of at most ${MAX_HOST_LENGTH} characters`);
 
 /**
@@ -33,7 +49,7 @@ export const endpointSchema = z
 export const listingSchema = z.looseObject({
   agent_id: addressSchema,
   capability: capabilitySchema,
-  price_usdc: priceUsdcSchema,
+  price_usdc: listingPriceSchema,
   max_latency_ms: z.int().min(1, "must be at least 1 millisecond"),
   endpoint: endpointSchema,
   payment_mode: paymentModeSchema.default("direct"),
@@ -51,28 +67,22 @@ export const listingSchema = z.looseObject({
 /** A listing with its defaults filled in, for reading. Sign and store the original body. */
 export type Listing = z.output<typeof listingSchema>;
 
-function parseUrl(text: string): URL | undefined {
-  // The `URL` constructor trims and repairs its text. A signed address must be valid without that.
-  if (/[\s\\]/.test(text) || !/^https?:\/\//.test(text)) return undefined;
-  try {
-    return new URL(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function isHttpUrl(text: string): boolean {
-  const url = parseUrl(text);
-  // An http or https address always has a host.
-  return url !== undefined && url.username === "" && url.password === "";
+/**
+ * The address of a valid endpoint.
+ *
+ * @throws Error for a text that {@link endpointSchema} refuses
+ */
+export function endpointAddress(endpoint: string): HttpAddress {
+  const address = readHttpAddress(endpoint);
+  if (address === undefined) throw new Error(`${JSON.stringify(endpoint)} is no endpoint.`);
+  return address;
 }
 
 /**
- * Whether the host is short enough in the form of DNS. A host in a non-Latin script is longer in this form (`xn--…`)
- * than it looks, and its length in this form counts. There is a limit because hosts are part of database keys.
+ * Whether the host is short enough for DNS. There is a limit because hosts are part of database keys.
  */
 function hasShortHost(text: string): boolean {
-  return (parseUrl(text)?.hostname.length ?? 0) <= MAX_HOST_LENGTH;
+  return (readHttpAddress(text)?.hostname.length ?? 0) <= MAX_HOST_LENGTH;
 }
 
 /**
@@ -88,7 +98,7 @@ export function parseListing(body: RecordBody): Listing {
 
 /** Whether the endpoint uses TLS. Every published listing must use it (SHP §10). */
 export function isHttpsEndpoint(listing: Listing): boolean {
-  return parseUrl(listing.endpoint)?.protocol === "https:";
+  return readHttpAddress(listing.endpoint)?.isHttps === true;
 }
 
 const auditConsentSchema = z.strictObject({ operator: addressSchema });

@@ -64,8 +64,8 @@ export async function signRecord(statement: Statement & RecordSigner): Promise<S
 /**
  * The wallet that signed a body.
  *
- * Takes 65 bytes with v = 27, 28, 0 or 1. It refuses the malleable twin (high s), so that each signature has only one
- * spelling.
+ * Takes 65 bytes with v = 27, 28, 0 or 1, in hex of either case, because wallets differ in these. It refuses the
+ * malleable twin (high s). So a signature has several spellings: never take its text for its identity.
  *
  * @param recover how the key is recovered: in plain JavaScript unless the caller has something faster
  * @throws InvalidInputError naming `field` when `signature` has another form or is not a valid signature

@@ -11,8 +11,8 @@ const HALF_ORDER = hexToBytes("7fffffffffffffffffffffffffffffff5d576e7357a4501dd
 /**
  * The wallet whose key signed 32 bytes.
  *
- * Takes 65 bytes with v = 27, 28, 0 or 1. It refuses the malleable twin (high s), so that each signature has only one
- * spelling.
+ * Takes 65 bytes with v = 27, 28, 0 or 1, in hex of either case, because wallets differ in these. It refuses the
+ * malleable twin (high s). So a signature has several spellings: never take its text for its identity.
  *
  * @param hash what was signed, as `ecrecover` is given it
  * @param recover how the key is recovered: in plain JavaScript unless the caller has something faster

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Duplex } from "node:stream";
+import { withoutUrlSecrets } from "../withoutUrlSecrets.ts";
 
 /** Receives an error that no other code caught. */
 export type OnFault = (error: unknown) => void;
@@ -34,7 +35,8 @@ export function surviveRequests(onFault: OnFault, otherwise?: OnFault): void {
       } else if (otherwise !== undefined) otherwise(error);
       else if (others.length > 0) for (const other of others) other(...given);
       else {
-        process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+        const text = String(error instanceof Error ? error.stack : error);
+        process.stderr.write(`${withoutUrlSecrets(text)}\n`);
         process.exit(1);
       }
     });

@@ -1,4 +1,5 @@
 import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { withoutUrlSecrets } from "../withoutUrlSecrets.ts";
 
 /** Ends the process because of an error. It says on stderr what happened, every wrong field, and what to do next. */
 export function endWithError(error: unknown): never {
@@ -9,7 +10,7 @@ export function endWithError(error: unknown): never {
 /** The text that a process prints about the error that ends it. An unexpected error is printed with its stack. */
 export function errorText(error: unknown): string {
   if (!(error instanceof TallystickError))
-    return `error: ${error instanceof Error ? error.stack : String(error)}\n`;
+    return `error: ${withoutUrlSecrets(String(error instanceof Error ? error.stack : error))}\n`;
   const others = error instanceof InvalidInputError ? error.issues.slice(1) : [];
   const lines = [error.message, ...others.map(({ field, message }) => `${field}: ${message}`)];
   const hint = error.hint === undefined ? "" : `hint: ${error.hint}\n`;

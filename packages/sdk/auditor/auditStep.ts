@@ -43,6 +43,9 @@ export type AuditMoves = {
 
 export type AuditStep = (work: AuditWork, signal: AbortSignal) => Promise<AuditWork>;
 
+/** An auditor that has no judgement after this share of the time says so. Then the next auditor is asked sooner. */
+export const JUDGED_SHARE = 9 / 10;
+
 /** Whether this share of the time for a verdict is over, from 0 to 1. */
 export function isPast({ assignment: { time, due } }: AuditWork, share: number, nowMs: number): boolean {
   return nowMs / 1000 >= time + (due - time) * share;

@@ -1,5 +1,12 @@
+import { TallystickError } from "tallystick-protocol/errors";
 import { askStep } from "./askStep.ts";
-import type { AuditMoves, AuditStep, AuditStepParameters } from "./auditStep.ts";
+import {
+  type AuditMoves,
+  type AuditStep,
+  type AuditStepParameters,
+  isPast,
+  JUDGED_SHARE,
+} from "./auditStep.ts";
 import type { AuditWork } from "./auditWork.ts";
 import { judgeStep } from "./judgeStep.ts";
 import { verdictStep } from "./verdictStep.ts";
@@ -13,7 +20,7 @@ const MAX_WAIT_MS = 3_600_000;
  * the step can be repeated after a crash.
  */
 export function auditSteps(parameters: AuditStepParameters): AuditStep {
-  const { works, now } = parameters;
+  const { works, now, log } = parameters;
   const save = async (work: AuditWork, change: Partial<AuditWork>): Promise<AuditWork> => {
     const next = { ...work, ...change };
     await works.put(next);
@@ -31,11 +38,36 @@ export function auditSteps(parameters: AuditStepParameters): AuditStep {
     judging: judgeStep(parameters, moves),
     decided: verdictStep(parameters, moves),
   };
+
+  /**
+   * An audit whose step fails also gets a verdict, so that its auditor never counts as one that does not answer. A
+   * receipt that no work can match is the seller's fault. After any other error the next rounds try again, as long as
+   * there is time.
+   */
+  async function withoutAnswer(work: AuditWork, error: unknown, signal: AbortSignal): Promise<AuditWork> {
+    signal.throwIfAborted();
+    const isSellers = error instanceof TallystickError && error.code === "not_auditable";
+    if (work.stage === "decided" || (!isSellers && !isPast(work, JUDGED_SHARE, now()))) throw error;
+    log("An audit ends with an error.", { token: work.token, error: String(error) });
+    return await moves.forward(work, {
+      stage: "decided",
+      judgement: isSellers
+        ? {
+            verdict: "fail",
+            reasons: [{ code: "undisclosed", detail: "the receipt does not name the work" }],
+          }
+        : {
+            verdict: "inconclusive",
+            reasons: [{ code: "auditor_error", detail: "the audit could not go on" }],
+          },
+    });
+  }
+
   return async (start, signal) => {
     let work = start;
     while (work.stage !== "posted" && work.stage !== "over") {
       if (work.nextAt > now()) return work;
-      const next = await step[work.stage](work, signal);
+      const next = await step[work.stage](work, signal).catch((error) => withoutAnswer(work, error, signal));
       if (next.stage === work.stage) return next;
       work = next;
     }

@@ -6,7 +6,7 @@ import type { Assignment } from "../audits/assignment.ts";
  * The fields of a hire that the disclosed work must match.
  *
  * @throws TallystickError `not_auditable` for a hire whose receipt lacks these fields. By the rules such a hire
- * fails, and no auditor is needed
+ * fails, and no auditor is needed. An auditor that is asked anyway says fail, with the reason `undisclosed`
  */
 export function disclosedHireOf(assignment: Assignment): DisclosedHire {
   const { seller, buyer, capability, hireId, paramsHash, resultHash } = assignment;

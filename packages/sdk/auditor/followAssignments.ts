@@ -38,7 +38,8 @@ export async function followAssignments(
     const token = auditToken(assignment);
     if (known.has(token) || count >= maxOpen) continue;
     // If the receipt does not have both hashes, the rules alone judge the hire.
-    if (assignment.paramsHash === null || !(await node.isFinal(assignment, signal))) continue;
+    if (assignment.paramsHash === null || assignment.resultHash === null) continue;
+    if (!(await node.isFinal(assignment, signal))) continue;
     const at = now();
     const work: AuditWork = { token, assignment, stage: "asking", seenAt: at, tries: 0, nextAt: at };
     if (!(await works.begin(work))) continue;

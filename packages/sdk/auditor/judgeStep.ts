@@ -1,14 +1,17 @@
 import { readDisclosure } from "tallystick-protocol/audits/disclosure";
 import { readForeignJson } from "tallystick-protocol/json/foreignJson";
 import { abortable, startDeadline } from "../deadline.ts";
-import { type AuditMoves, type AuditStep, type AuditStepParameters, isPast } from "./auditStep.ts";
+import {
+  type AuditMoves,
+  type AuditStep,
+  type AuditStepParameters,
+  isPast,
+  JUDGED_SHARE,
+} from "./auditStep.ts";
 import type { AuditWork } from "./auditWork.ts";
 import { disclosedHireOf } from "./disclosedHireOf.ts";
 import { type AuditCase, type Judgement, readJudgement } from "./judge.ts";
 import { withoutQuotes } from "./withoutQuotes.ts";
-
-/** An auditor that has no judgement after this share of the time says so. Then the next auditor is asked sooner. */
-const JUDGED_SHARE = 9 / 10;
 
 /** Gives the work to the judge and stores the judgement, without reasons' texts that quote the work. */
 export function judgeStep(parameters: AuditStepParameters, { forward, later }: AuditMoves): AuditStep {

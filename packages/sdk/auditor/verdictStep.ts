@@ -4,7 +4,6 @@ import { expectSettled } from "../expectSettled.ts";
 import { requestService, ServiceError } from "../requestService.ts";
 import type { AuditMoves, AuditStep, AuditStepParameters } from "./auditStep.ts";
 import type { AuditWork } from "./auditWork.ts";
-import { disclosedHireOf } from "./disclosedHireOf.ts";
 import type { Judgement } from "./judge.ts";
 
 /**
@@ -24,8 +23,7 @@ export function verdictStep(parameters: AuditStepParameters, { forward, later }:
   ): Promise<SignedRecord> {
     const known = await works.verdict(token);
     if (known) return known;
-    const { hire, round, attempt } = assignment;
-    const { paramsHash, resultHash } = disclosedHireOf(assignment);
+    const { hire, round, attempt, paramsHash, resultHash } = assignment;
     const { verdict, reasons } = judgement as Judgement;
     const said = { hire, round, attempt, verdict, reasons, params_hash: paramsHash, result_hash: resultHash };
     const statement = { type: "audit_verdict", ledger: await ledger(signal), body: said as RecordBody };

@@ -57,7 +57,8 @@ export function createSellerClient(
       const reason = late ? `no answer within ${Math.ceil(timeoutMs)} ms` : messageOf(cause);
       // A reader takes the message for our own words. So the message names only the host: the seller may have put any
       // text into the path.
-      throw new UnreachableError(`${hostOf(new URL(base))}: ${reason}`, late, cause);
+      const url = URL.parse(base);
+      throw new UnreachableError(`${url === null ? "the seller" : hostOf(url)}: ${reason}`, late, cause);
     } finally {
       limit.end();
     }

@@ -8,6 +8,7 @@ import {
   type PublicClient,
   serializeTransaction,
   type TransactionReceipt,
+  TransactionReceiptNotFoundError,
 } from "viem";
 import { within } from "../deadline.ts";
 import { ChainError } from "../errors.ts";
@@ -30,8 +31,8 @@ type Sent = Content & {
   isTooCheap: boolean;
   /** Whether an earlier process sent it. */
   isEarlier: boolean;
-  /** The first time when its nonce was used and no receipt was found. */
-  missingAt?: number;
+  /** Since when the node answers that its nonce is used and that it has no receipt. An error ends this time. */
+  missingAt: number | undefined;
   /** How many callers wait for it. */
   waiting: number;
   result: PromiseWithResolvers<TransactionReceipt>;
@@ -69,6 +70,8 @@ export type SentTransactionsParameters = {
   pollingMs: number;
   /** Milliseconds after which a used nonce without a receipt counts as another transaction's. Default 60,000. */
   missingMs?: number;
+  /** A clock in milliseconds that only goes forward. Default: this process's. */
+  clock?: () => number;
 };
 
 /**
@@ -86,6 +89,7 @@ export class SentTransactions {
   readonly #parameters: SentTransactionsParameters;
   readonly #address: Address;
   readonly #missingMs: number;
+  readonly #now: () => number;
   /** By nonce. */
   readonly #sent = new Map<number, Sent>();
   readonly #byHash = new Map<Hex, Sent>();
@@ -104,6 +108,7 @@ export class SentTransactions {
     this.#parameters = parameters;
     this.#address = parameters.account.address.toLowerCase() as Address;
     this.#missingMs = parameters.missingMs ?? 60_000;
+    this.#now = parameters.clock ?? (() => performance.now());
     const { store, chainId } = parameters;
     const start = this.#keyOf("").length;
     this.#disk =
@@ -158,7 +163,7 @@ export class SentTransactions {
     const result = Promise.withResolvers<TransactionReceipt>();
     // Without this, a rejection for which nobody waits would count as an unhandled error.
     result.promise.catch(() => {});
-    const unknown = { hashes: [], pricedAt: performance.now(), pricedInBlock: undefined };
+    const unknown = { hashes: [], pricedAt: this.#now(), pricedInBlock: undefined, missingAt: undefined };
     return {
       ...content,
       fees,
@@ -250,11 +255,17 @@ export class SentTransactions {
   }
 
   async #lookOnce(): Promise<void> {
-    const next = await this.#count("latest");
+    const count = (blockTag: "latest" | "pending"): Promise<number> =>
+      this.#count(blockTag).catch((error: unknown) => {
+        // While the RPC does not answer, nobody knows what is missing.
+        for (const it of this.#sent.values()) it.missingAt = undefined;
+        throw error;
+      });
+    const next = await count("latest");
     const all = this.#inOrder();
-    const now = performance.now();
+    const now = this.#now();
     const untaken = all.filter(({ nonce, isTaken }) => nonce >= next && !isTaken);
-    const pending = untaken.length > 0 ? await this.#count("pending") : next;
+    const pending = untaken.length > 0 ? await count("pending") : next;
     for (const it of untaken) {
       it.isTaken = it.nonce < pending;
       if (!it.isTaken && now - it.pricedAt > this.#missingMs) await this.#giveUp(it);
@@ -271,15 +282,21 @@ export class SentTransactions {
 
   /** Ends a transaction whose nonce is used: with its receipt, or with an error if no receipt appears for some time. */
   async #end(it: Sent): Promise<void> {
+    let isMissing = true;
     for (const hash of it.hashes.toReversed()) {
-      const receipt = await this.#parameters.client.getTransactionReceipt({ hash }).catch(() => undefined);
+      const receipt = await this.#parameters.client
+        .getTransactionReceipt({ hash })
+        .catch((error: unknown) => {
+          isMissing &&= error instanceof TransactionReceiptNotFoundError;
+          return undefined;
+        });
       if (receipt === undefined) continue;
       // Nobody must wait for ever because the store cannot delete it.
       return await this.#forget(it).finally(() => it.result.resolve(receipt));
     }
-    // Perhaps another node of the same provider has the receipt.
-    it.missingAt ??= performance.now();
-    if (performance.now() - it.missingAt > this.#missingMs) await this.#giveUp(it);
+    // Perhaps another node of the same provider has the receipt. An error says nothing about the receipt.
+    it.missingAt = isMissing ? (it.missingAt ?? this.#now()) : undefined;
+    if (it.missingAt !== undefined && this.#now() - it.missingAt > this.#missingMs) await this.#giveUp(it);
   }
 
   /** Ends a transaction that no node has, with an error. */
@@ -301,7 +318,7 @@ export class SentTransactions {
     const isStandingStill = block === it.pricedInBlock;
     const fees = isStandingStill ? it.fees : replacementFees(await this.#feesNow(), it.fees);
     it.fees = fees;
-    it.pricedAt = performance.now();
+    it.pricedAt = this.#now();
     it.pricedInBlock = block;
     await this.#repeat(await this.#signAndSave(it));
   }

@@ -72,12 +72,14 @@ export async function clarify(parameters: ClarifyParameters): Promise<ClarifyAns
   const request = await signClarifyRequest(
     {
       buyer_id: buyer,
+      seller_id: seller,
       capability,
       brief: parameters.brief,
       params: parameters.params ?? {},
       max_price_usdc: parameters.maxPriceUsdc,
       max_latency_ms: parameters.maxLatencyMs,
       nonce: toHex(crypto.getRandomValues(new Uint8Array(16))),
+      issued_at: Math.floor(now() / 1000),
     },
     { account },
   );

@@ -19,6 +19,7 @@ import { toHex } from "tallystick-protocol/hex";
 import type { HireRequest } from "tallystick-protocol/hire/hireRequest";
 import { readForeignJson } from "tallystick-protocol/json/foreignJson";
 import type { LocalAccount } from "viem";
+import { requireFresh } from "../seller/intake.ts";
 import { limitBody } from "../seller/limitBody.ts";
 import { problemResponse } from "../seller/problem.ts";
 import { HireRefusedError } from "../seller/sellerErrors.ts";
@@ -153,9 +154,16 @@ export function createClarification(parameters: CreateClarificationParameters): 
     const { request, signed } = readClarifyRequest(readForeignJson(await c.req.text()));
     if (!capabilities.includes(request.capability)) throw notOffered(request.capability);
     const round = toHex(crypto.getRandomValues(new Uint8Array(8)));
-    // Unsigned requests may come from anybody, so they do not use up the rounds of the buyer whom they name.
-    const who = signed ? request.buyer_id : `unsigned-${request.buyer_id}`;
-    const { capability, nonce } = request;
+    const { capability, nonce, seller_id: named, issued_at: issuedAt } = request;
+    if (named !== undefined && named !== seller) {
+      const message = `must be ${seller}, the address of this seller`;
+      throw new InvalidInputError({ issues: [{ field: "seller_id", message }] });
+    }
+    requireFresh(request, now());
+    // Unsigned requests may come from anybody. So may a signed request that names no seller or no time, because whoever
+    // got it once can send it here. Such requests do not use up the rounds of the buyer whom they name.
+    const isOwn = signed && named !== undefined && issuedAt !== undefined;
+    const who = isOwn ? request.buyer_id : `unsigned-${request.buyer_id}`;
     await limits.begin({ who, round, nonce, capability, now: seconds() });
     const answer = await answerRequest(request, round);
     await limits.end({

@@ -16,7 +16,7 @@ export type PaymentOf = { chainId: number; token?: Address | undefined; escrow?:
 /**
  * Checks that a receipt's transaction paid what the receipt says. It must contain a transfer of exactly this amount
  * of the token, from the buyer to the payee. In escrow mode it must contain the buyer's deposit, and the escrow must
- * have released this deposit since.
+ * have released this whole deposit since. A fee may take less than half of it: a fee can go back to the buyer.
  *
  * @returns the finding, and the payment's block when the transaction is there
  */
@@ -76,7 +76,7 @@ async function checkEscrow(
     return notChecked("payment", "it went through an escrow; name the one that you trust (--escrow)");
   const { buyer, agent_id: seller, amount_usdc_atomic: amount, escrow_id: id } = receipt;
   const ofEscrow = logs.filter(({ address }) => isAddressEqual(address, escrow));
-  const isHeld = parseEventLogs({ abi: hireEscrowAbi, eventName: "Deposited", logs: ofEscrow }).some(
+  const deposit = parseEventLogs({ abi: hireEscrowAbi, eventName: "Deposited", logs: ofEscrow }).find(
     ({ args }) =>
       args.escrowId === id &&
       isAddressEqual(args.buyer, buyer) &&
@@ -84,8 +84,24 @@ async function checkEscrow(
       args.amount === BigInt(amount),
   );
   const text = `${amount} from ${buyer} for ${seller} into the escrow ${escrow}`;
-  if (!isHeld) return finding("payment", false, "", `the transaction is no deposit of ${text}`);
+  if (deposit === undefined) return finding("payment", false, "", `the transaction is no deposit of ${text}`);
   const { status } = await readEscrowState(client as PublicClient, escrow, id as `0x${string}`);
-  const isPaid = status === "released" || status === "split";
-  return finding("payment", isPaid, `${text}, ${status}`, `${text} is ${status}: the seller was not paid`);
+  const { fee, feeRecipient } = deposit.args;
+  if (status === "split")
+    return finding("payment", false, "", `${text} was split: the buyer took a part of it back`);
+  if (status === "released" && 2n * fee > BigInt(amount))
+    return finding(
+      "payment",
+      false,
+      "",
+      `${text} was released, but ${fee} of it went to ${feeRecipient} as a fee`,
+    );
+  const isPaid = status === "released";
+  const taken = fee === 0n ? "" : `; a fee of ${fee} went to ${feeRecipient}`;
+  return finding(
+    "payment",
+    isPaid,
+    `${text}, ${status}${taken}`,
+    `${text} is ${status}: the seller was not paid`,
+  );
 }

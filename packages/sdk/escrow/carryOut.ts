@@ -8,13 +8,11 @@ import { signaturesOf } from "./gasAccounts.ts";
 import { createOutcomes, GAS_EACH_SMALL_CONTRACT, type OutcomesParameters } from "./instructionOutcomes.ts";
 import { chunksOf, type KeeperBatches } from "./keeperBatches.ts";
 import type { Instruction, InstructionKind } from "./keeperInstructions.ts";
+import { createTurns, readEach } from "./keeperTurns.ts";
 import type { TriedCall } from "./tryCall.ts";
 
 /** The base cost of every transaction, in gas. */
 const TRANSACTION_GAS = 21_000;
-
-/** The most simultaneous requests to the chain. */
-const AT_ONCE = 16;
 
 export type CarryOutParameters = OutcomesParameters & {
   calls: EscrowCalls;
@@ -35,6 +33,7 @@ export function createCarrier(parameters: CarryOutParameters) {
   const { setAside } = outcomes;
   const send = createSending(parameters, outcomes);
   const { heldOf, goodOf } = createScreening(parameters.calls, outcomes);
+  const turns = { release: createAllTurns(), refund: createAllTurns() };
 
   async function carryOut(
     kind: InstructionKind,
@@ -62,35 +61,41 @@ export function createCarrier(parameters: CarryOutParameters) {
       );
       for (const chunk of [...together, ...alone]) await attempt(() => send(chunk, gasEach, isDue, done));
     };
-    await attempt(async () =>
-      sendAll(
-        await heldOf(
-          due.filter(({ byKey }) => byKey),
-          signal,
-        ),
-        GAS_EACH,
+    const { ofKeys, settledOfWallets, unsettledOfWallets } = turns[kind];
+    await attempt(() =>
+      ofKeys(
+        due.filter(({ byKey }) => byKey),
+        {
+          ...{ signal, most: maxBatch, look: (items) => heldOf(items, faults) },
+          send: (held) => sendAll(held, GAS_EACH),
+        },
       ),
     );
     const ofWallets = due.filter(({ byKey }) => !byKey);
     // A second look at what was settled needs no gas. What a reorganisation undid is carried out below.
-    await attempt(async () => {
-      await heldOf(
+    await attempt(() =>
+      settledOfWallets(
         ofWallets.filter(({ settledAt }) => settledAt !== undefined),
-        signal,
-      );
-    });
+        { signal, most: maxBatch, look: (items) => heldOf(items, faults), send: async () => {} },
+      ),
+    );
     const withRoom = ofWallets.filter(
       (it) => it.settledAt === undefined && (it.reservation !== undefined || setAside(it)),
     );
-    await attempt(async () => {
-      const good = await goodOf(await heldOf(withRoom, signal), signal);
-      for (const gasEach of [GAS_EACH_SMALL_CONTRACT, GAS_EACH_CONTRACT]) {
-        await sendAll(
-          good.filter(({ reservation }) => reservation?.gas === Number(gasEach)),
-          gasEach,
-        );
-      }
-    });
+    await attempt(() =>
+      unsettledOfWallets(withRoom, {
+        ...{ signal, most: maxBatch },
+        look: async (items) => await goodOf(await heldOf(items, faults), faults),
+        send: async (good) => {
+          for (const gasEach of [GAS_EACH_SMALL_CONTRACT, GAS_EACH_CONTRACT]) {
+            await sendAll(
+              good.filter(({ reservation }) => reservation?.gas === Number(gasEach)),
+              gasEach,
+            );
+          }
+        },
+      }),
+    );
     if (faults.length > 0) throw faults[0];
   }
 
@@ -98,6 +103,15 @@ export function createCarrier(parameters: CarryOutParameters) {
     take: (kind: InstructionKind, hire: Hire, signer: Address, signature: Hex): Promise<void> =>
       take(parameters, kind, hire, signer, signature),
     carryOut,
+  };
+}
+
+/** The turns of the instructions of one kind. */
+function createAllTurns() {
+  return {
+    ofKeys: createTurns<Instruction>(),
+    settledOfWallets: createTurns<Instruction>(),
+    unsettledOfWallets: createTurns<Instruction>(),
   };
 }
 
@@ -155,41 +169,32 @@ function createScreening(calls: EscrowCalls, outcomes: ReturnType<typeof createO
    * The items whose escrows are still held. The escrows of the others are settled, or the RPC does not know them
    * yet.
    */
-  async function heldOf(items: readonly Instruction[], signal: AbortSignal): Promise<Instruction[]> {
+  async function heldOf(items: readonly Instruction[], faults: unknown[]): Promise<Instruction[]> {
     const held: Instruction[] = [];
-    for (const chunk of chunksOf(items, AT_ONCE)) {
-      if (signal.aborted) break;
-      const states = await Promise.all(chunk.map(({ id }) => calls.state(id)));
-      for (const [at, it] of chunk.entries()) {
-        const status = states[at]?.status ?? "none";
-        if (status === "held") {
-          seeHeld(it);
-          held.push(it);
-        }
-        // Perhaps the RPC is late, and does not know this escrow yet.
-        else if (status === "none") await lookLater(it, "The escrow is not there.");
-        else await seeSettled(it, status);
+    for (const [it, { status }] of await readEach(items, ({ id }) => calls.state(id), faults)) {
+      if (status === "held") {
+        seeHeld(it);
+        held.push(it);
       }
+      // Perhaps the RPC is late, and does not know this escrow yet.
+      else if (status === "none") await lookLater(it, "The escrow is not there.");
+      else await seeSettled(it, status);
     }
     return held;
   }
 
   /** The items of contract wallets that would be carried out now, with the gas set aside for each. */
-  async function goodOf(items: readonly Instruction[], signal: AbortSignal): Promise<Instruction[]> {
+  async function goodOf(items: readonly Instruction[], faults: unknown[]): Promise<Instruction[]> {
     const good: Instruction[] = [];
-    for (const chunk of chunksOf(items, AT_ONCE)) {
-      if (signal.aborted) break;
-      const signatures = chunk.map(({ signature }) => signature);
-      const tried = await Promise.all(chunk.map(({ call }) => calls.tryItem(call, GAS_EACH_CONTRACT)));
-      for (const [at, it] of chunk.entries()) {
-        if (it.signature !== signatures[at]) continue;
-        const outcome = tried[at] as TriedCall;
-        const gas = Number(gasFor(outcome));
-        it.gasUsed = Number(outcome.gasUsed);
-        if (!outcome.done) await onRefused(it, outcome.error);
-        else if (it.reservation?.gas === gas || setAside(it, gas)) good.push(it);
-        else await lookLater(it, `needs ${gas} gas, for which its account has no room`);
-      }
+    const signatures = new Map(items.map((it) => [it, it.signature]));
+    const tried = await readEach(items, ({ call }) => calls.tryItem(call, GAS_EACH_CONTRACT), faults);
+    for (const [it, outcome] of tried) {
+      if (it.signature !== signatures.get(it)) continue;
+      const gas = Number(gasFor(outcome));
+      it.gasUsed = Number(outcome.gasUsed);
+      if (!outcome.done) await onRefused(it, outcome.error);
+      else if (it.reservation?.gas === gas || setAside(it, gas)) good.push(it);
+      else await lookLater(it, `needs ${gas} gas, for which its account has no room`);
     }
     return good;
   }

@@ -1,9 +1,10 @@
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { GAS_EACH } from "./batch.ts";
-import { type EscrowCalls, encodeEscrowCall } from "./escrowCalls.ts";
+import { type EscrowCalls, type EscrowState, encodeEscrowCall } from "./escrowCalls.ts";
 import { chunksOf, type KeeperBatches } from "./keeperBatches.ts";
 import { SURE_MS } from "./keeperInstructions.ts";
+import { AT_ONCE, createTurns, readEach } from "./keeperTurns.ts";
 import { createWatchedDeposits, type Watched, type WatchedDeposits } from "./watchedDeposits.ts";
 
 export type TimeoutsParameters = {
@@ -40,8 +41,11 @@ const REORG_BLOCKS = 30n;
 const HEADS = 32;
 const UNSURE_BLOCKS = 2_000n;
 
-/** The most simultaneous requests to the chain. */
-const AT_ONCE = 16;
+/**
+ * A settlement that the chain shows this many blocks before the head is certain. These are two minutes of Base, as
+ * {@link SURE_MS}. A node that has deleted old states still has the states of the last 128 blocks.
+ */
+const SURE_BLOCKS = 60n;
 
 /** A later deadline never comes, and cannot be written as JSON. */
 const LAST_DEADLINE = BigInt(Number.MAX_SAFE_INTEGER);
@@ -54,6 +58,9 @@ const LAST_DEADLINE = BigInt(Number.MAX_SAFE_INTEGER);
 const MAX_LOOKS = 8;
 const LOOK_SECONDS = 10n;
 
+/** A deposit that something is done about in this round. */
+type Due = { key: string; hire: Hire };
+
 /**
  * Sends back the money that nobody released in time. It follows the deposits of an escrow, and refunds those that are
  * still held after their deadline, many in one transaction (SHP §7.3.3).
@@ -64,6 +71,7 @@ export function createTimeouts(parameters: TimeoutsParameters) {
   const follow = createFollower(parameters, watch);
   /** The late hires that the RPC does not know, and when it is asked about them again, in unix seconds. */
   const unknown = new Map<string, { looks: number; notBefore: bigint }>();
+  const [workLate, workSettled] = [createTurns<Due>(), createTurns<Due>()];
 
   /**
    * Postpones a hire that the RPC does not know. Perhaps the RPC is late, or a reorganisation undid the deposit for
@@ -81,29 +89,38 @@ export function createTimeouts(parameters: TimeoutsParameters) {
   }
 
   /** The due deposits that are still held. The others are settled, or unknown to the RPC and looked at later. */
-  async function heldOf(
-    due: readonly [string, Watched][],
-    time: bigint,
-    signal: AbortSignal,
-  ): Promise<[string, Hire][]> {
-    const held: [string, Hire][] = [];
-    for (const chunk of chunksOf(due, AT_ONCE)) {
-      if (signal.aborted) break;
-      const states = await Promise.all(chunk.map(([, { hire }]) => calls.state(hire)));
-      for (const [at, [key, { hire }]] of chunk.entries()) {
-        const status = states[at]?.status ?? "none";
-        if (status === "none") await lookLater(key, time);
+  async function heldOf(due: readonly Due[], time: bigint, faults: unknown[]): Promise<Due[]> {
+    const held: Due[] = [];
+    for (const [it, { status }] of await readEach(due, ({ hire }) => calls.state(hire), faults)) {
+      const { key } = it;
+      if (status === "none") await lookLater(key, time);
+      else {
+        unknown.delete(key);
+        if (status !== "held") await watch.seeSettled(key);
         else {
-          unknown.delete(key);
-          if (status !== "held") await watch.seeSettled(key);
-          else {
-            await watch.seeHeld(key);
-            held.push([key, hire]);
-          }
+          await watch.seeHeld(key);
+          held.push(it);
         }
       }
     }
     return held;
+  }
+
+  /** Sends a batch of timeouts. */
+  async function send(late: readonly Due[], done: (count: number) => void): Promise<void> {
+    const items = late.map(({ key, hire }) => ({ key, call: encodeEscrowCall("timeoutRefund", [hire]) }));
+    const { tried, failed } = await batches.send(items, GAS_EACH);
+    const failures = new Map(failed.map(({ index, error }) => [index, error]));
+    for (const [at, { key }] of late.entries()) {
+      if (at >= tried) continue;
+      // A failed refund is checked again, because the escrow may be settled in another way.
+      if (failures.has(at)) {
+        log("A timeout failed.", { key, reason: failures.get(at) });
+        continue;
+      }
+      await watch.seeSettled(key);
+      done(1);
+    }
   }
 
   return {
@@ -112,39 +129,25 @@ export function createTimeouts(parameters: TimeoutsParameters) {
       const watched = await watch.all();
       const { time, number } = await calls.head();
       const faults: unknown[] = [];
+      const addFault = (error: unknown): unknown => faults.push(error);
       // Known deposits go back even if the RPC does not list new deposits.
-      await follow(number, signal).catch((error: unknown) => faults.push(error));
-      const isDue = ([key]: [string, Watched]): boolean =>
-        (unknown.get(key)?.notBefore ?? 0n) <= time && !batches.isOnItsWay(key);
-      const late = [...watched].filter(
-        (it) => it[1].settledAt === undefined && it[1].hire.deadline <= time && isDue(it),
-      );
-      const held = await heldOf(late, time, signal);
-      for (const chunk of chunksOf(held, maxBatch)) {
-        if (signal.aborted) break;
-        const items = chunk.map(([key, hire]) => ({ key, call: encodeEscrowCall("timeoutRefund", [hire]) }));
-        try {
-          const { tried, failed } = await batches.send(items, GAS_EACH);
-          const failures = new Map(failed.map(({ index, error }) => [index, error]));
-          for (const [at, [key]] of chunk.entries()) {
-            if (at >= tried) continue;
-            // A failed refund is checked again, because the escrow may be settled in another way.
-            if (failures.has(at)) {
-              log("A timeout failed.", { key, reason: failures.get(at) });
-              continue;
-            }
-            await watch.seeSettled(key);
-            done(1);
-          }
-        } catch (error) {
-          faults.push(error);
-        }
-      }
-      // What a reorganisation undid is due again in the next round.
-      const settled = [...watched].filter(
-        (it) => (it[1].settledAt ?? Number.POSITIVE_INFINITY) + SURE_MS <= now() && isDue(it),
-      );
-      await heldOf(settled, time, signal).catch((error: unknown) => faults.push(error));
+      await follow(number, signal).catch(addFault);
+      const dueOf = (isWanted: (it: Watched) => boolean): Due[] =>
+        [...watched]
+          .filter(([, it]) => isWanted(it))
+          .map(([key, { hire }]) => ({ key, hire }))
+          .filter(({ key }) => (unknown.get(key)?.notBefore ?? 0n) <= time && !batches.isOnItsWay(key));
+      const late = dueOf(({ hire, settledAt }) => settledAt === undefined && hire.deadline <= time);
+      await workLate(late, {
+        ...{ signal, most: maxBatch, look: (due) => heldOf(due, time, faults) },
+        send: (held) => send(held, done).catch(addFault).then(),
+      }).catch(addFault);
+      const settled = dueOf(({ settledAt = Number.POSITIVE_INFINITY }) => settledAt + SURE_MS <= now());
+      await workSettled(settled, {
+        ...{ signal, most: maxBatch, look: (due) => heldOf(due, time, faults) },
+        // What a reorganisation undid is due again in the next round.
+        send: async () => {},
+      }).catch(addFault);
       if (faults.length > 0) throw faults[0];
     },
   };
@@ -175,26 +178,33 @@ function createFollower({ calls, store, startBlock, minAmount }: TimeoutsParamet
         blockRange /= 2n;
         continue;
       }
-      await add(deposits.filter(({ amount, deadline }) => amount >= minAmount && deadline <= LAST_DEADLINE));
+      const worthy = deposits.filter((it) => it.amount >= minAmount && it.deadline <= LAST_DEADLINE);
+      await add(worthy, head > SURE_BLOCKS ? head - SURE_BLOCKS : 0n);
       from = to + 1n;
       const next = from > sure ? sure : from;
       if (next > reached) await store.put("cursor/deposits", String(next));
     }
   }
 
-  async function add(deposits: readonly Hire[]): Promise<void> {
+  async function add(deposits: readonly Hire[], sureBlock: bigint): Promise<void> {
     const fresh = deposits.filter((hire) => !watch.isKnown(hire));
-    for (const chunk of chunksOf(fresh, AT_ONCE)) {
-      const states = await Promise.all(chunk.map((hire) => calls.state(hire)));
-      const added = chunk.map((hire, at) => {
-        // Another node of the RPC may have given the event. The node that answers now may not have this block yet,
-        // so an unknown escrow is watched too. A settled one is watched until this is certain.
-        const isOpen = ["held", "none"].includes(states[at]?.status ?? "none");
-        return watch.add(hire, !isOpen);
-      });
-      await Promise.all(added);
-    }
+    for (const chunk of chunksOf(fresh, AT_ONCE)) await Promise.all(chunk.map((it) => addOne(it, sureBlock)));
+  }
+
+  /**
+   * Writes nothing about a deposit that is settled for good: most deposits of a long history are. An RPC that cannot
+   * say what was at the older block has not said that the end is certain.
+   */
+  async function addOne(hire: Hire, sureBlock: bigint): Promise<void> {
+    const sure = await calls.state(hire, sureBlock).catch(() => undefined);
+    if (isSettled(sure)) return watch.leaveOut(hire);
+    // Another node of the RPC may have given the event. The node that answers now may not have this block yet, so an
+    // unknown escrow is watched too. A settled one is watched until this is certain.
+    await watch.add(hire, isSettled(await calls.state(hire)));
   }
 
   return follow;
 }
+
+const isSettled = (state: EscrowState | undefined): boolean =>
+  state !== undefined && state.status !== "held" && state.status !== "none";

@@ -35,6 +35,7 @@ const seller = await createSeller({
       network,
       escrow: node.escrow,
       relay,
+      client: sender.client,
       now: await chainClock(sender),
     }),
   },

@@ -1,4 +1,5 @@
 import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { turnsByKey } from "../store/turnsByKey.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -22,30 +23,25 @@ export function spentTokens(parameters: {
   now: () => number;
 }): SpentTokens {
   const { store, perDay, now } = parameters;
-  let turn: Promise<unknown> = Promise.resolve();
   /** Makes one change after the other, because two models may be asked at the same time. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const next = turn.then(work, work);
-    turn = next.catch(() => {});
-    return next;
-  };
-  const key = (): string => `spent/${Math.floor(now() / DAY_MS)}`;
-  const spent = async (): Promise<number> => (await store.get<number>(key())) ?? 0;
+  const inTurn = turnsByKey();
+  const today = (): string => `spent/${Math.floor(now() / DAY_MS)}`;
+  const spent = async (day: string): Promise<number> => (await store.get<number>(day)) ?? 0;
 
-  async function forgetOld(): Promise<void> {
-    for (const old of await store.keys("spent")) if (old !== key()) await store.delete(old);
-  }
+  const reserve = inTurn(async (day: string, tokens: number) => {
+    const before = await spent(day);
+    if (before + tokens > perDay) return false;
+    if (before === 0) for (const old of await store.keys("spent")) if (old !== day) await store.delete(old);
+    await store.put(day, before + tokens);
+    return true;
+  });
+
+  const settle = inTurn(async (day: string, reserved: number, used: number) =>
+    store.put(day, Math.max(0, (await spent(day)) - reserved + used)),
+  );
 
   return {
-    reserve: (tokens) =>
-      inTurn(async () => {
-        const before = await spent();
-        if (before + tokens > perDay) return false;
-        if (before === 0) await forgetOld();
-        await store.put(key(), before + tokens);
-        return true;
-      }),
-    settle: (reserved, used) =>
-      inTurn(async () => store.put(key(), Math.max(0, (await spent()) - reserved + used))),
+    reserve: (tokens) => reserve(today(), tokens),
+    settle: (reserved, used) => settle(today(), reserved, used),
   };
 }

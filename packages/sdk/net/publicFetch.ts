@@ -32,7 +32,8 @@ export function createPublicFetch(parameters: PublicFetchParameters = {}): Fetch
 
   return async (input, init) => {
     const problem = problemOf(input);
-    if (problem) throw privateAddress(`${hostOf(new URL(input))} ${problem}`);
+    const url = URL.parse(input);
+    if (problem) throw privateAddress(`${url === null ? "the address" : hostOf(url)} ${problem}`);
     const limit = AbortSignal.timeout(timeoutMs);
     const signal = init?.signal ? AbortSignal.any([init.signal, limit]) : limit;
     const response = await fetch(input, { ...init, signal, redirect: "error" });

@@ -18,6 +18,8 @@ export type DerivedNode = {
   lines: LogProgress;
   /** The number of ticks whose digest equals the node's. Null if they were not compared. */
   agreed: number | null;
+  /** The records whose signer is a contract, by the word of the log. Their signatures were not checked. */
+  contractSigned: number;
 };
 
 /** A message of the worker: its progress, and at the end its result or its error. */
@@ -34,11 +36,14 @@ const scope = globalThis as unknown as {
 
 async function derive({ url, ...options }: LogJob): Promise<LogMessage> {
   try {
-    const { store, events, lines, agreed } = await deriveNode(url, {
+    const { store, events, lines, agreed, contractSigned } = await deriveNode(url, {
       ...options,
       onProgress: (progress) => scope.postMessage({ kind: "progress", progress }),
     });
-    return { kind: "derived", derived: { snapshot: snapshotOf(store), events, lines, agreed } };
+    return {
+      kind: "derived",
+      derived: { snapshot: snapshotOf(store), events, lines, agreed, contractSigned },
+    };
   } catch (error) {
     const { code, hint } =
       error instanceof TallystickError ? error : { code: "derivation_failed", hint: undefined };

@@ -3,13 +3,16 @@ import { type Hex, toHex } from "tallystick-protocol/hex";
 import type { VerifiedLedger, VerifiedProof } from "tallystick-protocol/proof/proofBundle";
 import { ProofError } from "tallystick-protocol/proof/provenEntry";
 import type { Chain, PublicClient, Transport } from "viem";
+import { ledgerContractFault } from "./ledgerContractFault.ts";
 
 /** The chain's data about a proof: the transaction that anchored its root, and the block. */
 export type ConfirmedProof = { transaction: Hex; block: number };
 
 /**
- * Checks a proof against the chain. Its writer must write the ledger now, or have written it at this size. The
- * contract must have accepted exactly this size and root. What counts is what the contract accepted, not who
+ * Checks a proof against the chain. The proof names its contract, so the contract must have the code of a released
+ * AnchoredLedger; any other contract could answer anything. The contract must not have marked the ledger, whose
+ * writer then signed two histories. The proof's writer must write the ledger now, or have written it at this size.
+ * The contract must have accepted exactly this size and root. What counts is what the contract accepted, not who
  * signed the checkpoint. So this also confirms proofs of a later writer, and of a writer that is a contract.
  *
  * @param proof as `verifyProofBundle` gives it, with `leaveWriterToChain`
@@ -35,6 +38,10 @@ export async function confirmProof(
     const chainId = await client.getChainId();
     if (chainId !== ledger.chainId)
       throw new ProofError(`The RPC leads to chain ${chainId}; the proof is about chain ${ledger.chainId}.`);
+    const { contract: address, id } = ledger;
+    const fault = await ledgerContractFault(client, { chainId, address });
+    if (fault !== null) throw new ProofError(fault);
+    await requireUnmarked(address, id, client);
     await requireWriter(ledger, checkpoint.size, client);
     const { logs, status, blockNumber } = await client.getTransactionReceipt({ hash: transaction });
     const { anchorsIn } = await import("./anchorsIn.ts");
@@ -58,6 +65,18 @@ export async function confirmProof(
     const message = `The chain could not be asked: ${(cause as Error).message.split("\n")[0]}`;
     throw new TallystickError({ code: "chain_unavailable", message, hint: "Check the RPC.", cause });
   }
+}
+
+/** Of a marked ledger another history exists too, and an earlier entry may be missing in it. */
+async function requireUnmarked(
+  contract: VerifiedLedger["contract"],
+  id: Hex,
+  client: PublicClient<Transport, Chain | undefined>,
+): Promise<void> {
+  const { anchoredLedgerAbi } = await import("tallystick-protocol/abi/anchoredLedgerAbi");
+  const target = { address: contract, abi: anchoredLedgerAbi } as const;
+  if (await client.readContract({ ...target, functionName: "isEquivocated", args: [id] }))
+    throw new ProofError("The contract has marked the ledger: its writer signed two histories.");
 }
 
 /** A former writer counts only up to the size at which it was replaced. */

@@ -149,10 +149,10 @@ function isNotSent({ success, transaction, errorReason }: SettleResponse): boole
 }
 
 /** Calls `look` until it finds something or the time is over. */
-async function lookFor(
-  look: () => ReturnType<FindPayment> | undefined,
+export async function lookFor<T>(
+  look: () => Promise<T | undefined> | undefined,
   ms: number,
-): Promise<Hex | undefined> {
+): Promise<T | undefined> {
   for (const until = performance.now() + ms; ; ) {
     const found = await look();
     if (found !== undefined || performance.now() >= until) return found;

@@ -4,7 +4,8 @@ import { escrowFee, type FeeBand, PUBLISHED_FEES } from "tallystick-protocol/esc
 import { type EscrowDeployment, escrowId, type Hire } from "tallystick-protocol/escrow/hire";
 import type { Hex } from "tallystick-protocol/hex";
 import { jsonHash } from "tallystick-protocol/hire/paramsHash";
-import { type LocalAccount, verifyTypedData } from "viem";
+import { hashTypedData, type LocalAccount, type PublicClient } from "viem";
+import { walletAsker } from "../chain/askWallet.ts";
 import { networkId, type PaymentNetwork, tokenDomainOf } from "../chain/paymentNetwork.ts";
 import { ChainError } from "../errors.ts";
 import type { EscrowRelay } from "../escrow/escrowRelay.ts";
@@ -15,8 +16,10 @@ import {
   readEscrowPayload,
   VERIFICATION_WINDOW_MS,
 } from "../escrow/escrowScheme.ts";
+import { isByKey, unwrapSignature } from "../escrow/escrowSignature.ts";
+import { readEscrowState } from "../escrow/readEscrowState.ts";
 import { createEscrowSigner } from "../escrow/signEscrow.ts";
-import { requireSameTerms } from "./directMode.ts";
+import { lookFor, requireSameTerms } from "./directMode.ts";
 import type { Job, Offer, SettlementMode } from "./job.ts";
 import { HireRefusedError, PaymentInvalidError } from "./sellerErrors.ts";
 
@@ -27,6 +30,12 @@ export type EscrowModeParameters = {
   escrow: Address;
   /** Sends deposits, deliveries and refunds to the contract. */
   relay: EscrowRelay;
+  /** Reads the chain. With it the work begins only when the chain shows the deposit, whatever the relay says. */
+  client?: PublicClient;
+  /** How many blocks must show the deposit, its own block included. Default 1. */
+  confirmations?: number;
+  /** How long the chain may take to show the deposit that the relay has made, in milliseconds. Default 5,000. */
+  shownWithinMs?: number;
   /** The account that receives the fee; without it there is no fee. */
   feeRecipient?: Address;
   fees?: readonly FeeBand[];
@@ -84,7 +93,7 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
         feeRecipient: feeOf(offer.price) > 0n ? feeRecipient : ZERO_ADDRESS,
       });
       requireTime(hire, offer);
-      await requireSigned(payment, deployment, network);
+      await requireSigned(payment, deployment, parameters);
       const id = escrowId(hire, deployment);
       await requireUnused(id, relay);
       return { payer: buyer, key: `${escrow}-${id}` };
@@ -92,9 +101,11 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
 
     secure: async (job) => {
       const { hire, authorization } = paymentOf(job);
+      const id = escrowId(hire, deployment);
       try {
         const tx = await relay.deposit(hire, authorization);
-        return { tx, escrowId: escrowId(hire, deployment) };
+        await requireHeld(id, hire.amount, parameters);
+        return { tx, escrowId: id };
       } catch (error) {
         if (!(error instanceof ChainError) || error.code !== "call_refused") throw error;
         throw new PaymentInvalidError({
@@ -159,24 +170,48 @@ function requireTerms(hire: Hire, wanted: Partial<Hire>): void {
 }
 
 /**
- * Checks the signature of a key. A contract wallet's signature is checked by the chain when the deposit is
- * simulated.
+ * Checks the signature of a key. If no key of the buyer made it, the buyer may be a contract wallet, whose signature can
+ * be as long as a key's. The wallet is asked if the chain can be read. If not, the chain checks the signature when the
+ * deposit is simulated.
  */
 async function requireSigned(
   { hire, authorization }: EscrowPayload,
   deployment: EscrowDeployment,
-  network: PaymentNetwork,
+  { network, client }: EscrowModeParameters,
 ): Promise<void> {
-  const { signature } = authorization;
-  const isKey = signature.length === 132;
+  const signature = unwrapSignature(authorization.signature);
   const nonce = escrowId(hire, deployment);
   const terms = { from: hire.buyer, to: deployment.escrow, value: hire.amount, nonce, ...authorization };
-  const typedData = receiveWithAuthorizationTypedData(terms, tokenDomainOf(network));
-  if (!isKey || (await verifyTypedData({ ...typedData, address: hire.buyer, signature }))) return;
+  const hash = hashTypedData(receiveWithAuthorizationTypedData(terms, tokenDomainOf(network)));
+  if (client === undefined || isByKey({ signer: hire.buyer, digest: hash, signature })) return;
+  const answer = await walletAsker(client)({ signer: hire.buyer, hash, signature });
+  if (answer === "unknown") throw unreadable(new Error("the wallet could not be asked"));
+  if (answer === "yes") return;
   throw new PaymentInvalidError({
     code: "invalid_signature",
     message: "The signature is not the buyer's over these terms.",
   });
+}
+
+/** Requires that the chain itself shows the deposit. A relay may lie, or a reorganisation may undo the deposit. */
+async function requireHeld(
+  id: Hex,
+  amount: bigint,
+  { escrow, client, confirmations = 1, shownWithinMs = 5_000 }: EscrowModeParameters,
+): Promise<void> {
+  if (client === undefined) return;
+  let fault: unknown;
+  const held = await lookFor(async () => {
+    try {
+      const state = await readEscrowState(client, escrow, id, confirmations);
+      fault = undefined;
+      return state.status === "held" && state.amount === amount ? state : undefined;
+    } catch (error) {
+      fault = error;
+      return undefined;
+    }
+  }, shownWithinMs);
+  if (held === undefined) throw fault === undefined ? notShown() : unreadable(fault);
 }
 
 async function requireUnused(id: Hex, relay: EscrowRelay): Promise<void> {
@@ -193,12 +228,25 @@ async function unlessUnreachable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    throw new HireRefusedError({
-      status: 503,
-      code: "chain_unreachable",
-      message: "The escrow cannot be read at the moment.",
-      hint: "Send the same request again later.",
-      cause,
-    });
+    throw unreadable(cause);
   }
+}
+
+function unreadable(cause: unknown): HireRefusedError {
+  return new HireRefusedError({
+    status: 503,
+    code: "chain_unreachable",
+    message: "The escrow cannot be read at the moment.",
+    hint: "Send the same request again later.",
+    cause,
+  });
+}
+
+function notShown(): HireRefusedError {
+  return new HireRefusedError({
+    status: 504,
+    code: "deposit_unconfirmed",
+    message: "The seller's relay says that it has made the deposit, but the chain does not show it.",
+    hint: "Read the escrow's state. If the deposit appears later, the seller or the buyer can send it back.",
+  });
 }

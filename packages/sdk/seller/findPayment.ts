@@ -72,12 +72,18 @@ export function findPaymentOnChain(
     for (let toBlock = last, at = 0; at < windows; at++, toBlock -= window) {
       const fromBlock = toBlock >= window ? toBlock - window + 1n : 0n;
       const [end] = await endsIn(fromBlock, toBlock);
-      if (end && end.topics[0] === USED && (await isPaid(end))) return end.transactionHash as Hex;
-      if (end) {
-        const how = end.topics[0] === USED ? "used for another payment" : "canceled by its payer";
+      if (end && end.topics[0] !== USED) {
         throw new PaymentInvalidError({
           code: "authorization_spent",
-          message: `The authorization ${nonce} was ${how}.`,
+          message: `The authorization ${nonce} was canceled by its payer.`,
+          hint: "Sign a fresh payment.",
+        });
+      }
+      if (end && (await isPaid(end))) return end.transactionHash as Hex;
+      if (end) {
+        throw new PaymentInvalidError({
+          code: "authorization_spent",
+          message: `The authorization ${nonce} was used for another payment.`,
           hint: "Sign a fresh payment.",
         });
       }

@@ -89,7 +89,8 @@ function requireProvable(request: HireRequest, signed: boolean): void {
   });
 }
 
-function requireFresh({ issued_at: issuedAt }: HireRequest, nowMs: number): void {
+/** @throws HireRefusedError `stale_request` if the request says that it was made long ago, or in the future */
+export function requireFresh({ issued_at: issuedAt }: Pick<HireRequest, "issued_at">, nowMs: number): void {
   if (issuedAt === undefined) return;
   const age = Math.floor(nowMs / 1000) - issuedAt;
   if (age > MAX_AGE_SECONDS || age < -CLOCK_TOLERANCE_SECONDS) {

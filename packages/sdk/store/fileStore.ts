@@ -46,10 +46,10 @@ export function fileStore(folder: string): KeyValueStore {
 
   /** Writes a value to a temporary file, and returns its name. */
   async function write(file: string, value: unknown): Promise<string> {
-    await mkdir(path.dirname(file), { recursive: true });
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
     await sweep(path.dirname(file));
     const draft = `${file}.${randomUUID()}.tmp`;
-    const handle = await open(draft, "w");
+    const handle = await open(draft, "w", 0o600);
     try {
       await handle.writeFile(JSON.stringify(value));
       await handle.sync();

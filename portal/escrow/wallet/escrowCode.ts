@@ -1,8 +1,8 @@
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { fromHex, type Hex, toHex } from "tallystick-protocol/hex";
 import { releaseAddress } from "tallystick-protocol/releaseAddress";
+import { domainImmutables } from "tallystick-protocol/signatures/domainImmutables";
 import { abiWord } from "tallystick-protocol/signatures/typedDataHash";
-import { domainImmutables } from "../../chain/domainImmutables.ts";
 import hireEscrow1 from "../releases/hireEscrow1.json" with { type: "json" };
 
 /**

@@ -84,6 +84,22 @@ export class HourBook {
     if (this.#slot > slot) [this.#slot, this.#asked] = [-1, new Set()];
   }
 
+  /**
+   * Adds what was seen before this slot in its hour. A wrong clock had closed the hour, and its report was not sent.
+   */
+  reopen(slot: number, { looks, served }: Hour): void {
+    if (looks.size + served.size === 0) return;
+    const hour = this.#hour(slot);
+    const past = bitOf(slot) - 1;
+    for (const [host, seen] of looks) {
+      const { looked, down } = hour.looks.get(host) ?? { looked: 0, down: 0 };
+      const [more, moreDown] = [seen.looked & past, seen.down & past];
+      if (more !== 0) hour.looks.set(host, { looked: looked | more, down: down | moreDown });
+    }
+    for (const [agent, hosts] of served)
+      hour.served.set(agent, new Set([...(hour.served.get(agent) ?? []), ...hosts]));
+  }
+
   /** Removes the hours before this one, which were reported before a restart. */
   skipTo(hour: number): void {
     this.#first = Math.max(this.#first, hour);

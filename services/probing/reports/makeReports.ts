@@ -1,6 +1,6 @@
 import type { Address } from "tallystick-protocol/address";
 import { canonicalBody, type RecordBody } from "tallystick-protocol/json/recordBody";
-import { MAX_HOSTS_OF_AGENT, MAX_PROBED_HOSTS } from "tallystick-protocol/records/uptime";
+import { MAX_HOSTS_OF_AGENT, MAX_PROBED_HOSTS, type Uptime } from "tallystick-protocol/records/uptime";
 import type { Hour } from "../observations/hourBook.ts";
 
 /**
@@ -44,6 +44,17 @@ export function makeReports(hour: number, region: string, { looks, served }: Hou
       throw new Error(`part ${part} of hour ${hour} is too large`);
     return body;
   });
+}
+
+/** The hour of reports that {@link makeReports} made. */
+export function hourOfReports(bodies: readonly RecordBody[]): Hour {
+  const seen: Hour = { looks: new Map(), served: new Map() };
+  for (const { hosts, served } of bodies as unknown as readonly Uptime[]) {
+    for (const [host, [looked, down]] of Object.entries(hosts)) seen.looks.set(host, { looked, down });
+    for (const [agent, of] of Object.entries(served) as [Address, string[]][])
+      seen.served.set(agent, new Set([...(seen.served.get(agent) ?? []), ...of]));
+  }
+  return seen;
 }
 
 function added(parts: Part[]): Part {

@@ -69,9 +69,49 @@ export class Outbox {
   async open(): Promise<void> {
     for (const hour of await this.#hours()) {
       this.#stored.add(hour);
-      const report = JSON.parse(await readFile(this.#fileOf(hour), "utf8")) as Report;
+      const report = await this.#read(hour);
       if (report.parts.some(isWaiting)) this.#waiting.set(hour, report);
     }
+  }
+
+  /**
+   * Called when a wrong clock was set back. Removes the reports of hours that are not over, so that these hours can be
+   * reported when they are over. A report stays if settlement has a part of it. Reports that only the wrong clock found
+   * too late are sent again.
+   *
+   * @param now unix seconds
+   * @returns the bodies of the removed reports
+   */
+  async goBackTo(now: number): Promise<RecordBody[]> {
+    // A round that is running writes its report at its end.
+    await this.#round?.catch(() => {});
+    const removed: RecordBody[] = [];
+    for (const hour of [...this.#stored]) {
+      if (isTooLate(hour, now)) continue;
+      // The wrong clock may have deleted the file, because the report seemed to be old.
+      const parts = (await this.#read(hour).catch(() => undefined))?.parts ?? [];
+      if (now >= (hour + 1) * HOUR_SECONDS) await this.#sendAgain(hour, parts);
+      else if (!parts.some(({ state }) => state === "settled")) {
+        await rm(this.#fileOf(hour), { force: true });
+        this.#stored.delete(hour);
+        this.#waiting.delete(hour);
+        removed.push(...parts.map(({ body }) => body));
+      }
+    }
+    return removed;
+  }
+
+  /** Sends the parts again that were found too late. */
+  async #sendAgain(hour: number, parts: Part[]): Promise<void> {
+    const late = parts.filter(({ state }) => state === "late");
+    if (late.length === 0) return;
+    for (const part of late) part.state = "waiting";
+    await writeWhole(this.#fileOf(hour), JSON.stringify({ hour, parts }));
+    this.#waiting.set(hour, { hour, parts });
+  }
+
+  async #read(hour: number): Promise<Report> {
+    return JSON.parse(await readFile(this.#fileOf(hour), "utf8")) as Report;
   }
 
   async #hours(): Promise<number[]> {
@@ -113,7 +153,7 @@ export class Outbox {
   /** @returns whether settlement could be reached */
   async #sendReport({ hour, parts }: Report, now: number): Promise<boolean> {
     const { send, log, onEnd } = this.#parameters;
-    const isLate = now > (hour + 1) * HOUR_SECONDS + WINDOW_SECONDS;
+    const isLate = isTooLate(hour, now);
     for (const [index, part] of parts.entries()) {
       if (!isWaiting(part)) continue;
       try {
@@ -141,6 +181,11 @@ export class Outbox {
     for (const of of await this.#hours())
       if (of < hour - hours && !this.#waiting.has(of)) await rm(this.#fileOf(of), { force: true });
   }
+}
+
+/** Whether the hour closed before this time, so that its report counts no more. */
+function isTooLate(hour: number, now: number): boolean {
+  return now > (hour + 1) * HOUR_SECONDS + WINDOW_SECONDS;
 }
 
 function isWaiting({ state }: Part): boolean {

@@ -10,8 +10,9 @@ import {
   type PyJson,
   parsePythonJson,
 } from "tallystick-protocol/json/pythonJson";
-import { AppendFile } from "../ledger/appendFile.ts";
+import { AppendFile, type OpenAppendFileParameters } from "../ledger/appendFile.ts";
 import { ledgerLines } from "../ledger/ledgerLines.ts";
+import { isOutcomeUnknown } from "../ledger/writeErrors.ts";
 import { HeldIndex, type ReviewEntry, type HeldRow as Row } from "./heldIndex.ts";
 import { type Proposal, type ShadowProposal, settlementPayload } from "./proposal.ts";
 
@@ -23,6 +24,9 @@ export type HeldProposal = { id: string; taskId: string; timestamp: number; dive
 
 /** Stores the line of a held proposal in another place too. */
 export type ShareHeld = (held: { id: string; line: string }) => Promise<void>;
+
+/** A proposal that is being held. */
+type UnderWay = { taskId: string; held: Promise<HeldProposal> };
 
 /** The held content: the payload that would have been settled on `parentHash`, and the shadow's result. */
 export type HeldContent = { parentHash: string; payload: PyObject; shadow: PyObject };
@@ -45,8 +49,10 @@ type PyObject = { [key: string]: PyJson };
 export class HeldProposals {
   readonly #file: AppendFile;
   readonly #index: HeldIndex;
-  /** Held proposals that are being written, or that the index does not have yet. */
-  readonly #underWay = new Map<string, Promise<HeldProposal>>();
+  /** Proposals that are being written. One whose outcome is unknown stays here, because this process then ends. */
+  readonly #underWay = new Map<string, UnderWay>();
+  /** Lines of the file that the index lacks, because the disk refused to write it. */
+  #unindexed: Row[] = [];
   #share: ShareHeld | undefined;
 
   /** Bytes of a half-written last line that were cut when the file was opened. */
@@ -61,9 +67,14 @@ export class HeldProposals {
   /**
    * Opens the file in a ledger's folder, which must be locked. An incomplete last line is cut, as in the ledger.
    *
+   * @param openFile how the file is opened; replaced in tests by a disk that fails
    * @throws TallystickError `held_corrupt` naming the line when the file is not what was written; `index_unavailable`
    */
-  static async open(folder: string, onFailure: (error: Error) => void): Promise<HeldProposals> {
+  static async open(
+    folder: string,
+    onFailure: (error: Error) => void,
+    openFile?: OpenAppendFileParameters["openFile"],
+  ): Promise<HeldProposals> {
     const filePath = path.join(folder, HELD_FILE);
     const index = new HeldIndex(folder);
     let cutBytes = 0;
@@ -82,7 +93,8 @@ export class HeldProposals {
       if (cutBytes > 0) await truncate(filePath, end);
     };
     try {
-      return new HeldProposals(await AppendFile.open({ filePath, prepare, onFailure }), index, cutBytes);
+      const parameters = { filePath, prepare, onFailure, ...(openFile && { openFile }) };
+      return new HeldProposals(await AppendFile.open(parameters), index, cutBytes);
     } catch (error) {
       index.close();
       throw error;
@@ -164,16 +176,26 @@ export class HeldProposals {
     };
   }
 
-  /** The last `most` proposals held for a task, oldest first. */
+  /**
+   * The last `most` proposals held for a task, oldest first.
+   *
+   * @throws TallystickError `outcome_unknown` (503) while it is not certain whether a proposal of the task is held;
+   * `index_unavailable` (503) while the index lacks a line
+   */
   ofTask(taskId: string, most: number): readonly HeldProposal[] {
+    this.#takeIn();
+    // An agent whose answer was lost asks here. If it heard that nothing is held, it would propose the task again.
+    for (const one of this.#underWay.values()) if (one.taskId === taskId) throw notCertainYet(taskId);
     return this.#index.ofTask(taskId, most).map(heldOf).reverse();
   }
 
   /**
-   * Holds a proposal and its shadow. The same pair is held once. Resolves when it is on disk.
+   * Holds a proposal and its shadow. The same pair is held once. Resolves when it is on disk. If the shared store has it and
+   * this disk refuses it, this process must end: only another machine can show it.
    *
-   * @throws TallystickError `index_unavailable` (503) when the disk accepts the line but not the index. Then
-   * the caller may try again. `outcome_unknown` (503) when it is held, or perhaps held, although this disk failed
+   * @throws TallystickError `index_unavailable` (503) when the disk accepts the line but not the index. Then it is held, and
+   * the index takes it with the next call. `outcome_unknown` (503) when it is held, or perhaps held, although this disk or the
+   * shared store failed
    */
   async hold(
     proposal: Proposal,
@@ -182,15 +204,19 @@ export class HeldProposals {
   ): Promise<HeldProposal> {
     const content = contentOf(proposal, shadow);
     const id = idOf(content);
+    this.#takeIn();
     // Nothing is awaited between this check and the entry in `#underWay`. So two calls cannot hold the same pair
     // twice.
-    const known = this.get(id) ?? this.#underWay.get(id);
+    const known = this.get(id) ?? this.#underWay.get(id)?.held;
     if (known) return known;
-    const held = { id, taskId: proposal.taskId, timestamp, divergence };
+    const { taskId } = proposal;
+    const held = { id, taskId, timestamp, divergence };
     const line = `${dumpsPythonJson({ ...content, id, timestamp, divergence })}\n`;
     const kept = this.#keep(held, line);
-    this.#underWay.set(id, kept);
-    return kept.finally(() => this.#underWay.delete(id));
+    this.#underWay.set(id, { taskId, held: kept });
+    const forget = (): boolean => this.#underWay.delete(id);
+    kept.then(forget, (error) => isOutcomeUnknown(error) || forget());
+    return kept;
   }
 
   async #keep(held: HeldProposal, line: string): Promise<HeldProposal> {
@@ -198,11 +224,21 @@ export class HeldProposals {
     const share = this.#share;
     await share?.({ id, line });
     const start = await this.#file.append(line).catch((cause) => {
-      throw share ? heldElsewhere(cause) : cause;
+      if (share === undefined) throw cause;
+      this.#file.abandon(cause);
+      throw heldElsewhere(cause);
     });
-    this.#index.add({ id, task, timestamp, divergence, start, length: line.length });
-    this.#index.commit();
+    this.#unindexed.push({ id, task, timestamp, divergence, start, length: line.length });
+    this.#takeIn();
     return held;
+  }
+
+  /** Adds to the index the lines that it lacks, in the order of the file. */
+  #takeIn(): void {
+    if (this.#unindexed.length === 0) return;
+    for (const row of this.#unindexed) this.#index.add(row);
+    this.#index.commit();
+    this.#unindexed = [];
   }
 
   /**
@@ -217,6 +253,8 @@ export class HeldProposals {
 
   /** Waits until everything is on disk and closes the file. */
   async close(): Promise<void> {
+    // What the shared store has must still reach the file.
+    await Promise.allSettled([...this.#underWay.values()].map(({ held }) => held));
     await this.#file.close();
     this.#index.close();
   }
@@ -263,8 +301,17 @@ function heldElsewhere(cause: Error): TallystickError {
   return new TallystickError({
     code: "outcome_unknown",
     message: `The proposal cannot be written here. It is held: the shared store has it. ${cause.message}`,
-    hint: "Send the same proposal again: it is held once. GET /v1/status/{task_id} says what became of it.",
+    hint: "Another machine continues the ledger. Ask GET /v1/status/{task_id} before you propose the task again.",
     cause,
+  });
+}
+
+function notCertainYet(taskId: string): TallystickError {
+  return new TallystickError({
+    code: "outcome_unknown",
+    message: `A proposal of task ${taskId} was sent to be held, and it is not certain yet whether it is held.`,
+    hint: "Ask again in some seconds. Do not propose the task again before you have an answer.",
+    details: { headers: { "retry-after": "5" } },
   });
 }
 

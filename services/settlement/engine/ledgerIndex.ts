@@ -101,6 +101,11 @@ export class LedgerIndex {
     this.#tables.database.commit(this.#ledger);
   }
 
+  /** Why it is behind the ledger; undefined while it is not. */
+  get behind(): TallystickError | undefined {
+    return this.#behind;
+  }
+
   /** The number of the ledger's entries that it contains. */
   get size(): number {
     this.#open();

@@ -1,5 +1,6 @@
 import { offerProblem } from "tallystick-capabilities/offerProblem";
 import type { Address } from "tallystick-protocol/address";
+import { chainIdOfNetwork } from "tallystick-protocol/erc8004/chainIdOfNetwork";
 import { type InputIssue, InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { addressProblem } from "tallystick-protocol/net/publicAddress";
@@ -25,6 +26,8 @@ export type RuleContext = {
   /** Unix seconds. */
   now: number;
   devMode: boolean;
+  /** The chain of the ledger; undefined if it is not anchored. */
+  chainId?: number | undefined;
   index: LedgerIndex;
   /** The account that signs reviews, parameters and pulses; undefined if there is none. */
   operator: Address | undefined;
@@ -196,7 +199,17 @@ function listingRules(
  * A receipt may name any capability, because the payment is a fact. Without the receipt, a seller could not
  * prove work under a name that this service does not know. The taxonomy is only binding for offers.
  */
-function receiptRules(receipt: Receipt, { now }: RuleContext): void {
+function receiptRules(receipt: Receipt, { now, chainId }: RuleContext): void {
+  // A receipt takes the place of its hire: no other receipt with this hire id is accepted. A buyer may use one hire id
+  // on two chains, so a receipt of the other chain must not take the place here.
+  if (chainId !== undefined && chainIdOfNetwork(receipt.network) !== chainId) {
+    const message = `must be the chain of this ledger, eip155:${chainId}`;
+    refuse(
+      [{ field: "body.network", message }],
+      "other_network",
+      "Send it to the settlement service of that chain.",
+    );
+  }
   if (!PROTOCOL_VERSION.test(receipt.protocol_version)) {
     const message = "must be swarmwage/v0.1, swarmwage/v0.2 or swarmwage/v0.3";
     refuse([{ field: "body.protocol_version", message }], "unsupported_protocol");

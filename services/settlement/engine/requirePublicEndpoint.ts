@@ -19,8 +19,11 @@ const RESOLVE_MS = 3_000;
 export async function requirePublicEndpoint(record: SignedRecord, resolveHost: ResolveHost): Promise<void> {
   if (record.type !== "listing") return;
   const { endpoint, retired } = checkListing(record);
-  const host = hostOf(new URL(endpoint));
-  if (retired || isAddressLiteral(host)) return;
+  // Some platforms read no `xn--` name that others read. Such a name resolves nowhere.
+  const url = retired ? null : URL.parse(endpoint);
+  if (url === null) return;
+  const host = hostOf(url);
+  if (isAddressLiteral(host)) return;
   const { promise: late, resolve } = Promise.withResolvers<string[]>();
   const timer = setTimeout(() => resolve([]), RESOLVE_MS);
   const addresses = await Promise.race([resolveHost(host).catch(() => []), late]);

@@ -70,6 +70,8 @@ export type SettlementEngineParameters = {
   mode?: SettlementMode;
   /** Allows listings to name http and private addresses. */
   devMode?: boolean;
+  /** The chain of the ledger, whose receipts are accepted. Absent: receipts of any chain are. */
+  chainId?: number | undefined;
   /** Resolves the names of endpoints. Absent: only the text is checked. */
   resolveHost?: ResolveHost;
   operator?: Address | undefined;
@@ -110,6 +112,8 @@ export class SettlementEngine {
    * entry.
    */
   readonly #underWay = new Map<string, UnderWay>();
+  /** Ends what is reserved in budgets for released proposals, by their ids, until their releases are settled. */
+  readonly #reserved = new Map<string, () => void>();
   readonly #drift: DriftQueue;
   #finishing: Promise<unknown> = Promise.resolve();
 
@@ -157,7 +161,7 @@ export class SettlementEngine {
         ledger.requireFits(releasedEntry({ taskId, divergence: drift }, settlementPayload(proposal)));
         if (this.mode !== "sandbox") {
           clock.requireWrites();
-          await held.hold(proposal, shadow, { divergence: drift, timestamp: now() });
+          await this.#inTime(held.hold(proposal, shadow, { divergence: drift, timestamp: now() }));
         }
         return { status: "ESCROWED", reason: "High model divergence.", id, divergence: drift };
       }
@@ -211,10 +215,11 @@ export class SettlementEngine {
   /**
    * Checks a record and appends it, unless the ledger has it.
    *
-   * @param allow called just before a new record is appended. It may throw. Nobody gets this far with a false signature
+   * @param allow called just before a new record is appended. It may throw. Nobody gets this far with a false signature. It
+   * returns what has to be undone if the record cannot be written
    */
-  async #take(record: SignedRecord, allow?: () => void): Promise<Taken> {
-    const { now, devMode = false, index, operator, claimAttestor } = this.#parameters;
+  async #take(record: SignedRecord, allow?: () => () => void): Promise<Taken> {
+    const { now, devMode = false, chainId, index, operator, claimAttestor } = this.#parameters;
     checkBinding(record, this.ledgerName);
     const key = recordKey(record, () => recordDigest(record.body));
     // A record that is in the ledger passed the rules when it came. So only new records are checked against
@@ -222,7 +227,7 @@ export class SettlementEngine {
     const isNew = !this.#underWay.has(key) && index.indexOfRecord(key) === undefined;
     if (isNew) {
       const receiptOf = (hash: string) => this.#receiptOf(hash);
-      await checkRecord(record, { now: now(), devMode, index, operator, claimAttestor, receiptOf });
+      await checkRecord(record, { now: now(), devMode, chainId, index, operator, claimAttestor, receiptOf });
     }
     const { isContractSignature, readSignature, resolveHost } = this.#parameters;
     const digest = await checkSignature(record, isContractSignature, readSignature);
@@ -243,14 +248,17 @@ export class SettlementEngine {
     }
     // The other record with this key could not be written, and the rules did not check this one yet.
     if (!isNew) return this.#take(record, allow);
-    allow?.();
+    const undo = allow?.();
     if (this.mode === "sandbox")
       return { settling: Promise.resolve({ status: "VALIDATED", mode: "sandbox" }) };
     // The record stays in this map until its outcome is known, even if nobody waits for it, because a second
     // copy must wait for it.
-    const settled = this.#append({ taskId: digest, payload: recordPayload(record) }).finally(() =>
-      this.#underWay.delete(key),
-    );
+    const settled = this.#append({ taskId: digest, payload: recordPayload(record) })
+      .catch((error) => {
+        undo?.();
+        throw error;
+      })
+      .finally(() => this.#underWay.delete(key));
     this.#underWay.set(key, { record, digest, settled });
     return { settling: settled.then((entry) => ({ status: "SETTLED", known: false, ...entry })) };
   }
@@ -276,25 +284,32 @@ export class SettlementEngine {
    * `rules_refuse` (409) when the rules do not allow what it would release
    */
   async settleReview(record: SignedRecord): Promise<ReviewedProposal | Validated> {
-    const { held, ledger, ruleBook } = this.#parameters;
+    const { held, ledger } = this.#parameters;
     const id = String(record.body.proposal);
     // These checks come first, because a review whose proposal cannot be settled would stay in the ledger forever.
     const { payload } = await held.content(id);
     const isRelease = record.body.decision === "release";
     if (isRelease) ledger.requireFits(releasedEntry(held.get(id) ?? { taskId: id }, payload));
-    let endReservation = (): void => {};
     // The rules come last. Before the signature is checked, the review may be a stranger's. It must not take a part of
     // a budget, and its answer must not say how much is left.
-    const allowRelease = (): void => {
-      const dataUpdate = payload.data_update as Proposal["dataUpdate"];
-      this.#requireAllowed(dataUpdate);
-      if (this.mode !== "sandbox") endReservation = ruleBook.reserve(dataUpdate);
+    const allowRelease = (): (() => void) => {
+      this.#requireAllowed(payload.data_update as Proposal["dataUpdate"]);
+      if (this.mode !== "sandbox") this.#reserve(id, payload);
+      return () => this.#endReservation(id);
     };
     const { settling } = await this.#take(record, isRelease ? allowRelease : undefined);
-    // The reservation ends with the release, even if nobody waits for it any more.
-    return this.#inTime(
-      settling.then((review) => this.#reviewed(id, review, isRelease)).finally(() => endReservation()),
-    );
+    return this.#inTime(settling.then((review) => this.#reviewed(id, review, isRelease)));
+  }
+
+  /** Reserves what a released proposal spends, until its release is settled, or cannot be settled here. */
+  #reserve(id: string, { data_update }: LedgerEntry["payload"]): void {
+    if (this.#reserved.has(id)) return;
+    this.#reserved.set(id, this.#parameters.ruleBook.reserve(data_update as Proposal["dataUpdate"]));
+  }
+
+  #endReservation(id: string): void {
+    this.#reserved.get(id)?.();
+    this.#reserved.delete(id);
   }
 
   async #reviewed(
@@ -346,30 +361,56 @@ export class SettlementEngine {
   async finishReleases(): Promise<UnfinishedRelease[]> {
     if (this.mode === "sandbox") return [];
     // One after the other, because two at the same time would settle the same proposal twice.
-    const before = this.#finishing;
-    const finished = before.catch(() => {}).then(() => this.#finishReleases());
-    this.#finishing = finished;
-    return finished;
+    return this.#afterReleases(() => this.#finishReleases());
+  }
+
+  async #afterReleases<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#finishing.catch(() => {}).then(work);
+    this.#finishing = done;
+    return done;
   }
 
   async #finishReleases(): Promise<UnfinishedRelease[]> {
-    const { held, index, ledger } = this.#parameters;
     const left: UnfinishedRelease[] = [];
-    for (const [review, id] of [...index.unfinishedReleases]) {
-      let entry: Omit<NewEntry, "timestamp">;
-      try {
-        const { payload } = await held.content(id);
-        const released = releasedEntry(held.get(id) ?? { taskId: id }, payload, review);
-        ledger.requireFits(released);
-        entry = released;
-      } catch (error) {
-        if (!(error instanceof TallystickError) || !LEFT_OUT.has(error.code)) throw error;
-        left.push({ id, reason: error });
+    for (const [review, id] of [...this.#parameters.index.unfinishedReleases]) {
+      const entry = await this.#releaseOf(review, id);
+      if (entry instanceof TallystickError) {
+        left.push({ id, reason: entry });
         continue;
       }
       await this.#append(entry);
+      this.#endReservation(id);
     }
     return left;
+  }
+
+  /**
+   * Reserves what the released proposals spend that are not settled yet. Call this at every start, because the ledger may
+   * refuse writes then. Without it, others could spend the same budget before {@link finishReleases}.
+   */
+  async reserveReleases(): Promise<void> {
+    if (this.mode === "sandbox") return;
+    // In the same order as the releases: what was settled meanwhile must not be reserved again, because nothing ends that.
+    await this.#afterReleases(async () => {
+      for (const [review, id] of [...this.#parameters.index.unfinishedReleases])
+        await this.#releaseOf(review, id);
+    });
+  }
+
+  /** The entry of a release that is not settled yet, with its part of the budgets reserved; or why it is left out. */
+  async #releaseOf(review: string, id: string): Promise<NewEntry | TallystickError> {
+    const { held, ledger } = this.#parameters;
+    try {
+      const { payload } = await held.content(id);
+      const entry = releasedEntry(held.get(id) ?? { taskId: id }, payload, review);
+      ledger.requireFits(entry);
+      this.#reserve(id, payload);
+      return entry;
+    } catch (error) {
+      if (!(error instanceof TallystickError) || !LEFT_OUT.has(error.code)) throw error;
+      this.#endReservation(id);
+      return error;
+    }
   }
 
   /**

@@ -5,7 +5,7 @@ import { tryLock } from "fs-native-extensions";
 import { TallystickError } from "tallystick-protocol/errors";
 import { asOurOwn } from "tallystick-runtime/http/requestScope";
 import { syncFolder } from "./syncFolder.ts";
-import { committedElsewhere, perhapsWritten, refusal, unavailable } from "./writeErrors.ts";
+import { committedElsewhere, isOutcomeUnknown, perhapsWritten, refusal, unavailable } from "./writeErrors.ts";
 
 /**
  * Called with the bytes of each group before they are written, if another system must have them first. When
@@ -195,7 +195,8 @@ export class AppendFile {
         await this.#commit?.group(bytes);
       } catch (cause) {
         this.#reject(batch, asError(cause));
-        this.abandon(isOpen(cause) ? cause.cause : cause);
+        // If the outcome is unknown, the other system perhaps has the group. That error is for the group only.
+        this.abandon(isOutcomeUnknown(cause) ? cause.cause : cause);
         break;
       }
       // A committed group cannot be undone. The next start takes it from the shared store.
@@ -287,11 +288,6 @@ export class AppendFile {
 
 function asError(cause: unknown): TallystickError {
   return cause instanceof TallystickError ? cause : refusal(cause);
-}
-
-/** Whether the other system perhaps has the group that it did not accept. */
-function isOpen(error: unknown): error is TallystickError {
-  return error instanceof TallystickError && error.code === "outcome_unknown";
 }
 
 type Inode = Pick<BigIntStats, "dev" | "ino">;

@@ -55,6 +55,11 @@ export function notReleased(cause: TallystickError): TallystickError {
   });
 }
 
+/** Whether nobody knows yet whether something was written. */
+export function isOutcomeUnknown(error: unknown): error is TallystickError {
+  return error instanceof TallystickError && error.code === "outcome_unknown";
+}
+
 function reasonOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }

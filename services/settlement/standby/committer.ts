@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { LedgerGate } from "../ledger/ledgerGate.ts";
 import type { Flush } from "./flush.ts";
-import type { SharedStore } from "./sharedStore.ts";
+import type { HeldLine, SharedStore } from "./sharedStore.ts";
 import {
   handedOver,
   leaseLost,
@@ -16,11 +16,14 @@ import {
 /** First and longest wait before the store is asked again, in milliseconds. */
 const [FIRST_MS, LONGEST_MS] = [50, 1_000];
 
+/** The most held proposals that wait for the store at the same time. Each may be as long as two entries. */
+const MOST_HELD = 32;
+
 /** A machine that accepts entries without anchoring them does less harm than one that accepts none, so it has more time. */
 const SILENT_TIMES = 3;
 
 export type CommitterParameters = {
-  store: Pick<SharedStore, "commit" | "lease" | "flushesFrom" | "handOver">;
+  store: Pick<SharedStore, "commit" | "lease" | "flushesFrom" | "handOver" | "putHeld" | "held">;
   leaseMs: number;
   /**
    * How long this machine keeps the lease although it cannot write and its stand-by can, in milliseconds. It keeps the
@@ -36,16 +39,18 @@ export type CommitterParameters = {
 };
 
 /**
- * Commits each flush before the ledger writes it, and keeps the lease. The row is the lock: a process that
- * finds its position taken stops. The lease only prevents the others from trying. If an answer is lost, it is
- * unknown whether the row was stored. So the same row is sent again, until the store says that it has this
- * row, or another one.
+ * Commits each flush before the ledger writes it, stores held proposals, and keeps the lease. The row is the lock: a
+ * process that finds its position taken stops. The lease only prevents the others from trying. If an answer is lost, it
+ * is unknown whether the row was stored. So the same row is sent again, until the store says that it has this row, or
+ * another one.
  */
 export class Committer {
   readonly #parameters: CommitterParameters;
   readonly #elapsedMs: () => number;
   readonly #end = new AbortController();
   #leasedAt: number;
+  /** How many held proposals wait for the store. */
+  #holding = 0;
   /** Since when this machine cannot write, or can write but not anchor, for a reason of its own. */
   #refused: { canWrite: boolean; since: number } | undefined;
   #renewing: Promise<void> | undefined;
@@ -67,34 +72,67 @@ export class Committer {
    * was sent. `outcome_unknown` with such an error as its cause, when the store perhaps has the flush
    */
   readonly commit = async (flush: Flush): Promise<void> => {
-    const { store, gate } = this.#parameters;
-    /** Whether the flush was sent, and nobody knows whether the store has it. */
+    const { store, leaseMs, gate } = this.#parameters;
+    const outcome = await this.#answerTo({
+      // A process that was stopped for a long time asks for the lease before it tries.
+      before: async () => {
+        if (this.#elapsedMs() - this.#leasedAt > leaseMs) await this.#renew();
+      },
+      send: async () => {
+        const stored = await store.commit(flush);
+        if (stored === "no_predecessor") throw await this.#lacksPredecessor(flush);
+        return stored;
+      },
+      onAway: (reason) => gate.close("store", reason),
+    });
+    // The position takes one flush only, so the store does not have this one.
+    if (outcome === "anothers") throw takenOver(flush.first);
+    gate.open("store");
+  };
+
+  /**
+   * Stores a held proposal. Tries again while the store does not answer, because the store perhaps has it.
+   *
+   * @throws TallystickError `ledger_taken_over` when another process has the lease, and the store does not have the
+   * proposal; `store_unavailable` when too many wait already; `outcome_unknown` when this process ends, and the store
+   * perhaps has it
+   */
+  readonly hold = async (held: HeldLine): Promise<void> => {
+    const { store } = this.#parameters;
+    if (this.#holding >= MOST_HELD) throw storeUnavailable(`${MOST_HELD} held proposals wait for it`);
+    this.#holding++;
+    const isHeld = await this.#answerTo({
+      // Without the lease nothing is stored. But an earlier try, whose answer was lost, may have stored it.
+      send: async () => (await store.putHeld(held)) || (await store.held(held.id)) !== undefined,
+    }).finally(() => this.#holding--);
+    // The next writer has read the held proposals already, so it would not show this one.
+    if (!isHeld) throw leaseLost();
+  };
+
+  /** Sends something to the store until it answers. Its call may be made any number of times. */
+  async #answerTo<T>(call: {
+    before?: () => Promise<void>;
+    send: () => Promise<T>;
+    onAway?: (reason: TallystickError) => void;
+  }): Promise<T> {
+    /** Whether it was sent, and nobody knows whether the store has it. */
     let isOpen = false;
     const stopped = (error: TallystickError) => (isOpen ? outcomeUnknown(error) : error);
     for (let wait = FIRST_MS; ; wait = Math.min(LONGEST_MS, 2 * wait)) {
       let isSent = false;
       try {
-        // A process that was stopped for a long time asks for the lease before it tries.
-        if (this.#elapsedMs() - this.#leasedAt > this.#parameters.leaseMs) await this.#renew();
+        await call.before?.();
         isSent = true;
-        const outcome = await store.commit(flush);
-        if (outcome === "anothers") {
-          // The position takes one flush only, so the store does not have this one.
-          isOpen = false;
-          throw takenOver(flush.first);
-        }
-        if (outcome === "no_predecessor") throw await this.#lacksPredecessor(flush);
-        gate.open("store");
-        return;
+        return await call.send();
       } catch (error) {
         if (error instanceof TallystickError) throw stopped(error);
         isOpen ||= isSent;
-        gate.close("store", storeUnavailable(error));
+        call.onAway?.(storeUnavailable(error));
         await sleep(wait, undefined, { signal: this.#end.signal }).catch(() => {});
         if (this.#end.signal.aborted) throw stopped(storeUnavailable(error));
       }
     }
-  };
+  }
 
   async #lacksPredecessor({ first }: Flush): Promise<TallystickError> {
     const flushes = await this.#parameters.store.flushesFrom(first);

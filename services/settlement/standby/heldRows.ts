@@ -1,6 +1,5 @@
-import type { HeldProposals, ShareHeld } from "../engine/heldProposals.ts";
+import type { HeldProposals } from "../engine/heldProposals.ts";
 import type { SharedStore } from "./sharedStore.ts";
-import { leaseLost, storeUnavailable } from "./storeErrors.ts";
 
 /**
  * Takes the held proposals that the shared store has and this machine lacks. Another machine answered them
@@ -17,20 +16,4 @@ export async function takeHeldRows(
       if (row) await held.take(row.line);
     }
   }
-}
-
-/**
- * Keeps held proposals in the shared store.
- *
- * @throws TallystickError `store_unavailable` (503) when it does not accept one; `ledger_taken_over` (503) when another
- * process has the lease. Then the proposal does not count as held
- */
-export function shareHeldIn(store: Pick<SharedStore, "putHeld">): ShareHeld {
-  return async (held) => {
-    const hasLease = await store.putHeld(held).catch((cause) => {
-      throw storeUnavailable(cause);
-    });
-    // The next writer has read the held proposals already, so it would not show this one.
-    if (!hasLease) throw leaseLost();
-  };
 }

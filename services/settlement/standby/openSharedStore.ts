@@ -2,6 +2,7 @@ import type { Hono } from "hono";
 import { fromHex, type Hex } from "tallystick-protocol/hex";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import type { Log } from "tallystick-runtime/stderrLog";
+import type { ShareHeld } from "../engine/heldProposals.ts";
 import type { DiskLedger } from "../ledger/diskLedger.ts";
 import type { LedgerGate } from "../ledger/ledgerGate.ts";
 import { Committer } from "./committer.ts";
@@ -36,6 +37,8 @@ export type Standby = {
 /** A ledger that this process may write, and that is committed in a shared store. */
 export type SharedLedger = {
   store: SharedStore;
+  /** Stores held proposals. */
+  hold: ShareHeld;
   /** Ends all waiting for the store. Close the ledger after this. */
   stop: () => Promise<void>;
   /** Gives the lease up, so that another machine can take it. */
@@ -81,6 +84,7 @@ export async function openSharedStore(parameters: OpenSharedStoreParameters): Pr
   ledger.commitBy(committer.commit);
   return {
     store,
+    hold: committer.hold,
     stop: () => committer.stop(),
     close: async () => {
       await store

@@ -12,7 +12,7 @@ export function fakeNode(pool: string, changes: Partial<OperatorNode> = {}): Ope
     }),
     openAssignments: async () => [],
     accounts: async () => [],
-    rolledBackEscrows: async () => ({ held: [], settled: [] }),
+    rolledBackEscrows: async () => ({ held: [], settled: [], unread: new Set<string>() }),
     challenged: async () => [],
     anchoredAt: async () => undefined,
     ...changes,

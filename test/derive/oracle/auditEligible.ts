@@ -84,8 +84,7 @@ export function findEligible(facts: Facts, event: { block: number; time: number;
     receipt.wasSeen = true;
     if (!audits.consents.some((it) => it.agent === paid.seller)) continue;
     const found = consentTo(facts, paid, receipt.capability);
-    const isSaid = receipt.hashes[0] !== null && receipt.hashes[1] !== null;
-    if (found !== null && (isSaid || !found.isListed)) admit(facts, event, paid, found);
+    if (found !== null && (tellsTheWork(receipt) || !found.isListed)) admit(facts, event, paid, found);
   }
   for (const hire of facts.hires) {
     if (hire.wasSeen) continue;
@@ -103,6 +102,11 @@ export function findEligible(facts: Facts, event: { block: number; time: number;
     if (audit.status === "eligible") audit.cause = "rules";
     close(facts, event.time, audit, "failed", "equivocation");
   }
+}
+
+/** Whether a receipt has both hashes, and names its hire by 32 bytes. */
+function tellsTheWork({ hireId, hashes }: Receipt): boolean {
+  return hireId.length === 66 && /^0x[0-9a-f]+$/.test(hireId) && !hashes.includes(null);
 }
 
 /** Whether a seller signed two receipts with different hashes for one hire. */
@@ -202,7 +206,8 @@ export function endSilence(facts: Facts, event: TickEvent, before: number): void
   const due = silent.filter((it) => it.due > before && it.due <= event.time);
   const step = (it: { due: number }) => Math.floor(it.due / 300);
   for (const { hire } of due.toSorted((a, b) => step(a) - step(b))) {
-    if (all.some((it) => it.hire === hire.id) || !(hire.receipt?.hashes.includes(null) ?? true)) continue;
+    if (all.some((it) => it.hire === hire.id) || (hire.receipt !== null && tellsTheWork(hire.receipt)))
+      continue;
     const found = consentTo(facts, paidOf(hire), hire.capability);
     if (found !== null) admit(facts, event, paidOf(hire), { ...found, isListed: false });
   }

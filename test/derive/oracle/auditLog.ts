@@ -196,6 +196,12 @@ class AuditBuilder {
     }
   }
 
+  /** Now and then a seller names a hire by a text that no work can match. */
+  private hireId(): string {
+    const serial = ++this.#serial;
+    return serial % 8 === 0 ? `hire-${serial}` : hashOf(serial);
+  }
+
   private hashes(which: string): RecordBody {
     const [params_hash, result_hash] = [hashOf(++this.#serial), hashOf(++this.#serial)];
     return which === "none" ? {} : which === "one" ? { params_hash } : { params_hash, result_hash };
@@ -203,7 +209,7 @@ class AuditBuilder {
 
   private hire(it: Extract<Action, { do: "hire" }>): void {
     if (it.seller === it.buyer) return;
-    const hire_id = `audited-${++this.#serial}`;
+    const hire_id = this.hireId();
     const said = this.hashes(it.hashes);
     const body = { hire_id, capability: it.capability, ...said };
     this.#log.hire(it.seller, it.buyer, {
@@ -224,7 +230,7 @@ class AuditBuilder {
     const log = this.#log;
     if (by === to) return;
     const id = log.deposit(by, to);
-    const body = { hire_id: `held-${++this.#serial}`, capability: of, ...this.hashes(which) };
+    const body = { hire_id: this.hireId(), capability: of, ...this.hashes(which) };
     for (const what of order.split(",")) {
       log.after(60);
       if (what === "receipt") log.receipt(by, to, { ...body, escrow_id: id });
@@ -267,7 +273,7 @@ class AuditBuilder {
     const log = this.#log;
     const { seller: by, buyer: to, amount } = it;
     const id = log.deposit(by, to, { amount });
-    const body = { hire_id: `held-${++this.#serial}`, capability: "code.review", ...this.hashes(it.hashes) };
+    const body = { hire_id: this.hireId(), capability: "code.review", ...this.hashes(it.hashes) };
     let receipt = "";
     for (const what of it.order.split(",")) {
       log.after(60);
@@ -276,7 +282,7 @@ class AuditBuilder {
       else if (what === "refund") log.refunded(id, to);
       else if (what === "refund2") {
         const other = log.deposit(by, to, { amount });
-        const again = { hire_id: `held-${++this.#serial}`, ...this.hashes("both"), escrow_id: other, amount };
+        const again = { hire_id: this.hireId(), ...this.hashes("both"), escrow_id: other, amount };
         log.receipt(by, to, { ...again, capability: "code.review" });
         log.delivered(other).refunded(other, to);
       } else if (what === "tick") log.tick(hashOf(this.#serial));

@@ -42,6 +42,9 @@ export type Escrow = {
   delivered: boolean;
   outcome: "held" | "released" | "refunded" | "timed_out";
   toSeller: bigint;
+  feeRecipient: string;
+  /** The fee that was taken at its settlement. */
+  fee: bigint;
   refundedBy: string | null;
   settledTime: number | null;
   hireId: string;
@@ -150,6 +153,8 @@ export type Agent = Position & { tier: number };
 /** The data that the oracle collects while it reads a log: everything, in plain arrays. */
 export type Facts = {
   params: Params;
+  /** The names of the log's chain; empty if the log does not name it. */
+  networks: string[];
   /** Every set of tokens of listings, in order of appearance, and the similarity that was required then. */
   tokenSets: Map<string, { n: number; similarity: Params["fingerprintSimilarity"] }>;
   /** The index and the position of the present event. */
@@ -162,7 +167,7 @@ export type Facts = {
   receipts: Receipt[];
   hires: Hire[];
   ratings: Rating[];
-  telemetry: Map<string, { latency: number | null; allPassed: boolean | null }>;
+  telemetry: Map<string, { latency: number | null; allPassed: boolean | null; time: number }>;
   listings: Listing[];
   seenListings: Set<string>;
   /** Ledgers with a record that was signed for them. */

@@ -39,6 +39,7 @@ const action = fc.oneof(
       passed: fc.boolean(),
       amount: fc.constantFrom(1_000, 99_999, 500_000),
       payee,
+      signed: fc.constantFrom(true, true, false),
       receiptFirst: fc.boolean(),
       late: fc.constantFrom(0, 0, 0, DAY, DAY + 1),
     }),
@@ -53,7 +54,8 @@ const action = fc.oneof(
       payee,
       delivered: fc.boolean(),
       how: fc.constantFrom("release", "split", "buyer", "seller", "timeout"),
-      fee: fc.constantFrom(0, 5_000),
+      fee: fc.constantFrom(0, 5_000, 499_001, 500_000),
+      feeTo: fc.constantFrom<"keeper" | "buyer" | "wallet">("keeper", "buyer", "wallet"),
       withdrawn: fc.boolean(),
       late: fc.constantFrom(0, 0, DAY + 2),
       receipt: fc.boolean(),
@@ -209,7 +211,7 @@ function logOf(steps: { wait: number; action: Action }[]): EventLog {
         const payee = wallet(passers++);
         escrow(log, {
           ...{ do: "escrow", seller: it.seller, buyer: it.buyer, payee, delivered: false, how: "release" },
-          ...{ fee: 0, withdrawn: false, late: 0, receipt: true },
+          ...{ fee: 0, feeTo: "keeper" as const, withdrawn: false, late: 0, receipt: true },
         });
         log.after(1);
         log.hire(it.to, payee);
@@ -247,7 +249,11 @@ function hire(log: EventLog, it: Extract<Action, { do: "hire" }>): void {
     log.listing(seller, "data.lookup", { payee, payee_signature: "0x02", issued_at: log.block });
   const tx = log.hash();
   const pay = () => log.transfer(buyer, payee ?? seller, amount, { authorized: true, tx });
-  const tell = () => log.receipt(seller, buyer, { tx, amount, passed, ...(payee && { payee }) });
+  const tell = () =>
+    log.receipt(seller, buyer, {
+      ...{ tx, amount, passed },
+      ...(payee && { payee, ...(it.signed && { buyer_signature: "0x02" }) }),
+    });
   if (!it.receiptFirst) pay();
   else tell();
   if (it.late > 0) log.after(it.late).tick();
@@ -285,7 +291,8 @@ function escrow(log: EventLog, it: Extract<Action, { do: "escrow" }>): void {
   const { seller, buyer, fee } = it;
   if (seller === buyer) return;
   const payee = it.payee ?? seller;
-  const id: Hex = log.deposit(seller, buyer, { payee, fee, feeRecipient: FEES });
+  const feeRecipient = { keeper: FEES, buyer, wallet: wallet(21) }[it.feeTo];
+  const id: Hex = log.deposit(seller, buyer, { payee, fee, feeRecipient });
   log.after(1);
   if (it.delivered) log.delivered(id);
   if (it.how === "release" || it.how === "split") {
@@ -293,7 +300,7 @@ function escrow(log: EventLog, it: Extract<Action, { do: "escrow" }>): void {
     const share = it.how === "release" ? fee : Math.floor((fee * 2) / 5);
     log.released(id, toSeller, 500_000 - toSeller, share);
     log.transfer(ESCROW, payee, toSeller - share);
-    if (share > 0) log.transfer(ESCROW, FEES, share);
+    if (share > 0) log.transfer(ESCROW, feeRecipient, share);
     if (it.how === "split") log.transfer(ESCROW, buyer, 300_000);
   } else {
     if (it.how === "timeout") log.timedOut(id, it.delivered);

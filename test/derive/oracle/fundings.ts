@@ -16,7 +16,7 @@ export function isLarge(facts: Facts, value: bigint, receivedSoFar: bigint): boo
 /** Makes a transfer plain: it is not presumed a hire payment. If its receiver is an agent, this transfer funds the agent now. */
 export function becomePlain(facts: Facts, it: Transfer): void {
   it.plain = facts.transfers.filter(({ plain }) => plain !== null).length;
-  if (facts.agents.has(it.to) && isFunding(it)) walk(facts, it, it, facts.params.maxIntermediaries);
+  if (facts.agents.has(it.to) && isFunding(it)) fund(facts, it.to, [it]);
 }
 
 /**
@@ -24,24 +24,39 @@ export function becomePlain(facts: Facts, it: Transfer): void {
  * joins all of them.
  */
 export function noteRegistered(facts: Facts, agent: string): void {
-  for (const it of fundingsInto(facts, agent)) walk(facts, it, it, facts.params.maxIntermediaries);
+  fund(facts, agent, fundingsInto(facts, agent));
   const funded = facts.trips.filter((it) => it.funder === agent && it.signal === "funding_origin");
   if (funded.length === 0) return;
   const members = new Set([...funded.flatMap((it) => [...it.members]), agent]);
   addTrip(facts, { signal: "funding_origin", funder: agent, members });
 }
 
+type Path = { from: string; time: number; steps: number; first: Transfer };
+
+/** Adds the fundings of all paths to an agent that end with one of these transfers: at most the 64 nearest, in the order of the walk. */
+function fund(facts: Facts, agent: string, last: Transfer[]): void {
+  const paths = last.flatMap((it) => walk(facts, it, it, 0)).filter((it) => it.from !== agent);
+  const named = Object.values(Object.groupBy(paths, (it) => `${it.from} at ${it.time}`));
+  const fundings = named.flatMap((all = []) => all.toSorted(nearer).slice(0, 1));
+  const near = fundings.toSorted(nearer).slice(0, 64);
+  for (const it of fundings) if (near.includes(it)) addFunding(facts, it.from, agent, it.time);
+}
+
+function nearer(a: Path, b: Path): number {
+  if (a.steps !== b.steps) return a.steps - b.steps;
+  return before(a.first, b.first) ? -1 : before(b.first, a.first) ? 1 : 0;
+}
+
 /**
  * Follows each path back from the last transfer to an agent: first its sender, then the sender's funders in order, depth first.
  */
-function walk(facts: Facts, leg: Transfer, last: Transfer, intermediaries: number): void {
-  if (leg.from !== last.to) addFunding(facts, leg.from, last.to, last.time);
-  if (intermediaries === 0) return;
+function walk(facts: Facts, leg: Transfer, last: Transfer, steps: number): Path[] {
+  const own = { from: leg.from, time: last.time, steps, first: leg };
   const passer = facts.agents.get(leg.from);
-  if (passer !== undefined && before(passer, leg)) return;
-  for (const earlier of fundingsInto(facts, leg.from)) {
-    if (before(earlier, leg)) walk(facts, earlier, last, intermediaries - 1);
-  }
+  const isOver = steps === facts.params.maxIntermediaries || (passer !== undefined && before(passer, leg));
+  if (isOver) return [own];
+  const earlier = fundingsInto(facts, leg.from).filter((it) => before(it, leg));
+  return [own, ...earlier.flatMap((it) => walk(facts, it, last, steps + 1))];
 }
 
 /** The funding transfers into a wallet, in the order in which they became plain. */

@@ -117,7 +117,7 @@ function logOf(
   kept: Gates = {},
 ): EventLog {
   const roots = { operator: OPERATOR, claimAttestors: [ATTESTOR], auditArbiters: [ARBITER] };
-  const log = new EventLog({ ...roots, ...params, ...kept });
+  const log = new EventLog({ ...roots, ...params, ...kept }, { chainId: 8_453 });
   for (const agent of listed) log.after(60, 300).listing(agent, "text.translate");
   const build = new Builder(log, kept);
   for (const { wait: seconds, blocks, action: it } of steps) {
@@ -240,6 +240,7 @@ class Builder {
           amount: 10_000 * it.cents,
           ...(it.signed ? { buyer_signature: "0x02" } : {}),
           ...(it.again ? { hire_id: "again" } : {}),
+          network: ["eip155:8453", "base", "eip155:84532", "solana"][log.block % 4] ?? "",
           ...(it.payee === null ? {} : { payee: it.payee }),
         };
         const hash = log.receipt(it.seller, it.buyer, options);

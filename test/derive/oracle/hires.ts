@@ -25,7 +25,7 @@ export function countDirect(facts: Facts, receipt: Receipt, it: Transfer, at: Pl
     price: receipt.amount,
     amount: receipt.amount,
     outcome: passed ? "success" : "failure",
-    latency: heard?.latency ?? receipt.latency,
+    latency: latencyOf(facts, receipt, it.time),
     time: it.time,
   });
   if (hire === null) receipt.status = "unmatched";
@@ -61,7 +61,7 @@ export function attach(facts: Facts, receipt: Receipt, at: Place): void {
     }
     escrow.hire.capability = receipt.capability;
     escrow.hire.receipt = receipt;
-    escrow.hire.latency = facts.telemetry.get(receipt.hash)?.latency ?? receipt.latency;
+    escrow.hire.latency = latencyOf(facts, receipt, escrow.depositedTime);
     close(facts, receipt, escrow.hire);
   }
 }
@@ -82,6 +82,12 @@ export function countEscrow(facts: Facts, id: string, at: Place): void {
     outcome === "refunded" && escrow.refundedBy !== escrow.buyer && escrow.refundedBy !== escrow.seller;
   // A contested refund has no effect if earlier audits found that this buyer took money back for good work.
   const isNoWord = isContested(escrow) && falseRefundsOf(facts, escrow.buyer) > 0;
+  const isPublished = facts.params.feeRecipients.some((it) => it === escrow.feeRecipient);
+  const got = isPublished ? escrow.toSeller : escrow.toSeller - escrow.fee;
+  const isRolled = facts.audits.all.some((it) => it.hire === id && it.decision === "rollback");
+  const tooLittle = got < BigInt(facts.params.minHireAtomic);
+  // A fee to nobody known may come back to the buyer. It buys no success.
+  if (won && !isRolled && got < escrow.toSeller && tooLittle) return;
   escrow.hire = count(facts, at, {
     id: escrow.id,
     receipt,
@@ -91,7 +97,7 @@ export function countEscrow(facts: Facts, id: string, at: Place): void {
     seller: escrow.seller,
     buyer: escrow.buyer,
     capability: receipt?.capability ?? null,
-    price: escrow.toSeller,
+    price: got,
     amount: escrow.amount,
     outcome: (outcome === "timed_out" && delivered) || isNoWord ? "neutral" : won ? "success" : "failure",
     escrow,
@@ -99,7 +105,7 @@ export function countEscrow(facts: Facts, id: string, at: Place): void {
     byAudit: byThird && facts.params.auditArbiters.some((it) => it === escrow.arbiter),
     silentTimeout: outcome === "timed_out" && delivered,
     refundAfterDelivery: outcome === "refunded" && escrow.refundedBy === escrow.buyer && delivered,
-    latency: receipt === null ? null : (facts.telemetry.get(receipt.hash)?.latency ?? receipt.latency),
+    latency: receipt === null ? null : latencyOf(facts, receipt, escrow.depositedTime),
     time: escrow.settledTime,
   });
   if (receipt !== null && escrow.hire !== null) close(facts, receipt, escrow.hire);
@@ -132,6 +138,16 @@ function close(facts: Facts, receipt: Receipt, hire: Hire): void {
     it.size = sharedSize(facts, hire.buyer, hire.seller);
     it.leavesWindow = it.time + facts.params.windowSeconds;
   }
+}
+
+/** The first latency that can be true: the buyer's, then the seller's. It is at most an hour longer than the time since the payment. */
+export function latencyOf(facts: Facts, receipt: Receipt, paid: number): number | null {
+  for (const it of [facts.telemetry.get(receipt.hash), receipt]) {
+    if (it === undefined || it.latency === null) continue;
+    const seconds = Math.max(paid, it.time) - paid + 3_600;
+    if (it.latency / 1_000 <= seconds) return it.latency;
+  }
+  return null;
 }
 
 function isTaken(facts: Facts, receipt: Receipt): boolean {

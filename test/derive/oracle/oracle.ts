@@ -36,6 +36,7 @@ export function oracle(
 ): ExpectedState {
   const facts: Facts = {
     params: defineParams(),
+    networks: [],
     tokenSets: new Map(),
     now: 0,
     at: { block: 0, log: null, seq: null },
@@ -113,6 +114,7 @@ function read(facts: Facts, event: DeriveEvent): void {
   switch (event.kind) {
     case "params":
       facts.params = event.params;
+      if (event.chainId !== undefined) facts.networks = [`eip155:${event.chainId}`, "base"];
       facts.hubs = hubsOf(event.params);
       return;
     case "transfer":
@@ -134,6 +136,8 @@ function read(facts: Facts, event: DeriveEvent): void {
         nothingCame: false,
         outcome: "held",
         toSeller: 0n,
+        feeRecipient: event.feeRecipient,
+        fee: 0n,
         refundedBy: null,
         settledTime: null,
         receipt: null,
@@ -157,6 +161,7 @@ function read(facts: Facts, event: DeriveEvent): void {
       if (event.kind === "escrow.released") {
         escrow.outcome = "released";
         escrow.toSeller = BigInt(event.toSeller);
+        escrow.fee = BigInt(event.fee);
       } else {
         escrow.outcome = event.kind === "escrow.refunded" ? "refunded" : "timed_out";
         escrow.refundedBy = event.kind === "escrow.refunded" ? event.by : null;

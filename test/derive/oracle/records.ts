@@ -15,8 +15,8 @@ import { dropTrips } from "./clusters.ts";
 import type { Facts, Receipt } from "./facts.ts";
 import { noteAlike, tokensOf } from "./fingerprints.ts";
 import { sharedSize } from "./groups.ts";
-import { attach, countDirect } from "./hires.ts";
-import { pays } from "./transfers.ts";
+import { attach, countDirect, latencyOf } from "./hires.ts";
+import { agreesTo, pays } from "./transfers.ts";
 
 /** Reads a record. A record whose body a schema refuses has no effect. */
 export function readRecord(facts: Facts, event: RecordEvent): void {
@@ -68,9 +68,10 @@ function readMeant(facts: Facts, event: RecordEvent): void {
       if (receipt === undefined || event.signer !== receipt.buyer || facts.telemetry.has(receipt.hash))
         return;
       const allPassed = verification?.all_passed ?? null;
-      facts.telemetry.set(receipt.hash, { latency, allPassed });
+      facts.telemetry.set(receipt.hash, { latency, allPassed, time: event.time });
       if (receipt.hire === null) return;
-      receipt.hire.latency = latency ?? receipt.hire.latency;
+      const paid = receipt.hire.escrow?.depositedTime ?? receipt.hire.time;
+      receipt.hire.latency = latencyOf(facts, receipt, paid) ?? receipt.hire.latency;
       const isOpen = receipt.hire.escrow === null && !receipt.hire.isRolledBack;
       if (isOpen && !receipt.buyerSigned && allPassed !== null) {
         receipt.hire.outcome = allPassed ? "success" : "failure";
@@ -173,6 +174,7 @@ function readListing(facts: Facts, event: RecordEvent): void {
 function readReceipt(facts: Facts, event: RecordEvent): void {
   const body = parseReceipt(event.body);
   if (event.signer !== body.agent_id || body.buyer === body.agent_id || body.payee === body.buyer) return;
+  if (facts.networks.length > 0 && !facts.networks.includes(body.network)) return;
   if (body.amount_usdc_atomic === "0" && !/^0x0+$/.test(body.tx_hash)) return;
   const receipt: Receipt = {
     hash: event.hash,
@@ -235,7 +237,7 @@ function readReceipt(facts: Facts, event: RecordEvent): void {
       it.payee === receipt.payee &&
       it.amount === receipt.amount,
   );
-  const agreed = receipt.payee === receipt.agent || facts.consents.has(`${receipt.agent}/${receipt.payee}`);
+  const agreed = receipt.payee === receipt.agent || agreesTo(facts, receipt, event);
   if (agreed && sameWait.length < 100) receipt.waited = true;
   else receipt.status = "unmatched";
 }

@@ -79,9 +79,21 @@ export function pays(facts: Facts, it: Transfer, receipt: Receipt): boolean {
   if (it.to !== receipt.payee || it.value !== receipt.amount) return false;
   if (receipt.logIndex !== null && receipt.logIndex !== it.log) return false;
   if (!it.authorized && !receipt.buyerSigned) return false;
-  const consent = facts.consents.get(`${receipt.agent}/${receipt.payee}`);
-  const consented =
-    consent !== undefined &&
-    (consent.block < it.block || (consent.block === it.block && consent.log < it.log));
-  return receipt.payee === receipt.agent || consented;
+  return receipt.payee === receipt.agent || agreesTo(facts, receipt, it);
+}
+
+/** Whether the payee agreed to be paid for the agent before a place, and the buyer says so if it is paid for others too. */
+export function agreesTo(
+  facts: Facts,
+  { agent, payee, buyerSigned }: Receipt,
+  { block, log }: { block: number; log: number },
+): boolean {
+  const agreed = [...facts.consents]
+    .filter(([, it]) => it.block < block || (it.block === block && it.log < log))
+    .map(([pair]) => pair.split("/"))
+    .filter(([, to]) => to === payee);
+  if (!agreed.some(([by]) => by === agent)) return false;
+  const sells = new Set(agreed.map(([by]) => by));
+  if (facts.listings.some((it) => it.agent === payee)) sells.add(payee);
+  return buyerSigned || sells.size === 1;
 }

@@ -51,21 +51,26 @@ describe("steps of breaches", () => {
   let database: Awaited<ReturnType<typeof openApiDatabase>>;
   let app: Hono;
   let ids: string[];
+  let tick: number | undefined;
   before(async () => {
     database = await openApiDatabase(await testDatabase(), { indexes: true });
     const { store } = await breachedLog().derive();
     await database.fill(store);
     ids = [...store.rows("breachStep").keys()];
+    tick = [...store.rows("state").values()][0]?.time;
     const operations = { readBlocked: async () => null, readBlockedTransfers: async () => null };
     app = createApi({ db: database.db, operations, node, settlementUrl: null });
   });
   after(() => database?.close());
 
-  const finalize = async (block: number) => {
+  /** Makes a block the last final one. Unless `latest` is given, a later block is indexed. */
+  const finalize = async (block: number, latest = block + 1) => {
+    const checkpoint = (of: number) =>
+      `1767225900${"31337".padStart(16, "0")}${String(of).padStart(16, "0")}${"9".repeat(33)}`;
     await database.pool.query("DELETE FROM _ponder_checkpoint");
     await database.pool.query(
-      "INSERT INTO _ponder_checkpoint VALUES ('', '1767225900' || lpad('31337', 16, '0') || lpad($1, 16, '0') || repeat('9', 33))",
-      [String(block)],
+      "INSERT INTO _ponder_checkpoint VALUES ($1, $2)",
+      [latest, block].map(checkpoint),
     );
   };
   const ask = async (query = "") => await (await app.request(`/v1/breach-steps${query}`)).json();
@@ -101,11 +106,35 @@ describe("steps of breaches", () => {
       fetch: async (url, init) => await app.request(url.slice("http://node.test".length), init),
     });
     const forever = new AbortController().signal;
-    const { steps, finalBlock } = await sender.stepsFrom(0, forever);
+    const { steps, finalBlock, time } = await sender.stepsFrom(0, forever);
     expect(steps.map(({ step }) => step)).to.deep.equal(["detected", "confirmed"]);
     expect(finalBlock).to.equal(1_000_000);
     expect(Object.keys(steps[1] ?? {})).to.not.include("block");
-    expect(await sender.stepsFrom(finalBlock + 1, forever)).to.deep.equal({ steps: [], finalBlock });
+    expect(time).to.equal(tick);
+    expect(await sender.stepsFrom(finalBlock + 1, forever)).to.deep.equal({ steps: [], finalBlock, time });
+  });
+
+  it("of the last final block are told when the block is finished, also if some of them come late", async () => {
+    await finalize(1_000_000);
+    const { steps: all } = await ask();
+    const [detected, confirmed] = all;
+    const { rows } = await database.pool.query("DELETE FROM breach_step WHERE block = $1 RETURNING *", [
+      confirmed.block,
+    ]);
+    const [row] = rows as { [column: string]: unknown }[];
+    // While a node reads the history, Ponder names the last block as final, and applies it only then.
+    await finalize(confirmed.block, confirmed.block);
+    const first = await ask();
+    expect(first.steps).to.deep.equal([detected]);
+    const columns = Object.keys(row ?? {});
+    await database.pool.query(
+      `INSERT INTO breach_step (${columns.map((it) => `"${it}"`)}) VALUES (${columns.map((_, n) => `$${n + 1}`)})`,
+      Object.values(row ?? {}),
+    );
+    await finalize(confirmed.block);
+    const next = await ask(`?from_block=${first.final_block + 1}`);
+    expect(next.steps).to.deep.equal([confirmed]);
+    expect(next.final_block).to.equal(confirmed.block);
   });
 
   it("come from the same API as aliases: an alias names an agent if no other agent claims it", async () => {
@@ -124,7 +153,8 @@ describe("steps of breaches", () => {
     const change = { table: "breachStep", before: null, after: { id: ids[0], agent: AGENT } };
     const [moment] = momentsOf([change as never]);
     expect(moment).to.deep.equal({ kind: "sla_step", subject: ids[0], agent: AGENT, counterpart: null });
-    const row = { ...moment, position: "000000000001/00000001/0000000000000001/000001" };
+    const blockHash = `0x${"aa".repeat(32)}`;
+    const row = { ...moment, blockHash, position: "000000000001/00000001/0000000000000001/000001" };
     const [message] = await messagesOf(database.db, [row as never]);
     expect(JSON.parse(message?.text ?? "")).to.deep.include({ type: "sla_step" });
     expect(JSON.parse(message?.text ?? "").data).to.include({ step: "detected", breach_threshold: "0.9" });
@@ -141,8 +171,9 @@ describe("steps of breaches", () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
     const positions = [1, 2, 3].map((n) => `00000000000${n}/00000001/0000000000000001/000001`);
     const [other, detected, confirmed] = positions;
+    const blockHash = `0x${"aa".repeat(32)}`;
     const row = (position = "", subject = "", agent: string = AGENT) => ({
-      ...{ position, kind: "sla_step", subject, agent, counterpart: null },
+      ...{ position, blockHash, kind: "sla_step", subject, agent, counterpart: null },
     });
     const rows = [row(other, ids[0], wallet(300)), row(detected, ids[0]), row(confirmed, ids[1])];
     await database.database.insert(schema.timeline).values(rows as never);
@@ -160,7 +191,7 @@ describe("steps of breaches", () => {
         [confirmed, "confirmed"],
       ])
         expect((await told.next()).value).to.deep.equal({
-          ...{ position, reorg: false, breachStep: { step, breach } },
+          ...{ position: `${position}/${"aa".repeat(8)}`, reorg: false, breachStep: { step, breach } },
         });
     } finally {
       leave.abort();

@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { eq } from "drizzle-orm";
 import type { Limits } from "../../../indexer/api/graphql/limits.ts";
 import { graphqlServer } from "../../../indexer/api/graphql/server.ts";
+import { positionOf } from "../../../indexer/api/stream/position.ts";
 import * as schema from "../../../indexer/ponder.schema.ts";
 import { timelineKey } from "../../../indexer/src/timeline.ts";
 import { type ApiStory, cast, node, openApiStory } from "../support/apiStory.ts";
@@ -12,7 +13,15 @@ import { followEvents } from "../support/followEvents.ts";
 
 type Event = { position: string; reorg: boolean; hire?: { id: string } | null; tierChange?: object | null };
 
-const at = (block: number) => timelineKey(`${String(block).padStart(12, "0")}/00000001/${"0".repeat(16)}`, 1);
+/** The number of the test. Each test has a chain of its own. */
+let chain = 0;
+
+/** The place of the event of a block, and its position for clients. */
+const placeAt = (block: number) => ({
+  position: timelineKey(`${String(block).padStart(12, "0")}/00000001/${"0".repeat(16)}`, 1),
+  blockHash: `0x${`${String(chain).padStart(8, "0")}${String(block).padStart(8, "0")}`.padEnd(64, "a")}`,
+});
+const at = (block: number) => positionOf(placeAt(block));
 
 describe("GraphQL subscriptions over server-sent events", () => {
   let story: ApiStory;
@@ -44,7 +53,10 @@ describe("GraphQL subscriptions over server-sent events", () => {
     ({ server, url } = await open());
     hires = [...story.derived.store.rows("hire").values()].filter((it) => it.escrowId === null);
   });
-  beforeEach(() => story.database.database.delete(schema.timeline));
+  beforeEach(async () => {
+    chain++;
+    await story.database.database.delete(schema.timeline);
+  });
   afterEach(() => {
     for (const controller of running) controller.abort();
     running.clear();
@@ -53,7 +65,7 @@ describe("GraphQL subscriptions over server-sent events", () => {
 
   const tell = async (block: number, hire: (typeof hires)[number] | undefined) => {
     const { id = "", seller = "", buyer = "" } = hire ?? {};
-    const row = { position: at(block), kind: "hire", subject: id, agent: seller, counterpart: buyer };
+    const row = { ...placeAt(block), kind: "hire", subject: id, agent: seller, counterpart: buyer };
     await story.database.database.insert(schema.timeline).values(row);
   };
 
@@ -129,7 +141,9 @@ describe("GraphQL subscriptions over server-sent events", () => {
     await tell(2, hires[1]);
     const events = follow(`hireCounted(after: "0") ${HIRE}`);
     await take(events, 2);
-    await story.database.database.delete(schema.timeline).where(eq(schema.timeline.position, at(2)));
+    await story.database.database
+      .delete(schema.timeline)
+      .where(eq(schema.timeline.position, placeAt(2).position));
     await tell(3, hires[2]);
     const [reorg, instead] = await take(events, 2);
     expect(reorg).to.deep.equal({ position: at(1), reorg: true, hire: null });
@@ -140,7 +154,7 @@ describe("GraphQL subscriptions over server-sent events", () => {
     const [change] = [...story.derived.store.rows("tierChange").values()];
     await story.database.database
       .insert(schema.timeline)
-      .values({ position: at(4), kind: "tier_change", subject: change?.id ?? "", agent: cast.busy });
+      .values({ ...placeAt(4), kind: "tier_change", subject: change?.id ?? "", agent: cast.busy });
     const events = follow(
       `tierChanged(agent: "${cast.busy}", after: "0") { position tierChange { from to reason } }`,
     );
@@ -177,7 +191,7 @@ describe("GraphQL subscriptions over server-sent events", () => {
   });
 
   it("refuse a malformed position", async () => {
-    for (const after of ["x", "'; DROP TABLE timeline", "1"]) {
+    for (const after of ["x", "'; DROP TABLE timeline", "1", `${at(1)}0`, `${at(1).slice(0, -1)}X`]) {
       const { value } = await follow(`hireCounted(after: "${after}") ${HIRE}`).next();
       expect(value?.errors?.[0]?.extensions.code, after).to.equal("INVALID_CURSOR");
     }

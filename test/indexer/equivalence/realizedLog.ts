@@ -3,6 +3,7 @@ import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
 import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
 import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
 import { type Address, ZERO_ADDRESS } from "tallystick-protocol/address";
+import { chainIdOfNetwork } from "tallystick-protocol/erc8004/chainIdOfNetwork";
 import {
   receiveWithAuthorizationTypedData,
   transferWithAuthorizationTypedData,
@@ -369,6 +370,9 @@ export class RealizedLog {
     const signer = this.#actor(event.signer);
     let body = this.#renamed(event.body) as RecordBody;
     if (event.type === "params") body = this.#params(body);
+    // Generated logs are of the chain 8453.
+    if (event.type === "receipt" && chainIdOfNetwork(String(body.network)) === 8_453)
+      body = { ...body, network: `eip155:${CHAIN_ID}` };
     for (const [key, by] of [
       ["payee_signature", body.payee],
       ["buyer_signature", body.buyer],

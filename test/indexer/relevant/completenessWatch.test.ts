@@ -108,6 +108,14 @@ describe("the watch over completeness", () => {
     expect(await once(open([port], [last]))).to.include({ wallet: last });
   });
 
+  it("finds all gaps of an earlier process in its first check, although a report names only one wallet", async () => {
+    const lacking = WALLETS.slice(3, 12) as Address[];
+    known = known.filter(({ to }) => !lacking.includes(to as Address));
+    const watch = open([port], lacking.slice(0, 1));
+    expect(await once(watch)).to.not.equal(null);
+    expect(watch.gaps.map(({ wallet: of }) => of)).to.have.members(lacking);
+  });
+
   it("asks another source for the transfers from a wallet before it reports a gap", async () => {
     const losing: LogPort = {
       ...port,

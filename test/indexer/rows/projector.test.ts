@@ -153,6 +153,66 @@ describe("the derivation over a database", () => {
     );
   });
 
+  it("ends when the database lost a block that is still on the chain, also if the next block is tried twice", async () => {
+    const log = new EventLog();
+    for (let n = 0; n < 4; n++) log.after(60).transfer(wallet(1), wallet(2), 5_000_000);
+    const [first, second, lost, next] = log.events.slice(1) as [
+      DeriveEvent,
+      DeriveEvent,
+      DeriveEvent,
+      DeriveEvent,
+    ];
+    for (const isTriedBefore of [false, true]) {
+      for (const isOnChain of [true, false]) {
+        const database = new FakeDatabase();
+        const asked: string[] = [];
+        const projector = new Projector(new RowCache(), async (block) => {
+          asked.push(block);
+          return isOnChain;
+        });
+        for (const event of [first, second]) await applyEvent(projector, database, event, "first");
+        const older = database.save();
+        await applyEvent(projector, database, lost, "first");
+        // The first try of the next block ends with the connection to the old server.
+        if (isTriedBefore) await applyEvent(projector, database, next, "first");
+        database.restore(older);
+        const code = await applyEvent(projector, database, next, "first").then(
+          () => "applied",
+          (error) => error.code,
+        );
+        expect(code).to.equal(isOnChain ? "database_went_back" : "applied");
+        expect(asked).to.deep.equal([`first ${lost.block}`]);
+      }
+    }
+  });
+
+  it("does not ask the chain while nothing is missing, nor when a block is tried again", async () => {
+    const log = new EventLog();
+    for (let n = 0; n < 4; n++) log.after(60).transfer(wallet(1), wallet(2), 5_000_000);
+    const database = new FakeDatabase();
+    const projector = new Projector(new RowCache(), () => {
+      throw new Error("The chain was asked.");
+    });
+    for (const event of log.events.slice(1)) {
+      const before = database.save();
+      for (let n = 0; n < 3; n++) {
+        database.restore(before);
+        await applyEvent(projector, database, event, "first");
+      }
+    }
+    // A whole batch of the history is tried again.
+    const fresh = new FakeDatabase();
+    const again = new Projector(new RowCache(), () => {
+      throw new Error("The chain was asked.");
+    });
+    const empty = fresh.save();
+    for (let n = 0; n < 2; n++) {
+      fresh.restore(empty);
+      for (const event of log.events.slice(1)) await applyEvent(again, fresh, event, "first");
+    }
+    expectSameRows(fresh, await rowsOf(log.events.slice(1)));
+  });
+
   it("makes no request for rows that cannot exist, and few requests for rare rows", async () => {
     const log = new EventLog();
     for (let n = 0; n < 30; n++) {

@@ -55,7 +55,7 @@ export async function openAuditsOnChain({ chain, ledger, ledgerId, anchor, opera
       buyer: buyer.address,
       capability: CAPABILITY,
       completed_at: 1_767_225_600,
-      hire_id: `audited-${ledger.size}`,
+      hire_id: `0x${ledger.size.toString(16).padStart(64, "0")}`,
       network: "eip155:31337",
       protocol_version: "swarmwage/v0.3",
       tx_hash: transactionHash,

@@ -48,13 +48,14 @@ describe("the question to a contract wallet, in one call of the chain", () => {
       expect(await askWallet(answering(word(value)), question), answer).to.equal(answer);
   });
 
-  it("is always asked with the same gas, and with the witness if there is one", async () => {
+  it("is always asked on the same terms, and with the witness if there is one", async () => {
     const chain = answering(word(1));
     await askWallet(chain, question);
     await askWallet(chain, question, witness);
+    const terms = { gas: 6_000_000n, account: `0x${"00".repeat(20)}`, gasPrice: 0n };
     expect(chain.calls).to.deep.equal([
-      { data: walletProbe(question), gas: 6_000_000n },
-      { data: walletProbe(question, witness), gas: 6_000_000n },
+      { data: walletProbe(question), ...terms },
+      { data: walletProbe(question, witness), ...terms },
     ]);
     expect(walletProbe(question))
       .to.equal(walletProbe(question, signer))
@@ -64,8 +65,8 @@ describe("the question to a contract wallet, in one call of the chain", () => {
   it("is asked by the same program in every version, because nodes must get the same answers", () => {
     // test/sdk/erc1271/askWallet.test.ts runs these programs on a chain.
     expect([walletProbe(question), walletProbe(question, witness)].map((it) => keccak256(it))).to.deep.equal([
-      "0x97a6924901dbb4d64a1c2caf926cd5ecd1900240f276dfc4d9f3475bcc22f0c0",
-      "0x00a298b221c0f94d7ed03324b9f75e6fa47c6256c5fd807000743160471da939",
+      "0x1b1b56126bfbca9bc64625256d0474081346163d63718bfc0fff2e93619c09d5",
+      "0x9dc286ffaf3e3ae35c40817269ca691755a3b533042179db6ff5b6568cd0fc75",
     ]);
   });
 
@@ -81,7 +82,8 @@ describe("the question to a contract wallet, in one call of the chain", () => {
     for (const [data, reason] of [
       [word(3), "the RPC has no state of this block"],
       [word(4), "the RPC gives an eth_call less than 6000000 gas"],
-      [word(5), "the RPC gave an impossible answer"],
+      [word(5), "the RPC gives an eth_call another sender, gas price or base fee than 0"],
+      [word(6), "the RPC gave an impossible answer"],
       ["0x", "the RPC gave an impossible answer"],
       ["0x01", "the RPC gave an impossible answer"],
       [undefined, "the RPC gave an impossible answer"],
@@ -93,6 +95,29 @@ describe("the question to a contract wallet, in one call of the chain", () => {
         hint: "Try again later. A signature by the agent's own key needs no chain.",
       });
     }
+  });
+
+  it("is asked again with an override of the base fee, if the RPC did not keep the terms", async () => {
+    const answers = [word(5), word(1)];
+    const chain = answering(undefined);
+    const { call } = chain;
+    chain.call = async (asked) => ({ ...(await call(asked)), data: answers.shift() });
+    expect(await askWallet(chain, question)).to.equal("yes");
+    const [first, second] = chain.calls;
+    expect(second).to.deep.equal({ ...first, blockOverrides: { baseFeePerGas: 0n } });
+    expect(chain.calls).to.have.length(2);
+    // Nothing else is asked twice.
+    const other = answering(word(4));
+    await refusal(other);
+    expect(other.calls).to.have.length(1);
+    // A client that does not know overrides gives the first reason.
+    const unaware: CallReader = {
+      call: ({ blockOverrides }) =>
+        blockOverrides ? Promise.reject(new Error("expected 2 params")) : Promise.resolve({ data: word(5) }),
+    };
+    expect((await refusal(unaware)).message).to.equal(
+      `${SENTENCE}the RPC gives an eth_call another sender, gas price or base fee than 0`,
+    );
   });
 
   it("has no answer if the RPC fails, and the error shows neither its address nor other alphabets", async () => {

@@ -251,10 +251,9 @@ describe("Merkle trees (RFC 6962)", () => {
         for (const wrong of mutations(proof)) {
           expect(verifyConsistency({ ...claim, proof: wrong }), `${from} to ${to}`).to.equal(false);
         }
-        if (from > 0) {
-          expect(verifyConsistency({ ...claim, fromRoot: leafHash(EMPTY_ROOT) })).to.equal(false);
-          expect(verifyConsistency({ ...claim, toRoot: leafHash(EMPTY_ROOT) })).to.equal(false);
-        }
+        expect(verifyConsistency({ ...claim, fromRoot: leafHash(EMPTY_ROOT) })).to.equal(false);
+        // Every tree follows from size 0.
+        if (from > 0) expect(verifyConsistency({ ...claim, toRoot: leafHash(EMPTY_ROOT) })).to.equal(false);
         if (from !== to) expect(verifyConsistency({ ...claim, from: to, to: from })).to.equal(false);
       }
     }
@@ -329,6 +328,8 @@ describe("Merkle trees (RFC 6962)", () => {
     expect(verifyConsistency({ ...empty, from: 0n, to: 2n ** 63n })).to.equal(true);
     expect(verifyConsistency({ ...empty, from: 0n, to: 2n ** 63n + 1n })).to.equal(false);
     expect(verifyConsistency({ ...empty, from: -1n, to: 5n })).to.equal(false);
+    const other = leafHash(EMPTY_ROOT);
+    expect(verifyConsistency({ ...empty, from: 0, to: 0, fromRoot: other, toRoot: other })).to.equal(false);
     expect(verifyConsistency({ ...empty, from: 0, to: 5, proof: [EMPTY_ROOT] })).to.equal(false);
   });
 

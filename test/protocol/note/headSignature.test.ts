@@ -1,6 +1,8 @@
 import { expect } from "chai";
+import type { Address } from "tallystick-protocol/address";
 import { InvalidInputError } from "tallystick-protocol/errors";
-import { toHex } from "tallystick-protocol/hex";
+import { fromHex, toHex } from "tallystick-protocol/hex";
+import { headTypedData } from "tallystick-protocol/ledger/anchor";
 import {
   type HeadSignature,
   headNoteSignature,
@@ -9,6 +11,7 @@ import {
   MAX_CONTRACT_SIGNATURE_BYTES,
 } from "tallystick-protocol/note/headSignature";
 import { formatSignedNote, type NoteSignature, parseSignedNote } from "tallystick-protocol/note/signedNote";
+import { privateKeyToAccount } from "viem/accounts";
 
 const NAME = "tallystick.test/heads";
 const WRITER = `0x${"aa".repeat(20)}` as const;
@@ -61,6 +64,18 @@ describe("the writer's signature", () => {
     const deployment = { chainId: 1, contract: OTHER };
     for (const signature of ["0x", ofLength(64), ofLength(65)] as const)
       expect(isHeadSignedBy(WRITER, head, deployment, signature), signature).to.equal(false);
+  });
+
+  it("is valid only in the spelling that the contract accepts as evidence, with v = 27 or 28", async () => {
+    const account = privateKeyToAccount(ofLength(32));
+    const writer = account.address.toLowerCase() as Address;
+    const head = { ledgerId: ofLength(32), size: 1n, root: ofLength(32) };
+    const deployment = { chainId: 1, contract: OTHER };
+    const signature = await account.signTypedData(headTypedData(head, deployment));
+    expect(isHeadSignedBy(writer, head, deployment, signature)).to.equal(true);
+    const bytes = fromHex(signature);
+    bytes[64] = (bytes[64] ?? 0) - 27;
+    expect(isHeadSignedBy(writer, head, deployment, toHex(bytes))).to.equal(false);
   });
 
   const TWO = "has two signatures of one writer; one is enough";

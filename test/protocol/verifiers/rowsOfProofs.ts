@@ -302,6 +302,7 @@ export const proofRows: Verifier[] = [
       { at: /^ledger\.chainId$/, words: /is about chain/ },
       { at: /^ledger\.writer$/, words: /does not write the ledger/ },
       { at: /^transaction$/, words: /The chain has no transaction/ },
+      { at: /^ledger\.contract$/, words: /There is no contract at/ },
       { at: /^(?:ledger|checkpoint)\./, words: /did not anchor the checkpoint's size and root/ },
     ],
   },

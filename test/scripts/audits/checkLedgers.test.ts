@@ -1,12 +1,17 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
+import { sha256 } from "@noble/hashes/sha2.js";
 import { expect } from "chai";
-import { checkLedgers } from "../../../scripts/audits/checkLedgers.ts";
+import { type Hex, toHex, ZERO_HASH } from "tallystick-protocol/hex";
+import { ledgerId } from "tallystick-protocol/ledger/anchor";
+import { releasedLedgerAddress } from "tallystick-protocol/ledger/releasedLedger";
+import { defineParams } from "tallystick-protocol/records/params";
+import { checkLedgers, type LedgersChain } from "../../../scripts/audits/checkLedgers.ts";
 import { Findings } from "../../../scripts/audits/findings.ts";
 
 const ID = `0x${"1e".repeat(32)}`;
-const WRITER = `0x${"a1".repeat(20)}`;
+const WRITER = `0x${"a1".repeat(20)}` as const;
 const TX = `0x${"b2".repeat(32)}`;
 
 describe("the check of a log's ledgers, by what the node says of their opening", () => {
@@ -20,11 +25,24 @@ describe("the check of a log's ledgers, by what the node says of their opening",
   });
   after(() => server?.close());
 
+  const nothing: LedgersChain = {
+    chainId: async () => 31_337,
+    anchoredBy: async () => [],
+    contractFault: async () => "There is no contract.",
+    headOf: async () => ({ size: 0, root: ZERO_HASH }),
+  };
   /** Checks a log with one record. The chain knows no anchor. */
-  const check = async (): Promise<Findings> => {
+  const check = async ({
+    records = [[0, "aa"]] as [number, string][],
+    id = ID as Hex,
+    chain = {} as Partial<LedgersChain>,
+  } = {}): Promise<Findings> => {
     const found = new Findings();
-    const log = { params: { ledgers: { [ID]: [] } }, records: new Map([[ID, [[0, "aa"]]]]), lastBlock: 1 };
-    await checkLedgers(url, log as never, { contractOf: async () => null } as never, found);
+    const log = {
+      params: defineParams({ ledgers: { [id]: [] } }),
+      records: new Map([[id, new Map(records)]]),
+    };
+    await checkLedgers(url, { ...log, lastBlock: 1 }, { ...nothing, ...chain }, found);
     return found;
   };
   const opened = { origin: "a.example/1", firstWriter: WRITER, guardian: WRITER };
@@ -55,5 +73,61 @@ describe("the check of a log's ledgers, by what the node says of their opening",
     }
     data = { ledger: opened, checkpoints };
     expect((await check()).all[0]?.what).to.contain(`anchors the ledger ${ID}, but it does not.`);
+  });
+
+  it("asks the contract that the ledger's id shows, whoever else emits an anchor of this ledger before", async () => {
+    const [contract, stranger] = [`0x${"c1".repeat(20)}`, `0x${"c2".repeat(20)}`] as const;
+    const id = ledgerId({
+      chainId: 31_337,
+      contract,
+      writer: WRITER,
+      guardian: WRITER,
+      origin: opened.origin,
+    });
+    data = { ledger: opened, checkpoints: { nodes: [{ tx: TX }] } };
+    const asked: string[] = [];
+    const chain: Partial<LedgersChain> = {
+      anchoredBy: async () => [stranger, contract],
+      contractFault: async () => null,
+      headOf: async (it) => {
+        asked.push(it);
+        return { size: 0, root: toHex(sha256(new Uint8Array())) };
+      },
+    };
+    expect((await check({ id, records: [], chain })).all.map(({ holds }) => holds)).to.deep.equal([true]);
+    expect(asked).to.deep.equal([contract]);
+    // The ledger's own contract may have other code.
+    const contractFault = async () => "Its code is another one.";
+    expect((await check({ id, records: [], chain: { ...chain, contractFault } })).all).to.deep.equal([
+      { holds: false, what: `The ledger ${id} is in no released contract. Its code is another one.` },
+    ]);
+  });
+
+  it("asks the released contract about a ledger that the node denies, or says that it did not ask", async () => {
+    const contractFault = async (it: string) => (it === releasedLedgerAddress() ? null : "unknown");
+    const headOf = async () => ({ size: 7, root: ZERO_HASH });
+    for (const denial of [
+      { ledger: null, checkpoints: { nodes: [] } },
+      { ledger: opened, checkpoints: { nodes: [] } },
+      { ledger: null, checkpoints: { nodes: [{ tx: TX }] } },
+    ]) {
+      data = denial;
+      for (const chainId of [31_337, 8_453]) {
+        const found = await check({
+          records: [],
+          chain: { contractFault, headOf, chainId: async () => chainId },
+        });
+        expect(found.all.map(({ holds }) => holds)).to.deep.equal([false]);
+        expect(found.all[0]?.what).to.contain(`${releasedLedgerAddress()} has 7 entries of it`);
+      }
+      const onBase = await check({ records: [], chain: { contractFault, chainId: async () => 8_453 } });
+      expect([onBase.all.map(({ holds }) => holds), onBase.unchecked]).to.deep.equal([[true], []]);
+      for (const chain of [{}, { contractFault }, { chainId: async () => 8_453 }]) {
+        const { all, unchecked } = await check({ records: [], chain });
+        expect(all).to.deep.equal([]);
+        expect(unchecked, JSON.stringify(denial)).to.have.length(1);
+        expect(unchecked[0]).to.contain(`nothing of the ledger ${ID} is anchored`);
+      }
+    }
   });
 });

@@ -91,6 +91,42 @@ describe("tallystick derive", function () {
     expect(code).to.equal(1);
   });
 
+  it("ends with 2 if the log's own parameters leave all wallets, or most of them, out of the comparison", async () => {
+    const compare = async (sellers: number[], hubTransfers: number) => {
+      const log = new EventLog({ hubTransfers }, { token: { address: TOKEN, firstBlock: 0 } });
+      for (const n of sellers) log.listing(wallet(n), "text.translate");
+      // The log has two transfers to the first and to the third seller, and the chain has four.
+      const receivers = [1, 3, 1, 3].map(wallet);
+      log.after(2);
+      for (const to of receivers) log.transfer(wallet(9), to, 700);
+      const transfers = receivers.map((to) => ({ from: wallet(9), to, value: 700n }));
+      const blocks = Array.from({ length: log.after(2, 2).block }, () => []);
+      const server = await startRpcServer(new FakeChain([[], transfers, transfers, ...blocks]));
+      const { code, err } = await derive(linesOf(log.tick()), [
+        ...["--trust-signatures", "--rpc", server.url],
+      ]);
+      await server.close();
+      return { code, err };
+    };
+    const hidden = await compare([1], 1);
+    expect(hidden.err)
+      .to.contain("checked: 0 of 0 wallets")
+      .and.contain("not checked: no wallet was compared");
+    expect(hidden.err).to.contain(
+      "1 with more than 1 transfers (hubTransfers, which the log sets) were left out",
+    );
+    expect(hidden.code).to.equal(2);
+    const few = await compare([1, 2], 1);
+    expect(few.err).to.contain("checked: 1 of 1 wallets").and.not.contain("not checked");
+    expect(few.code).to.equal(0);
+    const most = await compare([1, 2, 3], 1);
+    expect(most.err).to.contain("checked: 1 of 1 wallets").and.contain("most wallets were not compared");
+    expect(most.code).to.equal(2);
+    const seen = await compare([1], 4);
+    expect(seen.err).to.contain("lack 1400 atomic units").and.not.contain("not checked");
+    expect(seen.code).to.equal(1);
+  });
+
   it("needs memory only for the state, however long the log is", async () => {
     const count = 40_000;
     const note = "what is not known is ignored ".repeat(35);

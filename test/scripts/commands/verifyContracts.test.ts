@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
-import { AbiCoder, concat } from "ethers";
+import { AbiCoder, concat, Interface } from "ethers";
 import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
@@ -12,8 +12,11 @@ import {
   createTestClient,
   encodeFunctionData,
   http,
+  keccak256,
   type PublicClient,
+  pad,
   publicActions,
+  stringToHex,
   walletActions,
 } from "viem";
 import type { VerificationResult } from "../../../scripts/commands/verifyContracts.ts";
@@ -130,8 +133,11 @@ describe("deployed contracts that others check", function () {
       kind: "safe",
       version: "1.5.0",
       official: true,
+      isAtItsAddress: true,
       threshold: 2,
       owners,
+      modules: [],
+      guards: [],
     });
     // Another order of the owners, or another threshold, gives another Safe.
     const others = [canonicalSafeAddress([...owners].reverse(), 2), canonicalSafeAddress(owners, 3)];
@@ -167,6 +173,64 @@ describe("deployed contracts that others check", function () {
     expect(delegated).to.deep.equal({ kind: "key", delegated: true });
     expect(describeGuardian(delegated)).to.contain("EIP-7702").and.contain("not a multisig");
     expect(await kindOf("0x00")).to.deep.equal({ kind: "contract" });
+  });
+
+  describe("with a Safe as guardian whose set-up wrote to its storage", () => {
+    const hidden: Address = `0x${"1d".repeat(20)}`;
+    const word = (value: Hex) => pad(value, { size: 32 });
+    /** The place of a key in a mapping of the Safe. */
+    const placeOf = (key: Hex, mapping: Hex) => keccak256(concat([word(key), word(mapping)]) as Hex);
+    const [MODULES, OWNERS] = ["0x01", "0x02"] as const;
+    let salt = 0;
+
+    /** A Safe of the canonical factory. Its set-up runs code that stores these words at these places. */
+    async function createSafe(words: [Hex, Hex][]): Promise<Address> {
+      const writer: Address = `0x${"3e".repeat(20)}`;
+      const stores = words.flatMap(([place, value]) => ["0x7f", word(value), "0x7f", place, "0x55"]);
+      await client.setCode({ address: writer, bytecode: concat([...stores, "0x00"]) as Hex });
+      const none = `0x${"00".repeat(20)}`;
+      const setup = new Interface(SAFE_CONTRACTS.singleton.abi).encodeFunctionData("setup", [
+        ...[owners, 2, writer, "0x", CANONICAL_SAFE.handler, none, 0, none],
+      ]);
+      const creation = [CANONICAL_SAFE.singleton, setup, ++salt];
+      const factory = new Interface(SAFE_CONTRACTS.factory.abi);
+      const hash = await client.sendTransaction({
+        ...{ account: owners[0] as Address, to: CANONICAL_SAFE.factory as Address, chain: null },
+        data: factory.encodeFunctionData("createProxyWithNonce", creation) as Hex,
+      });
+      const { logs } = await client.waitForTransactionReceipt({ hash });
+      const created = logs.map((log) => factory.parseLog(log)).find((it) => it?.name === "ProxyCreation");
+      return String(created?.args.proxy).toLowerCase() as Address;
+    }
+    const read = async (words: [Hex, Hex][]) => {
+      const found = await readGuardian(client as PublicClient, await createSafe(words));
+      return { found, said: describeGuardian(found) };
+    };
+
+    it("say that a hidden owner is possible", async () => {
+      const { found, said } = await read([[placeOf(hidden, OWNERS), "0x01"]]);
+      expect(found).to.deep.include({ kind: "safe", official: true, isAtItsAddress: false, owners });
+      expect(said).to.contain("2 of 3").and.contain("not verified");
+      const known = await readGuardian(client as PublicClient, deployment.hireEscrow.guardian);
+      expect(describeGuardian(known)).to.equal("an official Safe 1.5.0: 2 of 3");
+    });
+
+    it("name a module, which acts without the owners", async () => {
+      const { found, said } = await read([
+        [placeOf("0x01", MODULES), hidden],
+        [placeOf(hidden, MODULES), "0x01"],
+      ]);
+      expect(found).to.deep.include({ official: false, modules: [hidden] });
+      expect(said).to.contain("modules").and.not.contain("official");
+    });
+
+    for (const name of ["guard_manager.guard.address", "module_manager.module_guard.address"]) {
+      it(`name the guard at ${name}`, async () => {
+        const { found, said } = await read([[keccak256(stringToHex(name)), hidden]]);
+        expect(found).to.deep.include({ official: false, guards: [hidden] });
+        expect(said).to.contain("guard").and.not.contain("official");
+      });
+    }
   });
 
   it("are refused with a key as guardian, unless the command allows it", async () => {

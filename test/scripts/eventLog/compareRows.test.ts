@@ -96,6 +96,7 @@ describe("the comparison of rederive", () => {
       differences,
       first,
       events: 1,
+      contractSigned: 0,
       asOf: { block: 1, time: 1 },
       digest: null,
     });

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -47,6 +47,18 @@ describe("scripts/processes/openSupervisor", () => {
     expect(exits.map(({ name, code, signal }) => ({ name, code, signal }))).to.deep.equal([
       { name: "talker", code: 0, signal: null },
     ]);
+  });
+
+  it("lets only its own account read a log, also one that others could read before", async function () {
+    // Windows has no such permissions.
+    if (process.platform === "win32") this.skip();
+    const { logFile, ...spec } = script("secret", 'console.error("a key")');
+    const earlier = path.join(folder, "earlier.log");
+    writeFileSync(earlier, "", { mode: 0o644 });
+    for (const file of [logFile, earlier]) {
+      await runToEnd(supervisor, { ...spec, logFile: file });
+      expect(statSync(file).mode & 0o777).to.equal(0o600);
+    }
   });
 
   it("starts a new log file when the present one is long, and keeps four earlier parts, while the process goes on writing", async () => {
@@ -100,6 +112,32 @@ describe("scripts/processes/openSupervisor", () => {
     process.kill(supervisorPid, "SIGKILL");
     await closed;
     await untilGone({ pids: [supervisorPid, pid] });
+  });
+
+  it("tells once that each process ended, also if the supervisor's own process is killed", async () => {
+    const exits: ProcessExit[] = [];
+    const ended = Promise.withResolvers<void>();
+    supervisor.onExit((exit) => {
+      exits.push(exit);
+      if (exits.length === 2) ended.resolve();
+    });
+    const pidFile = path.join(folder, "ppid");
+    const endless = "setInterval(() => {}, 1000)";
+    const tells = `require("node:fs").writeFileSync(${JSON.stringify(pidFile)}, process.ppid + " "); ${endless}`;
+    const isReady = async () => existsSync(pidFile) && readFileSync(pidFile, "utf8").endsWith(" ");
+    const one = await startService(supervisor, { ...script("one", tells), isReady });
+    const two = await supervisor.start(script("two", endless));
+    process.kill(Number(readFileSync(pidFile, "utf8")), "SIGKILL");
+    // The supervisor does not keep this process running.
+    const hold = setInterval(() => {}, 60_000);
+    await ended.promise.finally(() => clearInterval(hold));
+    expect(exits).to.deep.equal([
+      { name: "one", pid: one, code: null, signal: "SIGKILL" },
+      { name: "two", pid: two, code: null, signal: "SIGKILL" },
+    ]);
+    await untilGone({ pids: [one, two] });
+    await supervisor.close();
+    expect(exits.length).to.equal(2);
   });
 
   it("names a program that cannot be started", async () => {

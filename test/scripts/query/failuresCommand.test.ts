@@ -8,6 +8,8 @@ import { commandHere } from "../../support/commandHere.ts";
 const AGENT = `0x${"a1".repeat(20)}`;
 const BUYER = `0x${"b2".repeat(20)}`;
 const ENDLESS = `0x${"c3".repeat(20)}`;
+const FILTERED = `0x${"e5".repeat(20)}`;
+const LOOPING = `0x${"f6".repeat(20)}`;
 const MALFORMED = `0x${"d4".repeat(20)}`;
 const failure = (n: number, changes: object = {}) => ({
   ...{ hire: `0x${String(n).padStart(64, "0")}-1`, buyer: BUYER, capability: "text.translate" },
@@ -43,6 +45,15 @@ describe("`tallystick failures`", function () {
         next_cursor: `c${asked.length}`,
       });
     });
+    // Of the hires of the first pages none failed.
+    app.get(`/v1/agents/${FILTERED}/failures`, ({ req, json }) => {
+      const page = Number(req.query("cursor") ?? 0);
+      const failures = page === 2 ? [failure(5)] : [];
+      return json({ agent_id: FILTERED, since: 1, failures, next_cursor: page === 3 ? null : `${page + 1}` });
+    });
+    app.get(`/v1/agents/${LOOPING}/failures`, ({ json }) =>
+      json({ agent_id: LOOPING, since: 1, failures: [], next_cursor: "again" }),
+    );
     app.get(`/v1/agents/${MALFORMED}/failures`, ({ json }) => json({ failures: [null], next_cursor: 7 }));
     app.get("/v1/aliases/nobody", ({ json }) => json(null));
     app.all("*", ({ json }) =>
@@ -79,11 +90,23 @@ describe("`tallystick failures`", function () {
     expect(both.code).to.be.above(0);
   });
 
-  it("ends at an empty page, and refuses an answer that is none of a node", async () => {
-    const [endless, malformed, nobody] = await Promise.all([run(ENDLESS), run(MALFORMED), run("nobody")]);
-    expect(endless.code).to.equal(0);
-    expect(endless.out).to.contain(failure(1).hire);
-    expect(asked.filter((it) => it.includes(ENDLESS))).to.have.length(2);
+  it("reads on after an empty page, because a page has only those of its hires that failed", async () => {
+    const { out, code } = await run(FILTERED);
+    expect(code).to.equal(0);
+    expect(out).to.contain(failure(5).hire);
+    expect(asked.filter((it) => it.includes(FILTERED))).to.have.length(4);
+    expect((await run(LOOPING)).out).to.equal("No hire of the last 7 days failed.\n");
+  });
+
+  it("says that it is unfinished if a node names a next page without end", async () => {
+    const { out, code } = await run(ENDLESS);
+    expect(code).to.equal(2);
+    expect(out).to.contain(failure(1).hire).and.contain("The search is unfinished");
+    expect(asked.filter((it) => it.includes(ENDLESS))).to.have.length(1_000);
+  }).timeout(60_000);
+
+  it("refuses an answer that is none of a node", async () => {
+    const [malformed, nobody] = await Promise.all([run(MALFORMED), run("nobody")]);
     for (const { code, err } of [malformed, nobody]) {
       expect(code).to.be.above(0);
       expect(err).to.match(/The node's answer to .* does not have the expected form. Wrong is: /);

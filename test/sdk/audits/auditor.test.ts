@@ -237,6 +237,34 @@ describe("an auditor", () => {
     expect(await auditor.works()).to.deep.equal([]);
   });
 
+  it("gives the reason undisclosed at once if the receipt's hire id is no hash, because no work can match it", async () => {
+    const hire = await auditedHire({ assignment: { hireId: null } });
+    scene.open.push(hire.assignment);
+    const seller = await scene.hold(hire.seller.address, shows(hire.disclosure));
+    await scene.auditorOf(hire).round();
+    expect(seller.asked).to.have.length(0);
+    const { paramsHash: params_hash, resultHash: result_hash } = hire.assignment;
+    const reasons = [{ code: "undisclosed", detail: "the receipt does not name the work" }];
+    expect(scene.verdicts()[0]?.body).to.deep.include({ verdict: "fail", reasons, params_hash, result_hash });
+  });
+
+  it("signs inconclusive near the end of its time if an error stops every step", async () => {
+    const hire = await auditedHire();
+    scene.open.push(hire.assignment);
+    const node = { ...scene.node, originsOf: async () => Promise.reject(new Error("no answer")) };
+    const auditor = scene.auditorOf(hire, { node });
+    await auditor.round();
+    scene.clock.now = hire.assignment.due - DAY / 5;
+    await auditor.round();
+    expect(scene.verdicts()).to.deep.equal([]);
+    scene.clock.now = hire.assignment.due - DAY / 20;
+    await auditor.round();
+    expect(scene.verdicts()[0]?.body).to.deep.include({
+      verdict: "inconclusive",
+      reasons: [{ code: "auditor_error", detail: "the audit could not go on" }],
+    });
+  });
+
   it("asks a failing judge again while it has time, and then signs inconclusive, so that another auditor is asked", async () => {
     const hire = await auditedHire();
     scene.open.push(hire.assignment);

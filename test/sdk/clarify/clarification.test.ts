@@ -247,9 +247,11 @@ describe("clarification", () => {
       await signClarifyRequest(
         {
           buyer_id: buyer.address,
+          seller_id: listing.agent_id,
           capability: RESEARCH,
           brief: "x",
           nonce: `0x${String(nonce).padStart(32, "0")}`,
+          issued_at: Math.floor(now() / 1000),
         },
         { account: buyer.wallet.account },
       );
@@ -259,6 +261,38 @@ describe("clarification", () => {
     }
     expect(await post(await request(99))).to.equal(200);
     expect(await post(await request(99))).to.equal(409);
+  });
+
+  it("keeps a buyer's rounds for requests that it signed for this seller and this time", async () => {
+    const post = async (body: unknown) => {
+      const sent = { method: "POST", body: JSON.stringify(body) };
+      const response = await market.fetch(`${listing.endpoint}/clarify`, sent);
+      const { code, fields } = (await response.json()) as { code?: string; fields?: object };
+      return [response.status, ...(code === undefined ? [] : [code]), ...Object.keys(fields ?? {})].join(" ");
+    };
+    let nonce = 500;
+    const request = (terms: object) =>
+      signClarifyRequest(
+        {
+          ...{ buyer_id: buyer.address, capability: RESEARCH, brief: "x" },
+          ...{ nonce: `0x${String(nonce++).padStart(32, "0")}`, ...terms },
+        },
+        { account: buyer.wallet.account },
+      );
+    const [mine, at] = [listing.agent_id, Math.floor(now() / 1000)];
+    const another = newWallet().address;
+    expect(await post(await request({ seller_id: another, issued_at: at }))).to.match(/^400 invalid_input/);
+    for (const issued_at of [at - 700, at + 200])
+      expect(await post(await request({ seller_id: mine, issued_at }))).to.match(/^400 stale_request/);
+    // Another seller got these. They name no seller or no time, and have a place of their own.
+    const answers: string[] = [];
+    for (let n = 0; n < 12; n++)
+      answers.push(await post(await request([{}, { seller_id: mine }, { issued_at: at }][n % 3] ?? {})));
+    expect(answers).to.deep.equal([
+      ...Array(10).fill("200"),
+      ...Array(2).fill("429 too_many_clarifications"),
+    ]);
+    expect((await ask()).outcome).to.equal("quote");
   });
 
   it("is refused for other capabilities, and if the request is malformed or too long", async () => {

@@ -4,7 +4,17 @@ import { expect } from "chai";
 import { askWallet, type CallReader } from "tallystick-protocol/erc1271/askWallet";
 import { MAX_SIGNATURE_BYTES, PROBE_GAS, WALLET_GAS } from "tallystick-protocol/erc1271/walletProbe";
 import type { TallystickError } from "tallystick-protocol/errors";
-import { createPublicClient, custom, type Hex, http, type PublicClient } from "viem";
+import {
+  createPublicClient,
+  custom,
+  getContractAddress,
+  type Hex,
+  http,
+  numberToHex,
+  type PublicClient,
+  pad,
+  zeroAddress,
+} from "viem";
 import { type Chain, freshChain } from "../../support/freshChain.ts";
 import { ERROR_ANSWERS } from "./errorAnswers.ts";
 
@@ -68,16 +78,111 @@ describe("a contract wallet that is asked about a signature (ERC-1271)", () => {
     // The instruction GAS itself costs 2 gas.
     await setCode(WALLET, yesIf(`5a63${word(WALLET_GAS - 2)}14`));
     expect(await askWallet(client, question)).to.equal("yes");
-    const generous: CallReader = { call: ({ data }) => client.call({ data, gas: PROBE_GAS + 4_000_000n }) };
+    const generous: CallReader = { call: (call) => client.call({ ...call, gas: PROBE_GAS + 4_000_000n }) };
     expect(await askWallet(generous, question)).to.equal("yes");
   });
 
   it("has no verdict if the provider gives less gas", async () => {
     await setCode(WALLET, answering(MAGIC));
     for (const gas of [3_000_000n, 500_000n, 30_000n]) {
-      const capped: CallReader = { call: ({ data }) => client.call({ data, gas }) };
+      const capped: CallReader = { call: (call) => client.call({ ...call, gas }) };
       expect(await refusal(askWallet(capped, question))).to.have.property("code", "chain_unavailable");
     }
+  });
+
+  /** The instructions that leave on the stack whether an opcode gives a value. */
+  const gives = (opcode: string, value: Hex | bigint): string =>
+    `${opcode}7f${pad(typeof value === "bigint" ? numberToHex(value) : value, { size: 32 }).slice(2)}14`;
+
+  describe("has the same answer from every provider", () => {
+    const sender = getContractAddress({ from: zeroAddress, nonce: 0n });
+    const pinned: [what: string, opcode: string, value: Hex | bigint][] = [
+      ["tx.origin is the zero address", "32", zeroAddress],
+      ["tx.gasprice is zero", "3a", 0n],
+      ["block.basefee is zero, and not that of the block", "48", 0n],
+      ["msg.sender is the zero address's first contract", "33", sender],
+      ["msg.value is zero", "34", 0n],
+    ];
+    for (const [what, opcode, value] of pinned) {
+      it(`because ${what}`, async () => {
+        expect((await client.getBlock()).baseFeePerGas).to.be.above(0n);
+        await setCode(WALLET, yesIf(gives(opcode, value)));
+        expect(await askWallet(client, question)).to.equal("yes");
+        await setCode(WALLET, yesIf(gives(opcode, numberToHex(7, { size: 20 }))));
+        expect(await askWallet(client, question)).to.equal("no");
+      });
+    }
+
+    it("because everything else is in the header of the block, also of an old one", async () => {
+      await client.request({ method: "hardhat_setPrevRandao", params: [`0x${"5e".repeat(32)}`] } as never);
+      await client.request({ method: "hardhat_setCoinbase", params: [`0x${"c1".repeat(20)}`] } as never);
+      await client.request({ method: "hardhat_mine", params: ["0x1"] } as never);
+      const { number, timestamp, miner, mixHash, gasLimit, parentHash } = await client.getBlock();
+      const fields: [opcode: string, value: Hex | bigint][] = [
+        ["41", miner],
+        ["42", timestamp],
+        ["43", number],
+        ["44", mixHash],
+        ["45", gasLimit],
+        // The hash of the block before.
+        ["6001430340", parentHash],
+        // A block without blobs has the lowest fee for them.
+        ["4a", 1n],
+      ];
+      const walletOf = (opcode: string) => numberToHex(BigInt(`0xd0d0${opcode}`), { size: 20 });
+      for (const [opcode, value] of fields) await setCode(walletOf(opcode), yesIf(gives(opcode, value)));
+      await client.request({ method: "hardhat_mine", params: ["0x3"] } as never);
+      const at: CallReader = { call: (call) => client.call({ ...call, blockNumber: number }) };
+      for (const [opcode, value] of fields) {
+        const asked = { ...question, signer: walletOf(opcode) };
+        expect(await askWallet(at, asked), `${opcode} ${value}`).to.equal("yes");
+      }
+    });
+
+    it("and none from a provider that gives another sender or gas price", async () => {
+      await setCode(WALLET, answering(MAGIC));
+      const [funded] = (await client.request({ method: "eth_accounts" } as never)) as [Hex];
+      const others: Parameters<CallReader["call"]>[0][] = [];
+      for (const terms of [{ account: funded }, { account: funded, gasPrice: 10n ** 10n }]) {
+        const other: CallReader = {
+          call: (call) => {
+            others.push(call);
+            return client.call({ ...call, ...terms, blockOverrides: undefined });
+          },
+        };
+        const error = await refusal(askWallet(other, question));
+        expect(error).to.have.property("code", "chain_unavailable");
+        expect(error.message).to.match(/another sender, gas price or base fee than 0$/);
+      }
+      expect(others).to.have.length(4);
+      // A signer without code needs no such terms.
+      await setCode(WALLET, "0x");
+      const plain: CallReader = { call: ({ data, gas }) => client.call({ data, gas, account: funded }) };
+      expect(await askWallet(plain, question)).to.equal("no_contract");
+    });
+
+    it("also from a provider that follows only an override of the base fee", async () => {
+      await setCode(WALLET, yesIf(gives("48", 0n)));
+      const asked: unknown[] = [];
+      // In this chain a call never has a base fee. So the opcode of the block's number stands for one.
+      const older: CallReader = {
+        call: ({ blockOverrides, ...call }) => {
+          asked.push(blockOverrides);
+          const data = blockOverrides ? call.data : (call.data.replace("323a174817", "323a174317") as Hex);
+          return client.call({ ...call, data });
+        },
+      };
+      expect(await askWallet(older, question)).to.equal("yes");
+      expect(asked).to.deep.equal([undefined, { baseFeePerGas: 0n }]);
+      const refusing: CallReader = {
+        call: ({ blockOverrides, ...call }) =>
+          blockOverrides
+            ? Promise.reject(new Error("too many params"))
+            : client.call({ ...call, data: call.data.replace("323a174817", "323a174317") as Hex }),
+      };
+      const error = await refusal(askWallet(refusing, question));
+      expect(error.message).to.match(/another sender, gas price or base fee than 0$/);
+    });
   });
 
   it("gets the hash and the signature as ERC-1271 encodes them", async () => {

@@ -3,6 +3,7 @@ import type { VerifiedProof } from "tallystick-protocol/proof/proofBundle";
 import { ProofError } from "tallystick-protocol/proof/provenEntry";
 import { confirmProof } from "tallystick-sdk/proof/confirmProof";
 import type { PublicClient } from "viem";
+import { frozenLedgerCode } from "../../support/frozenLedgerCode.ts";
 import { address, type anchor, chainWith, proof, transaction, word } from "./support/anchoredChain.ts";
 
 const refusal = async (of: VerifiedProof, client: PublicClient) => {
@@ -31,6 +32,24 @@ describe("a proof that is compared with the chain", () => {
         "did not anchor the checkpoint's size and root",
       );
     });
+
+  it("is refused if its contract has other code, which could answer anything", async () => {
+    const place = { chainId: 31_337, address: address("c0") };
+    for (const code of ["0x6000", `${frozenLedgerCode(place)}00`, frozenLedgerCode({ ...place, chainId: 1 })])
+      expect(await refusal(proof, chainWith({}, { code: code as `0x${string}` }))).to.contain(
+        "is not that of a released AnchoredLedger",
+      );
+    expect(await refusal(proof, chainWith({}, { code: "0x" }))).to.contain("There is no contract at");
+  });
+
+  it("is refused on Base if its contract is a copy at another address, whose constructor may have written heads", async () => {
+    const onBase = { ...proof, ledger: { ...proof.ledger, chainId: 8_453 } } as VerifiedProof;
+    expect(await refusal(onBase, chainWith({}, { chainId: 8_453 }))).to.contain("is a copy of the released");
+  });
+
+  it("is refused if the contract has marked the ledger, whose writer signed two histories", async () => {
+    expect(await refusal(proof, chainWith({}, { isMarked: true }))).to.contain("has marked the ledger");
+  });
 
   it("is refused if it names no transaction or no ledger, or belongs to another chain or writer", async () => {
     expect(await refusal({ ...proof, transaction: null }, chainWith())).to.contain("was not anchored when");

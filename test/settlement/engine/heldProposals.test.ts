@@ -1,17 +1,24 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
+import { TallystickError } from "tallystick-protocol/errors";
 import { GENESIS_HASH } from "tallystick-protocol/ledger/entry";
 import { HELD_INDEX_FILE } from "../../../services/settlement/engine/heldIndex.ts";
 import { HELD_FILE, HeldProposals } from "../../../services/settlement/engine/heldProposals.ts";
 import type { Proposal } from "../../../services/settlement/engine/proposal.ts";
+import { faultyDisk } from "../support/faultyDisk.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 describe("proposals that are held", () => {
   const folder = temporaryFolder();
   let held: HeldProposals;
+  let disk: ReturnType<typeof faultyDisk>;
+  let failures: Error[];
   const open = async () => {
-    held = await HeldProposals.open(folder.path, () => {});
+    disk = faultyDisk();
+    failures = [];
+    held = await HeldProposals.open(folder.path, (error) => failures.push(error), disk.openFile);
   };
   beforeEach(open);
   afterEach(() => held.close());
@@ -66,6 +73,59 @@ describe("proposals that are held", () => {
     expect(error).to.include({ code: "outcome_unknown" });
     expect(error.message).to.contain("the shared store has it");
     expect(shared).to.have.length(1);
+  });
+
+  it("end this machine if the shared store has one that its disk has no room for, and say meanwhile that they are not certain", async () => {
+    const shared = new Map<string, string>();
+    held.shareBy(async ({ id, line }) => void shared.set(id, line));
+    disk.faults.free = 100;
+    const error = await hold(1).catch((cause) => cause);
+    expect(error).to.include({ code: "outcome_unknown" });
+    expect(error.message).to.contain("the shared store has it").and.to.contain("ENOSPC");
+    expect(failures.map(String)).to.deep.equal([String(error.cause)]);
+    // An agent that hears that nothing is held would propose its task again, on a newer head.
+    expect(() => held.ofTask("task-1", 9))
+      .to.throw(TallystickError, "A proposal of task task-1")
+      .that.includes({ code: "outcome_unknown" });
+    expect(held.ofTask("task-2", 9)).to.deep.equal([]);
+    expect(await hold(1).catch((cause) => cause), "the same one again").to.equal(error);
+    await held.close();
+    await open();
+    for (const line of shared.values()) await held.take(line);
+    expect(held.ofTask("task-1", 9).map(({ id }) => id)).to.deep.equal([...shared.keys()]);
+    expect(shared.size).to.equal(1);
+  });
+
+  it("are not certain while the shared store does not answer, and reach the file before it is closed", async () => {
+    const store = Promise.withResolvers<void>();
+    held.shareBy(() => store.promise);
+    const [first, same] = [hold(1), hold(1)];
+    expect(() => held.ofTask("task-1", 9))
+      .to.throw()
+      .that.includes({ code: "outcome_unknown" });
+    const closed = held.close();
+    store.resolve();
+    await closed;
+    expect((await first).id).to.equal((await same).id);
+    await open();
+    expect(held.ofTask("task-1", 9).map(({ timestamp }) => timestamp)).to.deep.equal([1]);
+  });
+
+  it("are held once, with one line, if the disk refuses the index at first", async () => {
+    const other = new DatabaseSync(path.join(folder.path, HELD_INDEX_FILE));
+    other.exec("BEGIN IMMEDIATE");
+    const refusal = { code: "index_unavailable" };
+    for (const n of [1, 1, 2]) expect(await hold(n).catch((cause) => cause)).to.include(refusal);
+    expect(() => held.ofTask("task-1", 9))
+      .to.throw()
+      .that.includes(refusal);
+    other.exec("ROLLBACK");
+    other.close();
+    expect(held.ofTask("task-1", 9).map(({ timestamp }) => timestamp)).to.deep.equal([1]);
+    await hold(1);
+    await hold(2);
+    expect(readFileSync(file(), "latin1").split("\n")).to.have.length(3);
+    expect(held.size).to.equal(2);
   });
 
   it("are read again from the file when their index is of another file", async () => {

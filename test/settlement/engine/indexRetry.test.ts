@@ -20,9 +20,12 @@ describe("an index that the disk refused", () => {
   });
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   const refusal = new TallystickError({ code: "index_unavailable", message: "The disk is full." });
+  /** What the retry itself logs; the gate has a log of its own. */
+  let logged: { [field: string]: unknown }[];
   const open = (answers: boolean[]) => {
     const { gate } = openGate();
-    const retry = new IndexRetry(gate);
+    logged = [];
+    const retry = new IndexRetry(gate, (sentence, fields) => logged.push({ sentence, ...fields }));
     const read: number[] = [];
     const index = {
       catchUp: async (entry: (at: number) => Promise<number>) => {
@@ -59,6 +62,66 @@ describe("an index that the disk refused", () => {
     await turn();
     await retry.stop();
     expect([gate.refusal, due.length]).to.deep.equal([undefined, 0]);
+  });
+
+  it("logs each new error once, with its code and what to do, until it is complete", async () => {
+    const { retry } = open([]);
+    const eio = Object.assign(new Error("EIO: i/o error, read"), { code: "EIO" });
+    const torn = new SyntaxError("Unexpected token");
+    const readOnly = new TallystickError({
+      code: "index_unavailable",
+      message: "The ledger's index cannot be used: attempt to write a readonly database.",
+      hint: "Check the disk.",
+    });
+    const steps: (Error | TallystickError | true)[] = [
+      refusal,
+      eio,
+      eio,
+      readOnly,
+      torn,
+      eio,
+      readOnly,
+      true,
+      eio,
+    ];
+    const index = {
+      behind: refusal,
+      catchUp: async () => {
+        const next = steps.shift();
+        if (next === true) return true;
+        if (!(next instanceof TallystickError)) throw next;
+        index.behind = next;
+        return false;
+      },
+    };
+    retry.attach(index as never, {} as never);
+    retry.refused(refusal);
+    const codes: unknown[][] = [];
+    while (steps.length > 0) {
+      if (due.length === 0) retry.refused(refusal);
+      due.shift()?.();
+      await turn();
+      codes.push(logged.splice(0).map(({ code }) => code));
+    }
+    // The first reason is the one that the gate has logged.
+    expect(codes).to.deep.equal([[], ["EIO"], [], ["index_unavailable"], ["unknown"], [], [], [], ["EIO"]]);
+  });
+
+  it("says in its log what to do", async () => {
+    const { retry } = open([]);
+    const steps = [Object.assign(new Error("EIO: i/o error, read"), { code: "EIO" })];
+    retry.attach({ catchUp: () => Promise.reject(steps.shift()) } as never, {} as never);
+    retry.refused(refusal);
+    due.shift()?.();
+    await turn();
+    expect(logged).to.deep.equal([
+      {
+        sentence: "The index cannot be completed, so nothing can be written. It is tried again every second.",
+        code: "EIO",
+        reason: "EIO: i/o error, read",
+        hint: "Check the disk and the ledger's folder (tallystick ledger fsck), and start the service again.",
+      },
+    ]);
   });
 
   it("waits while the ledger is not open yet", async () => {

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { type InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import { type PyJson, parsePythonJson } from "tallystick-protocol/json/pythonJson";
 import type { LedgerEntry } from "tallystick-protocol/ledger/entry";
-import { signRecord } from "tallystick-protocol/records/record";
+import { type SignedRecord, signRecord } from "tallystick-protocol/records/record";
 import { readSignatureHere } from "tallystick-runtime/signatures/readSignature";
 import { HeldProposals } from "../../../services/settlement/engine/heldProposals.ts";
 import { parseRules } from "../../../services/settlement/engine/institutionalRules.ts";
@@ -20,6 +20,7 @@ import {
 } from "../../../services/settlement/engine/settlementEngine.ts";
 import { DiskLedger } from "../../../services/settlement/ledger/diskLedger.ts";
 import { LedgerGate } from "../../../services/settlement/ledger/ledgerGate.ts";
+import { faultyDisk } from "../support/faultyDisk.ts";
 import { buyer, listingBody, seller } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { NOW } from "../support/testService.ts";
@@ -43,6 +44,7 @@ describe("what an engine settles", () => {
   let ledger: DiskLedger;
   let held: HeldProposals;
   let gate: LedgerGate;
+  let disk: ReturnType<typeof faultyDisk>;
   let rejected: string[];
   let engineIn: (
     mode: SettlementEngineParameters["mode"],
@@ -54,8 +56,10 @@ describe("what an engine settles", () => {
     const index = new LedgerIndex();
     const ruleBook = ruleBookOf();
     rejected = [];
+    disk = faultyDisk();
     ledger = await DiskLedger.open({
       folder: folder.path,
+      openFile: disk.openFile,
       onEntry: (entry, at) => {
         index.add(entry, at);
         ruleBook.add(entry);
@@ -251,6 +255,74 @@ describe("what an engine settles", () => {
     // Nobody asks for the release any more, and it is settled.
     while (ledger.size < 2) await new Promise((resolve) => setImmediate(resolve));
     expect(await engine.settleReview(review)).to.have.nested.property("released.index", 1);
+  });
+
+  describe("if the disk has room for the review, and none for what it releases", () => {
+    let id: string;
+    let review: SignedRecord;
+    let answer: TallystickError;
+    beforeEach(async () => {
+      id = await hold(pay(60n, { proof: "x".repeat(3_000) }));
+      review = await release(id);
+      disk.faults.free = 2_000;
+      answer = (await engine.settleReview(review).catch((error: unknown) => error)) as TallystickError;
+      disk.faults.free = Number.POSITIVE_INFINITY;
+      expect(ledger.size).to.equal(1);
+    });
+
+    it("says that the review is settled and its release is not, and settles the release with the same review", async () => {
+      expect(answer).to.include({ code: "outcome_unknown" });
+      expect(answer.message).to.match(
+        /^The review is settled, and what it releases is not settled yet\. The ledger cannot be written: ENOSPC/,
+      );
+      expect(answer.hint).to.match(/^Send the same review again/);
+      expect(await engine.settleReview(review)).to.have.nested.property("released.index", 1);
+    });
+
+    it("keeps its part of a budget until the release is settled, also after a restart", async () => {
+      const status = async (usd: bigint) => (await engine.settle(pay(usd))).status;
+      expect(await status(41n)).to.equal("REJECTED");
+      await stop();
+      await start();
+      // A ledger that may not be written at the start finishes its releases later.
+      await engine.reserveReleases();
+      expect(await status(41n)).to.equal("REJECTED");
+      expect(await engine.finishReleases()).to.deep.equal([]);
+      expect([ledger.size, await status(41n), await status(40n)]).to.deep.equal([2, "REJECTED", "SETTLED"]);
+    });
+
+    it("reserves no part of a budget for a release that is settled at the same moment", async () => {
+      await stop();
+      await start();
+      const content = held.content.bind(held);
+      let reads = 0;
+      // The first read of the disk takes longer than it takes to settle the release.
+      held.content = async (of) => {
+        const isFirst = reads++ === 0;
+        const found = await content(of);
+        if (isFirst) await new Promise((resolve) => setTimeout(resolve, 500));
+        return found;
+      };
+      // The ledger may be written before the start has reserved everything.
+      await Promise.all([engine.reserveReleases(), engine.finishReleases()]);
+      expect((await engine.settle(pay(40n))).status).to.equal("SETTLED");
+    });
+
+    it("gives its part of a budget back if the release cannot be settled here any more", async () => {
+      const file = path.join(folder.path, "held.jsonl");
+      writeFileSync(file, readFileSync(file, "latin1").replace('"usd": 60', '"usd": 10'));
+      expect((await engine.finishReleases()).map((it) => it.id)).to.deep.equal([id]);
+      expect((await engine.settle(pay(100n))).status).to.equal("SETTLED");
+    });
+  });
+
+  it("gives its part of a budget back if its review cannot be written", async () => {
+    const id = await hold(pay(60n));
+    disk.faults.free = 0;
+    const refused = await engine.settleReview(await release(id)).catch((error: unknown) => error);
+    expect(refused).to.include({ code: "ledger_unavailable" });
+    disk.faults.free = Number.POSITIVE_INFINITY;
+    expect((await engine.settle(pay(100n))).status).to.equal("SETTLED");
   });
 
   it("is checked again if the record before it, which had the same key, could not be written", async () => {

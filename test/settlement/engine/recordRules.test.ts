@@ -58,6 +58,18 @@ describe("the rules of a record", () => {
       );
   });
 
+  it("accept only receipts of the ledger's chain, under either of its names, and any if the ledger has no chain", async () => {
+    const of = (network: string, chainId?: number) =>
+      said(flat("receipt", receiptBody({ network })), { chainId });
+    for (const network of ["base", "eip155:8453"]) expect(await of(network, 8_453)).to.equal("ok");
+    for (const network of ["base-sepolia", "eip155:84532", "EIP155:8453", "solana"]) {
+      expect(await of(network, 8_453)).to.equal(
+        "other_network; body.network: must be the chain of this ledger, eip155:8453",
+      );
+      expect(await of(network)).to.equal("ok");
+    }
+  });
+
   it("accept a listing up to 5 minutes ahead, not before the newest one, and at private addresses only where that is allowed", async () => {
     const of = (changes: RecordBody, context: Partial<RuleContext> = {}) =>
       said(flat("listing", listingBody(changes)), context);

@@ -6,6 +6,8 @@ import { Committer } from "../../../services/settlement/standby/committer.ts";
 
 const because = (code: string) => new TallystickError({ code, message: "It cannot.", hint: "Look." });
 
+const NOTHING_HELD = { putHeld: async () => true, held: async () => undefined };
+
 describe("a writer that cannot write or anchor", () => {
   it("waits the whole time for each of these two faults before it hands the lease over", async () => {
     const gate = new LedgerGate(() => {});
@@ -17,6 +19,7 @@ describe("a writer that cannot write or anchor", () => {
         flushesFrom: async () => [],
         lease: async () => ++leases > 0,
         handOver: async () => true,
+        ...NOTHING_HELD,
       },
       leaseMs: 8,
       handOverMs: 1_000,
@@ -62,6 +65,7 @@ describe("the commit of a flush", () => {
         lease: store.lease ?? (async () => true),
         flushesFrom: async () => [],
         handOver: async () => false,
+        ...NOTHING_HELD,
       },
       // The lease is never renewed by the clock of the machine.
       leaseMs: 1_000_000,
@@ -126,5 +130,85 @@ describe("the commit of a flush", () => {
     });
     expect(anothers).to.include({ code: "ledger_taken_over" });
     expect(anothers.hint).to.contain("Your request was not written");
+  });
+});
+
+describe("a held proposal on its way to the store", () => {
+  const line = { id: "ab", line: "ab\n" };
+  /** Holds it with a store that answers as given, and returns how it ended. `stored` is whether the store has it. */
+  async function holdWith(store: {
+    putHeld: () => Promise<boolean>;
+    stored?: boolean;
+    /** It is stopped after the first call. */
+    isStopped?: boolean;
+  }): Promise<TallystickError | "held"> {
+    const gate = new LedgerGate(() => {});
+    const committer = new Committer({
+      store: {
+        commit: async () => "ours",
+        lease: async () => true,
+        flushesFrom: async () => [],
+        handOver: async () => false,
+        putHeld: async () => {
+          if (store.isStopped) void committer.stop();
+          return await store.putHeld();
+        },
+        held: async () => (store.stored ? line : undefined),
+      },
+      ...{ leaseMs: 1_000_000, handOverMs: 1_000_000, gate, onLost: () => {} },
+    });
+    try {
+      return await committer.hold(line).then(
+        () => "held",
+        (error) => error,
+      );
+    } finally {
+      await committer.stop();
+    }
+  }
+  const throws = async () => {
+    throw new Error("no connection");
+  };
+  const lostOnce = (then: boolean) => {
+    let attempts = 0;
+    return async () => (attempts++ === 0 ? throws() : then);
+  };
+
+  it("is held if the store has it, also if the answer was lost, and the lease after it", async () => {
+    expect(await holdWith({ putHeld: async () => true })).to.equal("held");
+    expect(await holdWith({ putHeld: lostOnce(true) })).to.equal("held");
+    expect(await holdWith({ putHeld: lostOnce(false), stored: true })).to.equal("held");
+  });
+
+  it("is not held if another process has the lease, and the store does not have it", async () => {
+    for (const putHeld of [async () => false, lostOnce(false)])
+      expect(await holdWith({ putHeld })).to.include({ code: "ledger_taken_over" });
+  });
+
+  it("has an unknown outcome if the process stops before the store answers", async () => {
+    expect(await holdWith({ putHeld: throws, isStopped: true })).to.include({ code: "outcome_unknown" });
+  });
+
+  it("is refused while 32 others wait for the store", async () => {
+    const store = Promise.withResolvers<boolean>();
+    const gate = new LedgerGate(() => {});
+    const committer = new Committer({
+      store: {
+        commit: async () => "ours",
+        lease: async () => true,
+        flushesFrom: async () => [],
+        handOver: async () => false,
+        putHeld: () => store.promise,
+        held: async () => undefined,
+      },
+      ...{ leaseMs: 1_000_000, handOverMs: 1_000_000, gate, onLost: () => {} },
+    });
+    const waiting = Array.from({ length: 32 }, (_, n) => committer.hold({ id: `${n}`, line: "" }));
+    const refused = await committer.hold(line).catch((error) => error);
+    expect(refused).to.include({ code: "store_unavailable" });
+    store.resolve(true);
+    await Promise.all(waiting);
+    await committer.hold(line);
+    await committer.stop();
   });
 });

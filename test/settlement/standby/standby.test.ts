@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { type FileHandle, open as openFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
@@ -6,6 +7,7 @@ import type { Hono } from "hono";
 import pg from "pg";
 import { TallystickError } from "tallystick-protocol/errors";
 import { fromHex } from "tallystick-protocol/hex";
+import { settle as settleTask } from "tallystick-sdk/settle";
 import { privateKeyToAccount } from "viem/accounts";
 import { type PostgresServer, startPostgres } from "../../../scripts/postgres/startPostgres.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
@@ -30,6 +32,21 @@ const LEASE_SECONDS = 60;
 
 /** A lease that ends while a test waits. */
 const SHORT_SECONDS = 2;
+
+/** From now on no disk has room for a held proposal, but entries of a ledger still fit. Returns a function that ends this. */
+async function fillDisks(): Promise<() => void> {
+  const file = await openFile(process.execPath);
+  await file.close();
+  const methods = Object.getPrototypeOf(file) as Pick<FileHandle, "appendFile">;
+  const { appendFile } = methods;
+  methods.appendFile = async function (this: FileHandle, ...given) {
+    if (String(given[0]).includes('"shadow"')) throw new Error("ENOSPC: no space left on device, write");
+    await appendFile.apply(this, given);
+  };
+  return () => {
+    methods.appendFile = appendFile;
+  };
+}
 
 /** One machine: the result of opening its service, and its log. */
 type Machine = {
@@ -166,6 +183,22 @@ describe("machines that share a ledger", () => {
       record = answer.sent;
     }
   }
+  /** Sends a proposal whose shadow differs, until its outcome is known. */
+  async function hold(machine: Machine, parent_hash: string, task_id = "t") {
+    const { app } = await serving(machine);
+    const headers = { authorization: "Bearer key" };
+    const body = JSON.stringify({
+      header: { task_id, parent_hash },
+      payload: { data_update: { x: 1 }, confidence_score: 0.9 },
+      shadow: { payload: { data_update: { x: "another" } } },
+    });
+    for (;;) {
+      const answer = await app.request("/v1/settle", { method: "POST", headers, body });
+      const json = (await answer.json()) as { status: unknown; code?: string; id: string };
+      if (json.code !== "outcome_unknown") return json;
+    }
+  }
+  const heldRows = async (): Promise<number> => (await sql(`SELECT 1 FROM ${STORE_SCHEMA}.held`)).rows.length;
   const healthOf = async (app: Hono | undefined) => {
     const answer = await (app as Hono).request("/health");
     // biome-ignore lint/suspicious/noExplicitAny: whatever was answered
@@ -429,25 +462,18 @@ describe("machines that share a ledger", () => {
     const a = await open("a", { OPERATOR });
     const b = await open("b", { OPERATOR });
     const { app, ledger } = await serving(a);
-    const headers = { authorization: "Bearer key" };
-    const body = JSON.stringify({
-      header: { task_id: "t", parent_hash: ledger.head },
-      payload: { data_update: { x: 1 }, confidence_score: 0.9 },
-      shadow: { payload: { data_update: { x: "another" } } },
-    });
-    const hold = () => app.request("/v1/settle", { method: "POST", headers, body });
     await sql(`ALTER TABLE ${STORE_SCHEMA}.held RENAME TO gone`);
-    const refused = await hold();
-    expect([refused.status, ((await refused.json()) as { code: string }).code]).to.deep.equal([
-      503,
-      "store_unavailable",
-    ]);
+    const holding = hold(a, ledger.head);
+    const statusOf = async () => (await (await app.request("/v1/status/t")).json()) as { code: string };
+    while ((await statusOf()).code !== "outcome_unknown") await sleep(5);
+    const health = await healthOf(app);
+    expect([health.json.held, health.status], "nothing else waits for it").to.deep.equal([0, 200]);
     await sql(`ALTER TABLE ${STORE_SCHEMA}.gone RENAME TO held`);
-    const answer = await hold();
-    const { status, id } = (await answer.json()) as { status: string; id: string };
+    const { status, id } = await holding;
     expect(status).to.equal("ESCROWED");
     await a.close();
     const waitingAt = async ({ app: at }: SettlementService) => {
+      const headers = { authorization: "Bearer key" };
       const list = await (await at.request("/v1/reviews", { headers })).json();
       return (list as { items: { id: string }[] }).items.map((it) => it.id);
     };
@@ -483,19 +509,55 @@ describe("machines that share a ledger", () => {
     expect([await two.heldIds(""), await two.held("ab")]).to.deep.equal([["ab"], first]);
     await Promise.all([one.close(), two.close()]);
     const a = await open("a");
-    const { app, ledger } = await serving(a);
+    const { ledger } = await serving(a);
     await sql(`UPDATE ${STORE_SCHEMA}.lease SET holder = 'another', until = now() + interval '5 minutes'`);
-    const body = JSON.stringify({
-      header: { task_id: "t", parent_hash: ledger.head },
-      payload: { data_update: { x: 1 }, confidence_score: 0.9 },
-      shadow: { payload: { data_update: { x: "another" } } },
-    });
-    const headers = { authorization: "Bearer key" };
-    const refused = await app.request("/v1/settle", { method: "POST", headers, body });
-    expect([refused.status, ((await refused.json()) as { code: string }).code]).to.deep.equal([
-      503,
-      "ledger_taken_over",
-    ]);
+    expect(await hold(a, ledger.head)).to.include({ status: 503, code: "ledger_taken_over" });
+  });
+
+  it("hold a proposal once if the store's answer to it is lost", async () => {
+    const a = await open("a");
+    const { app, ledger } = await serving(a);
+    let held = 0;
+    a.proxy.set("answer");
+    // A renewal of the lease is an insert too. A cut of a renewal costs nothing.
+    for (; a.proxy.cuts() === 0; held++)
+      expect(await hold(a, ledger.head, `task-${held}`)).to.include({ status: "ESCROWED" });
+    expect(await heldRows()).to.equal(held);
+    expect((await healthOf(app)).json.held).to.equal(held);
+  });
+
+  it("hold a proposal once if the writer's disk has no room for it: the writer ends, and the agent finds it at the next one", async () => {
+    const a = await open("a");
+    const b = await open("b");
+    const parents: string[] = [];
+    const propose = async (machine: Machine) => {
+      const { app } = await serving(machine);
+      return await settleTask({
+        ...{ baseUrl: "http://ledger.test", apiKey: "key", taskId: "task-1", proposedOn: [...parents] },
+        work: async () => ({
+          ...{ dataUpdate: { x: 1 }, confidenceScore: 0.9 },
+          shadow: { dataUpdate: { x: "another" } },
+        }),
+        onProposing: ({ parentHash }) => void parents.push(parentHash),
+        fetch: async (input, init) => {
+          const answer = await app.request(input, init);
+          // The head moves, as if the proposal was rejected because another one came first.
+          if (input.endsWith("/v1/settle")) await settle(machine);
+          return answer;
+        },
+      }).catch((error) => error);
+    };
+    const freeDisks = await fillDisks();
+    try {
+      expect(await propose(a)).to.include({ code: "outcome_unknown" });
+    } finally {
+      freeDisks();
+    }
+    expect(await heldRows()).to.equal(1);
+    expect(a.failures[0]).to.include({ code: "ledger_unavailable" });
+    await a.close();
+    expect(await propose(b)).to.include({ status: "ESCROWED", attempts: 0 });
+    expect(await heldRows()).to.equal(1);
   });
 
   it("hand over from a writer that cannot write to a stand-by that can write, and never to one that cannot write", async () => {

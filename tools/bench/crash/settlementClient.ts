@@ -176,7 +176,7 @@ export class SettlementClient {
       hire_id: `hire-${number}`,
       tx_hash: `0x${number.toString(16).padStart(64, "0")}`,
       amount_usdc_atomic: "500000",
-      network: "base",
+      network: "eip155:31337",
       completed_at: NOW - 60,
       protocol_version: "swarmwage/v0.3",
       verification: { all_passed: true, checks: { non_empty: true } },

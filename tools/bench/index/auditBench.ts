@@ -132,7 +132,7 @@ class Log {
     const paid = { token: TOKEN, from: buyer, to: seller, value: "500000", tx, authorized: true };
     this.events.push({ kind: "transfer", block, time, log: 0, ...paid } as DeriveEvent);
     this.record("receipt", seller, {
-      ...{ agent_id: seller, buyer, capability: CAPABILITY, hire_id: `hire-${this.#serial}`, tx_hash: tx },
+      ...{ agent_id: seller, buyer, capability: CAPABILITY, hire_id: tx, tx_hash: tx },
       ...{ amount_usdc_atomic: "500000", network: "eip155:8453", completed_at: time },
       ...{ protocol_version: "swarmwage/v0.3", verification: { all_passed: true, checks: {} } },
       ...{ params_hash: hash(1), result_hash: hash(this.#serial) },

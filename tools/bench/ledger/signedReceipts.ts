@@ -23,7 +23,7 @@ export async function signReceipts(count: number, from = 0): Promise<SignedRecei
       hire_id: `rcpt_${from + i}`,
       tx_hash: `0x${(from + i).toString(16).padStart(64, "0")}`,
       amount_usdc_atomic: "500000",
-      network: "base",
+      network: "eip155:31337",
       completed_at,
       protocol_version: "swarmwage/v0.3",
       verification: { all_passed: true, checks: { non_empty: true, schema: true } },

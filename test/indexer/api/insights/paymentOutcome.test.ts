@@ -196,6 +196,25 @@ describe("insights with a price, whose settlement has an unknown outcome", () =>
     expect(await paid()).to.equal(PRICE);
   });
 
+  it("are delivered a few times when one payment is sent many times at once", async () => {
+    const release = Promise.withResolvers<void>();
+    const { pay, again, payment } = sell({
+      facilitator: {
+        settle: async (...given) => {
+          await release.promise;
+          return await chain.facilitator.settle(...given);
+        },
+      },
+    });
+    const first = pay(TRENDS);
+    while (payment() === "") await setImmediate();
+    const others = Array.from({ length: 7 }, () => again());
+    release.resolve();
+    const statuses = (await Promise.all([first, ...others])).map(({ status }) => status);
+    expect(statuses.sort()).to.deep.equal([200, 200, 200, 200, 200, 402, 402, 402]);
+    expect(await paid()).to.equal(PRICE);
+  });
+
   it("are delivered once when one payment is sent to two routes at the same time", async () => {
     const both = Promise.withResolvers<void>();
     let verified = 0;

@@ -14,7 +14,7 @@ describe("messages of audits on the stream", () => {
     const assignment = `${hire}/2/1`;
     const row = (kind: string, subject: string, n: number) => ({
       ...{ position: `000000000001/00000001/0000000000000001/00000${n}`, kind, subject },
-      ...{ agent: SELLER, counterpart: null },
+      ...{ blockHash: `0x${"aa".repeat(32)}`, agent: SELLER, counterpart: null },
     });
     const rows = [
       row("audit_drawn", hire, 1),

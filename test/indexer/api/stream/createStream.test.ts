@@ -8,6 +8,7 @@ import {
   type Stream,
   type StreamOptions,
 } from "../../../../indexer/api/stream/createStream.ts";
+import { positionOf } from "../../../../indexer/api/stream/position.ts";
 import * as schema from "../../../../indexer/ponder.schema.ts";
 import { momentsOf, timelineKey } from "../../../../indexer/src/timeline.ts";
 import { waitUntil } from "../../../../scripts/processes/waitUntil.ts";
@@ -18,7 +19,12 @@ import { changesOf } from "../../support/changesOf.ts";
 
 type Message = { type: string; position: string; data?: Record<string, unknown>; [more: string]: unknown };
 
+type TimelineRow = typeof schema.timeline.$inferInsert;
+
 const [seller, other, buyer] = [wallet(1), wallet(2), wallet(9)];
+
+/** The hash of a block of the test. */
+const hashOf = (block: number) => `0x${String(block).padStart(16, "0").padEnd(64, "a")}`;
 
 /** Hires, a rating and two tier changes, with the timeline rows that a node would have written. */
 async function story() {
@@ -29,11 +35,12 @@ async function story() {
   for (let n = 0; n < 6; n++) log.after(1).hire(n % 2 === 0 ? other : seller, buyer);
   log.after(60).tick();
   const store = new MemoryStore();
-  const rows: (typeof schema.timeline.$inferInsert)[] = [];
+  const rows: TimelineRow[] = [];
   for (const [n, event] of log.events.entries()) {
     const position = `${String(event.block).padStart(12, "0")}/${"0".repeat(8)}/${String(n).padStart(16, "0")}`;
     for (const moment of momentsOf(await changesOf(store, event))) {
-      rows.push({ position: timelineKey(position, rows.length), ...moment });
+      const blockHash = hashOf(event.block);
+      rows.push({ position: timelineKey(position, rows.length), blockHash, ...moment });
     }
   }
   return { store, rows };
@@ -41,7 +48,7 @@ async function story() {
 
 describe("the WebSocket stream", () => {
   let database: Awaited<ReturnType<typeof openApiDatabase>>;
-  let rows: (typeof schema.timeline.$inferInsert)[];
+  let rows: TimelineRow[];
   const closing: (() => void)[] = [];
 
   before(async () => {
@@ -73,6 +80,7 @@ describe("the WebSocket stream", () => {
     for (const close of closing.splice(0)) close();
   });
 
+  const at = (row: TimelineRow | undefined) => row && positionOf(row);
   const insert = (some: typeof rows) => database.database.insert(schema.timeline).values(some);
 
   async function open(options: Partial<StreamOptions> = {}): Promise<{ url: string; stream: Stream }> {
@@ -120,15 +128,15 @@ describe("the WebSocket stream", () => {
     const [hire, change] = await client.until(2);
     expect(client.heard[0]).to.deep.equal({
       type: "hello",
-      position: rows[2]?.position,
-      head: rows[2]?.position,
+      position: at(rows[2]),
+      head: at(rows[2]),
     });
     expect(client.heard[1]).to.deep.include({
       type: "heartbeat",
       indexed_block: 77,
-      position: rows[2]?.position,
+      position: at(rows[2]),
     });
-    expect(hire).to.deep.include({ type: "hire", position: rows[3]?.position });
+    expect(hire).to.deep.include({ type: "hire", position: at(rows[3]) });
     expect(hire?.data).to.deep.include({ seller, buyer, price_usdc: "0.50", outcome: "success", weight: 1 });
     expect(change?.data).to.deep.include({ agent: seller, from: 0, to: 2 });
   });
@@ -149,7 +157,7 @@ describe("the WebSocket stream", () => {
       const before = statements;
       const client = listen(url);
       await client.greeted();
-      expect(client.heard[0]).to.deep.include({ type: "hello", head: rows[2]?.position });
+      expect(client.heard[0]).to.deep.include({ type: "hello", head: at(rows[2]) });
       client.socket.terminate();
       await client.closed;
       counts.push(statements - before);
@@ -162,9 +170,9 @@ describe("the WebSocket stream", () => {
     await insert(rows);
     const { url } = await open();
     const all = await listen(`${url}?from=0`).until(rows.length);
-    expect(all.map((it) => it.position)).to.deep.equal(rows.map((it) => it.position));
+    expect(all.map((it) => it.position)).to.deep.equal(rows.map(at));
     for (const [n, row] of rows.entries()) {
-      const rest = await listen(`${url}?from=${row.position}`).until(rows.length - n - 1);
+      const rest = await listen(`${url}?from=${at(row)}`).until(rows.length - n - 1);
       expect(rest).to.deep.equal(all.slice(n + 1));
     }
   });
@@ -191,15 +199,16 @@ describe("the WebSocket stream", () => {
     await database.pool.query("DELETE FROM timeline WHERE position > $1", [rows[2]?.position]);
     await insert(rows.slice(4));
     const heard = await client.until(6 + 1 + 6);
-    expect(heard[6]).to.deep.equal({ type: "reorg", position: rows[2]?.position });
-    expect(heard.slice(7).map((it) => it.position)).to.deep.equal(rows.slice(4).map((it) => it.position));
+    expect(heard[6]).to.deep.equal({ type: "reorg", position: at(rows[2]) });
+    expect(heard.slice(7).map((it) => it.position)).to.deep.equal(rows.slice(4).map(at));
   });
 
   /** Timeline rows for one hire, each at a position of its own in a block. */
   const crowd = (block: number, count: number) => {
     const hire = rows.find(({ kind }) => kind === "hire") as (typeof rows)[number];
-    const at = `${String(block).padStart(12, "0")}/${"0".repeat(8)}/${"0".repeat(16)}`;
-    return Array.from({ length: count }, (_, n) => ({ ...hire, position: timelineKey(at, n) }));
+    const place = `${String(block).padStart(12, "0")}/${"0".repeat(8)}/${"0".repeat(16)}`;
+    const blockHash = hashOf(block);
+    return Array.from({ length: count }, (_, n) => ({ ...hire, position: timelineKey(place, n), blockHash }));
   };
   const finalAt = (block: number) =>
     database.pool.query(
@@ -219,27 +228,24 @@ describe("the WebSocket stream", () => {
       await database.pool.query("DELETE FROM timeline WHERE position > $1", [final[1]?.position]);
       await insert(after);
       const heard = await client.until(302 + 1 + 300);
-      expect(heard[302]).to.deep.equal({ type: "reorg", position: final[1]?.position });
-      expect(heard.slice(303).map((it) => it.position)).to.deep.equal(after.map((it) => it.position));
+      expect(heard[302]).to.deep.equal({ type: "reorg", position: at(final[1]) });
+      expect(heard.slice(303).map((it) => it.position)).to.deep.equal(after.map(at));
     } finally {
       await database.pool.query("UPDATE _ponder_checkpoint SET finalized_checkpoint = NULL");
     }
   });
 
   it("tells a client that comes back about a reorg that it did not see", async () => {
-    const [final, orphaned, valid] = [crowd(100, 2), crowd(102, 2), crowd(101, 3)];
-    await finalAt(100);
+    const [final, orphaned, valid] = [crowd(100, 2), crowd(182, 2), crowd(181, 3)];
+    await finalAt(140);
     try {
       await insert([...final, ...valid]);
       const { url } = await open();
-      const heard = await listen(`${url}?from=${orphaned[1]?.position}`).until(4);
-      expect(heard[0]).to.deep.equal({ type: "reorg", position: final[1]?.position });
-      expect(heard.slice(1).map((it) => it.position)).to.deep.equal(valid.map((it) => it.position));
-      // Final blocks are never taken back. So a client may begin at any position in a final block.
-      const between = `${"99".padStart(12, "0")}/00000000/${"0".repeat(16)}/000000`;
-      expect((await listen(`${url}?from=${between}`).until(5))[0]).to.deep.include({ type: "hire" });
+      const heard = await listen(`${url}?from=${at(orphaned[1])}`).until(4);
+      expect(heard[0]).to.deep.equal({ type: "reorg", position: at(final[1]) });
+      expect(heard.slice(1).map((it) => it.position)).to.deep.equal(valid.map(at));
       await database.database.delete(schema.timeline);
-      const cancelled = await listen(`${url}?from=${valid[0]?.position}`).until(1);
+      const cancelled = await listen(`${url}?from=${at(valid[0])}`).until(1);
       expect(cancelled).to.deep.equal([{ type: "reorg", position: "0" }]);
     } finally {
       await database.pool.query("UPDATE _ponder_checkpoint SET finalized_checkpoint = NULL");

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type ChainLog, FakeChain, TOKEN } from "./fakeChain.ts";
+import { type ChainBlock, type ChainLog, FakeChain, TOKEN } from "./fakeChain.ts";
 
 export type RpcMessage = { jsonrpc: string; id: number; method: string; params: unknown[] };
 export type Fault = { code: number; message: string };
@@ -126,9 +126,12 @@ export function answerOf(node: FakeNode, { method, params }: RpcMessage): Answer
     case "eth_getTransactionReceipt": {
       const found = chain.blocks.find(({ transactions }) => transactions.includes(first as never));
       if (found === undefined || found.block > head || found.block < keepsFrom) return { result: null };
-      const logs = found.logs.filter(({ tx }) => (tx as string) === first).map((log) => rawLog(log, node));
-      const { hash: blockHash, block } = found;
-      return { result: { transactionHash: first, blockHash, blockNumber: hex(block), status: "0x1", logs } };
+      return { result: receipt(node, found, first) };
+    }
+    case "eth_getBlockReceipts": {
+      const found = chain.blocks.find(({ hash }) => hash === first);
+      if (found === undefined || found.block > head || found.block < keepsFrom) return { result: null };
+      return { result: found.transactions.map((tx) => receipt(node, found, tx)) };
     }
     case "eth_call": {
       const { to, data } = first as unknown as { to: string; data: string };
@@ -181,6 +184,14 @@ const header = ({ chain }: FakeNode, block: number) => {
   const { hash, parentHash, time, transactions, bloom } = chain.at(block);
   return { number: hex(block), hash, parentHash, timestamp: hex(time), transactions, logsBloom: bloom };
 };
+
+const receipt = (node: FakeNode, { hash, block, logs }: ChainBlock, tx: string) => ({
+  transactionHash: tx,
+  blockHash: hash,
+  blockNumber: hex(block),
+  status: "0x1",
+  logs: logs.filter((log) => (log.tx as string) === tx).map((log) => rawLog(log, node)),
+});
 
 const rawLog = ({ block, log, tx, time, ...rest }: ChainLog, { tellsTime }: FakeNode) => ({
   ...rest,

@@ -8,6 +8,7 @@ import {
   type PublicClient,
   TransactionReceiptNotFoundError,
 } from "viem";
+import { frozenLedgerCode } from "../../../support/frozenLedgerCode.ts";
 
 export const word = (byte: string): Hex => `0x${byte.repeat(32)}`;
 export const address = (byte: string): Address => `0x${byte.repeat(20)}`;
@@ -23,10 +24,10 @@ export const proof = {
   checkpoint: { size: anchor.size, root: fromHex(anchor.root) },
 } as unknown as VerifiedProof;
 
-/** A chain with one transaction, which anchored the given head. */
+/** A chain with the released contract, and one transaction, which anchored the given head. */
 export function chainWith(
   changed: Partial<typeof anchor> = {},
-  { chainId = 31_337, writerNow = writer } = {},
+  { chainId = 31_337, writerNow = writer, isMarked = false, code = undefined as Hex | undefined } = {},
 ) {
   const it = { ...anchor, ...changed };
   const event = anchoredLedgerAbi.find((entry) => entry.type === "event" && entry.name === "Anchored");
@@ -52,7 +53,11 @@ export function chainWith(
   return {
     getChainId: async () => chainId,
     readContract: async ({ functionName }: { functionName: string }) =>
-      functionName === "writerOf" ? writerNow : [0n, 0n],
+      ({ writerOf: writerNow, isEquivocated: isMarked })[functionName] ?? [0n, 0n],
+    getCode: async ({ address }: { address: Address }) => {
+      if (code !== undefined) return code;
+      return [contract, it.contract].includes(address) ? frozenLedgerCode({ chainId, address }) : undefined;
+    },
     getTransactionReceipt: async ({ hash }: { hash: Hex }) => {
       if (hash !== transaction) throw new TransactionReceiptNotFoundError({ hash });
       return { logs: [log], status: it.status, blockNumber: 12n };

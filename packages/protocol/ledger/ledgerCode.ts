@@ -1,8 +1,8 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { fromHex, type Hex, toHex } from "tallystick-protocol/hex";
-import { releaseAddressOfHash } from "tallystick-protocol/releaseAddress";
-import { domainImmutables } from "./domainImmutables.ts";
-import anchoredLedger1 from "./releases/anchoredLedger1.json" with { type: "json" };
+import { fromHex, type Hex, toHex } from "../hex.ts";
+import { releaseAddressOfHash } from "../releaseAddress.ts";
+import { domainImmutables } from "../signatures/domainImmutables.ts";
+import { anchoredLedger1 } from "./releases/anchoredLedger1.ts";
 
 /**
  * How a contract's code compares with the released code.

@@ -1,7 +1,7 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
-import type { Hex } from "tallystick-protocol/hex";
-import { abiWord } from "tallystick-protocol/signatures/typedDataHash";
+import type { Hex } from "../hex.ts";
+import { abiWord } from "./typedDataHash.ts";
 
 const DOMAIN_TYPE = "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)";
 

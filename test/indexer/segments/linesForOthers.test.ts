@@ -1,12 +1,13 @@
 import { expect } from "chai";
 import type { LogFields } from "../../../indexer/ponderProcess.ts";
-import { keepForOthers } from "../../../indexer/src/segments/keepForOthers.ts";
+import { LinesForOthers } from "../../../indexer/src/segments/linesForOthers.ts";
 
-const LEDGER = `0x${"1".repeat(64)}`;
+const [LEDGER, OTHER] = [`0x${"1".repeat(64)}`, `0x${"2".repeat(64)}`];
 const SEGMENT = { from: 7, lines: ["{}", "{}"] };
 
 describe("the copy of a ledger for others", () => {
   const process = globalThis as { PONDER_COMMON?: unknown };
+  const { signal } = new AbortController();
   let warned: LogFields[];
   let original: unknown;
 
@@ -20,34 +21,48 @@ describe("the copy of a ledger for others", () => {
   });
 
   it("does not stop the derivation if its lines cannot be stored", async () => {
-    let attempts = 0;
-    const keep = () => {
-      attempts++;
-      return Promise.reject(new Error("the disk is full"));
-    };
-    const { signal } = new AbortController();
-    await keepForOthers({ keep }, LEDGER, SEGMENT, signal, [1, 1]);
-    expect(attempts).to.equal(3);
-    // After a failure the next copy is tried once, so that a lasting failure does not slow each anchor.
-    await keepForOthers({ keep }, LEDGER, SEGMENT, signal);
-    expect(attempts).to.equal(4);
+    const keep = () => Promise.reject(new Error("the disk is full"));
+    await new LinesForOthers({ keep }, [1, 1]).keep(LEDGER, SEGMENT, signal);
     expect(warned.at(-1)).to.deep.equal({
       ...{ msg: "Lines of a ledger are not kept for others", ledger: LEDGER, from: 7, to: 9 },
       cause: "Error: the disk is full",
     });
   });
 
+  it("is tried once after a failure of the same ledger, and as often as before for other ledgers and after a success", async () => {
+    let attempts = 0;
+    let isFull = true;
+    const keep = async () => {
+      attempts++;
+      if (isFull) throw new Error("the disk is full");
+      return true;
+    };
+    const copies = new LinesForOthers({ keep }, [1, 1]);
+    const attemptsFor = async (ledger: string): Promise<number> => {
+      attempts = 0;
+      await copies.keep(ledger, SEGMENT, signal);
+      return attempts;
+    };
+    expect(await attemptsFor(LEDGER)).to.equal(3);
+    expect(await attemptsFor(LEDGER)).to.equal(1);
+    expect(await attemptsFor(OTHER)).to.equal(3);
+    isFull = false;
+    expect(await attemptsFor(LEDGER)).to.equal(1);
+    isFull = true;
+    expect(await attemptsFor(LEDGER)).to.equal(3);
+  });
+
   it("has no gap after a connection was lost", async () => {
     const answers = [() => Promise.reject(new Error("connection lost")), async () => true];
     const keep = () => (answers.shift() as () => Promise<boolean>)();
-    await keepForOthers({ keep }, LEDGER, SEGMENT, new AbortController().signal, [1]);
+    await new LinesForOthers({ keep }, [1]).keep(LEDGER, SEGMENT, signal);
     expect(warned.map(({ msg }) => msg)).to.deep.equal([
       "Could not keep the lines of a ledger, trying again",
     ]);
   });
 
   it("warns if lines before these are gone", async () => {
-    await keepForOthers({ keep: async () => false }, LEDGER, SEGMENT, new AbortController().signal);
+    await new LinesForOthers({ keep: async () => false }).keep(LEDGER, SEGMENT, signal);
     expect(warned).to.deep.equal([
       { msg: "Lines of a ledger that were kept are gone", ledger: LEDGER, before: 7 },
     ]);
@@ -59,7 +74,7 @@ describe("the copy of a ledger for others", () => {
       stop.abort(new Error("the process ends"));
       return Promise.reject(new Error("connection lost"));
     };
-    const ended = await keepForOthers({ keep }, LEDGER, SEGMENT, stop.signal, [1]).catch(String);
+    const ended = await new LinesForOthers({ keep }, [1]).keep(LEDGER, SEGMENT, stop.signal).catch(String);
     expect(ended).to.equal("Error: the process ends");
   });
 });

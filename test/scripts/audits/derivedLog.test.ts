@@ -1,0 +1,32 @@
+import { expect } from "chai";
+import type { DeriveEvent, RecordEvent } from "tallystick-derive/events";
+import type { Address } from "tallystick-protocol/address";
+import { recordSigningHash } from "tallystick-protocol/records/record";
+import { privateKeyToAccount } from "viem/accounts";
+import { deriveLogOf } from "../../../scripts/audits/derivedLog.ts";
+import { EventLog, LEDGER, TOKEN } from "../../derive/eventLog.ts";
+import { fakeNode } from "../../sdk/openLog/fakeNode.ts";
+
+describe("the log of a node whose audits are verified", () => {
+  it("keeps the distance of its ticks when a later record gives other parameters", async () => {
+    const account = privateKeyToAccount(`0x${"7".repeat(64)}`);
+    const operator = account.address.toLowerCase() as Address;
+    const log = new EventLog({ tickBlocks: 10, operator, ledgers: { [LEDGER]: ["params"] } });
+    log.events[0] = { ...log.events[0], token: { address: TOKEN, firstBlock: 1 } } as DeriveEvent;
+    log.after(20, 9).tick();
+    // The record names no distance, so it has the default.
+    log.after(20, 5).record("params", operator, { version: 2, operator });
+    const record = log.events.at(-1) as RecordEvent;
+    record.signature = await account.sign({ hash: recordSigningHash(record.body) });
+    log.after(20, 4).tick();
+    const node = await fakeNode(log);
+    try {
+      const { params, tickBlocks, ticks } = await deriveLogOf(node.url);
+      expect([params.version, params.tickBlocks]).to.deep.equal([2, 150]);
+      expect(tickBlocks).to.equal(10);
+      expect(ticks.map(({ block }) => block)).to.deep.equal([10, 20]);
+    } finally {
+      await node.close();
+    }
+  });
+});
