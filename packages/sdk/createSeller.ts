@@ -88,7 +88,10 @@ export type CreateSellerParameters = {
   maxBodyBytes?: number;
   /** How long an answer waits until its receipt is settled, in milliseconds. Default 2,000. */
   receiptWaitMs?: number;
-  /** How long a free hire's receipt waits for its buyer's signature, in milliseconds. Default 10,000. */
+  /**
+   * How long the receipt of a free hire, or of a payment to another payee, waits for its buyer's signature, in
+   * milliseconds. Default 10,000.
+   */
   countersignMs?: number;
   /** Allows callbacks to http and private addresses. For local networks only. */
   devMode?: boolean;

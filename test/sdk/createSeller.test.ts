@@ -279,6 +279,59 @@ describe("a seller's app", () => {
     expect(error).to.include({ code: "invalid_params", field: "params.text" });
   });
 
+  it("gets the buyer's signature for a payment to another payee, which names no agent", async () => {
+    const payee = newWallet();
+    await market.openSeller({ listings: [{ ...LISTING, payee: payee.address }], handlers: { [MEAN]: mean } });
+    const buyer = await market.openBuyer();
+    const hired = await buyer.hire(ORDER);
+    expect(hired).to.include({ amount: PRICE, money: "paid", receiptHash: null });
+    expect(hired.receiptIssues).to.deep.equal([]);
+    await buyer.idle();
+    const entry = JSON.parse((await market.ledger.get("/v1/ledger/entries?from=1&to=2")).text);
+    expect(entry.payload.body).to.include({ amount_usdc_atomic: String(PRICE), payee: payee.address });
+    expect(checkBuyerSignature(entry.payload.body)).to.equal(true);
+    const found = await buyer.find(await buyer.keyOf(ORDER));
+    expect(found?.hire).to.include({ hireId: hired.hireId, receiptHash: entry.current_hash });
+    const telemetry = JSON.parse((await market.ledger.get("/v1/ledger/entries?from=2&to=3")).text);
+    expect(telemetry.payload.body.receipt).to.equal(entry.current_hash);
+  });
+
+  it("gets no signature for a result that the buyer finds bad, so that the buyer's report decides", async () => {
+    const payee = newWallet();
+    await market.openSeller({ listings: [{ ...LISTING, payee: payee.address }], handlers: { [MEAN]: mean } });
+    const buyer = await market.openBuyer();
+    const verify = () => ({ all_passed: false, checks: { mine: false }, details: {} });
+    await buyer.hire({ ...ORDER, verify });
+    await buyer.idle();
+    const bodyOf = async (at: number) =>
+      JSON.parse((await market.ledger.get(`/v1/ledger/entries?from=${at}&to=${at + 1}`)).text).payload.body;
+    const receipt = await bodyOf(1);
+    expect(receipt).to.include({ payee: payee.address }).and.not.have.property("buyer_signature");
+    expect(receipt.verification.all_passed).to.equal(true);
+    expect((await bodyOf(2)).verification.all_passed).to.equal(false);
+  });
+
+  it("puts the receipt of a payment to another payee into the ledger without the buyer's signature if none comes", async () => {
+    const payee = newWallet();
+    const seller = await market.openSeller({
+      ...{ listings: [{ ...LISTING, payee: payee.address }], handlers: { [MEAN]: mean } },
+      countersignMs: 0,
+    });
+    market.hosts[seller.host] = {
+      request: async (input, init) =>
+        input.endsWith("/countersignature")
+          ? Response.json({ code: "no_countersignature_wanted" }, { status: 409 })
+          : await seller.direct.request(input, init),
+    };
+    const buyer = await market.openBuyer();
+    await buyer.hire(ORDER);
+    await buyer.idle();
+    while (market.ledger.ledger.size < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+    const entry = JSON.parse((await market.ledger.get("/v1/ledger/entries?from=1&to=2")).text);
+    expect(entry.payload.body).to.include({ amount_usdc_atomic: String(PRICE), payee: payee.address });
+    expect(entry.payload.body).to.not.have.property("buyer_signature");
+  });
+
   describe("with first_call_free", () => {
     const free = { ...LISTING, first_call_free: true };
 

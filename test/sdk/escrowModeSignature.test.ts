@@ -44,7 +44,7 @@ describe("a seller in escrow mode that gets a signature as long as a key's", () 
     const payload = { accepted: requirements, payload: toEscrowPayload({ hire, authorization }) } as never;
     const hireId = hire.hireId;
     const checked = await mode.check({ payload, requirements, offer, buyer: hire.buyer, hireId });
-    await mode.secure({ id: "job", payment: { payload, requirements } } as Job);
+    await mode.secure({ id: "job", payment: { payload, requirements } } as unknown as Job);
     return checked;
   }
   const sign = async (hire: Hire): Promise<Hex> =>

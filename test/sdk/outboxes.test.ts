@@ -212,6 +212,27 @@ describe("a buyer's reports on their way to the ledger", () => {
     expect(asked).to.deep.equal([one, one]);
   });
 
+  it("about a paid hire whose receipt the seller does not let the buyer sign ask the ledger after a minute", async () => {
+    const freeReceipt: RecordBody = { hire_id: "1" };
+    const receipt = { body: freeReceipt, signer: "0x", signature: "0x" } as const;
+    const { asked, fetch } = network(({ path }) =>
+      path.endsWith("/countersignature")
+        ? { status: 409, body: { code: "no_countersignature_wanted" } }
+        : TAKEN,
+    );
+    const reports = open(fetch);
+    await reports.add({ jobId: "job_1", endpoint: report.endpoint, receipt, freeReceipt, since: 0 });
+    await reports.flush();
+    expect(asked.map(({ path }) => path)).to.deep.equal(["/jobs/job_1/countersignature"]);
+    time = 61_000;
+    await reports.flush();
+    expect(asked.map(({ path }) => path).slice(1, 3)).to.deep.equal([
+      "/jobs/job_1/countersignature",
+      "/v1/receipts",
+    ]);
+    expect(await reports.waiting()).to.equal(0);
+  });
+
   it("forget earlier failures after a success", async () => {
     let status = 503;
     const { asked, fetch } = network(() => (status === 201 ? TAKEN : { status }));

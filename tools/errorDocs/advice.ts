@@ -68,9 +68,7 @@ export const advice: { readonly [code: string]: { means?: string; do?: string } 
   malformed_payment: { do: "Send the payment header as x402 describes it." },
   malformed_terms: { do: "Nothing was signed. Ask another seller." },
   method_not_allowed: { do: "Use the method that the header Allow names." },
-  no_countersignature_wanted: {
-    do: "Nothing: this seller puts no signature of the buyer under the receipt of a paid hire.",
-  },
+  no_countersignature_wanted: { do: "Nothing: a paid hire needs no second signature." },
   no_handler: { do: "Give createSeller a handler for this capability, or take the offer away." },
   no_recovery: { means: "No offer is paid through an escrow that this buyer allows." },
   not_a_frontier: { do: "The saved state is damaged. Build the tree again from its leaves." },

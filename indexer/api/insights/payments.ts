@@ -100,7 +100,7 @@ export class Payments {
       within(ms, this.#facilitator.verify(payload, requirements), () => {
         throw new FacilitatorTimeoutError("verify", ms);
       }),
-      within(ms, this.#chain?.isUsed(authorization), () => undefined).catch(() => undefined),
+      this.#chain && within(ms, this.#chain.isUsed(authorization), () => undefined).catch(() => undefined),
     ]);
     if (isUsed) return { isValid: false, invalidReason: PAYMENT_USED, payer };
     request.wasUnused = isUsed === false;
@@ -170,8 +170,9 @@ export class Payments {
   ): Promise<SettleResponse | undefined> {
     if (payment.settled || !payment.wasUnused) return payment.settled;
     const payee = payTo.toLowerCase() as Address;
-    const find = this.#chain?.find({ ...authorization, payee, value: BigInt(amount) });
     try {
+      if (this.#chain === undefined) return undefined;
+      const find = this.#chain.find({ ...authorization, payee, value: BigInt(amount) });
       const transaction = await within(this.#limits.look, find, () => undefined);
       if (transaction === undefined) return undefined;
       payment.settled ??= { success: true, transaction, network, payer: authorization.payer };
@@ -231,10 +232,9 @@ function authorizationOf({ payload }: PaymentPayload): Authorization | undefined
 /** Waits at most this time. Then the answer is that of `late`. */
 async function within<Answer, Late>(
   ms: number,
-  work: Promise<Answer> | undefined,
+  work: Promise<Answer>,
   late: () => Late,
-): Promise<Answer | Late | undefined> {
-  if (work === undefined) return undefined;
+): Promise<Answer | Late> {
   // An error after the time limit has no reader.
   work.catch(() => {});
   const { promise, resolve } = Promise.withResolvers<typeof LATE>();

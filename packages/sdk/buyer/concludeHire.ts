@@ -1,6 +1,7 @@
 import type { Verification } from "tallystick-capabilities/verification";
 import { formatUsdc } from "tallystick-protocol/amount";
 import { writeDisclosure } from "tallystick-protocol/audits/disclosure";
+import { needsBuyerSignature } from "tallystick-protocol/hire/needsBuyerSignature";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { auditConsent } from "tallystick-protocol/records/listing";
 import { ratingToken } from "tallystick-protocol/records/ratingToken";
@@ -113,12 +114,13 @@ export async function concludeHire(hiring: Hiring, judged: Judged): Promise<Hire
 /**
  * The hash of the receipt's entry, which the ledger is asked for. If the ledger does not answer in time, this is
  * the hash that the seller names, or null if the seller names none. A report finds the entry later. Null also if
- * the receipt has issues, if the ledger refuses, and for a free hire: that receipt is not in the ledger before its
- * buyer signs it.
+ * the receipt has issues, if the ledger refuses, and if the buyer has to sign the receipt: it is not in the ledger
+ * before.
  */
 async function receiptOf({ context, order, sent }: Hiring, { delivery }: Judged): Promise<string | null> {
   const { receipt_hash: named, signed_receipt: signed } = delivery?.answer ?? {};
   if (!sent || !signed || !delivery || delivery.receiptIssues.length > 0) return null;
+  if (needsBuyerSignature(signed.body as RecordBody)) return null;
   try {
     const found = receiptInLedger(context, signed as SignedReceipt);
     return (await within(found, Math.min(RECEIPT_MS, order.deadline.left()))) ?? named ?? null;
@@ -203,8 +205,8 @@ async function watch(hiring: Hiring, payment: SignedPayment): Promise<void> {
 }
 
 /**
- * Stores what will be reported to the ledger: the receipt of a free hire with both signatures, and the buyer's
- * report.
+ * Stores what will be reported to the ledger: the buyer's signature under a receipt that needs it and says the same of
+ * the result, and the buyer's report.
  */
 async function report(hiring: Hiring, { delivery, verification, latencyMs }: Judged): Promise<void> {
   const { context, candidate, order, jobId, sent, isResumed, key } = hiring;
@@ -213,21 +215,27 @@ async function report(hiring: Hiring, { delivery, verification, latencyMs }: Jud
   // A free hire counts in no figure of a reputation, so only its receipt is reported.
   const isFree = sent === undefined;
   // Without telemetry, the receipt's entry is needed only to look up the hire by its key.
-  const isWanted = isFree ? delivery.otherBytes === undefined : order.telemetry || key !== undefined;
-  if (!signed || !isWanted) return;
+  if (!signed) return;
   const { all_passed, checks } = verification;
+  // What the buyer signs in a receipt decides the hire, and its own report no longer counts. So it does not sign that a
+  // bad result is good.
+  const claimed = Reflect.get(Object(signed.body.verification), "all_passed");
+  const isSigned =
+    delivery.otherBytes === undefined &&
+    needsBuyerSignature(signed.body as RecordBody) &&
+    (isFree || claimed === all_passed);
+  if (!isSigned && (isFree || !(order.telemetry || key !== undefined))) return;
   await context.reports.add({
     jobId,
     endpoint: candidate.listing.endpoint,
     since: context.now(),
     ...(key !== undefined && { key }),
-    ...(isFree
-      ? { freeReceipt: signed.body as RecordBody }
-      : {
-          receipt: signed as SignedReceipt,
-          ...(order.telemetry && {
-            telemetry: { verification: { all_passed, checks }, ...(!isResumed && { latencyMs }) },
-          }),
-        }),
+    ...(isSigned && { freeReceipt: signed.body as RecordBody }),
+    ...(!isFree && {
+      receipt: signed as SignedReceipt,
+      ...(order.telemetry && {
+        telemetry: { verification: { all_passed, checks }, ...(!isResumed && { latencyMs }) },
+      }),
+    }),
   });
 }

@@ -1,6 +1,7 @@
 import type { Address } from "tallystick-protocol/address";
 import { type Hex, isHex, ZERO_HASH } from "tallystick-protocol/hex";
 import { type HireAnswer, hireAnswerSchema } from "tallystick-protocol/hire/hireAnswer";
+import { needsBuyerSignature } from "tallystick-protocol/hire/needsBuyerSignature";
 import { jsonHash, paramsHash } from "tallystick-protocol/hire/paramsHash";
 import { PROTOCOL } from "tallystick-protocol/hire/protocolVersion";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
@@ -97,8 +98,8 @@ function receiptIssues({ signed_receipt: signed }: HireAnswer, expected: Expecte
       const actual = receipt[field as keyof typeof want];
       if (actual !== value) issues.push(`${field} is ${actual}, not ${value}`);
     }
-    // A free receipt is signed by its buyer too. An unknown field in it could be a request in the buyer's name.
-    const other = expected.amount === 0n && Object.keys(body).find((key) => !FIELDS.has(key));
+    // Some receipts are signed by their buyer too. An unknown field in them could be a request in the buyer's name.
+    const other = needsBuyerSignature(body) && Object.keys(body).find((key) => !FIELDS.has(key));
     if (other) issues.push(`${other} is no field of a receipt that its buyer signs`);
     if (!isSignedBy(body, signed.signature, signed.signer)) issues.push("the signature is not the seller's");
     return issues;

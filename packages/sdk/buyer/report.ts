@@ -47,8 +47,7 @@ export async function reportHire(
 }
 
 /**
- * Signs the receipt of a free hire and sends the signature to the seller. Without it the hire does not count (SHP
- * §11).
+ * Signs a receipt and sends the signature to the seller: see `needsBuyerSignature`.
  *
  * @returns the receipt's entry hash; null while the ledger does not have it
  */

@@ -17,7 +17,7 @@ export type Report = {
   receipt?: SignedReceipt;
   /** The entry of the receipt in a report of an earlier version, which has no `receipt`; null while there was none. */
   receiptHash?: string | null;
-  /** The receipt of a free hire, which the buyer has to sign. */
+  /** The receipt that the buyer has to sign: of a free hire, or of a payment to another payee. */
   freeReceipt?: RecordBody;
   /** The buyer's report; absent if only the entry of the receipt is wanted. */
   telemetry?: { latencyMs?: number | undefined; verification: Pick<Verification, "all_passed" | "checks"> };
@@ -35,6 +35,9 @@ export type Reports = {
 
 /** How long a report is tried, in milliseconds: a week. */
 const KEEP_MS = 7 * 86_400_000;
+
+/** How long only the seller is asked for the entry of a paid receipt that the buyer signs, in milliseconds. */
+const SIGN_MS = 60_000;
 
 /** The most reports that one round sends. */
 const MAX_A_ROUND = 100;
@@ -70,18 +73,26 @@ export function createReports(
     const report = await store.get<Report>(key);
     if (!report) return;
     if (now() - report.since > KEEP_MS) return await store.delete(key);
-    const { jobId, endpoint, receipt, freeReceipt, telemetry } = report;
-    const ask = createSellerClient({ endpoint }, sellerFetch);
-    const receiptHash = receipt
-      ? await receiptInLedger({ baseUrl, fetch }, receipt)
-      : (report.receiptHash ??
-        (freeReceipt
-          ? await countersign({ account }, ask, jobId, freeReceipt)
-          : await findReceiptHash(ask, jobId)));
+    const { telemetry } = report;
+    const receiptHash = await entryOf(report);
     if (receiptHash === null) return;
     if (report.key !== undefined) await onReceipt?.(report.key, receiptHash);
     if (telemetry) await reportHire({ account, baseUrl, fetch, ledger }, { receiptHash, ...telemetry });
     await store.delete(key);
+  }
+
+  /** The entry hash of the report's receipt; null while it is not in the ledger. */
+  async function entryOf({ jobId, endpoint, receipt, receiptHash, freeReceipt, since }: Report) {
+    const ask = createSellerClient({ endpoint }, sellerFetch);
+    const find = async () =>
+      receipt
+        ? await receiptInLedger({ baseUrl, fetch }, receipt)
+        : (receiptHash ?? (await findReceiptHash(ask, jobId)));
+    if (freeReceipt === undefined) return await find();
+    const signing = countersign({ account }, ask, jobId, freeReceipt);
+    if (receipt === undefined || now() - since < SIGN_MS) return await signing;
+    // Without the buyer's signature this receipt may still count, and a bad result must be reported.
+    return (await signing.catch(() => null)) ?? (await find());
   }
 
   async function trySend(key: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { InvalidInputError, invalidInputFromZod } from "tallystick-protocol/errors";
+import { needsBuyerSignature } from "tallystick-protocol/hire/needsBuyerSignature";
 import { readForeignJson } from "tallystick-protocol/json/foreignJson";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { signatureSchema } from "tallystick-protocol/records/nestedSignature";
@@ -31,8 +32,8 @@ const countersignatureSchema = z.strictObject({ buyer_signature: signatureSchema
  * `GET /jobs/{id}` (SHP §7.2): `{job_id, hire_id, status}` with `status` working, completed (and the answer) or
  * failed (and the reason). Only the buyer knows the id, because it is computed from the nonce.
  *
- * `POST /jobs/{id}/countersignature` takes the buyer's signature under the receipt of a free hire. Without this
- * signature the receipt does not count (SHP §11). The answer has the receipt's entry hash and the rating token.
+ * `POST /jobs/{id}/countersignature` takes the buyer's signature under the receipt of a free hire, or of a payment to
+ * another payee. Without it the first does not count (SHP §11), nor the second if agents share this payee. The answer has the receipt's entry hash and the rating token.
  */
 export function jobRoutes({ store, outbox, account, now }: JobRoutesParameters): Hono {
   const app = new Hono();
@@ -67,11 +68,12 @@ export function jobRoutes({ store, outbox, account, now }: JobRoutesParameters):
     if (!read.success) throw invalidInputFromZod(read.error);
     const job = await findJob(c.req.param("id"));
     const { answer } = job;
-    if (!answer?.signed_receipt || !job.free) {
+    if (!answer?.signed_receipt || !needsBuyerSignature(answer.signed_receipt.body as RecordBody)) {
       throw new HireRefusedError({
         status: 409,
         code: "no_countersignature_wanted",
-        message: "Only the receipt of a completed free hire takes the buyer's signature.",
+        message:
+          "Only the receipt of a completed free hire, or of a payment to another payee, takes the buyer's signature.",
       });
     }
     if (answer.receipt_hash) return c.json(settled(answer.receipt_hash, answer.rating_token));

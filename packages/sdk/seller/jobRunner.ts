@@ -1,6 +1,7 @@
 import type { Verification } from "tallystick-capabilities/verification";
 import { toWireVerification } from "tallystick-capabilities/verification";
 import { TallystickError } from "tallystick-protocol/errors";
+import { needsBuyerSignature } from "tallystick-protocol/hire/needsBuyerSignature";
 import { jsonHash, paramsHash } from "tallystick-protocol/hire/paramsHash";
 import { PROTOCOL } from "tallystick-protocol/hire/protocolVersion";
 import { jsonText } from "tallystick-protocol/json/jsonText";
@@ -29,7 +30,7 @@ export type JobRunnerParameters = {
   outbox: ReceiptOutbox;
   /** How long the answer waits for its receipt to be settled, so that it can have the rating token; milliseconds. */
   receiptWaitMs: number;
-  /** How long a free hire's receipt waits for its buyer's signature, in milliseconds. */
+  /** How long a receipt waits for its buyer's signature, if it needs one, in milliseconds. */
   countersignMs: number;
   /**
    * How long a job that did not end waits at least before any process continues it, in milliseconds. Reasons are an
@@ -263,9 +264,10 @@ function createSteps(
     };
     await parameters.disclose(job);
     // The receipt is stored first. So every completed hire has a receipt that will reach the ledger.
-    await outbox.add(job.id, record, job.free ? now() + parameters.countersignMs : undefined);
+    const waits = needsBuyerSignature(body);
+    await outbox.add(job.id, record, waits ? now() + parameters.countersignMs : undefined);
     const done = await save(job, { stage: "completed", answer, request: undefined });
-    const settled = job.free ? undefined : await within(outbox.submit(job.id), parameters.receiptWaitMs);
+    const settled = waits ? undefined : await within(outbox.submit(job.id), parameters.receiptWaitMs);
     return settled ? { ...done, answer: { ...answer, ...settledFields(settled) } } : done;
   }
 
