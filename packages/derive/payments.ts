@@ -129,15 +129,17 @@ export function mayClaim(context: ApplyContext, receipt: Row<"receipt">, payment
 }
 
 /**
- * Whether money that reaches a payee at this place may be meant for several agents: for another agent to which it
- * agreed, or for the payee itself, which sells too. A payment does not say for whom it is, and its transaction is known
- * before it is mined. So the first receipt could take the hire of another agent.
+ * Whether money that reaches a payee may be meant for several agents: for another agent to which it agreed, or for the
+ * payee itself, which sells too. A payment does not say for whom it is, and its transaction is known before it is mined.
+ * So the first receipt could take the hire of another agent.
+ *
+ * @param place where the money reached it; null for money that comes from here on
  */
-function isSharedPayee(context: ApplyContext, payee: string, place: Place): boolean {
+function isSharedPayee(context: ApplyContext, payee: string, place: Place | null): boolean {
   if (listLength(context.store, listingsOf(payee)) > 0) return true;
   const [, second] = itemsOf(context.store, paidFor(payee));
   if (second === undefined) return false;
-  return isBefore(existingRow(context.store, "payee", `${second}/${payee}`), place);
+  return place === null || isBefore(existingRow(context.store, "payee", `${second}/${payee}`), place);
 }
 
 /**
@@ -147,7 +149,8 @@ function isSharedPayee(context: ApplyContext, payee: string, place: Place): bool
 export function mayClaimLater(context: ApplyContext, receipt: Row<"receipt">): boolean {
   if (!hasConsent(context, receipt)) return false;
   if (receipt.payee === receipt.agent || receipt.buyerSigned) return true;
-  return !isSharedPayee(context, receipt.payee, { block: context.at.block, log: context.at.log ?? 0 });
+  // All consents of one anchor have its place, and so has this receipt. A later payment comes after all of them.
+  return !isSharedPayee(context, receipt.payee, null);
 }
 
 /** Whether a receipt made a hire of this payment: one log pays for one hire. */

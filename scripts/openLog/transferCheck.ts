@@ -35,6 +35,7 @@ export type TransferCheckOptions = {
  */
 export class TransferCheck {
   #token: { address: Address; firstBlock: number } | undefined;
+  #chainId: number | undefined;
   #form: LogForm = "all";
   #tick: TickEvent | null = null;
   /** The transfers since the last tick. Only at a tick does a log have the whole block. */
@@ -54,6 +55,7 @@ export class TransferCheck {
   note(event: DeriveEvent): void {
     if (event.kind === "params") {
       this.#token = event.token;
+      this.#chainId = event.chainId;
       this.#form = event.form ?? "all";
     }
     if (event.kind === "tick") {
@@ -88,7 +90,11 @@ export class TransferCheck {
     const client = createPublicClient({
       transport: rpcTransport(rpcUrl, { timeout: TIMEOUT_MS, retryCount: 2 }),
     });
-    const rpc = createRpcSource({ url: rpcUrl, token, firstBlock, ...finalityOf(await client.getChainId()) });
+    const chainId = await client.getChainId();
+    // Receipts of other chains than this do not count in the log.
+    if (this.#chainId !== undefined && this.#chainId !== chainId)
+      throw noComparison(`Its first line names the chain ${this.#chainId}, but --rpc is of ${chainId}.`);
+    const rpc = createRpcSource({ url: rpcUrl, token, firstBlock, ...finalityOf(chainId) });
     const call = { signal, deadlineMs };
     const { block, hash } = this.#tick;
     const [head] = await rpc.headers([block], call);

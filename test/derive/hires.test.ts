@@ -294,6 +294,13 @@ describe("direct hires", () => {
     const signed = { payee, buyer_signature: "0x02" };
     /** A payment of the payee. Receipts with this transaction may come before it. */
     const pay = (log: EventLog, tx: Hex) => log.transfer(buyer, payee, 500_000, { authorized: true, tx });
+    /** Gives all records that `add` adds the place of the first one, as records of one anchor have it. */
+    const inOneAnchor = (log: EventLog, add: () => void) => {
+      const before = log.events.length;
+      add();
+      const log0 = (log.events[before] as RecordEvent).log;
+      for (const event of log.events.slice(before)) Object.assign(event, { log: log0 });
+    };
     const counted = async (log: EventLog) => {
       await expectSame(log);
       const { agents } = await log.after(1).tick().derive();
@@ -353,6 +360,30 @@ describe("direct hires", () => {
       log.receipt(seller, buyer, { tx, ...signed });
       pay(log, tx);
       expect(await counted(log)).to.deep.equal([1, 0]);
+    });
+
+    it("cannot be kept from waiting by receipts in the anchor with the consent to their agent", async () => {
+      const log = new EventLog();
+      agree(log, seller);
+      const tx = log.after(1).hash();
+      inOneAnchor(log, () => {
+        agree(log, other);
+        for (let n = 0; n < 100; n++) log.receipt(other, buyer, { tx, payee });
+      });
+      log.receipt(seller, buyer, { tx, ...signed });
+      pay(log, tx);
+      expect(await counted(log)).to.deep.equal([1, 0]);
+    });
+
+    it("count if the consent and the receipt are in one anchor, before the payment", async () => {
+      const log = new EventLog();
+      const tx = log.hash();
+      inOneAnchor(log, () => {
+        agree(log, seller);
+        log.receipt(seller, buyer, { tx, payee });
+      });
+      pay(log.after(1), tx);
+      expect(await counted(log)).to.deep.equal([1, undefined]);
     });
   });
 

@@ -296,6 +296,21 @@ describe("a seller's app", () => {
     expect(telemetry.payload.body.receipt).to.equal(entry.current_hash);
   });
 
+  it("gets no signature for a result that the buyer finds bad, so that the buyer's report decides", async () => {
+    const payee = newWallet();
+    await market.openSeller({ listings: [{ ...LISTING, payee: payee.address }], handlers: { [MEAN]: mean } });
+    const buyer = await market.openBuyer();
+    const verify = () => ({ all_passed: false, checks: { mine: false }, details: {} });
+    await buyer.hire({ ...ORDER, verify });
+    await buyer.idle();
+    const bodyOf = async (at: number) =>
+      JSON.parse((await market.ledger.get(`/v1/ledger/entries?from=${at}&to=${at + 1}`)).text).payload.body;
+    const receipt = await bodyOf(1);
+    expect(receipt).to.include({ payee: payee.address }).and.not.have.property("buyer_signature");
+    expect(receipt.verification.all_passed).to.equal(true);
+    expect((await bodyOf(2)).verification.all_passed).to.equal(false);
+  });
+
   it("puts the receipt of a payment to another payee into the ledger without the buyer's signature if none comes", async () => {
     const payee = newWallet();
     const seller = await market.openSeller({

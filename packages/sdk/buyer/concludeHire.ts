@@ -205,8 +205,8 @@ async function watch(hiring: Hiring, payment: SignedPayment): Promise<void> {
 }
 
 /**
- * Stores what will be reported to the ledger: the buyer's signature under a receipt that needs it, and the buyer's
- * report.
+ * Stores what will be reported to the ledger: the buyer's signature under a receipt that needs it and says the same of
+ * the result, and the buyer's report.
  */
 async function report(hiring: Hiring, { delivery, verification, latencyMs }: Judged): Promise<void> {
   const { context, candidate, order, jobId, sent, isResumed, key } = hiring;
@@ -216,9 +216,15 @@ async function report(hiring: Hiring, { delivery, verification, latencyMs }: Jud
   const isFree = sent === undefined;
   // Without telemetry, the receipt's entry is needed only to look up the hire by its key.
   if (!signed) return;
-  const isSigned = delivery.otherBytes === undefined && needsBuyerSignature(signed.body as RecordBody);
-  if (!isSigned && (isFree || !(order.telemetry || key !== undefined))) return;
   const { all_passed, checks } = verification;
+  // What the buyer signs in a receipt decides the hire, and its own report no longer counts. So it does not sign that a
+  // bad result is good.
+  const claimed = Reflect.get(Object(signed.body.verification), "all_passed");
+  const isSigned =
+    delivery.otherBytes === undefined &&
+    needsBuyerSignature(signed.body as RecordBody) &&
+    (isFree || claimed === all_passed);
+  if (!isSigned && (isFree || !(order.telemetry || key !== undefined))) return;
   await context.reports.add({
     jobId,
     endpoint: candidate.listing.endpoint,

@@ -237,7 +237,9 @@ function readReceipt(facts: Facts, event: RecordEvent): void {
       it.payee === receipt.payee &&
       it.amount === receipt.amount,
   );
-  const agreed = receipt.payee === receipt.agent || agreesTo(facts, receipt, event);
+  // A payment that the receipt waits for comes after all that was read, also after the rest of this anchor.
+  const later = { block: event.block + 1, log: 0 };
+  const agreed = receipt.payee === receipt.agent || agreesTo(facts, receipt, later);
   if (agreed && sameWait.length < 100) receipt.waited = true;
   else receipt.status = "unmatched";
 }

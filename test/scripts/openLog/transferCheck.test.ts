@@ -96,6 +96,18 @@ describe("a log compared with the chain", () => {
     expect(error.message).to.contain(`on the chain it has ${there}`);
   });
 
+  it("is refused if its first line names another chain, whose receipts would count", async () => {
+    const of = (chainId: number) =>
+      compared(
+        events.map((it) => (it.kind === "params" ? { ...it, chainId } : it)),
+        server,
+      );
+    const other = 84_532;
+    // The receipt of the story is of the chain 8453.
+    expect((await of(8_453)).gaps).to.deep.equal([]);
+    expect((await of(other).catch((it) => it)).message).to.contain(`names the chain ${other}`);
+  });
+
   it("is refused if it has no tick, or if its token is unknown", async () => {
     const codeOf = (log: readonly DeriveEvent[]) => compared(log, server).catch((error) => error.code);
     expect(await codeOf(events.filter(({ kind }) => kind !== "tick"))).to.equal("no_comparison");
