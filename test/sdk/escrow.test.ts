@@ -310,6 +310,17 @@ describe("a hire in escrow mode", () => {
       const { buyer, balances } = await scene(handler, { reads });
       const error = await rejection(buyer.hire({ ...ORDER, mode: MODE }));
       expect(error).to.have.nested.property("words.code", "chain_unreachable");
+      expect(error).to.have.nested.property("words.text").that.contains("sends the deposit back");
+      expect([work.count, await balances()]).to.deep.equal([0, UNTOUCHED]);
+    });
+
+    it("sends the money back if the chain does not answer at all after the deposit", async () => {
+      const { work, handler } = counted();
+      const silent = chain.client.extend(() => ({ getBlockNumber: () => new Promise<bigint>(() => {}) }));
+      const reads = { client: silent as never, shownWithinMs: 0 };
+      const { buyer, balances } = await scene(handler, { reads });
+      const error = await rejection(buyer.hire({ ...ORDER, mode: MODE }));
+      expect(error).to.have.nested.property("words.code", "chain_unreachable");
       expect([work.count, await balances()]).to.deep.equal([0, UNTOUCHED]);
     });
   });

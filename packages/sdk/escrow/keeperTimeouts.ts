@@ -179,16 +179,22 @@ function createFollower({ calls, store, startBlock, minAmount }: TimeoutsParamet
         continue;
       }
       const worthy = deposits.filter((it) => it.amount >= minAmount && it.deadline <= LAST_DEADLINE);
-      await add(worthy, head > SURE_BLOCKS ? head - SURE_BLOCKS : 0n);
+      const isWhole = await add(worthy, head > SURE_BLOCKS ? head - SURE_BLOCKS : 0n, signal);
+      if (!isWhole) return;
       from = to + 1n;
       const next = from > sure ? sure : from;
       if (next > reached) await store.put("cursor/deposits", String(next));
     }
   }
 
-  async function add(deposits: readonly Hire[], sureBlock: bigint): Promise<void> {
+  /** Returns false if the round ended before all deposits were added. The next round reads their blocks again. */
+  async function add(deposits: readonly Hire[], sureBlock: bigint, signal: AbortSignal): Promise<boolean> {
     const fresh = deposits.filter((hire) => !watch.isKnown(hire));
-    for (const chunk of chunksOf(fresh, AT_ONCE)) await Promise.all(chunk.map((it) => addOne(it, sureBlock)));
+    for (const chunk of chunksOf(fresh, AT_ONCE)) {
+      if (signal.aborted) return false;
+      await Promise.all(chunk.map((it) => addOne(it, sureBlock)));
+    }
+    return true;
   }
 
   /**

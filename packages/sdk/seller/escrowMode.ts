@@ -7,6 +7,7 @@ import { jsonHash } from "tallystick-protocol/hire/paramsHash";
 import { hashTypedData, type LocalAccount, type PublicClient } from "viem";
 import { walletAsker } from "../chain/askWallet.ts";
 import { networkId, type PaymentNetwork, tokenDomainOf } from "../chain/paymentNetwork.ts";
+import { within } from "../deadline.ts";
 import { ChainError } from "../errors.ts";
 import type { EscrowRelay } from "../escrow/escrowRelay.ts";
 import {
@@ -23,6 +24,9 @@ import { lookFor, requireSameTerms } from "./directMode.ts";
 import type { Job, Offer, SettlementMode } from "./job.ts";
 import { HireRefusedError, PaymentInvalidError } from "./sellerErrors.ts";
 
+/** How long one look at the chain may take, in milliseconds. The buyer waits meanwhile. */
+const LOOK_MS = 5_000;
+
 export type EscrowModeParameters = {
   account: LocalAccount;
   network: PaymentNetwork;
@@ -34,7 +38,10 @@ export type EscrowModeParameters = {
   client?: PublicClient;
   /** How many blocks must show the deposit, its own block included. Default 1. */
   confirmations?: number;
-  /** How long the chain may take to show the deposit that the relay has made, in milliseconds. Default 5,000. */
+  /**
+   * How long the chain may take to show the deposit that the relay has made, in milliseconds. Default: 1,000, and 4,000
+   * for each confirmation.
+   */
   shownWithinMs?: number;
   /** The account that receives the fee; without it there is no fee. */
   feeRecipient?: Address;
@@ -197,13 +204,14 @@ async function requireSigned(
 async function requireHeld(
   id: Hex,
   amount: bigint,
-  { escrow, client, confirmations = 1, shownWithinMs = 5_000 }: EscrowModeParameters,
+  { escrow, client, confirmations = 1, shownWithinMs = 1_000 + 4_000 * confirmations }: EscrowModeParameters,
 ): Promise<void> {
   if (client === undefined) return;
   let fault: unknown;
   const held = await lookFor(async () => {
     try {
-      const state = await readEscrowState(client, escrow, id, confirmations);
+      const state = await within(readEscrowState(client, escrow, id, confirmations), LOOK_MS);
+      if (state === undefined) throw new Error(`no answer within ${LOOK_MS} ms`);
       fault = undefined;
       return state.status === "held" && state.amount === amount ? state : undefined;
     } catch (error) {
@@ -211,7 +219,7 @@ async function requireHeld(
       return undefined;
     }
   }, shownWithinMs);
-  if (held === undefined) throw fault === undefined ? notShown() : unreadable(fault);
+  if (held === undefined) throw fault === undefined ? notShown() : notSeen(fault);
 }
 
 async function requireUnused(id: Hex, relay: EscrowRelay): Promise<void> {
@@ -238,6 +246,17 @@ function unreadable(cause: unknown): HireRefusedError {
     code: "chain_unreachable",
     message: "The escrow cannot be read at the moment.",
     hint: "Send the same request again later.",
+    cause,
+  });
+}
+
+function notSeen(cause: unknown): HireRefusedError {
+  return new HireRefusedError({
+    status: 503,
+    code: "chain_unreachable",
+    message:
+      "The seller cannot read its deposit from the chain. It does not work, and sends the deposit back.",
+    hint: "Read the escrow's state, and sign new terms for another hire.",
     cause,
   });
 }

@@ -25,7 +25,7 @@ describe("a draw that is computed again", () => {
         log.after(DAY);
         const id = log.deposit(SELLER, BUYER, { amount: 500_000 });
         log.after(60);
-        log.receipt(SELLER, BUYER, { escrow_id: id, amount: 500_000, hire_id: `of ${id}`, ...HASHES });
+        log.receipt(SELLER, BUYER, { escrow_id: id, amount: 500_000, hire_id: id, ...HASHES });
         if (first === "the tick") log.after(60).tick(tickHash(7));
         log.after(60).delivered(id).refunded(id, BUYER);
         log.after(60).tick(tickHash(8)).after(60).tick(tickHash(9));
