@@ -10,6 +10,6 @@ export function withoutUrlSecrets(text: string): string {
     if (!URL.canParse(url)) return "(a URL)";
     const { protocol, host, pathname, search, hash, username, password } = new URL(url);
     const isPlain = `${pathname}${search}${hash}${username}${password}` === "/";
-    return isPlain ? url : `${protocol}//${host}/…`;
+    return isPlain ? url : `${protocol}//${host}/...`;
   });
 }

@@ -25,17 +25,17 @@ describe("a log", () => {
   it("does not have the key of an RPC's URL, although the errors of clients have it", async () => {
     const args = [...readTypeScript, "--input-type=module", "--eval", PROGRAM];
     const { stderr } = await run(process.execPath, args, { cwd: path.join(repositoryRoot, "packages/sdk") });
-    expect(stderr).to.contain("error: HttpRequestError").and.contain("http://127.0.0.1:1/…");
+    expect(stderr).to.contain("error: HttpRequestError").and.contain("http://127.0.0.1:1/...");
     expect(stderr).to.not.contain("SECRET");
     expect(stderr, "a value that is only a URL").to.contain("url=http://127.0.0.1:8080/v1/hire");
   });
 
   for (const [url, shown] of [
-    ["https://rpc.example/v2/KEY", "https://rpc.example/…"],
-    ["wss://rpc.example:8443/ws/KEY?a=1", "wss://rpc.example:8443/…"],
-    ["https://user:KEY@rpc.example/", "https://rpc.example/…"],
-    ["https://:KEY@rpc.example/", "https://rpc.example/…"],
-    ["https://rpc.example?KEY", "https://rpc.example/…"],
+    ["https://rpc.example/v2/KEY", "https://rpc.example/..."],
+    ["wss://rpc.example:8443/ws/KEY?a=1", "wss://rpc.example:8443/..."],
+    ["https://user:KEY@rpc.example/", "https://rpc.example/..."],
+    ["https://:KEY@rpc.example/", "https://rpc.example/..."],
+    ["https://rpc.example?KEY", "https://rpc.example/..."],
     ["https://rpc.example", "https://rpc.example"],
     ["http://127.0.0.1:8545/", "http://127.0.0.1:8545/"],
   ] as const) {

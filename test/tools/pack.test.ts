@@ -347,6 +347,12 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with links to the inst
         return Response.json(await answer(paymentPayload, paymentRequirements));
       });
 
+    const openRpc = (): Promise<string> =>
+      listen(async (request) => {
+        const { id, method, params } = await request.json();
+        return Response.json({ jsonrpc: "2.0", id, result: await chain.client.request({ method, params }) });
+      });
+
     it("sells with the selling snippet and buys with the buying snippets, with real payments", async () => {
       const baseUrl = await openNode();
       const network = `network: ${JSON.stringify(chain.network)}, devMode: true`;
@@ -366,6 +372,7 @@ describe(`npm run pack, ${FETCHES ? "installed by npm" : "with links to the inst
           ...node,
           '"https://agent.example/v1"': JSON.stringify(`${proxy}/v1`),
           '"https://facilitator.example"': JSON.stringify(await openFacilitator()),
+          '"https://rpc.example"': JSON.stringify(await openRpc()),
           '"./seller"': JSON.stringify(`./${name}`),
           "port: 8080 }": "port: 0 }, ({ port }) => console.log(port)",
           // A busy machine may need more than a few seconds.
