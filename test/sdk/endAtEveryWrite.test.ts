@@ -260,8 +260,7 @@ describe("a process that ends at any of its writes, and the next process,", func
         }
         expect(await people.statusOf(trap), at).to.equal("held");
         const account = await store.get<{ lost: number }>(`gas/${trap.buyer}.words`);
-        // If the process ends between its note of an attempt and the sending, the gas that was set aside counts.
-        expect(account?.lost, `${at}: the liar's gas`).to.be.within(100_000, 300_000);
+        expect(account?.lost, `${at}: the liar's gas`).to.be.within(100_000, 200_000);
         for (const key of [...(await store.keys("release")), ...(await store.keys("refund"))]) {
           if (key.includes(people.calls.idOf(trap))) continue;
           expect(await store.get(key), `${at}: ${key}, still here and not settled`).to.have.property(

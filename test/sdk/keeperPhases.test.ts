@@ -414,67 +414,6 @@ describe("the parts of a keeper's round", () => {
     });
   });
 
-  describe("with a history of settled deposits, and no memory of their own", () => {
-    const HIRES = 5;
-    let startBlock: bigint;
-    let held: Hire;
-    /** The keys that the keeper wrote. */
-    let written: string[];
-    beforeEach(async () => {
-      startBlock = (await chain.client.getBlockNumber()) + 1n;
-      const buyer = await world.person();
-      const signer = world.signerOf(buyer);
-      for (let n = 0; n < HIRES; n++) {
-        const hire = await world.held(buyer);
-        await calls.release(hire, await signer.release(calls.idOf(hire)));
-      }
-      held = await world.held(buyer);
-      written = [];
-      const { put } = store;
-      store.put = async (key, value) => {
-        written.push(key);
-        await put(key, value);
-      };
-    });
-    const watchedNow = async () => (await store.keys("watch")).sort();
-    const openKey = () => `watch/${calls.idOf(held)}`;
-
-    it("write only the deposits that are still open, and ask about the others once", async () => {
-      await chain.client.mine({ blocks: 60 });
-      const keeper = open({ startBlock });
-      let asked = 0;
-      rpc.sabotage = ({ method }) => {
-        if (method === "eth_call") asked++;
-        return undefined;
-      };
-      expect(await keeper.round()).to.deep.include({ failed: [] });
-      expect(written.filter((key) => key.startsWith("watch/"))).to.deep.equal([openKey()]);
-      // The open deposit is asked about at the older block, and now.
-      expect(asked).to.equal(HIRES + 2);
-      await keeper.round();
-      expect(asked, "in the next round").to.equal(HIRES + 2);
-      expect(await watchedNow()).to.deep.equal([openKey()]);
-      await keeper.close();
-    });
-
-    for (const [what, blocks, hasOldStates] of [
-      ["were settled less than two minutes ago", 10, true],
-      ["were settled long ago, if the provider has no older state", 60, false],
-    ] as const) {
-      it(`write also the deposits that ${what}`, async () => {
-        await chain.client.mine({ blocks });
-        const keeper = open({ startBlock });
-        rpc.sabotage = ({ method, params, id }) =>
-          method === "eth_call" && !hasOldStates && params[1] !== "latest"
-            ? { jsonrpc: "2.0", id, error: { code: -32_000, message: "missing trie node" } }
-            : undefined;
-        expect(await keeper.round()).to.deep.include({ failed: [] });
-        expect(await watchedNow()).to.have.length(HIRES + 1);
-        await keeper.close();
-      });
-    }
-  });
-
   it("ignore deposits that are not worth the gas", async () => {
     const buyer = await world.person();
     const soon = BigInt((await chain.now()) + 5_000);

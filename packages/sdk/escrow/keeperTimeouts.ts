@@ -1,7 +1,7 @@
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { GAS_EACH } from "./batch.ts";
-import { type EscrowCalls, type EscrowState, encodeEscrowCall } from "./escrowCalls.ts";
+import { type EscrowCalls, encodeEscrowCall } from "./escrowCalls.ts";
 import { chunksOf, type KeeperBatches } from "./keeperBatches.ts";
 import { SURE_MS } from "./keeperInstructions.ts";
 import { AT_ONCE, createTurns, readEach } from "./keeperTurns.ts";
@@ -40,12 +40,6 @@ const REORG_BLOCKS = 30n;
  */
 const HEADS = 32;
 const UNSURE_BLOCKS = 2_000n;
-
-/**
- * A settlement that the chain shows this many blocks before the head is certain. These are two minutes of Base, as
- * {@link SURE_MS}. A node that has deleted old states still has the states of the last 128 blocks.
- */
-const SURE_BLOCKS = 60n;
 
 /** A later deadline never comes, and cannot be written as JSON. */
 const LAST_DEADLINE = BigInt(Number.MAX_SAFE_INTEGER);
@@ -179,8 +173,7 @@ function createFollower({ calls, store, startBlock, minAmount }: TimeoutsParamet
         continue;
       }
       const worthy = deposits.filter((it) => it.amount >= minAmount && it.deadline <= LAST_DEADLINE);
-      const isWhole = await add(worthy, head > SURE_BLOCKS ? head - SURE_BLOCKS : 0n, signal);
-      if (!isWhole) return;
+      if (!(await add(worthy, signal))) return;
       from = to + 1n;
       const next = from > sure ? sure : from;
       if (next > reached) await store.put("cursor/deposits", String(next));
@@ -188,29 +181,21 @@ function createFollower({ calls, store, startBlock, minAmount }: TimeoutsParamet
   }
 
   /** Returns false if the round ended before all deposits were added. The next round reads their blocks again. */
-  async function add(deposits: readonly Hire[], sureBlock: bigint, signal: AbortSignal): Promise<boolean> {
+  async function add(deposits: readonly Hire[], signal: AbortSignal): Promise<boolean> {
     const fresh = deposits.filter((hire) => !watch.isKnown(hire));
     for (const chunk of chunksOf(fresh, AT_ONCE)) {
       if (signal.aborted) return false;
-      await Promise.all(chunk.map((it) => addOne(it, sureBlock)));
+      const states = await Promise.all(chunk.map((hire) => calls.state(hire)));
+      const added = chunk.map((hire, at) => {
+        // Another node of the RPC may have given the event. The node that answers now may not have this block yet,
+        // so an unknown escrow is watched too. A settled one is watched until this is certain.
+        const isOpen = ["held", "none"].includes(states[at]?.status ?? "none");
+        return watch.add(hire, !isOpen);
+      });
+      await Promise.all(added);
     }
     return true;
   }
 
-  /**
-   * Writes nothing about a deposit that is settled for good: most deposits of a long history are. An RPC that cannot
-   * say what was at the older block has not said that the end is certain.
-   */
-  async function addOne(hire: Hire, sureBlock: bigint): Promise<void> {
-    const sure = await calls.state(hire, sureBlock).catch(() => undefined);
-    if (isSettled(sure)) return watch.leaveOut(hire);
-    // Another node of the RPC may have given the event. The node that answers now may not have this block yet, so an
-    // unknown escrow is watched too. A settled one is watched until this is certain.
-    await watch.add(hire, isSettled(await calls.state(hire)));
-  }
-
   return follow;
 }
-
-const isSettled = (state: EscrowState | undefined): boolean =>
-  state !== undefined && state.status !== "held" && state.status !== "none";
