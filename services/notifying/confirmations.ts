@@ -13,6 +13,9 @@ import { type Post, reasonOf } from "./post.ts";
 const MAX_PER_ROUND = 64;
 const MAX_PER_HOST = 2;
 
+/** The number of hosts that are asked at the same time. */
+const HOSTS_AT_ONCE = 16;
+
 /** Seconds until an address is asked again: after the first time, the second and so on. The last value repeats. */
 const PAUSES = [60, 600, 3_600, 86_400];
 
@@ -75,7 +78,8 @@ export function createConfirmations(parameters: {
       }
       // The addresses that were asked least often come first, so addresses that never answer block no others.
       open.sort((a, b) => (asked.get(keyOf(a))?.times ?? 0) - (asked.get(keyOf(b))?.times ?? 0));
-      await forEachHost(open.slice(0, MAX_PER_ROUND), MAX_PER_HOST, async (it) => {
+      const limits = { most: MAX_PER_HOST, atOnce: HOSTS_AT_ONCE };
+      await forEachHost(open.slice(0, MAX_PER_ROUND), limits, async (it) => {
         signal.throwIfAborted();
         await ask(it, signal);
         return true;
