@@ -492,6 +492,61 @@ describe("a sender of notices", () => {
     expect(order.indexOf("https://good.example/")).to.be.below(5);
   });
 
+  /** Runs rounds in which strangers cancel and renew their subscriptions. Returns in which rounds the honest address was asked. */
+  async function roundsOfHonest(
+    rounds: number,
+    hostile: (round: number, n: number) => Partial<Subscription>,
+  ) {
+    const clock = { ms: NOW * 1_000 };
+    const told: { subscriptions: Subscription[] } = { subscriptions: [] };
+    const node = { ...nodeOf([], []), subscriptions: async () => told.subscriptions };
+    const asked: string[] = [];
+    const post: Post = async ({ url }) => {
+      asked.push(url);
+      return { status: 500, text: "" };
+    };
+    const notifier = open({ node, post, clock });
+    const honest = { ...subscription("https://honest.example/", 999), since: NOW };
+    const found: number[] = [];
+    for (let round = 0; round < rounds; round++, clock.ms += 30_000) {
+      const renewed = Array.from({ length: 64 }, (_, n) => ({
+        ...subscription(`https://h${n}.example/`, n + 1),
+        since: NOW + round * 30,
+        ...hostile(round, n),
+      }));
+      told.subscriptions = [...renewed, honest];
+      asked.length = 0;
+      await notifier.round();
+      expect(asked).to.have.length.at.most(64);
+      if (asked.includes(honest.url)) found.push(round);
+    }
+    return found;
+  }
+
+  it("asks a new address in time even if strangers renew as many subscriptions as a round asks", async () => {
+    // Renewed subscriptions of the same hosts and buyers are known.
+    expect((await roundsOfHonest(2, () => ({})))[0]).to.be.at.most(1);
+    // New buyers and new hosts in every round are not known. But the honest address waits longest.
+    const strangers = (round: number, n: number) => ({
+      buyer: `0x${String(round * 64 + n).padStart(40, "0")}` as Address,
+      url: `https://h${round}x${n}.example/`,
+    });
+    expect((await roundsOfHonest(2, strangers))[0]).to.be.at.most(1);
+    // A host with many buyers gets only two questions in a round.
+    const neighbours = (round: number, n: number) => ({
+      ...strangers(round, n),
+      url: `https://honest.example/${round}x${n}`,
+    });
+    expect((await roundsOfHonest(2, neighbours))[0]).to.be.at.most(1);
+  });
+
+  it("asks a new address at once if all others are of one site or one host", async () => {
+    const ofSite = (_: number, n: number) => ({ url: `https://h${n}.evil.example/` });
+    expect((await roundsOfHonest(1, ofSite))[0]).to.equal(0);
+    const ofHost = (_: number, n: number) => ({ url: `https://evil.example/${n}` });
+    expect((await roundsOfHonest(1, ofHost))[0]).to.equal(0);
+  });
+
   it("tells settlement which addresses are confirmed, until settlement knows this", async () => {
     const told: string[][] = [];
     const kept = { ...subscription("https://a.example/n"), isConfirmed: false };
