@@ -429,7 +429,7 @@ describe("a sender of notices", () => {
       clock.ms += 10_000 / 16;
       throw new Error("late");
     };
-    const subscriptions = Array.from({ length: 160 }, (_, n) => ({
+    const subscriptions: Subscription[] = Array.from({ length: 160 }, (_, n) => ({
       ...subscription(`https://h${n}.evil.example/`, n + 1),
       agents: [hostile],
     }));
