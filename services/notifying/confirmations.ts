@@ -1,17 +1,29 @@
 import { randomBytes } from "node:crypto";
 import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
+import { hostOf, siteOf } from "tallystick-protocol/net/publicAddress";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { signRecord } from "tallystick-protocol/records/record";
 import type { Log } from "tallystick-runtime/stderrLog";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import type { LocalAccount } from "viem";
 import { forEachHost } from "./forEachHost.ts";
+import { inTurns } from "./inTurns.ts";
 import type { Subscription } from "./notifierNode.ts";
 import { type Post, reasonOf } from "./post.ts";
 
-/** How many subscriptions are asked in one round, and how many of one host. */
-const MAX_PER_ROUND = 64;
+/**
+ * How many subscriptions are asked in one round: those that were asked least often, and of the rest those that wait
+ * longest. And how many of one host.
+ */
+const LEAST_ASKED = 48;
+const LONGEST_WAITING = 16;
 const MAX_PER_HOST = 2;
+
+/** Of how many pairs of a host and a buyer the number of questions is remembered. */
+const MAX_COUNTS = 20_000;
+
+/** The number of hosts that are asked at the same time. */
+const HOSTS_AT_ONCE = 16;
 
 /** Seconds until an address is asked again: after the first time, the second and so on. The last value repeats. */
 const PAUSES = [60, 600, 3_600, 86_400];
@@ -36,7 +48,9 @@ export function createConfirmations(parameters: {
 }): Confirmations {
   const { store, account, ledger, post, now, log } = parameters;
   const known = new Set<string>();
-  const asked = new Map<string, { times: number; nextAt: number }>();
+  const asked = new Map<string, { times: number; at: number; nextAt: number }>();
+  const counts = createCounts();
+  const waitsSince = (it: Subscription): number => asked.get(keyOf(it))?.at ?? it.since;
 
   async function isKnown(key: string): Promise<boolean> {
     if (!known.has(key) && (await store.get(key)) !== undefined) known.add(key);
@@ -47,7 +61,9 @@ export function createConfirmations(parameters: {
     const { id, buyer, url } = subscription;
     const key = keyOf(subscription);
     const { times } = asked.get(key) ?? { times: 0 };
-    asked.set(key, { times: times + 1, nextAt: now() + (PAUSES[Math.min(times, PAUSES.length - 1)] ?? 0) });
+    const pause = PAUSES[Math.min(times, PAUSES.length - 1)] ?? 0;
+    asked.set(key, { times: times + 1, at: now(), nextAt: now() + pause });
+    counts.add(subscription);
     const challenge = randomBytes(16).toString("hex");
     const type = "notice_confirmation";
     const body = { subscription: id, buyer, url, challenge, issued_at: Math.floor(now()) };
@@ -73,9 +89,8 @@ export function createConfirmations(parameters: {
         const isDue = nextAt <= now() || nextAt > now() + Math.max(...PAUSES);
         if (!(await isKnown(keyOf(it))) && isDue) open.push(it);
       }
-      // The addresses that were asked least often come first, so addresses that never answer block no others.
-      open.sort((a, b) => (asked.get(keyOf(a))?.times ?? 0) - (asked.get(keyOf(b))?.times ?? 0));
-      await forEachHost(open.slice(0, MAX_PER_ROUND), MAX_PER_HOST, async (it) => {
+      const limits = { most: MAX_PER_HOST, atOnce: HOSTS_AT_ONCE };
+      await forEachHost(choose(open, counts.of, waitsSince), limits, async (it) => {
         signal.throwIfAborted();
         await ask(it, signal);
         return true;
@@ -90,4 +105,58 @@ export function createConfirmations(parameters: {
 /** A cancelled subscription that comes again is asked again. */
 function keyOf({ id, since }: Subscription): string {
   return `confirmed/${id}-${since}`;
+}
+
+function pairOf({ url, buyer }: Subscription): string {
+  return `${hostOf(new URL(url))} ${buyer}`;
+}
+
+/**
+ * Counts how often a host was asked for a buyer. A cancelled subscription that comes again is not counted from zero.
+ * Otherwise its buyer could renew it in every round, and it would always be asked before others.
+ */
+function createCounts(): { of: (it: Subscription) => number; add: (it: Subscription) => void } {
+  const counts = new Map<string, number>();
+  const of = (it: Subscription): number => counts.get(pairOf(it)) ?? 0;
+  return {
+    of,
+    add: (it) => {
+      const times = of(it) + 1;
+      // The map is in the order of the questions, so the oldest is forgotten.
+      counts.delete(pairOf(it));
+      counts.set(pairOf(it), times);
+      const [oldest] = counts.keys();
+      if (counts.size > MAX_COUNTS && oldest !== undefined) counts.delete(oldest);
+    },
+  };
+}
+
+/** The subscriptions that are asked in this round. */
+function choose(
+  open: readonly Subscription[],
+  countOf: (it: Subscription) => number,
+  waitsSince: (it: Subscription) => number,
+): Subscription[] {
+  const perHost = new Map<string, number>();
+  const chosen = new Set<Subscription>();
+  const add = (from: readonly Subscription[], most: number, ofOneHost: number): void => {
+    for (const it of from) {
+      if (chosen.size >= most) return;
+      const host = hostOf(new URL(it.url));
+      const ofHost = perHost.get(host) ?? 0;
+      if (chosen.has(it) || ofHost >= ofOneHost) continue;
+      perHost.set(host, ofHost + 1);
+      chosen.add(it);
+    }
+  };
+  const counted = new Map(open.map((it) => [it, countOf(it)]));
+  const leastAsked = open.toSorted((a, b) => (counted.get(a) ?? 0) - (counted.get(b) ?? 0));
+  // A site with many hosts must not delay other sites.
+  const ofSites = inTurns(leastAsked, ({ url }) => siteOf(new URL(url)));
+  // The last place of each host is left to the subscription that waits longest.
+  add(ofSites, LEAST_ASKED, MAX_PER_HOST - 1);
+  // Strangers can bring new hosts and new buyers in every round. They cannot wait longer than others.
+  const longest = open.toSorted((a, b) => waitsSince(a) - waitsSince(b));
+  add(longest, LEAST_ASKED + LONGEST_WAITING, MAX_PER_HOST);
+  return [...chosen];
 }

@@ -1,22 +1,20 @@
 import { hostOf } from "tallystick-protocol/net/publicAddress";
 import { forEachAtOnce } from "tallystick-sdk/forEachAtOnce";
 
-/** The number of hosts that get messages at the same time. */
-const HOSTS_AT_ONCE = 16;
-
 /**
- * Sends messages, one at a time to each host and at most `most` to each. The rest waits for the next call.
- * After a failure a host gets nothing more until the next call.
+ * Sends messages, one at a time to each host and at most `most` to each, to `atOnce` hosts at the same time. The rest waits
+ * for the next call. After a failure a host gets nothing more until the next call.
  *
+ * @param limits.isOver when it says true, no further message begins
  * @param send returns whether it succeeded
  */
 export async function forEachHost<Message extends { url: string }>(
   messages: readonly Message[],
-  most: number,
+  { most, atOnce, isOver = () => false }: { most: number; atOnce: number; isOver?: () => boolean },
   send: (message: Message) => Promise<boolean>,
 ): Promise<void> {
   const hosts = Map.groupBy(messages, ({ url }) => hostOf(new URL(url)));
-  await forEachAtOnce(hosts.values(), { atOnce: HOSTS_AT_ONCE }, async (host) => {
-    for (const message of host.slice(0, most)) if (!(await send(message))) break;
+  await forEachAtOnce(hosts.values(), { atOnce }, async (host) => {
+    for (const message of host.slice(0, most)) if (isOver() || !(await send(message))) break;
   });
 }

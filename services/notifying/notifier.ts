@@ -1,19 +1,34 @@
-import { hostOf } from "tallystick-protocol/net/publicAddress";
+import { hostOf, siteOf } from "tallystick-protocol/net/publicAddress";
 import { type Rounds, repeatRounds } from "tallystick-runtime/repeatRounds";
 import type { Log } from "tallystick-runtime/stderrLog";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import type { ChainClock } from "./chainClock.ts";
 import type { Confirmations } from "./confirmations.ts";
 import { forEachHost } from "./forEachHost.ts";
+import { inTurns } from "./inTurns.ts";
 import type { NotifierNode, Subscription } from "./notifierNode.ts";
-import { NEWS_SECONDS, type Outbox, type WaitingNotice } from "./outbox.ts";
+import { NEWS_SECONDS, type Outbox, TRYING_SECONDS, type WaitingNotice } from "./outbox.ts";
 import { type Post, reasonOf } from "./post.ts";
 
 /** The most notices to one host in a round. */
 const MAX_PER_HOST = 50;
 
-/** For this long after a failure a host comes after the others, in milliseconds. */
-const LAST_MS = 3_600_000;
+/** For this long a round sends notices, in milliseconds. What is left goes on in the next round, which reads steps first. */
+const SENDING_MS = 30_000;
+
+/**
+ * How many hosts get notices at the same time. `prompt`: the last answer was a 2xx, within {@link PROMPT_MS}. `new`: there
+ * was no attempt yet. `late`: all others. Hosts of one kind must not delay hosts of another kind.
+ */
+const AT_ONCE = { prompt: 6, new: 6, late: 4 };
+const PROMPT_MS = 2_000;
+
+/**
+ * How long the last answer of a host is remembered, in milliseconds, and of how many hosts. While a notice waits, its
+ * attempts are known too.
+ */
+const HOST_MS = TRYING_SECONDS * 1_000;
+const MAX_HOSTS = 20_000;
 
 /** Milliseconds between two deletions of old notices. */
 const FORGET_MS = 3_600_000;
@@ -61,8 +76,7 @@ export function createNotifier(parameters: NotifierParameters): Notifier {
   let forgotAt = 0;
   /** Confirmed subscriptions. Settlement may not know yet that they are confirmed. */
   let untold: Subscription[] = [];
-  /** The hosts that failed, and when. */
-  const failed = new Map<string, number>();
+  const hosts = new Map<string, LastAnswer>();
 
   /** Asks the node what happened, writes the new notices down, and sends what is due. */
   async function work(signal: AbortSignal): Promise<void> {
@@ -78,7 +92,7 @@ export function createNotifier(parameters: NotifierParameters): Notifier {
         () => null,
         (error: unknown) => ({ error }),
       );
-      await deliver(parameters, { state, failed }, confirmed, signal);
+      await deliver(parameters, { state, hosts }, confirmed, signal);
       // A time in the future was set by a wrong clock. It counts as a long time ago.
       if (Math.abs(now() - forgotAt) > FORGET_MS) {
         forgotAt = now();
@@ -134,7 +148,10 @@ async function collect(
   if (state.nextBlock !== place?.block) await store.put(PLACE, { block: state.nextBlock });
 }
 
-type Delivery = { state: NotifierState; failed: Map<string, number> };
+/** The last answer of a host: its kind, and when the attempt began. The hosts with the oldest attempts come first. */
+type LastAnswer = { kind: "prompt" | "late"; at: number };
+
+type Delivery = { state: NotifierState; hosts: Map<string, LastAnswer> };
 
 async function deliver(
   parameters: NotifierParameters,
@@ -143,8 +160,8 @@ async function deliver(
   signal: AbortSignal,
 ): Promise<void> {
   const { outbox, now, log } = parameters;
-  const { state, failed } = delivery;
-  for (const [host, at] of failed) if (Math.abs(now() - at) > LAST_MS) failed.delete(host);
+  const { state, hosts } = delivery;
+  for (const [host, { at }] of hosts) if (Math.abs(now() - at) > HOST_MS) hosts.delete(host);
   const byId = new Map(subscriptions.map((it) => [it.id, it]));
   const due: (WaitingNotice & { url: string })[] = [];
   const waiting = await outbox.waiting();
@@ -160,44 +177,62 @@ async function deliver(
       // renew them. So a notice waits for its subscription.
     } else if (to !== undefined && outbox.isDue(notice)) due.push({ ...notice, url: to.url });
   }
-  // Receivers that do not answer must not delay receivers that answer. So notices to a host that failed come last,
-  // even if they were never tried.
-  const rank = (it: { url: string; attempts: number }) =>
-    failed.has(hostOf(new URL(it.url))) ? Number.POSITIVE_INFINITY : it.attempts;
-  const ranked = due
-    .map((it) => ({ it, rank: rank(it) }))
-    .sort((a, b) => (a.rank < b.rank ? -1 : Number(a.rank > b.rank)));
-  await forEachHost(
-    ranked.map(({ it }) => it),
-    MAX_PER_HOST,
-    ({ url, ...notice }) => attempt(parameters, delivery, notice, url, signal),
-  );
+  due.sort((a, b) => a.attempts - b.attempts);
+  const byHost = [...Map.groupBy(due, ({ url }) => hostOf(new URL(url)))].map(([host, notices]) => {
+    // After a restart only the attempts of the waiting notices are known.
+    const unknown = notices.at(-1)?.attempts === 0 ? ("new" as const) : ("late" as const);
+    return { notices, ...(hosts.get(host) ?? { kind: unknown, at: 0 }) };
+  });
+  byHost.sort((a, b) => a.at - b.at);
+  const begunAt = now();
+  const isOver = () => Math.abs(now() - begunAt) >= SENDING_MS;
+  // Receivers that do not answer must not delay receivers that answer, and a site with many hosts must not delay others.
+  const sendings = (["prompt", "new", "late"] as const).map(async (kind) => {
+    const ofKind = byHost.filter((it) => it.kind === kind);
+    const ordered = inTurns(ofKind, ({ notices: [first] }) => siteOf(new URL(first?.url ?? "")));
+    await forEachHost(
+      ordered.flatMap(({ notices }) => notices),
+      { most: MAX_PER_HOST, atOnce: AT_ONCE[kind], isOver },
+      ({ url, ...notice }) => attempt(parameters, delivery, notice, url, signal),
+    );
+  });
+  // An error ends the round only after the other sendings have ended.
+  await Promise.allSettled(sendings);
+  await Promise.all(sendings);
 }
 
 /** @returns whether the receiver accepted it */
 async function attempt(
   { outbox, post, now, log }: NotifierParameters,
-  { state, failed }: Delivery,
+  { state, hosts }: Delivery,
   notice: WaitingNotice,
   url: string,
   signal: AbortSignal,
 ): Promise<boolean> {
   signal.throwIfAborted();
+  const at = now();
   const begun = await outbox.begin(notice);
   const failure = await post({ url, text: notice.text, id: notice.id }, signal).then(
     ({ status }) => (status >= 200 && status <= 299 ? null : `HTTP ${status}`),
     reasonOf,
   );
-  const host = hostOf(new URL(url));
+  const kind = failure === null && Math.abs(now() - at) <= PROMPT_MS ? "prompt" : "late";
+  note(hosts, hostOf(new URL(url)), { kind, at });
   if (failure === null) {
-    failed.delete(host);
     await outbox.end(begun, "delivered");
     state.delivered++;
     state.waiting--;
     return true;
   }
-  failed.set(host, now());
   state.failed++;
   log("A notice was not accepted. It will be sent again.", { notice: notice.id, reason: failure });
   return false;
+}
+
+function note(hosts: Map<string, LastAnswer>, host: string, answer: LastAnswer): void {
+  // The map is in the order of the answers, so the oldest is forgotten.
+  hosts.delete(host);
+  hosts.set(host, answer);
+  const [oldest] = hosts.keys();
+  if (hosts.size > MAX_HOSTS && oldest !== undefined) hosts.delete(oldest);
 }

@@ -17,7 +17,7 @@ export const NEWS_SECONDS = 7 * 86_400;
  * How long a notice is tried, and how long its id is remembered, in seconds. The id is remembered longer than
  * its event is announced ({@link NEWS_SECONDS}).
  */
-const TRYING_SECONDS = 3 * 86_400;
+export const TRYING_SECONDS = 3 * 86_400;
 const REMEMBERED_SECONDS = 30 * 86_400;
 
 /** Seconds until the next attempt, after the first, the second and so on. */

@@ -409,6 +409,144 @@ describe("a sender of notices", () => {
     expect(order).to.have.length(41);
   });
 
+  it("sends a notice within a minute and a half while many hosts of one site hang", async () => {
+    const [hostile, honest] = [`0x${"c3".repeat(20)}`, AGENT] as [Address, Address];
+    const clock = { ms: NOW * 1_000 };
+    const told = [step({ agent: hostile })];
+    let [breachAt, sentAt] = [0, 0];
+    const post: Post = async ({ text, isRead, url }) => {
+      if (isRead) return { status: 200, text: JSON.parse(text).body.challenge };
+      if (url === "https://good.example/") {
+        sentAt = clock.ms;
+        return { status: 200, text: "" };
+      }
+      // The honest buyer's agent breaches its SLA just after the round began to send.
+      if (breachAt === 0) {
+        breachAt = clock.ms;
+        told.push(step({ agent: honest }));
+      }
+      // Sixteen hosts at the same time need ten seconds each.
+      clock.ms += 10_000 / 16;
+      throw new Error("late");
+    };
+    const subscriptions: Subscription[] = Array.from({ length: 160 }, (_, n) => ({
+      ...subscription(`https://h${n}.evil.example/`, n + 1),
+      agents: [hostile],
+    }));
+    subscriptions.push(subscription("https://good.example/", 999));
+    const store = memoryStore();
+    for (const { id, since } of subscriptions) await store.put(`confirmed/${id}-${since}`, { at: NOW });
+    const node = {
+      ...nodeOf([], subscriptions),
+      stepsFrom: async () => ({ steps: [...told], finalBlock: 10 }),
+    };
+    const notifier = open({ node, post, clock, store });
+    for (let round = 0; round < 30 && sentAt === 0; round++, clock.ms += 30_000) await notifier.round();
+    expect(sentAt).to.be.above(0);
+    expect(sentAt - breachAt).to.be.below(90_000);
+    // The rest of the first notices follows.
+    for (let round = 0; round < 4; round++, clock.ms += 30_000) await notifier.round();
+    const attempts: number[] = [];
+    for (const key of await store.keys("waiting"))
+      attempts.push((await store.get<{ attempts: number }>(key))?.attempts ?? 0);
+    expect(attempts).to.have.length(160);
+    expect(Math.min(...attempts)).to.be.above(0);
+  });
+
+  it("sends to at most four hosts at the same time that failed or answered slowly, even hours ago", async () => {
+    const clock = { ms: NOW * 1_000 };
+    const isSlow = (url: string) => Number(/\d+/.exec(url)?.[0]) % 3 === 0;
+    const order: string[] = [];
+    let [active, most] = [0, 0];
+    const post: Post = async ({ text, isRead, url }) => {
+      if (isRead) return { status: 200, text: JSON.parse(text).body.challenge };
+      order.push(url);
+      if (url === "https://good.example/") return { status: 200, text: "" };
+      most = Math.max(most, ++active);
+      // Other messages begin now, if they do not have to wait for this one.
+      await new Promise(setImmediate);
+      active--;
+      if (!isSlow(url)) throw new Error("late");
+      clock.ms += 3_000;
+      return { status: 200, text: "" };
+    };
+    const bad = Array.from({ length: 24 }, (_, n) => subscription(`https://h${n}.example/`, n + 1));
+    const told = { steps: [step()], subscriptions: bad };
+    const node: TestNode = {
+      stepsFrom: async () => ({ steps: told.steps, finalBlock: 10 }),
+      subscriptions: async () => told.subscriptions,
+    };
+    const store = memoryStore();
+    const notifier = open({ node, post, clock, store });
+    await notifier.round();
+    expect(order).to.have.length(24);
+    order.length = 0;
+    for (const key of await store.keys("waiting")) await store.delete(key);
+    clock.ms += 2 * 3_600_000;
+    most = 0;
+    told.steps = [step({ breach: `brch_${"C".repeat(26)}` })];
+    told.subscriptions = [...bad, subscription("https://good.example/", 99)];
+    await notifier.round();
+    expect(order).to.have.length(25);
+    expect(most).to.equal(4);
+    expect(order.indexOf("https://good.example/")).to.be.below(5);
+  });
+
+  /** Runs rounds in which strangers cancel and renew their subscriptions. Returns in which rounds the honest address was asked. */
+  async function roundsOfHonest(
+    rounds: number,
+    hostile: (round: number, n: number) => Partial<Subscription>,
+  ) {
+    const clock = { ms: NOW * 1_000 };
+    const told: { subscriptions: Subscription[] } = { subscriptions: [] };
+    const node = { ...nodeOf([], []), subscriptions: async () => told.subscriptions };
+    const asked: string[] = [];
+    const post: Post = async ({ url }) => {
+      asked.push(url);
+      return { status: 500, text: "" };
+    };
+    const notifier = open({ node, post, clock });
+    const honest = { ...subscription("https://honest.example/", 999), since: NOW };
+    const found: number[] = [];
+    for (let round = 0; round < rounds; round++, clock.ms += 30_000) {
+      const renewed = Array.from({ length: 64 }, (_, n) => ({
+        ...subscription(`https://h${n}.example/`, n + 1),
+        since: NOW + round * 30,
+        ...hostile(round, n),
+      }));
+      told.subscriptions = [...renewed, honest];
+      asked.length = 0;
+      await notifier.round();
+      expect(asked).to.have.length.at.most(64);
+      if (asked.includes(honest.url)) found.push(round);
+    }
+    return found;
+  }
+
+  it("asks a new address in time even if strangers renew as many subscriptions as a round asks", async () => {
+    // Renewed subscriptions of the same hosts and buyers are known.
+    expect((await roundsOfHonest(2, () => ({})))[0]).to.be.at.most(1);
+    // New buyers and new hosts in every round are not known. But the honest address waits longest.
+    const strangers = (round: number, n: number) => ({
+      buyer: `0x${String(round * 64 + n).padStart(40, "0")}` as Address,
+      url: `https://h${round}x${n}.example/`,
+    });
+    expect((await roundsOfHonest(2, strangers))[0]).to.be.at.most(1);
+    // A host with many buyers gets only two questions in a round.
+    const neighbours = (round: number, n: number) => ({
+      ...strangers(round, n),
+      url: `https://honest.example/${round}x${n}`,
+    });
+    expect((await roundsOfHonest(2, neighbours))[0]).to.be.at.most(1);
+  });
+
+  it("asks a new address at once if all others are of one site or one host", async () => {
+    const ofSite = (_: number, n: number) => ({ url: `https://h${n}.evil.example/` });
+    expect((await roundsOfHonest(1, ofSite))[0]).to.equal(0);
+    const ofHost = (_: number, n: number) => ({ url: `https://evil.example/${n}` });
+    expect((await roundsOfHonest(1, ofHost))[0]).to.equal(0);
+  });
+
   it("tells settlement which addresses are confirmed, until settlement knows this", async () => {
     const told: string[][] = [];
     const kept = { ...subscription("https://a.example/n"), isConfirmed: false };

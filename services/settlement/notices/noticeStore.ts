@@ -2,7 +2,7 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
-import { hostOf } from "tallystick-protocol/net/publicAddress";
+import { siteOf } from "tallystick-protocol/net/publicAddress";
 import type { NoticeSubscription } from "tallystick-protocol/notices/noticeSubscription";
 import { inTransaction } from "../sqlite/inTransaction.ts";
 
@@ -142,7 +142,7 @@ export class NoticeStore {
         `INSERT OR REPLACE INTO subscription (id, buyer, url, site, agents, issued_at, since, expires_at, confirmed)
          VALUES (:id, :buyer, :url, :site, :agents, :issued_at, :since, :expires_at, :confirmed)`,
       )
-      .run({ ...row, site: siteOf(word.url) });
+      .run({ ...row, site: siteOf(new URL(word.url)) });
     return keptOf(row);
   }
 
@@ -159,7 +159,7 @@ export class NoticeStore {
     const largest = this.#row(
       `SELECT site AS id FROM subscription WHERE ${unconfirmed} GROUP BY site ORDER BY count(*) DESC LIMIT 1`,
     );
-    if (largest === undefined || largest.id === siteOf(url)) {
+    if (largest === undefined || largest.id === siteOf(new URL(url))) {
       throw new TallystickError({
         code: "notices_full",
         message: "This node has no room for more notice addresses.",
@@ -190,13 +190,4 @@ function keptOf(row: StoredRow): KeptSubscription {
   const { id, buyer, url, agents, since, expires_at: expiresAt, confirmed } = row;
   const named = agents === "" ? [] : (agents.split(",") as Address[]);
   return { id, buyer: buyer as Address, url, agents: named, since, expiresAt, isConfirmed: confirmed === 1 };
-}
-
-/**
- * The site of a host: the last two labels of its name, or its address. Hosts of one site probably have one
- * owner.
- */
-function siteOf(url: string): string {
-  const host = hostOf(new URL(url));
-  return /^[\d.]+$|:/.test(host) ? host : host.split(".").slice(-2).join(".");
 }
