@@ -62,7 +62,11 @@ const byReceipts: Way = {
       // After a reorganization the transaction may be in another block.
       if (blockHash !== at.hash) return UNKNOWN_BLOCK;
       if (transactionHash !== at.transactions[n]) {
-        throw new BadAnswerError(context.source, `${spot.field}.transactionHash`, "is of another transaction");
+        throw new BadAnswerError(
+          context.source,
+          `${spot.field}.transactionHash`,
+          "is of another transaction",
+        );
       }
       logs.push(...logsIn(result, at, spot));
     }

@@ -621,7 +621,11 @@ describe("the RPC source of token logs", () => {
         ["of its transactions", isReceipts],
       ] as const) {
         it(`waits for all receipts ${what}, although the others explain the bloom`, async () => {
-          const bloomFromOthers = [{ ...pay(ALICE, BOB), token: OTHER_TOKEN }, { approver: ALICE }, pay(ALICE, BOB)];
+          const bloomFromOthers = [
+            { ...pay(ALICE, BOB), token: OTHER_TOKEN },
+            { approver: ALICE },
+            pay(ALICE, BOB),
+          ];
           const chain = new FakeChain([bloomFromOthers]);
           server.reset(chain);
           failAt(isAll);
