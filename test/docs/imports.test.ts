@@ -63,7 +63,7 @@ const ONLY: { [edge: string]: RegExp } = {
     /^packages\/sdk\/(net\/|(?:requestService|listForm|readServiceAnswer|readSettledEntry)\.ts$|query\/askGraphql\.ts$|knownLedger\.ts$|store\/(file|keyValue)Store\.ts$|x402\/paymentHeaders\.ts$)/,
   // The modules with which to look up a payment.
   "indexer → sdk":
-    /^packages\/sdk\/(chain\/payment(?:Network|State)\.ts$|seller\/(?:findPayment|sellerErrors)\.ts$)/,
+    /^packages\/sdk\/(chain\/payment(?:Network|State)\.ts$|deadline\.ts$|seller\/(?:findPayment|sellerErrors)\.ts$)/,
   // The modules with which a page derives a node's log again, and reads an answer up to a limit.
   "portal → sdk": /^packages\/sdk\/(openLog\/|readBytes\.ts$)/,
   // The modules that build the portal.

@@ -2,6 +2,7 @@ import { type FacilitatorClient, FacilitatorTimeoutError } from "@x402/core/serv
 import type { PaymentPayload, PaymentRequirements, SettleResponse, VerifyResponse } from "@x402/core/types";
 import type { Address } from "tallystick-protocol/address";
 import { type Hex, isHex } from "tallystick-protocol/hex";
+import { within } from "tallystick-sdk/deadline";
 import { PaymentInvalidError } from "tallystick-sdk/seller/sellerErrors";
 import type { PaymentChain } from "./paymentChain.ts";
 
@@ -97,11 +98,10 @@ export class Payments {
     }
     const ms = this.#limits.verify;
     const [verified, isUsed] = await Promise.all([
-      within(ms, this.#facilitator.verify(payload, requirements), () => {
-        throw new FacilitatorTimeoutError("verify", ms);
-      }),
-      this.#chain && within(ms, this.#chain.isUsed(authorization), () => undefined).catch(() => undefined),
+      within(this.#facilitator.verify(payload, requirements), ms),
+      this.#chain && within(this.#chain.isUsed(authorization), ms).catch(() => undefined),
     ]);
+    if (verified === undefined) throw new FacilitatorTimeoutError("verify", ms);
     if (isUsed) return { isValid: false, invalidReason: PAYMENT_USED, payer };
     request.wasUnused = isUsed === false;
     return verified;
@@ -154,7 +154,7 @@ export class Payments {
       if (answer.success) payment.settled ??= answer;
       return answer;
     });
-    const answer = await within(this.#limits.settle, asked, () => undefined).catch(refusalOf);
+    const answer = await within(asked, this.#limits.settle).catch(refusalOf);
     if (payment.settled) return payment.settled;
     if (isFirst && answer && isNotSent(answer)) {
       this.#kept.delete(keyOf(authorization));
@@ -174,7 +174,7 @@ export class Payments {
     try {
       if (this.#chain === undefined) return undefined;
       const find = this.#chain.find({ ...authorization, payee, value: BigInt(amount) });
-      const transaction = await within(this.#limits.look, find, () => undefined);
+      const transaction = await within(find, this.#limits.look);
       if (transaction === undefined) return undefined;
       payment.settled ??= { success: true, transaction, network, payer: authorization.payer };
       return payment.settled;
@@ -229,23 +229,3 @@ function authorizationOf({ payload }: PaymentPayload): Authorization | undefined
   if (!isHex(payer, 20) || !isHex(nonce, 32)) return undefined;
   return { payer: payer as Address, nonce, validBefore: Number(authorization.validBefore) || 0 };
 }
-
-/** Waits at most this time. Then the answer is that of `late`. */
-async function within<Answer, Late>(
-  ms: number,
-  work: Promise<Answer>,
-  late: () => Late,
-): Promise<Answer | Late> {
-  // An error after the time limit has no reader.
-  work.catch(() => {});
-  const { promise, resolve } = Promise.withResolvers<typeof LATE>();
-  const timer = setTimeout(resolve, ms, LATE);
-  try {
-    const first = await Promise.race([work, promise]);
-    return first === LATE ? late() : first;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-const LATE = Symbol("late");

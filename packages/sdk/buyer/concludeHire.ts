@@ -214,7 +214,6 @@ async function report(hiring: Hiring, { delivery, verification, latencyMs }: Jud
   const { signed_receipt: signed } = delivery.answer;
   // A free hire counts in no figure of a reputation, so only its receipt is reported.
   const isFree = sent === undefined;
-  // Without telemetry, the receipt's entry is needed only to look up the hire by its key.
   if (!signed) return;
   const { all_passed, checks } = verification;
   // What the buyer signs in a receipt decides the hire, and its own report no longer counts. So it does not sign that a
@@ -224,6 +223,7 @@ async function report(hiring: Hiring, { delivery, verification, latencyMs }: Jud
     delivery.otherBytes === undefined &&
     needsBuyerSignature(signed.body as RecordBody) &&
     (isFree || claimed === all_passed);
+  // Without telemetry, the receipt's entry is needed only to look up the hire by its key.
   if (!isSigned && (isFree || !(order.telemetry || key !== undefined))) return;
   await context.reports.add({
     jobId,
