@@ -2,6 +2,7 @@ import type { Context } from "ponder:registry";
 import { tables as columnsOf, type Row, type TableName } from "tallystick-derive/tables";
 import * as schema from "../ponder.schema.ts";
 import type { RowDatabase } from "./rows/projector.ts";
+import { READ_AGAIN } from "./rows/readAgain.ts";
 
 type Tables = { [T in TableName]: { $inferSelect: Row<T> } };
 
@@ -46,30 +47,11 @@ export function ponderRows(db: Context["db"]): RowDatabase {
 }
 
 /**
- * The tables that most events read. When Ponder's cache is full, it drops whole tables: first those with the
- * fewest look-ups of rows that do not exist. The projector itself remembers which rows do not exist, so it
- * makes few such look-ups, and Ponder would drop these tables like any other. So at the start each of these
- * tables gets {@link ASKED} look-ups of a row that does not exist. Other tables never get so many.
+ * The look-ups that each table of {@link READ_AGAIN} gets at the start. When Ponder's cache is full, it drops whole tables: first
+ * those with the fewest look-ups of rows that do not exist. The projector itself remembers which rows do not exist, so it
+ * makes few such look-ups, and Ponder would drop these tables like any other. So at the start each of them gets this many
+ * look-ups of a row that does not exist. Other tables never get so many.
  */
-const READ_AGAIN: TableName[] = [
-  "agent",
-  "brought",
-  "buyerGroup",
-  "capability",
-  "capabilityPlace",
-  "cluster",
-  "digestNode",
-  "family",
-  "familyMember",
-  "fingerprint",
-  "list",
-  "listing",
-  "orderIndex",
-  "orderedNode",
-  "purchases",
-  "state",
-  "wallet",
-];
 const ASKED = 1_000;
 
 const columns = Object.fromEntries(

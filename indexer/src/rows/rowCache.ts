@@ -1,12 +1,19 @@
 import { type Row, type TableName, tables } from "tallystick-derive/tables";
 import type { RowChange } from "tallystick-derive/transaction";
 import { BloomFilter } from "./bloomFilter.ts";
+import { READ_AGAIN } from "./readAgain.ts";
 
 /** The size of the filter as a power of two of bits: 16 MiB, enough for ten million rows. */
 const LOG2_BITS = 27;
 
 /** The cache keeps at least so many of the rows that were used last, and at most about twice as many. */
 const ROWS = 100_000;
+
+/**
+ * The same for rows of the tables that the database reads again from memory ({@link READ_AGAIN}). They are most of the rows
+ * that events use, and would push out those that take long to read again.
+ */
+const READ_AGAIN_ROWS = 50_000;
 
 /**
  * The number of payments that the cache keeps. It is smaller, because nearly every receipt is for one of the latest
@@ -27,20 +34,24 @@ const WRITTEN_ONCE: ReadonlySet<TableName> = new Set<TableName>([
   "seenListing",
 ]);
 
+const ANSWERED_FROM_MEMORY: ReadonlySet<TableName> = new Set(READ_AGAIN);
+
 /**
  * The rows of the database that were used last, and a filter that knows which other rows exist. So the database is seldom asked
  * for a row, and nearly never for a row that was not written yet.
  */
 export class RowCache {
-  readonly #keep: { rows: number; payments: number };
+  readonly #keep: { rows: number; readAgain: number; payments: number };
   #rows: LatestRows;
+  #readAgain: LatestRows;
   #payments: LatestRows;
   /** Every row written since the database was empty; null when it was not empty in the beginning. */
   #written: BloomFilter | null = null;
 
-  constructor(keep = { rows: ROWS, payments: PAYMENTS }) {
+  constructor(keep = { rows: ROWS, readAgain: READ_AGAIN_ROWS, payments: PAYMENTS }) {
     this.#keep = keep;
     this.#rows = new LatestRows(keep.rows);
+    this.#readAgain = new LatestRows(keep.readAgain);
     this.#payments = new LatestRows(keep.payments);
   }
 
@@ -78,11 +89,13 @@ export class RowCache {
    */
   forget(): void {
     this.#rows = new LatestRows(this.#keep.rows);
+    this.#readAgain = new LatestRows(this.#keep.readAgain);
     this.#payments = new LatestRows(this.#keep.payments);
   }
 
   #latest(table: TableName): LatestRows {
-    return table === "payment" ? this.#payments : this.#rows;
+    if (table === "payment") return this.#payments;
+    return ANSWERED_FROM_MEMORY.has(table) ? this.#readAgain : this.#rows;
   }
 }
 

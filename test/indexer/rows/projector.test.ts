@@ -125,7 +125,7 @@ describe("the derivation over a database", () => {
     await fc.assert(
       fc.asyncProperty(generatedLog, setBack, async ({ events }, { at, by, lost, keep, writes }) => {
         const database = new FakeDatabase();
-        const projector = new Projector(new RowCache({ rows: keep, payments: keep }));
+        const projector = new Projector(new RowCache({ rows: keep, readAgain: keep, payments: keep }));
         const upTo = Math.floor(at * events.length);
         const from = Math.floor(upTo * (1 - by));
         const saved: ReturnType<FakeDatabase["save"]>[] = [];

@@ -9,6 +9,7 @@ import { ponderSettings } from "../../../scripts/processes/ponderProgram.ts";
 import { startService } from "../../../scripts/processes/startService.ts";
 import { waitUntil } from "../../../scripts/processes/waitUntil.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
+import { type LookUps, readLookUps } from "./readLookUps.ts";
 
 /** The time limit of a backfill. */
 const PATIENCE_MS = 3_600_000;
@@ -22,6 +23,7 @@ export type BackfillFigures = {
    */
   cpuSeconds: number | null;
   peakMegabytes: number;
+  lookUps: LookUps;
 };
 
 /** A Ponder app under measurement: `root` is its folder. */
@@ -54,7 +56,8 @@ export async function startMeasured(
       await until(`${name} to be ready`, async () => (await fetch(`${url}/ready`)).ok);
       const seconds = (performance.now() - began) / 1000;
       const cpu = cpuSeconds(pid);
-      return { seconds, cpuSeconds: cpu, peakMegabytes: peakMegabytes(pid) };
+      const lookUps = readLookUps(await (await fetch(`${url}/metrics`)).text());
+      return { seconds, cpuSeconds: cpu, peakMegabytes: peakMegabytes(pid), lookUps };
     },
     stop: async () => {
       stopListening();

@@ -33,7 +33,7 @@ export type BenchedChain = {
 export const SCHEMA = "bench";
 /** Blocks that a reader of all transfers asks for at once. */
 const LOGS_BLOCK_RANGE = "50";
-/** The number of tables whose sizes are shown. */
+/** The number of tables that are shown: the largest ones, and those with the most look-ups. */
 const LARGEST = 6;
 
 /** Builds a chain of this size, and calls `use` with it. Nothing of it is left afterwards, except signed records. */
@@ -127,8 +127,10 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-function describe({ cpuSeconds, peakMegabytes, databaseBytes, largestTables }: ReadFigures): string {
+function describe({ cpuSeconds, peakMegabytes, databaseBytes, largestTables, lookUps }: ReadFigures): string {
   const cpu = cpuSeconds === null ? "" : `${cpuSeconds.toFixed(1)} s of processor time, `;
   const disk = `${megabytes(databaseBytes)} on disk (${largestTables})`;
-  return `${cpu}${peakMegabytes.toFixed(0)} MB of memory at most, ${disk}`;
+  const tables = lookUps.tables.slice(0, LARGEST).map(([name, count]) => `${name} ${count}`);
+  const waited = `${lookUps.count} look-ups in ${lookUps.seconds.toFixed(1)} s (${tables.join(", ")})`;
+  return `${cpu}${peakMegabytes.toFixed(0)} MB of memory at most, ${disk}, ${waited}`;
 }
