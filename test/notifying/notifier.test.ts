@@ -311,6 +311,35 @@ describe("a sender of notices", () => {
 
   it("tries a notice for three days also if its clock was days behind when the step came", async () => {
     const store = memoryStore();
+  it("announces what is new by both clocks while its node is days behind, and nothing that is old", async () => {
+    const store = memoryStore();
+    const { post, taken } = receiver();
+    const known = { ...subscription("https://a.example/n"), since: 0 };
+    const late = step({ time: NOW - 3 * 86_400 });
+    const old = step({ breach: `brch_${"B".repeat(26)}`, time: NOW - 8 * 86_400 });
+    const told = { steps: [old, late], finalBlock: 10, time: NOW - 2 * 86_400 };
+    const asked: number[] = [];
+    const node: TestNode = {
+      subscriptions: async () => [known],
+      stepsFrom: async (from) => {
+        asked.push(from);
+        return { ...told, steps: from > told.finalBlock ? [] : told.steps };
+      },
+    };
+    const notifier = open({ node, post, store });
+    await notifier.round();
+    await notifier.round();
+    const ids = [noticeId({ ...late, subscription: known.id })];
+    expect(taken).to.deep.equal(ids);
+    expect(notifier.state()).to.include({ isClockDoubtful: true });
+    // By the node's time the first step is news. So it is read until it is certain which clock is right.
+    Object.assign(told, { time: NOW });
+    await notifier.round();
+    await notifier.round();
+    expect(taken).to.deep.equal(ids);
+    expect(asked).to.deep.equal([0, 0, 0, 11]);
+  });
+
     const clock = { ms: (NOW - 40 * 86_400) * 1_000 };
     const known = { ...subscription("https://a.example/n"), since: 0 };
     const late = receiver();
