@@ -141,12 +141,18 @@ async function collect(
   }
   /** Steps that are old by one of the two clocks only. */
   let unsure = 0;
+  let leftOut = 0;
   for (const step of steps) {
     if (step.time < oldest) {
       if (step.time >= clock.passed() - NEWS_SECONDS) unsure++;
       continue;
     }
-    for (const it of byAgent.get(step.agent) ?? []) if (step.time >= it.since) await outbox.add(step, it);
+    for (const it of byAgent.get(step.agent) ?? [])
+      if (step.time >= it.since && (await outbox.add(step, it)) === "full") leftOut++;
+  }
+  if (leftOut > 0) {
+    state.givenUp += leftOut;
+    log("Notices were left out, because too many wait for their receivers.", { notices: leftOut });
   }
   // If this clock is wrong, they are new. So a later round reads them again.
   if (state.isClockDoubtful && unsure > 0) return;
