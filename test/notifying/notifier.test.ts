@@ -311,8 +311,6 @@ describe("a sender of notices", () => {
     expect(await store.get("sent/ntc_earlier")).to.deep.equal(sent);
   });
 
-  it("tries a notice for three days also if its clock was days behind when the step came", async () => {
-    const store = memoryStore();
   it("announces what is new by both clocks while its node is days behind, and nothing that is old", async () => {
     const store = memoryStore();
     const { post, taken } = receiver();
@@ -342,6 +340,8 @@ describe("a sender of notices", () => {
     expect(asked).to.deep.equal([0, 0, 0, 11]);
   });
 
+  it("tries a notice for three days also if its clock was days behind when the step came", async () => {
+    const store = memoryStore();
     const clock = { ms: (NOW - 40 * 86_400) * 1_000 };
     const known = { ...subscription("https://a.example/n"), since: 0 };
     const late = receiver();
