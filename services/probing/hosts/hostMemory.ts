@@ -42,6 +42,8 @@ export class HostMemory {
     let entry = this.#entries.get(key);
     if (entry === undefined) {
       entry = {
+  /** All days as they were before {@link goBackTo} replaced some of them. */
+  #before: ReturnType<HostMemory["toJson"]> | undefined;
         served: new Map(),
         asked: new Map(),
         robotsDay: undefined,
@@ -143,7 +145,11 @@ export class HostMemory {
   goBackTo(day: number): void {
     for (const entry of this.#entries.values()) {
       for (const days of [entry.served, entry.asked])
-        for (const [agent, last] of days) if (last > day) days.set(agent, day);
+        for (const [agent, last] of days)
+          if (last > day) {
+            days.set(agent, day);
+            this.#before ??= before;
+          }
       if (entry.robotsDay !== undefined) entry.robotsDay = Math.min(entry.robotsDay, day);
     }
   }
@@ -168,6 +174,20 @@ export class HostMemory {
       const entry = this.#of(key);
       entry.served = new Map(Object.entries(served)) as Map<Address, number>;
       entry.asked = new Map(Object.entries(asked)) as Map<Address, number>;
+  /** Called when the clock jumped forward to this day. The days that {@link goBackTo} replaced count again. */
+  goForwardTo(day: number): void {
+    for (const [key, { served, asked }] of Object.entries(this.#before ?? {})) {
+      const entry = this.#of(key);
+      for (const [days, before] of [
+        [entry.served, served],
+        [entry.asked, asked],
+      ] as const)
+        for (const [agent, last] of Object.entries(before) as [Address, number][])
+          if (last <= day && last > (days.get(agent) ?? -1)) days.set(agent, last);
+    }
+    this.#before = undefined;
+  }
+
       entry.robotsDay = robotsDay;
       entry.optedOut = optedOut;
     }
