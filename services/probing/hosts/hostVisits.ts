@@ -12,6 +12,7 @@ import { sampleOfSchema } from "../terms/sampleOfSchema.ts";
 import type { Target } from "../terms/target.ts";
 import { headersOf, termsRequest } from "../terms/termsRequest.ts";
 import type { Host } from "./hostTable.ts";
+import { longestFirst } from "./longestFirst.ts";
 import { Visit, type VisitParameters } from "./visit.ts";
 
 /** The time limit for robots.txt and for a schema, in milliseconds. */
@@ -73,20 +74,21 @@ export class HostVisits {
   }
 
   /**
-   * The next agent to ask for. Agents that the host served before come first, then the others in the order of
-   * registration. So a thousand new agents that list somebody's host come after the older ones.
+   * The next agent to ask for. Agents that the host served before come first. Of the others it is in one slot the agent that
+   * registered first, so new agents that list somebody's host come after the older ones. In the next slot it is the agent
+   * that was not asked for the longest time. Otherwise a few hundred agents would always come before a new one.
    */
   #agentDue({ key, agents }: Host, slot: number): Address | undefined {
-    const { memory } = this.#it;
+    const { memory, moments } = this.#it;
     const day = dayOf(slot);
-    let first: Address | undefined;
+    const due: Address[] = [];
     for (const agent of agents.keys()) {
       const last = memory.askedOn(key, agent);
       if (last === day || !this.#isDueToday(last, `${key} ${agent}`, slot)) continue;
       if (memory.hasServed(key, agent, day)) return agent;
-      first ??= agent;
+      due.push(agent);
     }
-    return first;
+    return (slot % 2 === 0 ? due : longestFirst(due, key, { memory, moments, day }))[0];
   }
 
   async #readRobots(visit: Visit, { endpoint }: Target): Promise<void> {
