@@ -104,8 +104,8 @@ export class HostVisits {
   }
 
   /**
-   * One look at the host, by the listing that answered last. After a failure the next look uses the next
-   * listing that the host serves.
+   * One look at the host, by the listing that answered last. After a failure the next look uses another listing that the
+   * host serves.
    */
   async #look(visit: Visit): Promise<void> {
     const { memory, metrics } = this.#it;
@@ -113,7 +113,7 @@ export class HostVisits {
     const day = dayOf(visit.slot);
     const served = [...agents].filter(([agent]) => memory.hasServed(key, agent, day));
     const targets = served.flatMap(([, listings]) => listings);
-    const target = targets[memory.turnOf(key) % Math.max(1, targets.length)];
+    const target = memory.listingFor(key, targets, listingName);
     if (target === undefined) return;
     const outcome = await this.#terms(visit, target);
     if (outcome === "skipped") return metrics.countLook("dropped");
@@ -122,7 +122,7 @@ export class HostVisits {
       return metrics.countLook("ours");
     }
     metrics.countLook(outcome.up ? "up" : "down");
-    memory.noteLook(key, outcome.up);
+    memory.noteLook(key, outcome.up, listingName(target));
     if (!outcome.up) return visit.record({ what: "down", why: outcome.why });
     visit.record({ what: "up", milliseconds: Math.round(outcome.milliseconds) });
     if (outcome.serves) this.#noteServed(visit, target.agent);
@@ -193,6 +193,9 @@ type Terms =
   | "ours"
   | { up: false; why: string }
   | { up: true; serves: boolean; milliseconds: number };
+
+const listingName = ({ agent, capability, paymentMode }: Target): string =>
+  `${agent} ${capability} ${paymentMode}`;
 
 const sampleKey = ({ endpoint, capability }: Target): string => `${endpoint} ${capability}`;
 
