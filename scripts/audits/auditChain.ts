@@ -6,7 +6,7 @@ import type { Hex } from "tallystick-protocol/hex";
 import { rpcTransport } from "tallystick-sdk/net/rpcTransport";
 import { anchorsIn } from "tallystick-sdk/proof/anchorsIn";
 import { ledgerContractFault } from "tallystick-sdk/proof/ledgerContractFault";
-import { createPublicClient, type Log, type TransactionReceipt } from "viem";
+import { createPublicClient, type TransactionReceipt } from "viem";
 
 /** The questions of a verification to a chain. */
 export type AuditChain = ReturnType<typeof openAuditChain>;
@@ -22,7 +22,14 @@ const [TRANSFER, AUTHORIZATION_USED] = [
 ];
 
 /** A transfer of a token, as a transaction's receipt has it. */
-export type ChainTransfer = { log: number; from: string; to: string; value: bigint; authorized: boolean };
+export type ChainTransfer = {
+  block: number;
+  log: number;
+  from: string;
+  to: string;
+  value: bigint;
+  authorized: boolean;
+};
 
 /** @param rpcUrl the RPC of a trusted node of the chain */
 export function openAuditChain(rpcUrl: string) {
@@ -61,7 +68,7 @@ export function openAuditChain(rpcUrl: string) {
     transfers: async (tx: Hex, token: Address, upTo: number): Promise<ChainTransfer[]> => {
       const receipt = await receiptOf(tx);
       if (receipt === null || receipt.status !== "success" || receipt.blockNumber > BigInt(upTo)) return [];
-      return transfersIn(receipt.logs, token);
+      return transfersIn(receipt, token);
     },
     /**
      * The contracts that say in a transaction that they anchored a ledger. Any contract can say so; only the ledger's
@@ -97,7 +104,8 @@ export function openAuditChain(rpcUrl: string) {
   };
 }
 
-function transfersIn(logs: Log[], token: Address): ChainTransfer[] {
+function transfersIn({ logs, blockNumber }: TransactionReceipt, token: Address): ChainTransfer[] {
+  const block = Number(blockNumber);
   const own = logs.filter(({ address }) => address.toLowerCase() === token);
   const address = (topic: string | undefined) => `0x${topic?.slice(-40)}`;
   return own.flatMap((it) => {
@@ -110,6 +118,6 @@ function transfersIn(logs: Log[], token: Address): ChainTransfer[] {
         address(topics[1]) === address(from),
     );
     const value = BigInt(it.data === "0x" ? 0 : it.data);
-    return [{ log: it.logIndex ?? 0, from: address(from), to: address(to), value, authorized }];
+    return [{ block, log: it.logIndex ?? 0, from: address(from), to: address(to), value, authorized }];
   });
 }

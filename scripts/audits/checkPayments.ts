@@ -7,6 +7,7 @@ import { forEachAtOnce } from "tallystick-sdk/forEachAtOnce";
 import type { AuditChain, ChainTransfer } from "./auditChain.ts";
 import type { DerivedLog } from "./derivedLog.ts";
 import type { Findings } from "./findings.ts";
+import { mustBePaid } from "./mustBePaid.ts";
 
 /**
  * The most receipts without a payment that are looked up on the chain, and the most time for it, in milliseconds. Anybody
@@ -63,6 +64,7 @@ export async function checkPayments(
   const asked = waiting.slice(0, most);
   const places: (Place | undefined)[] = Array(asked.length).fill(undefined);
   const transfers = once((tx: string) => chain.transfers(tx as Hex, log.token, log.lastBlock));
+  const isDue = mustBePaid(log);
   const enough = new AbortController();
   // Receipts that name the same transaction share one failure.
   const failures = new Set<TallystickError>();
@@ -74,7 +76,7 @@ export async function checkPayments(
       try {
         places[n] =
           receipt.escrowId === null
-            ? await paymentOf(log, receipt, transfers)
+            ? await paymentOf(log, receipt, { transfers, isDue })
             : await depositOf(log, receipt, chain);
       } catch (error) {
         if (!(error instanceof TallystickError) || error.code !== "chain_unavailable") throw error;
@@ -115,7 +117,7 @@ function once<Answer>(ask: (key: string) => Promise<Answer>): (key: string) => P
 async function paymentOf(
   { store }: DerivedLog,
   receipt: Row<"receipt">,
-  transfers: (tx: string) => Promise<ChainTransfer[]>,
+  of: { transfers: (tx: string) => Promise<ChainTransfer[]>; isDue: ReturnType<typeof mustBePaid> },
 ): Promise<Place> {
   if (receipt.txHash === ZERO_HASH) return null;
   const known = new Map<number, boolean>();
@@ -124,15 +126,13 @@ async function paymentOf(
     if (row === null) break;
     known.set(row.log, row.authorized);
   }
-  const [lost] = (await transfers(receipt.txHash)).filter(
-    ({ log, from, to, value, authorized }) =>
-      from === receipt.buyer &&
-      to === receipt.payee &&
-      value === receipt.amount &&
-      (receipt.logIndex === null || receipt.logIndex === log) &&
-      (authorized || receipt.buyerSigned) &&
-      known.get(log) !== authorized,
+  const { buyer, payee, amount } = receipt;
+  const alike = (await of.transfers(receipt.txHash)).filter(
+    ({ from, to, value }) => from === buyer && to === payee && value === amount,
   );
+  const lost = alike
+    .slice(0, MAX_ALIKE)
+    .find((it) => known.get(it.log) !== it.authorized && of.isDue(receipt, it));
   return lost === undefined ? null : `the payment ${receipt.txHash}-${lost.log}`;
 }
 

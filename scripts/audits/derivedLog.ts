@@ -1,5 +1,6 @@
 import type { MemoryStore } from "tallystick-derive/memoryStore";
 import { parseEvent } from "tallystick-derive/parseEvent";
+import { type Place, placeOf } from "tallystick-derive/place";
 import { STATE_ID } from "tallystick-derive/stateId";
 import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
@@ -27,6 +28,10 @@ export type DerivedLog = {
   refunds: Map<string, number>;
   /** Hashes of the entries whose records are in the log: ledger → number in it → hash. */
   records: Map<string, Map<number, string>>;
+  /** The position of each receipt, by the hash of its entry. */
+  receipts: Map<string, Place>;
+  /** The block of the first line. The log has no transfer before it, except lines about the past. */
+  firstBlock: number;
   /** The block of the last line. */
   lastBlock: number;
 };
@@ -36,6 +41,8 @@ export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<De
   const ticks: LogTick[] = [];
   const records: DerivedLog["records"] = new Map();
   const refunds: DerivedLog["refunds"] = new Map();
+  const receipts: DerivedLog["receipts"] = new Map();
+  let firstBlock: number | undefined;
   let token: Address | undefined;
   let tickBlocks: number | undefined;
   let lastBlock = 0;
@@ -44,6 +51,7 @@ export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<De
       for (const line of text.split("\n")) {
         if (line === "") continue;
         const event = parseEvent(line);
+        firstBlock ??= event.block;
         if (event.kind !== "history" && event.kind !== "count") lastBlock = event.block;
         if (event.kind === "params") {
           token ??= event.token?.address;
@@ -52,6 +60,7 @@ export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<De
         if (event.kind === "tick") ticks.push({ block: event.block, hash: event.hash });
         if (event.kind === "escrow.refunded") refunds.set(event.escrowId, event.block);
         if (event.kind !== "record") continue;
+        if (event.type === "receipt") receipts.set(event.hash, placeOf(event));
         if (!records.has(event.ledger)) records.set(event.ledger, new Map());
         records.get(event.ledger)?.set(event.seq, event.hash);
       }
@@ -68,5 +77,6 @@ export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<De
     });
   }
   const params: Params = JSON.parse(state.params);
-  return { store, params, tickBlocks, token, ticks, refunds, records, lastBlock };
+  const blocks = { firstBlock: firstBlock ?? 0, lastBlock };
+  return { store, params, tickBlocks, token, ticks, refunds, records, receipts, ...blocks };
 }

@@ -193,6 +193,9 @@ export function createGraphqlNode(parameters: {
     return rows.slice(0, most);
   }
 
+  /** The escrows whose last answer failed, in the order in which they failed. They are asked after all others. */
+  const failed = new Set<string>();
+
   return {
     status: async (signal) => {
       const { meta } = await ask("status", statusForm, {}, signal);
@@ -224,11 +227,13 @@ export function createGraphqlNode(parameters: {
       // The id of a hire contains a dash if the hire was paid directly by a transfer. Nobody holds such money any more.
       const ids = rows.map((row) => row.auditedHire).filter((id) => !id.includes("-") && !over.has(id));
       const unread = new Set(ids);
+      for (const id of failed) if (!unread.has(id)) failed.delete(id);
       let failure: ServiceError | undefined;
-      for (const id of ids) {
+      for (const id of [...ids.filter((it) => !failed.has(it)), ...failed]) {
         try {
           const { escrow } = await ask("escrow", escrowForm(id), { id }, signal);
           unread.delete(id);
+          failed.delete(id);
           // A node that builds its index again may not know the escrow yet.
           if (escrow === null) continue;
           if (escrow.status !== "HELD") settled.push({ id });
@@ -237,7 +242,9 @@ export function createGraphqlNode(parameters: {
           // One escrow that cannot be read must not delay the refunds of the others.
           if (!(error instanceof ServiceError)) throw error;
           failure ??= error;
-          // A node that does not answer at all is not asked for each of the others.
+          failed.delete(id);
+          failed.add(id);
+          // A node that does not answer at all is not asked for each of the others. The next round begins with them.
           if (error.code !== "unreadable_answer" && error.status !== 200) break;
         }
       }

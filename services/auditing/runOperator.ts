@@ -2,6 +2,7 @@ import { getRequestListener } from "@hono/node-server";
 import { listen } from "tallystick-runtime/http/listen";
 import { logFaults } from "tallystick-runtime/http/logFaults";
 import { closeOnError, type OnOpened } from "tallystick-runtime/processes/closeOnError";
+import { lockFolder } from "tallystick-runtime/processes/lockFolder";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";
 import { operatorApp } from "./app.ts";
 import type { AuditingConfig } from "./config.ts";
@@ -12,9 +13,10 @@ import { openOperator } from "./openOperator.ts";
 export type RunningOperator = { url: string; close: () => Promise<void> };
 
 /**
- * Opens an operator, serves its state and metrics over HTTP, and starts its rounds.
+ * Opens an operator, serves its state and metrics over HTTP, and starts its rounds. Two operators on one folder would send
+ * transactions of the pool with the same nonces.
  *
- * @throws TallystickError `cannot_listen`
+ * @throws TallystickError `operator_folder`, `cannot_listen`
  */
 export async function runOperator(config: AuditingConfig): Promise<RunningOperator> {
   return await closeOnError((opened) => startOperator(config, opened));
@@ -22,6 +24,12 @@ export async function runOperator(config: AuditingConfig): Promise<RunningOperat
 
 async function startOperator(config: AuditingConfig, opened: OnOpened): Promise<RunningOperator> {
   const now = Date.now;
+  const release = await lockFolder(config.folder, {
+    ...{ file: "operator.lock", program: "operator of audits" },
+    code: "operator_folder",
+    hint: "Stop the other operator, check the folder's permissions, or set AUDIT_DIR.",
+  });
+  opened(release);
   const operator = await openOperator({ config, log, now });
   opened(() => operator.close());
   const { state } = operator;
@@ -36,6 +44,7 @@ async function startOperator(config: AuditingConfig, opened: OnOpened): Promise<
     close: async () => {
       await server.close();
       await operator.close();
+      await release();
     },
   };
 }

@@ -1,5 +1,5 @@
 /**
- * How far this machine's clock may be ahead of the chain's, in seconds, before nothing is judged by it. A node may be
+ * How far this machine's clock may be ahead of the chain's, in seconds, before no step is old by it alone. A node may be
  * behind for hours, and steps are news for seven days.
  */
 const MAX_AHEAD_SECONDS = 86_400;

@@ -22,6 +22,13 @@ const MAX_PER_HOST = 2;
 /** Of how many pairs of a host and a buyer the number of questions is remembered. */
 const MAX_COUNTS = 20_000;
 
+/**
+ * How many confirmations are kept. A node keeps half as many subscriptions. A subscription that is renewed needs a new
+ * confirmation, so a stranger could fill the disk with old ones. After so many new ones the old ones are deleted.
+ */
+const MAX_CONFIRMED = 20_000;
+const NEW_CONFIRMED = 1_000;
+
 /** The number of hosts that are asked at the same time. */
 const HOSTS_AT_ONCE = 16;
 
@@ -50,6 +57,8 @@ export function createConfirmations(parameters: {
   const known = new Set<string>();
   const asked = new Map<string, { times: number; at: number; nextAt: number }>();
   const counts = createCounts();
+  /** How many confirmations were stored since old ones were deleted. */
+  let stored = NEW_CONFIRMED;
   const waitsSince = (it: Subscription): number => asked.get(keyOf(it))?.at ?? it.since;
 
   async function isKnown(key: string): Promise<boolean> {
@@ -78,6 +87,20 @@ export function createConfirmations(parameters: {
     await store.put(key, { at: Math.floor(now()) });
     known.add(key);
     asked.delete(key);
+    stored++;
+  }
+
+  /** Deletes confirmations of subscriptions that are not listed, those that began first. */
+  async function forget(listed: ReadonlySet<string>): Promise<void> {
+    if (stored < NEW_CONFIRMED) return;
+    stored = 0;
+    const keys = await store.keys("confirmed");
+    if (keys.length <= MAX_CONFIRMED) return;
+    const others = keys.filter((key) => !listed.has(key)).sort((a, b) => sinceOf(a) - sinceOf(b));
+    for (const key of others.slice(0, keys.length - MAX_CONFIRMED)) {
+      known.delete(key);
+      await store.delete(key);
+    }
   }
 
   return {
@@ -97,6 +120,7 @@ export function createConfirmations(parameters: {
       });
       const keys = new Set(subscriptions.map(keyOf));
       for (const key of asked.keys()) if (!keys.has(key)) asked.delete(key);
+      await forget(keys);
       return subscriptions.filter((it) => known.has(keyOf(it)));
     },
   };
@@ -105,6 +129,11 @@ export function createConfirmations(parameters: {
 /** A cancelled subscription that comes again is asked again. */
 function keyOf({ id, since }: Subscription): string {
   return `confirmed/${id}-${since}`;
+}
+
+/** When the subscription of a confirmation began, in unix seconds. */
+function sinceOf(key: string): number {
+  return Number(key.slice(key.lastIndexOf("-") + 1));
 }
 
 function pairOf({ url, buyer }: Subscription): string {

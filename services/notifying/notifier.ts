@@ -47,7 +47,10 @@ export type NotifierState = {
   failed: number;
   givenUp: number;
   failures: number;
-  /** This machine's clock is far ahead of the chain's, or the node is far behind. Until this ends, new steps wait. */
+  /**
+   * This machine's clock is far ahead of the chain's, or the node is far behind. Until this ends, steps that may be old
+   * wait.
+   */
   isClockDoubtful: boolean;
 };
 
@@ -125,12 +128,8 @@ async function collect(
   clock.note(time);
   const wasDoubtful = state.isClockDoubtful;
   state.isClockDoubtful = clock.isDoubtful();
-  // If this clock is wrong, new steps seem to be old. So a later round reads them again.
-  if (state.isClockDoubtful) {
-    if (!wasDoubtful)
-      log("This clock is a day ahead of the node's last tick. No new notices until this ends.");
-    return;
-  }
+  if (state.isClockDoubtful && !wasDoubtful)
+    log("This clock is a day ahead of the node's last tick. Steps that may be old wait until this ends.");
   const oldest = clock.latest() - NEWS_SECONDS;
   const byAgent = new Map<string, Subscription[]>();
   for (const it of subscriptions) {
@@ -140,10 +139,23 @@ async function collect(
       else named.push(it);
     }
   }
+  /** Steps that are old by one of the two clocks only. */
+  let unsure = 0;
+  let leftOut = 0;
   for (const step of steps) {
-    if (step.time < oldest) continue;
-    for (const it of byAgent.get(step.agent) ?? []) if (step.time >= it.since) await outbox.add(step, it);
+    if (step.time < oldest) {
+      if (step.time >= clock.passed() - NEWS_SECONDS) unsure++;
+      continue;
+    }
+    for (const it of byAgent.get(step.agent) ?? [])
+      if (step.time >= it.since && (await outbox.add(step, it)) === "full") leftOut++;
   }
+  if (leftOut > 0) {
+    state.givenUp += leftOut;
+    log("Notices were left out, because too many wait for their receivers.", { notices: leftOut });
+  }
+  // If this clock is wrong, they are new. So a later round reads them again.
+  if (state.isClockDoubtful && unsure > 0) return;
   state.nextBlock = Math.max(place?.block ?? 0, finalBlock + 1);
   if (state.nextBlock !== place?.block) await store.put(PLACE, { block: state.nextBlock });
 }

@@ -1,4 +1,5 @@
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { hostOf } from "tallystick-protocol/net/publicAddress";
 import { NOTICE_TYPE, noticeId } from "tallystick-protocol/notices/notice";
 import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { signRecord } from "tallystick-protocol/records/record";
@@ -20,6 +21,13 @@ export const NEWS_SECONDS = 7 * 86_400;
 export const TRYING_SECONDS = 3 * 86_400;
 const REMEMBERED_SECONDS = 30 * 86_400;
 
+/**
+ * When this many notices wait, a host for which `MIN_PER_HOST` wait gets no further one. Otherwise a stranger with
+ * many subscriptions and an agent that breaches its SLA could fill the disk and the memory.
+ */
+const MAX_WAITING = 50_000;
+const MIN_PER_HOST = 8;
+
 /** Seconds until the next attempt, after the first, the second and so on. */
 const PAUSES = [30, 120, 600, 3_600, 14_400, 43_200];
 
@@ -27,6 +35,8 @@ const PAUSES = [30, 120, 600, 3_600, 14_400, 43_200];
 export type WaitingNotice = {
   id: string;
   subscription: string;
+  /** The host of the receiver. Notices of an earlier version lack it. */
+  host?: string;
   text: string;
   attempts: number;
   nextAt: number;
@@ -37,8 +47,8 @@ export type WaitingNotice = {
 export type NoticeEnd = "delivered" | "given_up" | "withdrawn";
 
 export type Outbox = {
-  /** Stores a notice of a step, unless it is stored or was sent already. Returns whether it is new. */
-  add: (step: BreachStep, subscription: Subscription) => Promise<boolean>;
+  /** Stores a notice of a step, unless it is `known`: stored or sent already. `full`: too many wait. */
+  add: (step: BreachStep, subscription: Subscription) => Promise<"new" | "known" | "full">;
   /**
    * Whether it is time for the next attempt. If this time is further ahead than the longest pause, a wrong clock set
    * it, and the notice is due.
@@ -60,44 +70,63 @@ export type Outbox = {
  * The notices that will be sent, and those that were sent. A notice that was acknowledged, or given up, is noted as
  * sent before it is removed. So it is never made again, even if a node builds its index again or this process is
  * killed. If an answer was lost with this process, the notice is sent again with the same id and text.
+ *
+ * @param parameters.most how many notices may wait; 50,000 unless given
  */
 export function createOutbox(parameters: {
   store: KeyValueStore;
   account: LocalAccount;
   ledger: () => Promise<LedgerName>;
   clock: ChainClock;
+  most?: number;
 }): Outbox {
-  const { store, account, ledger, clock } = parameters;
+  const { store, account, ledger, clock, most = MAX_WAITING } = parameters;
   const { now, latest, passed } = clock;
   const time = (): number => Math.floor(now());
   const isSent = async (id: string): Promise<boolean> => (await store.get(`sent/${id}`)) !== undefined;
 
+  /** How many notices wait for each host, and in all; undefined before the first look. */
+  let counts: { of: Map<string, number>; all: number } | undefined;
+  const count = ({ host = "" }: Pick<WaitingNotice, "host">, to: NonNullable<typeof counts>): void => {
+    to.of.set(host, (to.of.get(host) ?? 0) + 1);
+    to.all++;
+  };
+
+  async function waiting(): Promise<WaitingNotice[]> {
+    const found: WaitingNotice[] = [];
+    for (const key of await store.keys("waiting")) {
+      const notice = await store.get<WaitingNotice>(key);
+      if (notice === undefined) continue;
+      // The notice was sent or given up, but the process ended before it could remove the notice.
+      if (await isSent(notice.id)) await store.delete(key);
+      else found.push(notice);
+    }
+    counts = { of: new Map(), all: 0 };
+    for (const notice of found) count(notice, counts);
+    return found;
+  }
+
   return {
-    add: async (step, { id: subscription, buyer }) => {
+    add: async (step, { id: subscription, buyer, url }) => {
       const id = noticeId({ ...step, subscription });
       const key = `waiting/${id}`;
-      if ((await isSent(id)) || (await store.get(key)) !== undefined) return false;
+      if ((await isSent(id)) || (await store.get(key)) !== undefined) return "known";
+      if (counts === undefined) await waiting();
+      const host = hostOf(new URL(url));
+      if (counts && counts.all >= most && (counts.of.get(host) ?? 0) >= MIN_PER_HOST) return "full";
       const body = { id, subscription, buyer, ...step } as RecordBody;
       const notice = await signRecord({ type: NOTICE_TYPE, ledger: await ledger(), body, account });
-      const waiting: WaitingNotice = {
-        ...{ id, subscription, text: JSON.stringify(notice), attempts: 0 },
+      const kept: WaitingNotice = {
+        ...{ id, subscription, host, text: JSON.stringify(notice), attempts: 0 },
         ...{ nextAt: time(), giveUpAt: Math.floor(latest()) + TRYING_SECONDS },
       };
-      return await store.putNew(key, waiting);
+      if (!(await store.putNew(key, kept))) return "known";
+      if (counts) count(kept, counts);
+      return "new";
     },
     isDue: ({ nextAt }) => nextAt <= now() || nextAt > now() + Math.max(...PAUSES),
     isOver: ({ giveUpAt }) => giveUpAt <= passed(),
-    waiting: async () => {
-      const found: WaitingNotice[] = [];
-      for (const key of await store.keys("waiting")) {
-        const notice = await store.get<WaitingNotice>(key);
-        if (notice === undefined) continue;
-        // The notice was sent or given up, but the process ended before it could remove the notice.
-        if (await isSent(notice.id)) await store.delete(key);
-        else found.push(notice);
-      }
-      return found;
-    },
+    waiting,
     begin: async (notice) => {
       const pause = PAUSES[Math.min(notice.attempts, PAUSES.length - 1)] ?? 0;
       const begun = { ...notice, attempts: notice.attempts + 1, nextAt: time() + pause };

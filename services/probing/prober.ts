@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import type { Log } from "tallystick-runtime/stderrLog";
-import { z } from "zod";
 import { HostMemory } from "./hosts/hostMemory.ts";
 import { HostTable } from "./hosts/hostTable.ts";
 import { HostVisits } from "./hosts/hostVisits.ts";
+import { keptTargets } from "./hosts/keptTargets.ts";
 import type { VisitParameters } from "./hosts/visit.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import type { Answer, Question } from "./net/ask.ts";
@@ -64,17 +64,6 @@ const QUIET_SECONDS = 60;
 
 type Planned = { at: number; key: string };
 
-const targetSchema = z.array(
-  z.object({
-    agent: z.string(),
-    payee: z.string().nullable(),
-    capability: z.string(),
-    paymentMode: z.string(),
-    endpoint: z.string(),
-    maxLatencyMs: z.int(),
-  }),
-);
-
 /**
  * Checks the listed hosts, stores what it saw, and reports it hour by hour (STEWARD, The prober). It checks a host in
  * each slot if the host served an agent in the last seven days, and otherwise once a day for each agent. It does not
@@ -102,6 +91,13 @@ export class Prober {
    */
   readonly #begun = new Set<string>();
   #closedTo = 0;
+  /**
+   * Set while the clock may be wrong, because it is behind what was stored. "at its start": what an earlier process saw
+   * since then was not read.
+   */
+  #setBack: "at its start" | "later" | undefined;
+  /** Set from a jump of such a clock until what was stored before is read again. */
+  #jumped: "at its start" | "later" | undefined;
   /** The running work on the reports. */
   #closing: Promise<void> | undefined;
   #listingsRead = 0;
@@ -212,24 +208,29 @@ export class Prober {
     };
     await read("hosts.json", (json) => this.#memory.take(json));
     await read("listings.json", async (json) => {
-      const targets = targetSchema.parse(json) as Target[];
-      await this.#table.load(eachOf(targets), dayOf(slotOf(now())));
+      await this.#table.load(keptTargets(json), dayOf(slotOf(now())));
     });
     await this.#outbox.open();
+    if (this.#outbox.lastHour() >= hour) this.#setBack = "at its start";
     const reopened = await this.#outbox.goBackTo(now());
+    await this.#recall(hour);
+    this.#memory.goBackTo(dayOf(slotOf(now())));
+    this.#reopen(slotOf(now()), reopened);
+  }
+
+  /** Reads what was seen in this hour and the last few, and continues after the last report. */
+  async #recall(hour: number): Promise<void> {
     let last = -1;
     for (let of = hour - HOURS_BACK; of <= hour; of++)
       for await (const observation of this.#files.read(of)) {
         const { slot } = observation;
         // Lines of later slots were written while the clock was ahead.
-        if (slot > slotOf(now())) continue;
+        if (slot > slotOf(this.#it.now())) continue;
         if (slot < last - 1) this.#book.goBackTo(slot);
         last = slot;
         this.#book.note(observation);
         this.#memory.recall(observation);
       }
-    this.#memory.goBackTo(dayOf(slotOf(now())));
-    this.#reopen(slotOf(now()), reopened);
     this.#book.skipTo(this.#outbox.lastHour(hour) + 1);
     this.#closedTo = hour - HOURS_BACK;
   }
@@ -255,7 +256,9 @@ export class Prober {
     // If the clock goes back by at most one slot, no visit begins until the clock is again where it was.
     if (slot < this.#slot - 1) this.#goBackTo(slot);
     if (slot > this.#slot) {
+      if (this.#slot >= 0 && slot > this.#slot + 1) this.#goForwardTo(slot);
       this.#slot = slot;
+      this.#outbox.forgetRemoved(hourOf(slot));
       this.#begun.clear();
       this.#replan();
     }
@@ -276,6 +279,8 @@ export class Prober {
    */
   #goBackTo(slot: number): void {
     this.#slot = -1;
+    this.#setBack ??= this.#jumped ?? "later";
+    this.#jumped = undefined;
     this.#closedTo = Math.min(this.#closedTo, hourOf(slot) - HOURS_BACK);
     this.#book.goBackTo(slot);
     this.#memory.goBackTo(dayOf(slot));
@@ -288,6 +293,17 @@ export class Prober {
       this.#reopen(slot, await this.#outbox.goBackTo(this.#it.now()));
     });
     this.#it.log("The clock was set back. Looks and reports continue from the new time.");
+  }
+
+  /**
+   * The clock jumped forward. If it was set back before, it was wrong since then, as the clock of a machine is that has
+   * not asked for the time yet. So what was stored before is right.
+   */
+  #goForwardTo(slot: number): void {
+    if (this.#setBack === undefined) return;
+    [this.#jumped, this.#setBack] = [this.#setBack, undefined];
+    this.#memory.goForwardTo(dayOf(slot));
+    this.#it.log("The clock jumped forward. What was stored before it was behind counts again.");
   }
 
   /** Takes back what was seen before this slot in its hour, if a wrong clock had made a report of it. */
@@ -351,7 +367,12 @@ export class Prober {
   }
 
   async #close(hour: number): Promise<void> {
-    const { region, folder, keep } = this.#it;
+    const { region, folder, keep, now } = this.#it;
+    if (this.#jumped !== undefined) {
+      await this.#outbox.goForwardTo(now());
+      if (this.#jumped === "at its start") await this.#recall(hourOf(slotOf(now())));
+      this.#jumped = undefined;
+    }
     for (const [of, seen] of this.#book.closeBefore(hour)) {
       await this.#outbox.add(of, makeReports(of, region, seen));
       this.#book.remove(of, seen);
@@ -394,8 +415,4 @@ export class Prober {
     await this.idle();
     this.#files.close();
   }
-}
-
-async function* eachOf(targets: Target[]): AsyncGenerator<Target> {
-  yield* targets;
 }

@@ -135,6 +135,28 @@ describe("an operator's queries", () => {
         });
     });
 
+    it("ask for every escrow in the end, also if the node never answers about the first ones", async () => {
+      const ids = [1, 2, 3, 4, 5].map((n) => `0x${`0${n}`.repeat(32)}`);
+      const bad = new Set([ids[0], ids[1]]);
+      const answer = (_: number, body: string) => {
+        const id = ids.find((it) => body.includes(it));
+        const rows = ids.map((auditedHire) => ({ auditedHire }));
+        if (id === undefined) return Response.json(page(rows, { hasNextPage: false }));
+        if (bad.has(id)) throw new Error("socket hang up");
+        return Response.json({ data: { escrow: { ...escrow, id, hireId: id } } });
+      };
+      const { result } = await asking(answer, async (node) => {
+        const read: string[][] = [];
+        for (let round = 0; round < 4; round++) {
+          if (round === 3) bad.clear();
+          const { held } = await node.rolledBackEscrows(NONE);
+          read.push(held.map(({ id }) => id).sort());
+        }
+        return read;
+      });
+      expect(result).to.deep.equal([[], [], ids.slice(2), ids]);
+    });
+
     it("stop reading an endless answer", async () => {
       let given = 0;
       const endless = () =>

@@ -7,9 +7,11 @@ import { readNotice } from "tallystick-sdk/notices/readNotice";
 import { ServiceError } from "tallystick-sdk/requestService";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { privateKeyToAccount } from "viem/accounts";
+import { createChainClock } from "../../services/notifying/chainClock.ts";
 import { createHttpNode } from "../../services/notifying/httpNode.ts";
 import type { BreachStep, NotifierNode, Subscription } from "../../services/notifying/notifierNode.ts";
 import { openNotifier } from "../../services/notifying/openNotifier.ts";
+import { createOutbox } from "../../services/notifying/outbox.ts";
 import { createPost, type Post } from "../../services/notifying/post.ts";
 import { runNotifier } from "../../services/notifying/runNotifier.ts";
 import { endAtEveryWrite } from "../support/endAtEveryWrite.ts";
@@ -309,6 +311,35 @@ describe("a sender of notices", () => {
     expect(await store.get("sent/ntc_earlier")).to.deep.equal(sent);
   });
 
+  it("announces what is new by both clocks while its node is days behind, and nothing that is old", async () => {
+    const store = memoryStore();
+    const { post, taken } = receiver();
+    const known = { ...subscription("https://a.example/n"), since: 0 };
+    const late = step({ time: NOW - 3 * 86_400 });
+    const old = step({ breach: `brch_${"B".repeat(26)}`, time: NOW - 8 * 86_400 });
+    const told = { steps: [old, late], finalBlock: 10, time: NOW - 2 * 86_400 };
+    const asked: number[] = [];
+    const node: TestNode = {
+      subscriptions: async () => [known],
+      stepsFrom: async (from) => {
+        asked.push(from);
+        return { ...told, steps: from > told.finalBlock ? [] : told.steps };
+      },
+    };
+    const notifier = open({ node, post, store });
+    await notifier.round();
+    await notifier.round();
+    const ids = [noticeId({ ...late, subscription: known.id })];
+    expect(taken).to.deep.equal(ids);
+    expect(notifier.state()).to.include({ isClockDoubtful: true });
+    // By the node's time the first step is news. So it is read until it is certain which clock is right.
+    Object.assign(told, { time: NOW });
+    await notifier.round();
+    await notifier.round();
+    expect(taken).to.deep.equal(ids);
+    expect(asked).to.deep.equal([0, 0, 0, 11]);
+  });
+
   it("tries a notice for three days also if its clock was days behind when the step came", async () => {
     const store = memoryStore();
     const clock = { ms: (NOW - 40 * 86_400) * 1_000 };
@@ -545,6 +576,45 @@ describe("a sender of notices", () => {
     expect((await roundsOfHonest(1, ofSite))[0]).to.equal(0);
     const ofHost = (_: number, n: number) => ({ url: `https://evil.example/${n}` });
     expect((await roundsOfHonest(1, ofHost))[0]).to.equal(0);
+  });
+
+  it("keeps no endless list of old confirmations if strangers renew their subscriptions", async () => {
+    const store = memoryStore();
+    const known = { ...subscription("https://a.example/n"), since: 1 };
+    await store.put(`confirmed/${known.id}-1`, { at: NOW });
+    for (let n = 0; n < 20_005; n++)
+      await store.put(`confirmed/nsub_${String(n).padStart(26, "9")}-${NOW + n}`, { at: NOW });
+    await open({ node: nodeOf([], [known]), post: receiver().post, store }).round();
+    const keys = await store.keys("confirmed");
+    expect(keys).to.have.length(20_000);
+    expect(keys).to.include(`confirmed/${known.id}-1`);
+    expect(keys.filter((key) => Number(key.slice(key.lastIndexOf("-") + 1)) > NOW + 5)).to.have.length(
+      19_999,
+    );
+  });
+
+  it("stores no endless list of notices of one host, and always those of other hosts", async () => {
+    const store = memoryStore();
+    const opened = () =>
+      createOutbox({
+        ...{ store, account: privateKeyToAccount(KEY), most: 4 },
+        ledger: async () => "local",
+        clock: createChainClock(() => NOW),
+      });
+    const of = (n: number) => step({ breach: `brch_${"D".repeat(24)}${n}` });
+    const [evil, honest] = [subscription("https://evil.example/"), subscription("https://b.example/", 2)];
+    const outbox = opened();
+    const found: string[] = [];
+    for (let n = 10; n < 20; n++) found.push(await outbox.add(of(n), evil));
+    expect(found).to.deep.equal([...Array(8).fill("new"), "full", "full"]);
+    expect(await outbox.add(of(10), evil)).to.equal("known");
+    expect(await outbox.add(of(10), honest)).to.equal("new");
+    const next = opened();
+    expect(await next.add(of(18), evil)).to.equal("full");
+    for (const notice of await next.waiting())
+      if (notice.host === "evil.example") await next.end(notice, "given_up");
+    expect(await next.waiting()).to.have.length(1);
+    expect(await next.add(of(18), evil)).to.equal("new");
   });
 
   it("tells settlement which addresses are confirmed, until settlement knows this", async () => {

@@ -151,4 +151,21 @@ describe("a visit to a host", () => {
       expect(memory.robotsDay(KEY)).to.equal(dayOf(FIRST_SLOT));
     }
   });
+
+  it("asks for a new agent in every second slot, however many agents registered before", async () => {
+    const { it: prober, memory, seen } = proberWith([]);
+    const target = {
+      endpoint: "https://a.example",
+      capability: "compute.statistics.mean",
+      maxLatencyMs: 1_000,
+    };
+    const numbers = [...Array.from({ length: 600 }, (_, n) => n + 1), 9_999];
+    const agents = new Map(numbers.map((n) => [agent(n), [target]]));
+    for (const n of numbers.slice(0, -1)) memory.noteAsked(KEY, agent(n), dayOf(FIRST_SLOT) - 1);
+    memory.noteRobots(KEY, dayOf(FIRST_SLOT), false);
+    for (const slot of [FIRST_SLOT + 286, FIRST_SLOT + 287])
+      await new HostVisits(prober).visit({ key: KEY, agents: agents as never }, slot, () => true);
+    const asked = seen.flatMap((it) => (it.what === "unserved" ? [it.agent] : []));
+    expect(asked).to.deep.equal([agent(1), agent(9_999)]);
+  });
 });

@@ -233,6 +233,66 @@ describe("the hosts of a prober", () => {
     expect(memory.serves("gone.example:443", day)).to.equal(false);
   });
 
+  it("leave places to new hosts and small sites if one site has more hosts that serve somebody than there are places", async () => {
+    const memory = new HostMemory();
+    const day = FIRST_SLOT / 288;
+    const table = new HostTable({ maxHosts: 50, moments, memory, problemOf: () => undefined });
+    const at = (host: string, n: number) => listingAt("", agent(n), { endpoint: `https://${host}` });
+    const evil = Array.from({ length: 200 }, (_, n) => at(`h${n}.evil.example`, n));
+    for (const [n, { agent: of }] of evil.entries()) memory.noteServed(`h${n}.evil.example:443`, of, day);
+    const honest = [at("z.honest.example", 1_000), at("z.other.example", 1_001)];
+    memory.noteServed("z.honest.example:443", agent(1_000), day);
+    await table.load(each([...evil, ...honest]), day);
+    expect(table.size).to.equal(50);
+    for (const host of ["z.honest.example:443", "z.other.example:443"])
+      expect(table.get(host), host).to.not.equal(undefined);
+    // Invented hosts do not take the places of hosts that serve somebody.
+    const flood = Array.from({ length: 200 }, (_, n) => at(`flood${n}.example`, 2_000 + n));
+    await table.load(each([...flood, ...evil, ...honest]), day);
+    const serving = [...table.keys()].filter((key) => memory.serves(key, day));
+    expect(serving).to.have.length(45).and.to.include("z.honest.example:443");
+  });
+
+  it("keep a new agent of a host although a thousand others were registered before, and were asked for already", async () => {
+    const memory = new HostMemory();
+    const day = FIRST_SLOT / 288;
+    const table = new HostTable({ maxHosts: 50, moments, memory, problemOf: () => undefined });
+    const key = "shared.example:443";
+    const at = (n: number) => listingAt("", agent(n), { endpoint: "https://shared.example" });
+    const others = Array.from({ length: 3_000 }, (_, n) => at(n));
+    for (const { agent: of } of others) memory.noteAsked(key, of, day - 1);
+    memory.noteServed(key, agent(2_000), day);
+    await table.load(each([...others, at(5_000)]), day);
+    const agents = [...(table.get(key)?.agents.keys() ?? [])];
+    expect(agents)
+      .to.have.length(1_001)
+      .and.to.include.members([agent(0), agent(499), agent(2_000), agent(5_000)]);
+  });
+
+  it("are looked at again by the listing that answered last, however many listings of others fail", () => {
+    const memory = new HostMemory();
+    const bad = Array.from({ length: 20 }, (_, n) => `bad${n}`);
+    const listings = [...bad.slice(0, 10), "good", ...bad.slice(10)];
+    const look = (broken: readonly string[]): boolean => {
+      const listing = memory.listingFor("a.example:443", listings, (it) => it) as string;
+      const isUp = !broken.includes(listing);
+      memory.noteLook("a.example:443", isUp, listing);
+      return isUp;
+    };
+    expect(look([])).to.equal(true);
+    // The first listing was up. From now on it fails, and so do all others but one.
+    let downs = 0;
+    while (!look(bad)) downs++;
+    expect(downs).to.be.at.most(40);
+    // The good listing fails once.
+    const looks = [[...bad, "good"], bad, bad, bad].map(look);
+    expect(looks).to.deep.equal([false, false, true, true]);
+    // The next process knows the good listing.
+    const next = new HostMemory();
+    next.take(JSON.parse(JSON.stringify(memory.toJson())));
+    expect(next.listingFor("a.example:443", listings, (it) => it)).to.equal("good");
+  });
+
   it("are remembered by the next process", () => {
     const memory = new HostMemory();
     memory.noteServed("a.example:443", agent(1), 20_000);

@@ -152,6 +152,7 @@ export const advice: { readonly [code: string]: { means?: string; do?: string } 
     do: "Sign the request with the wallet of the assigned auditor, and name the hire's seller.",
   },
   notifier_folder: { means: "The sender of notices cannot write in its folder, or another one uses it." },
+  operator_folder: { means: "The operator of audits cannot write in its folder, or another one uses it." },
   prober_folder: { means: "The prober cannot write in its folder, or another prober uses it." },
   unknown_alias: {
     do: "Check the spelling. An agent claims an alias in an attestation (tallystick attest --alias).",

@@ -15,10 +15,14 @@ type Entry = {
   /** The last day on which robots.txt was read, and whether it asks the prober to stay away. */
   robotsDay: number | undefined;
   optedOut: boolean;
+  /** The listing by which a look last found the host up. All looks use it while the host answers. */
+  good: string | undefined;
   /**
-   * How many looks found the host down. This number chooses the listing for the next look. So all looks use the same
-   * listing while the host answers, and the next listing after a failure.
+   * How many looks in a row found the host down. After an odd number the next look uses another listing, and after that the
+   * good one again. Somebody with many listings at a shared host can let them fail, but they do not follow each other.
    */
+  failures: number;
+  /** Chooses the other listing. */
   turn: number;
   /** Whether the last look found the host up. When several hosts share an IP address, the hosts that were up go first. */
   wasUp: boolean;
@@ -31,12 +35,15 @@ const kept = z.record(
     asked: z.record(addressSchema, z.int()),
     robotsDay: z.int().optional(),
     optedOut: z.boolean(),
+    good: z.string().optional(),
   }),
 );
 
 /** The memory of a prober about hosts, from day to day. */
 export class HostMemory {
   readonly #entries = new Map<string, Entry>();
+  /** All days as they were before {@link goBackTo} replaced some of them. */
+  #before: ReturnType<HostMemory["toJson"]> | undefined;
 
   #of(key: string): Entry {
     let entry = this.#entries.get(key);
@@ -46,6 +53,8 @@ export class HostMemory {
         asked: new Map(),
         robotsDay: undefined,
         optedOut: false,
+        good: undefined,
+        failures: 0,
         turn: 0,
         wasUp: true,
       };
@@ -111,14 +120,26 @@ export class HostMemory {
     return [...this.#entries.values()].filter(({ optedOut }) => optedOut).length;
   }
 
-  noteLook(key: string, isUp: boolean): void {
+  /** @param listing the name of the listing that the look used, if it is known */
+  noteLook(key: string, isUp: boolean, listing?: string): void {
     const entry = this.#of(key);
     entry.wasUp = isUp;
-    if (!isUp) entry.turn++;
+    entry.failures = isUp ? 0 : entry.failures + 1;
+    if (isUp) entry.good = listing ?? entry.good;
+    else if (entry.good === undefined || entry.failures % 2 === 0) entry.turn++;
   }
 
-  turnOf(key: string): number {
-    return this.#entries.get(key)?.turn ?? 0;
+  /** Chooses the listing for the next look; undefined if there is none. */
+  listingFor<Listing>(
+    key: string,
+    listings: readonly Listing[],
+    nameOf: (listing: Listing) => string,
+  ): Listing | undefined {
+    const { good, failures, turn } = this.#of(key);
+    const best = listings.find((it) => nameOf(it) === good);
+    const others = listings.filter((it) => it !== best);
+    if (best !== undefined && (failures % 2 === 0 || others.length === 0)) return best;
+    return others[turn % Math.max(1, others.length)];
   }
 
   wasUp(key: string): boolean {
@@ -141,21 +162,41 @@ export class HostMemory {
 
   /** A day that is later than this one was noted by a wrong clock. It is replaced by this day. */
   goBackTo(day: number): void {
+    const before = this.toJson();
     for (const entry of this.#entries.values()) {
       for (const days of [entry.served, entry.asked])
-        for (const [agent, last] of days) if (last > day) days.set(agent, day);
+        for (const [agent, last] of days)
+          if (last > day) {
+            days.set(agent, day);
+            this.#before ??= before;
+          }
       if (entry.robotsDay !== undefined) entry.robotsDay = Math.min(entry.robotsDay, day);
     }
   }
 
+  /** Called when the clock jumped forward to this day. The days that {@link goBackTo} replaced count again. */
+  goForwardTo(day: number): void {
+    for (const [key, { served, asked }] of Object.entries(this.#before ?? {})) {
+      const entry = this.#of(key);
+      for (const [days, before] of [
+        [entry.served, served],
+        [entry.asked, asked],
+      ] as const)
+        for (const [agent, last] of Object.entries(before) as [Address, number][])
+          if (last <= day && last > (days.get(agent) ?? -1)) days.set(agent, last);
+    }
+    this.#before = undefined;
+  }
+
   toJson(): z.input<typeof kept> {
     return Object.fromEntries(
-      [...this.#entries].map(([key, { served, asked, robotsDay, optedOut }]) => [
+      [...this.#entries].map(([key, { served, asked, robotsDay, optedOut, good }]) => [
         key,
         {
           served: Object.fromEntries(served),
           asked: Object.fromEntries(asked),
           ...(robotsDay !== undefined && { robotsDay }),
+          ...(good !== undefined && { good }),
           optedOut,
         },
       ]),
@@ -164,12 +205,13 @@ export class HostMemory {
 
   /** Restores the result of `toJson`. @throws ZodError when it is something else */
   take(json: unknown): void {
-    for (const [key, { served, asked, robotsDay, optedOut }] of Object.entries(kept.parse(json))) {
+    for (const [key, { served, asked, robotsDay, optedOut, good }] of Object.entries(kept.parse(json))) {
       const entry = this.#of(key);
       entry.served = new Map(Object.entries(served)) as Map<Address, number>;
       entry.asked = new Map(Object.entries(asked)) as Map<Address, number>;
       entry.robotsDay = robotsDay;
       entry.optedOut = optedOut;
+      entry.good = good;
     }
   }
 }

@@ -1,14 +1,23 @@
 import type { Address } from "tallystick-protocol/address";
+import { siteOf } from "tallystick-protocol/net/publicAddress";
 import type { DrawnMoments } from "../schedule/drawnMoments.ts";
 import { hostKeyOf, type Target } from "../terms/target.ts";
 import type { HostMemory } from "./hostMemory.ts";
+import { longestFirst } from "./longestFirst.ts";
 
 /**
  * The most agents of a host, and the most listings of one agent at a host. Agents that the host served in the last
- * seven days are always kept, also above `MAX_AGENTS`.
+ * seven days are always kept, also above `MAX_AGENTS`. Half of the other places are for agents that registered first, and
+ * half for agents for which the host was not asked for the longest time.
  */
 const MAX_AGENTS = 1_000;
 const MAX_LISTINGS = 4;
+
+/**
+ * One place in so many is for hosts that serve nobody yet. Otherwise somebody with enough hosts that serve agents of
+ * its own could keep out all new hosts.
+ */
+const NEW_SHARE = 10;
 
 /** A host, and the agents that list an endpoint there, in the order in which they registered. */
 export type Host = { key: string; agents: Map<Address, Target[]> };
@@ -25,7 +34,7 @@ export type HostTableParameters = {
 /**
  * The hosts of all listings. If there are too many, the prober keeps those that serve somebody, and draws some of the
  * others. The prober's secret key decides the draw, so nobody else can predict it. Ten thousand listed hosts that do not
- * exist cannot push out a host that serves somebody.
+ * exist cannot push out a host that serves somebody. Sites take turns, so a site with many hosts pushes out only its own.
  */
 export class HostTable {
   readonly #parameters: HostTableParameters;
@@ -74,13 +83,26 @@ export class HostTable {
     // The table is already cut during reading, because strangers could otherwise fill the memory with hosts.
     const most = maxHosts * 2;
     let [refused, leftOut] = [0, 0];
-    const rankOf = (key: string): number => (memory.serves(key, day) ? -1 : moments.orderOf(day, key));
     const cut = (): void => {
-      const ranked = [...hosts.keys()].map((key) => ({ key, rank: rankOf(key) }));
-      ranked.sort((a, b) => a.rank - b.rank || (a.key < b.key ? -1 : 1));
-      for (const { key } of ranked.slice(maxHosts)) hosts.delete(key);
-      leftOut += Math.max(0, ranked.length - maxHosts);
+      const drawn = [...hosts.keys()].map((key) => ({ key, order: moments.orderOf(day, key) }));
+      drawn.sort((a, b) => a.order - b.order || (a.key < b.key ? -1 : 1));
+      const { serving = [], others = [] } = Object.groupBy(drawn, ({ key }) =>
+        memory.serves(key, day) ? "serving" : "others",
+      );
+      const places = Math.max(maxHosts - others.length, maxHosts - Math.floor(maxHosts / NEW_SHARE));
+      const ranked = [...inTurns(serving).slice(0, places), ...inTurns(others)];
+      const kept = new Set(ranked.slice(0, maxHosts).map(({ key }) => key));
+      for (const key of hosts.keys()) if (!kept.has(key)) hosts.delete(key);
+      leftOut += Math.max(0, drawn.length - maxHosts);
     };
+    const cutAgents = ({ key, agents }: Host): void => {
+      const unserved = [...agents.keys()].filter((agent) => !memory.hasServed(key, agent, day));
+      if (unserved.length <= MAX_AGENTS) return;
+      const later = longestFirst(unserved.slice(MAX_AGENTS / 2), key, { memory, moments, day });
+      for (const agent of later.slice(MAX_AGENTS / 2)) agents.delete(agent);
+    };
+    /** With more agents than this, a host's agents are cut during the reading; by host. */
+    const cutAt = new Map<string, number>();
     for await (const target of listings) {
       const key = problemOf(target.endpoint) === undefined ? hostKeyOf(target.endpoint) : undefined;
       if (key === undefined) {
@@ -91,15 +113,30 @@ export class HostTable {
       const host = hosts.get(key) ?? { key, agents: new Map() };
       hosts.set(key, host);
       const own = host.agents.get(target.agent) ?? [];
-      const isKnown = own.length > 0 || memory.hasServed(key, target.agent, day);
-      if (!isKnown && host.agents.size >= MAX_AGENTS) continue;
       if (own.length < MAX_LISTINGS) host.agents.set(target.agent, [...own, target]);
+      if (host.agents.size > (cutAt.get(key) ?? 2 * MAX_AGENTS)) {
+        cutAgents(host);
+        cutAt.set(key, host.agents.size + MAX_AGENTS);
+      }
       if (hosts.size > most) cut();
     }
     cut();
+    for (const host of hosts.values()) cutAgents(host);
     this.#hosts = hosts;
     this.refused = refused;
     this.leftOut = leftOut;
     memory.keepOnly((key) => hosts.has(key), day);
   }
+}
+
+/** The hosts in another order: the first host of each site, then the second of each site, and so on. */
+function inTurns<It extends { key: string }>(hosts: readonly It[]): It[] {
+  const turns = new Map<string, number>();
+  const inTurn = hosts.map((host) => {
+    const site = siteOf(new URL(`https://${host.key}`));
+    const turn = turns.get(site) ?? 0;
+    turns.set(site, turn + 1);
+    return { host, turn };
+  });
+  return inTurn.sort((a, b) => a.turn - b.turn).map(({ host }) => host);
 }

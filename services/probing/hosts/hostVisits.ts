@@ -12,6 +12,7 @@ import { sampleOfSchema } from "../terms/sampleOfSchema.ts";
 import type { Target } from "../terms/target.ts";
 import { headersOf, termsRequest } from "../terms/termsRequest.ts";
 import type { Host } from "./hostTable.ts";
+import { longestFirst } from "./longestFirst.ts";
 import { Visit, type VisitParameters } from "./visit.ts";
 
 /** The time limit for robots.txt and for a schema, in milliseconds. */
@@ -73,20 +74,21 @@ export class HostVisits {
   }
 
   /**
-   * The next agent to ask for. Agents that the host served before come first, then the others in the order of
-   * registration. So a thousand new agents that list somebody's host come after the older ones.
+   * The next agent to ask for. Agents that the host served before come first. Of the others it is in one slot the agent that
+   * registered first, so new agents that list somebody's host come after the older ones. In the next slot it is the agent
+   * that was not asked for the longest time. Otherwise a few hundred agents would always come before a new one.
    */
   #agentDue({ key, agents }: Host, slot: number): Address | undefined {
-    const { memory } = this.#it;
+    const { memory, moments } = this.#it;
     const day = dayOf(slot);
-    let first: Address | undefined;
+    const due: Address[] = [];
     for (const agent of agents.keys()) {
       const last = memory.askedOn(key, agent);
       if (last === day || !this.#isDueToday(last, `${key} ${agent}`, slot)) continue;
       if (memory.hasServed(key, agent, day)) return agent;
-      first ??= agent;
+      due.push(agent);
     }
-    return first;
+    return (slot % 2 === 0 ? due : longestFirst(due, key, { memory, moments, day }))[0];
   }
 
   async #readRobots(visit: Visit, { endpoint }: Target): Promise<void> {
@@ -102,8 +104,8 @@ export class HostVisits {
   }
 
   /**
-   * One look at the host, by the listing that answered last. After a failure the next look uses the next
-   * listing that the host serves.
+   * One look at the host, by the listing that answered last. After a failure the next look uses another listing that the
+   * host serves.
    */
   async #look(visit: Visit): Promise<void> {
     const { memory, metrics } = this.#it;
@@ -111,7 +113,7 @@ export class HostVisits {
     const day = dayOf(visit.slot);
     const served = [...agents].filter(([agent]) => memory.hasServed(key, agent, day));
     const targets = served.flatMap(([, listings]) => listings);
-    const target = targets[memory.turnOf(key) % Math.max(1, targets.length)];
+    const target = memory.listingFor(key, targets, listingName);
     if (target === undefined) return;
     const outcome = await this.#terms(visit, target);
     if (outcome === "skipped") return metrics.countLook("dropped");
@@ -120,7 +122,7 @@ export class HostVisits {
       return metrics.countLook("ours");
     }
     metrics.countLook(outcome.up ? "up" : "down");
-    memory.noteLook(key, outcome.up);
+    memory.noteLook(key, outcome.up, listingName(target));
     if (!outcome.up) return visit.record({ what: "down", why: outcome.why });
     visit.record({ what: "up", milliseconds: Math.round(outcome.milliseconds) });
     if (outcome.serves) this.#noteServed(visit, target.agent);
@@ -191,6 +193,9 @@ type Terms =
   | "ours"
   | { up: false; why: string }
   | { up: true; serves: boolean; milliseconds: number };
+
+const listingName = ({ agent, capability, paymentMode }: Target): string =>
+  `${agent} ${capability} ${paymentMode}`;
 
 const sampleKey = ({ endpoint, capability }: Target): string => `${endpoint} ${capability}`;
 

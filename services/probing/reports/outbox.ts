@@ -39,6 +39,8 @@ export class Outbox {
   readonly #waiting = new Map<number, Report>();
   /** Every hour that was ever stored here. A clock that was wrong may have stored hours of the future. */
   readonly #stored = new Set<number>();
+  /** Reports of later hours that {@link goBackTo} removed. */
+  readonly #removed = new Map<number, Report>();
   #round: Promise<void> | undefined;
 
   constructor(parameters: OutboxParameters) {
@@ -96,9 +98,32 @@ export class Outbox {
         this.#stored.delete(hour);
         this.#waiting.delete(hour);
         removed.push(...parts.map(({ body }) => body));
+        if (now < hour * HOUR_SECONDS) this.#removed.set(hour, { hour, parts });
       }
     }
     return removed;
+  }
+
+  /**
+   * Called when the clock jumped forward, so that it was wrong while it was back. Stores the removed reports of the hours
+   * again that it jumped over.
+   *
+   * @param now unix seconds
+   */
+  async goForwardTo(now: number): Promise<void> {
+    for (const [hour, report] of this.#removed) {
+      if (now < (hour + 1) * HOUR_SECONDS) continue;
+      this.#removed.delete(hour);
+      if (this.#stored.has(hour)) continue;
+      await writeWhole(this.#fileOf(hour), JSON.stringify(report));
+      this.#stored.add(hour);
+      if (report.parts.some(isWaiting)) this.#waiting.set(hour, report);
+    }
+  }
+
+  /** Called when an hour begins. The clock that made a report of it before was wrong. */
+  forgetRemoved(hour: number): void {
+    this.#removed.delete(hour);
   }
 
   /** Sends the parts again that were found too late. */

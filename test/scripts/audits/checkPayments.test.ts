@@ -9,7 +9,9 @@ import type { DerivedLog } from "../../../scripts/audits/derivedLog.ts";
 import { Findings } from "../../../scripts/audits/findings.ts";
 
 const [SELLER, BUYER, TOKEN] = [`0x${"a".repeat(40)}`, `0x${"b".repeat(40)}`, `0x${"c".repeat(40)}`];
-const LAST_BLOCK = 90;
+const [FIRST_BLOCK, LAST_BLOCK] = [10, 90];
+/** The position of each receipt. */
+const PLACE = { block: 50, log: 0 };
 
 function receiptOf(n: number, more: Partial<Row<"receipt">> = {}) {
   const receipt: Partial<Row<"receipt">> = {
@@ -28,7 +30,9 @@ function logOf(receipts: Row<"receipt">[]): DerivedLog {
   store.put("agent", { id: SELLER, everConsented: true } as Row<"agent">);
   for (const receipt of receipts) store.put("receipt", receipt);
   const params = { minHireAtomic: "1000", escrows: { [`0x${"e".repeat(40)}`]: {} } };
-  return { store, params, token: TOKEN, lastBlock: LAST_BLOCK } as unknown as DerivedLog;
+  const places = new Map(receipts.map(({ id }) => [id, PLACE]));
+  const blocks = { firstBlock: FIRST_BLOCK, lastBlock: LAST_BLOCK };
+  return { store, params, token: TOKEN, receipts: places, ...blocks } as unknown as DerivedLog;
 }
 
 /** A chain with these transactions, which notes what it is asked. */
@@ -50,6 +54,7 @@ function chainOf(transactions: { [tx: string]: ChainTransfer[] }, escrows: strin
 }
 
 const payment = (log: number): ChainTransfer => ({
+  block: 40,
   log,
   from: BUYER,
   to: SELLER,
@@ -77,6 +82,54 @@ describe("the payments that a log leaves out", () => {
     await checkPayments(logOf([receiptOf(1, { escrowId: "0x77", status: "pending" })]), chain, found);
     expect(found.all.map(({ what }) => what)).to.satisfy(([what]: string[]) => what?.includes("0x77"));
     expect(found.all[0]?.holds).to.equal(false);
+  });
+
+  it("are only those that a receipt can claim, so that nobody can accuse a node by a receipt", async () => {
+    const other = `0x${"d".repeat(40)}`;
+    const agreed = (log: DerivedLog, block: number) =>
+      log.store.put("payee", { id: `${SELLER}/${other}`, block, log: 0 });
+    const marked = (log: DerivedLog, id: string, kind: string) =>
+      log.store.put("wallet", { id, kind } as Row<"wallet">);
+    const alike = Array.from({ length: 101 }, (_, n) => payment(n));
+    type Case = {
+      receipt?: Partial<Row<"receipt">>;
+      transfers?: ChainTransfer[];
+      change?: (log: DerivedLog) => void;
+    };
+    const lacks = async ({ receipt = {}, transfers = [payment(7)], change = () => {} }: Case) => {
+      const named = receiptOf(1, receipt);
+      const log = logOf([named]);
+      change(log);
+      const { chain } = chainOf({ [named.txHash]: transfers });
+      const found = new Findings();
+      await checkPayments(log, chain, found);
+      expect(found.unchecked).to.deep.equal([]);
+      return found.all.some(({ holds }) => !holds);
+    };
+    const toOther = { receipt: { payee: other }, transfers: [{ ...payment(7), to: other }] };
+    const cases: { [what: string]: [Case, boolean] } = {
+      "to the seller": [{}, true],
+      "to somebody who never agreed": [toOther, false],
+      "to a payee that agreed before": [{ ...toOther, change: (log) => agreed(log, 20) }, true],
+      "to a payee that agreed after the payment": [{ ...toOther, change: (log) => agreed(log, 45) }, false],
+      "to a payee that agreed after the receipt": [
+        {
+          ...toOther,
+          transfers: [{ ...payment(7), to: other, block: 60 }],
+          change: (log) => agreed(log, 55),
+        },
+        false,
+      ],
+      "to an escrow": [{ change: (log) => marked(log, SELLER, "escrow") }, false],
+      "before the log begins": [{ transfers: [{ ...payment(7), block: FIRST_BLOCK - 1 }] }, false],
+      "the last that a log keeps of its transaction": [{ receipt: { logIndex: 99 }, transfers: alike }, true],
+      "more than a log keeps of its transaction": [{ receipt: { logIndex: 100 }, transfers: alike }, false],
+      "without the buyer's word": [
+        { receipt: { buyerSigned: false }, transfers: [{ ...payment(7), authorized: false }] },
+        false,
+      ],
+    };
+    for (const [what, [it, isLost]] of Object.entries(cases)) expect(await lacks(it), what).to.equal(isLost);
   });
 
   it("cost one question to the chain for each transaction, however many receipts name it", async () => {
