@@ -99,6 +99,11 @@ function describeError(error: unknown): string {
   ].join("\n");
 }
 
+/** Lines that cannot control a terminal. An error may quote the log, which a stranger may have written. */
+function printable(text: string): string {
+  return text.replace(/[^\n\x20-\x7e]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
 /** @returns the exit code: 0 done, 1 the log cannot be derived, 2 called wrongly */
 async function main(args: string[]): Promise<number> {
   let command: Command | null;
@@ -119,7 +124,7 @@ async function main(args: string[]): Promise<number> {
     process.stdout.write(`${describe(derived, print)}\n`);
     return 0;
   } catch (error) {
-    process.stderr.write(`error: ${describeError(error)}\n`);
+    process.stderr.write(`error: ${printable(describeError(error))}\n`);
     return 1;
   }
 }

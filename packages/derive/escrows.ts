@@ -18,7 +18,7 @@ import { hireKeyTaken } from "./hireKeys.ts";
 import { amendHire, countHire } from "./hires.ts";
 import { itemsOf } from "./lists.ts";
 import { forEachRow } from "./loadedRows.ts";
-import { escrowOutcome, publishedFee } from "./outcome.ts";
+import { escrowOutcome, isTakenBack, publishedFee } from "./outcome.ts";
 import { receiptCounted } from "./receiptCounted.ts";
 import { receiptRow, waitingForDeposit } from "./receiptRow.ts";
 import type { Row } from "./tables.ts";
@@ -56,6 +56,7 @@ export function escrowDeposited(context: ApplyContext, event: EscrowDeposited): 
     toBuyer: null,
     feePaid: 0n,
     refundedBy: null,
+    takenBack: false,
     settledTime: null,
     nothingCame: false,
     unanswered: false,
@@ -85,15 +86,8 @@ export function escrowReleased(context: ApplyContext, event: EscrowReleased): vo
 }
 
 export function escrowRefunded(context: ApplyContext, event: EscrowRefunded): void {
-  const { id, amount, receipt } = escrowRow(context, event.escrowId);
-  settle(context, id, {
-    status: "refunded",
-    toSeller: 0n,
-    toBuyer: amount,
-    refundedBy: event.by,
-    nothingCame: receipt !== null && saidNothingCame(context, receipt),
-  });
-  refundContested(context, escrowRow(context, id));
+  const { id, amount } = escrowRow(context, event.escrowId);
+  settle(context, id, { status: "refunded", toSeller: 0n, toBuyer: amount, refundedBy: event.by });
 }
 
 export function escrowTimedOut(context: ApplyContext, event: EscrowTimedOut): void {
@@ -102,13 +96,18 @@ export function escrowTimedOut(context: ApplyContext, event: EscrowTimedOut): vo
 }
 
 function settle(context: ApplyContext, id: string, change: Partial<Row<"escrow">>): void {
-  const { arrived, depositedBlock } = escrowRow(context, id);
-  const wasHeld = context.at.block > depositedBlock;
-  updateEscrow(context, id, { ...change, settledTime: context.at.time, arrived: wasHeld ? 0n : arrived });
-  const settled = escrowRow(context, id);
+  const before = escrowRow(context, id);
+  const wasHeld = context.at.block > before.depositedBlock;
+  const arrived = wasHeld ? 0n : before.arrived;
+  const after = { ...before, ...change, settledTime: context.at.time, arrived };
+  const takenBack = isTakenBack(context, after);
+  const nothingCame = takenBack && after.receipt !== null && saidNothingCame(context, after.receipt);
+  const settled = { ...after, takenBack, nothingCame };
+  context.store.put("escrow", settled);
   noteSettlement(context, settled);
   countIfDue(context, id);
   awaitAnswer(context, settled);
+  refundContested(context, escrowRow(context, id));
 }
 
 /**

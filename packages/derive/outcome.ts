@@ -38,8 +38,8 @@ export function directOutcome(receipt: Row<"receipt">, telemetry: Row<"telemetry
 
 /**
  * The result of a settled escrow, which is the strongest evidence (SHP §7.3.3). If at least half of the amount was
- * released to the seller, it is a success. A refund by the buyer or by its arbiter is a failure and a dispute. A refund
- * by the seller is a failure. A timeout without delivery is a failure. A timeout after delivery was marked is neutral,
+ * released to the seller, it is a success, else a failure. A refund by the buyer or by its arbiter is a failure and a
+ * dispute. A refund by the seller is a failure. A timeout without delivery is a failure. A timeout after delivery was marked is neutral,
  * because nobody can tell whether the work was good; it counts against the buyer.
  *
  * The price includes the fee if its recipient is published. Any other recipient may be a wallet of the buyer, so the
@@ -49,8 +49,9 @@ export function escrowOutcome(context: ApplyContext, escrow: Row<"escrow">): Out
   const toSeller = escrow.toSeller ?? 0n;
   const lost = escrow.feePaid - publishedFee(context, escrow);
   const settled = { ...plain, evidence: "escrow", price: toSeller - lost };
+  const refundAfterDelivery = escrow.takenBack && escrow.delivered;
   if (escrow.status === "released") {
-    return { ...settled, outcome: toSeller * 2n >= escrow.amount ? "success" : "failure" };
+    return { ...settled, outcome: escrow.takenBack ? "failure" : "success", refundAfterDelivery };
   }
   if (escrow.status === "timed_out") {
     return {
@@ -61,16 +62,33 @@ export function escrowOutcome(context: ApplyContext, escrow: Row<"escrow">): Out
     };
   }
   const bySeller = escrow.refundedBy === escrow.seller;
-  const byBuyer = escrow.refundedBy === escrow.buyer;
-  const byAuditor = !bySeller && !byBuyer && context.params.auditArbiters.some((it) => it === escrow.arbiter);
   return {
     ...settled,
     outcome: "failure",
     refunded: true,
     dispute: !bySeller,
-    disputeSource: bySeller ? null : byAuditor ? "audit" : "escrow",
-    refundAfterDelivery: byBuyer && escrow.delivered,
+    disputeSource: bySeller ? null : isByAuditor(context, escrow) ? "audit" : "escrow",
+    refundAfterDelivery,
   };
+}
+
+/**
+ * Whether the buyer took the money of a settled escrow back: by a refund of its own, by a refund of the arbiter that it
+ * chose, or by a split that gives the seller less than half. Otherwise a buyer could avoid what follows from a refund by
+ * naming a wallet of its own as the arbiter, or by leaving the seller a millionth. An arbiter of audits does not act for
+ * the buyer.
+ */
+export function isTakenBack(context: ApplyContext, escrow: Row<"escrow">): boolean {
+  if (escrow.status === "released") return (escrow.toSeller ?? 0n) * 2n < escrow.amount;
+  return escrow.status === "refunded" && escrow.refundedBy !== escrow.seller && !isByAuditor(context, escrow);
+}
+
+/** Whether the arbiter that refunded an escrow is one of audits. */
+function isByAuditor(
+  { params }: ApplyContext,
+  { refundedBy, seller, buyer, arbiter }: Row<"escrow">,
+): boolean {
+  return refundedBy !== seller && refundedBy !== buyer && params.auditArbiters.some((it) => it === arbiter);
 }
 
 /** The fee that a settled escrow paid, if its recipient is published. */

@@ -323,8 +323,8 @@ export const publishedFields = {
   }),
   refund_after_delivery_rate: field({
     type: "rate",
-    description: "As a buyer: the share of its escrow hires that were refunded after delivery.",
-    formula: "as a buyer: escrow hires refunded after delivery / escrow hires",
+    description: "As a buyer: the share of its escrow hires whose money it took back after delivery.",
+    formula: "as a buyer: escrow hires whose money it took back after delivery / escrow hires",
     ...onChain,
     bucket: "tenths",
     columns: ["refundsAfterDelivery", "escrowBought"],

@@ -365,6 +365,8 @@ export const tables = {
     /** The part of the fee that went to a published recipient. */
     feePaid: "bigint",
     refundedBy: "text?",
+    /** Whether its buyer took the money back (see `outcome.ts`). */
+    takenBack: "boolean",
     settledTime: "number?",
     /** Whether its buyer had reported, before it took its money back, that nothing arrived. */
     nothingCame: "boolean",

@@ -20,27 +20,36 @@ const WEEK = 7 * DAY;
 const reasons = [{ code: "other", detail: "" }];
 
 /** A seller that also sells by escrow. By default the rate is 0, so hires are drawn only if they are drawn for certain. */
-function market(audit: RecordBody = {}, auditors = 6): EventLog {
-  const log = scene({ auditors, audit: { ratePpm: 0, ...audit } });
+function market(audit: RecordBody = {}, auditors = 6, auditArbiters: `0x${string}`[] = []): EventLog {
+  const log = scene({ auditors, auditArbiters, audit: { ratePpm: 0, ...audit } });
   log.listing(SELLER, "text.translate", { ...MODE, audit: { operator: AUDITED } });
   return log.after(DAY);
 }
 
+/** The arbiter of every deposit. The buyer may name any wallet, also one of its own. */
+const ARBITER = wallet(30);
+
 type Refund = {
   amount?: number;
   buyer?: `0x${string}`;
+  how?: "buyer" | "arbiter" | "split";
   telemetry?: RecordBody;
   late?: boolean;
   told?: RecordBody;
 };
 
-/** A hire that was delivered, got a receipt, and was refunded. */
-function refunded(log: EventLog, { amount = 500_000, buyer = BUYER, told, late = false }: Refund = {}): Hex {
-  const id = log.deposit(SELLER, buyer, { amount });
+/** A hire that was delivered, got a receipt, and whose buyer took the money back. */
+function refunded(
+  log: EventLog,
+  { amount = 500_000, buyer = BUYER, how = "buyer", told, late = false }: Refund = {},
+): Hex {
+  const id = log.deposit(SELLER, buyer, { amount, arbiter: ARBITER });
   log.after(60);
   const receipt = log.receipt(SELLER, buyer, { escrow_id: id, amount, hire_id: id, ...HASHES });
   if (told !== undefined && !late) log.record("telemetry", buyer, { receipt, ...told });
-  log.delivered(id).refunded(id, buyer);
+  log.delivered(id);
+  if (how === "split") log.released(id, 1, amount - 1);
+  else log.refunded(id, how === "buyer" ? buyer : ARBITER);
   if (told !== undefined && late) log.record("telemetry", buyer, { receipt, ...told });
   return id;
 }
@@ -74,6 +83,21 @@ describe("a refund after delivery", () => {
         drawn ? "contested assigned" : "contested eligible",
       ]);
     });
+
+  for (const how of ["arbiter", "split"] as const)
+    it(`by ${how === "arbiter" ? "the arbiter that the buyer chose" : "a split that leaves the seller a millionth"} is drawn for certain too`, async () => {
+      const log = market();
+      refunded(log, { how });
+      log.after(60).tick(tickHash(1));
+      expect(await statesOf(log)).to.deep.equal(["contested assigned"]);
+    });
+
+  it("by an arbiter of audits is not contested", async () => {
+    const log = market({}, 6, [ARBITER]);
+    refunded(log, { how: "arbiter" });
+    log.after(60).tick(tickHash(1));
+    expect(await statesOf(log)).to.deep.equal(["sample eligible"]);
+  });
 
   it("of another buyer is drawn for certain at the same time", async () => {
     const log = market();
@@ -120,6 +144,18 @@ describe("a contested hire", () => {
     expect(agents[BUYER]).to.include({ false_refunds: 1, refund_after_delivery_rate: 1 });
     expect(store.rows("hire").get(id)).to.include({ outcome: "neutral", evidence: "audit" });
   });
+
+  for (const how of ["arbiter", "split"] as const)
+    it(`by ${how} that passed is a false refund too, and the buyer's next one is neutral`, async () => {
+      const log = market();
+      refunded(log, { how });
+      expect((await figures(log))[SELLER]).to.include({ success_rate: 0, refunds_contested: 1 });
+      await concluded(log, "pass");
+      refunded(log, { how });
+      const { agents } = await log.derive();
+      expect(agents[SELLER]).to.include({ success_rate: null, refunds_contested: 2 });
+      expect(agents[BUYER]).to.include({ false_refunds: 1, refund_after_delivery_rate: 1 });
+    });
 
   it("that failed changes nothing, even in a mature capability, and nobody has to decide it", async () => {
     for (const mature of [false, true]) {

@@ -148,6 +148,35 @@ describe("an auditor", () => {
     expect(await askedOf(log)).to.deep.equal([wallet(51)]);
   });
 
+  it("is awaited for any number of ticks without new rows, and the audits that waited longest come first", async () => {
+    const log = scene({ auditors: 0 });
+    for (let n = 0; n < 40; n++) log.hire(SELLER, wallet(300 + n), HASHES);
+    log.after(60).tick(tickHash(1_000)).after(60).tick(tickHash(1_001));
+    const rows = async () => {
+      const { store } = await log.derive();
+      const [first] = store.rows("audit").keys();
+      const texts = [...store.rows("list").values(), ...store.rows("listPage").values()];
+      return texts.filter((it) => ("tail" in it ? it.tail : it.items).split("\n").includes(first ?? ""))
+        .length;
+    };
+    const before = await rows();
+    for (let n = 0; n < 20; n++) log.after(60).tick(tickHash(1_002 + n));
+    expect(await rows()).to.equal(before);
+
+    // One auditor gets all of them, in their order, because all have other buyers.
+    log.transfer(wallet(100), wallet(98), 1);
+    log.hire(wallet(100), wallet(99));
+    offer(log, wallet(100));
+    log.hire(SELLER, wallet(400), HASHES);
+    log.after(60).tick(tickHash(2_000));
+    const { store } = await log.derive();
+    const audits = [...store.rows("audit").values()];
+    expect(audits.map(({ status }) => status)).to.deep.equal(audits.map(() => "assigned"));
+    expect([...store.rows("auditAssignment").values()].map(({ hire }) => hire)).to.deep.equal(
+      audits.map(({ hire }) => hire),
+    );
+  });
+
   it("is found at once among any number of offers of agents outside of Tier 2", async () => {
     const log = scene({ auditors: 1 });
     for (let n = 0; n < 300; n++) offer(log, wallet(1_000 + n));

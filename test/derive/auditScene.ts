@@ -16,7 +16,12 @@ export const HASHES = { params_hash: `0x${"a1".repeat(32)}`, result_hash: `0x${"
 export const OTHER_HASHES = { ...HASHES, result_hash: `0x${"c3".repeat(32)}` };
 export const tickHash = (n: number): Hex => `0x${n.toString(16).padStart(64, "0")}`;
 
-type Scene = { audit?: RecordBody; auditors?: number; endpoint?: (n: number) => string };
+type Scene = {
+  audit?: RecordBody;
+  auditArbiters?: Address[];
+  auditors?: number;
+  endpoint?: (n: number) => string;
+};
 
 /**
  * A seller that agreed to audits a day ago, and auditors in Tier 2 on the roster. The auditors spent money before they
@@ -24,12 +29,14 @@ type Scene = { audit?: RecordBody; auditors?: number; endpoint?: (n: number) => 
  */
 export function scene({
   audit = {},
+  auditArbiters = [],
   auditors = 3,
   endpoint = (n) => `https://auditor-${n}.example`,
 }: Scene = {}) {
   const log = new EventLog({
     operator: OPERATOR,
     claimAttestors: [OPERATOR],
+    auditArbiters,
     tier2MinSuccesses: 1,
     tier2MinCapabilities: 1,
     audit: { operators: { [AUDITED]: { pool: POOL } }, ratePpm: 1_000_000, recheckPpm: 0, ...audit },

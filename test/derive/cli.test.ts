@@ -95,6 +95,17 @@ describe("tallystick-derive", function () {
     }
   });
 
+  it("prints no sign of a log that controls a terminal", async () => {
+    const params = JSON.stringify({ block: 0, time: 0, log: 0, kind: "params", params: { "\u001b[2J": 1 } });
+    for (const input of [params, "\u009b2J\u001b[2J"]) {
+      const { code, err } = await run(["-"], input);
+      expect(code).to.equal(1);
+      expect(err)
+        .to.contain("\\u001b[2J")
+        .and.match(/^[\n\x20-\x7e]*$/);
+    }
+  });
+
   it("prints no digest for a log without a tick", async () => {
     const log = new EventLog();
     log.hire(wallet(1), wallet(2));

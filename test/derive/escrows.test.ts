@@ -181,11 +181,17 @@ describe("escrow hires", () => {
       [250_000, "success"],
       [249_999, "failure"],
     ] as const) {
-      const { hire, seller: agent } = await hireOf((log) => {
+      const {
+        hire,
+        seller: agent,
+        buyer: payer,
+      } = await hireOf((log) => {
         const id = log.deposit(seller, buyer);
         log.delivered(id).released(id, toSeller, 500_000 - toSeller);
       });
       expect([hire?.outcome, hire?.refunded]).to.deep.equal([outcome, false]);
+      // With less than half for the seller, the buyer took the money back.
+      expect(payer?.refund_after_delivery_rate).to.equal(outcome === "success" ? 0 : 1);
       expect(agent?.last_24h_volume_usdc).to.equal(toSeller === 250_000 ? "0.25" : "0.249999");
     }
   });

@@ -109,6 +109,26 @@ describe("listing fingerprint", () => {
       expect(magnitudes(price, latency)).to.deep.equal([`l|a.one|${bits}`, `p|a.one|${bits}`]);
   });
 
+  it("has tokens of at most 64 characters, however long a mode, a capability and a host are, and finds look-alikes by them", async () => {
+    const log = new EventLog();
+    const capability = `text.${"a".repeat(123)}`;
+    const list = (n: number, end: string) => {
+      for (const it of template)
+        log.listing(wallet(n), it === "chart.generate" ? capability : it, {
+          endpoint: `https://${`${"z".repeat(60)}.`.repeat(4)}${n}.example`,
+          payment_mode: `custom_escrow:https://${"a".repeat(2_000)}${end}`,
+        });
+    };
+    for (const n of [1, 2, 3, 4]) list(n, "x");
+    for (const n of [5, 6, 7, 8]) list(n, `${n}`);
+    const { store, clusters } = await log.derive();
+    expect(Object.values(clusters).map(({ members }) => members)).to.deep.equal([[1, 2, 3, 4].map(wallet)]);
+    const tokens = [...store.rows("fingerprint").values()].flatMap((it) => it.tokens.split("\n"));
+    expect(Math.max(...tokens.map(({ length }) => length))).to.equal(64);
+    for (const id of store.rows("list").keys())
+      if (id.startsWith("classes/")) expect(id.length, id).to.be.below(100);
+  });
+
   it("compares sets with as few or as many tokens as can be similar, whichever agent comes first", async () => {
     const capabilities = ["a.one", "a.two", "a.three", "a.four"];
     // Five tokens of twenty: a cosine of exactly one half. Five tokens of 21 are less.

@@ -19,7 +19,7 @@ import { RatingConnection, RatingRef } from "./rating.ts";
  * This number grows with every change to a rule of a published field. Digests of different versions cannot be
  * compared.
  */
-const FORMULA_VERSION = 12;
+const FORMULA_VERSION = 13;
 
 type Explained = { agent: Agent; field: FieldName; state: Row<"state"> | null };
 

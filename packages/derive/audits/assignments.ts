@@ -1,7 +1,7 @@
 import type { ApplyContext } from "../applyContext.ts";
 import { existingRow } from "../existingRow.ts";
 import { familiesOf } from "../families/kinship.ts";
-import { allItems, append, itemsOf } from "../lists.ts";
+import { allItems, append, itemsOf, replaceItems } from "../lists.ts";
 import { forEachRow } from "../loadedRows.ts";
 import { schedule } from "../schedule.ts";
 import type { Row } from "../tables.ts";
@@ -17,6 +17,12 @@ import { auditorAt, rosterOf, rosterSize } from "./rosters.ts";
 const MAX_PROBES = 64;
 
 /**
+ * The list of the audits that wait for an auditor, in the order in which they began to wait. An audit may wait for
+ * months, and rows are never deleted. So a tick writes this list only if an audit waits no longer, and in the same rows.
+ */
+const WAITING = "auditsWaiting";
+
+/**
  * Puts an audit on the list of audits that wait for an auditor. From the next tick on, each tick tries to find an
  * auditor.
  */
@@ -26,7 +32,7 @@ export function awaitAuditor(
   round = audit.round,
   more: Partial<Row<"audit">> = {},
 ): Row<"audit"> {
-  append(context.store, waitingAt(context.state.ticks), audit.id);
+  append(context.store, WAITING, audit.id, true);
   const isNew = round !== audit.round;
   return changeAudit(context, audit, { ...more, status: "assigning", round, ...(isNew && { attempt: 0 }) });
 }
@@ -40,21 +46,20 @@ export function assignAuditors(
   hash: string | undefined,
   abandon: (audit: Row<"audit">) => void,
 ): void {
-  const { ticks } = context.state;
+  const waiting = [...itemsOf(context.store, WAITING)];
+  const left: string[] = [];
   // An audit may be on the list twice: a late verdict can begin its next round while its last round waits.
-  const seen = new Set<string>();
-  forEachRow(itemsOf(context.store, waitingAt(ticks)), (id) => {
-    if (seen.has(id)) return;
-    seen.add(id);
+  forEachRow(new Set(waiting), (id) => {
     const audit = auditRow(context, id);
     if (audit.status !== "assigning") return;
     if (!isOperator(context, audit.operator)) abandon(audit);
     else if (hash === undefined || !assign(context, audit, hash)) {
       if (hash !== undefined && audit.unassignedSince === null)
         changeAudit(context, audit, { unassignedSince: context.at.time });
-      append(context.store, waitingAt(ticks + 1), id);
+      left.push(id);
     }
   });
+  if (left.length < waiting.length) replaceItems(context.store, WAITING, left);
 }
 
 function assign(context: ApplyContext, audit: Row<"audit">, hash: string): boolean {
@@ -170,9 +175,4 @@ export function assignmentsOf(context: ApplyContext, hire: string): Row<"auditAs
 
 function assignmentsList(hire: string): string {
   return `assignments/${hire}`;
-}
-
-/** The audits for which the tick with this number has to find an auditor. */
-function waitingAt(tick: number): string {
-  return `auditsWaiting/${tick}`;
 }

@@ -15,8 +15,8 @@ const ALWAYS = 1_000_000;
  * other: the buyer says that the work was bad, and the seller says that it was done. An audit that was not drawn yet
  * becomes an audit of this refund.
  */
-export function isContested({ refundedBy, buyer, delivered }: Row<"escrow">): boolean {
-  return refundedBy === buyer && delivered;
+export function isContested({ takenBack, delivered }: Row<"escrow">): boolean {
+  return takenBack && delivered;
 }
 
 /** Handles a refund after delivery of a hire that may be audited, or that already was. */

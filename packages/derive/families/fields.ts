@@ -133,7 +133,7 @@ export const familyFields = {
   refunds_contested: field({
     type: "count",
     description: "The number of its hires whose buyer took the money back after the delivery was marked.",
-    formula: "hires refunded by their buyer after delivery was marked",
+    formula: "hires whose buyer took the money back after delivery was marked: see section 3",
     ...money,
     source: ["on-chain"],
     bucket: "powerOfTen",

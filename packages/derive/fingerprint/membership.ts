@@ -14,7 +14,7 @@ import { tokensOf } from "./tokens.ts";
  */
 export function updateFingerprint(context: ApplyContext, address: string, live: Row<"listing">[]): void {
   const agent = agentRow(context, address);
-  const tokens = live.length === 0 ? null : tokensOf(live);
+  const tokens = live.length === 0 ? null : tokensOf(live, context.sha256Hex);
   if (agent.fingerprint === (tokens && classId(context, tokens))) return;
   if (agent.fingerprint !== null) leaveClass(context, agent, agent.fingerprint);
   if (tokens !== null) enterClass(context, address, ensureClass(context, tokens));

@@ -1,20 +1,28 @@
 import { parseUsdc } from "tallystick-protocol/amount";
 import { endpointAddress } from "tallystick-protocol/records/listing";
+import { type Sha256Hex, sha256HexByNoble } from "../sha256Hex.ts";
 import type { Row } from "../tables.ts";
+
+/**
+ * The longest token that is kept as it is. A payment mode may have 2,048 characters, an agent may have a hundred, and a
+ * listing may have to be compared with the tokens of thousands of agents. So a longer token is replaced by its SHA-256.
+ */
+const MAX_LENGTH = 64;
 
 /**
  * What an agent's live listings look like, as a sorted set of tokens (SHP §4.5.1). There is a token for each
  * capability, and for each host of an endpoint. For each capability there are tokens for its payment modes, and for
  * the order of magnitude of price and latency.
  */
-export function tokensOf(listings: Row<"listing">[]): string[] {
+export function tokensOf(listings: Row<"listing">[], sha256Hex: Sha256Hex = sha256HexByNoble): string[] {
   const tokens = new Set<string>();
+  const add = (token: string) => tokens.add(token.length <= MAX_LENGTH ? token : sha256Hex(token, "utf8"));
   for (const { capability, priceUsdc, maxLatencyMs, paymentMode, endpoint } of listings) {
-    tokens.add(`c|${capability}`);
-    tokens.add(`p|${capability}|${bitLength(parseUsdc(priceUsdc))}`);
-    tokens.add(`l|${capability}|${bitLength(BigInt(maxLatencyMs))}`);
-    tokens.add(`m|${capability}|${paymentMode}`);
-    tokens.add(`h|${endpointAddress(endpoint).host}`);
+    add(`c|${capability}`);
+    add(`p|${capability}|${bitLength(parseUsdc(priceUsdc))}`);
+    add(`l|${capability}|${bitLength(BigInt(maxLatencyMs))}`);
+    add(`m|${capability}|${paymentMode}`);
+    add(`h|${endpointAddress(endpoint).host}`);
   }
   return [...tokens].sort();
 }

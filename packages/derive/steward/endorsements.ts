@@ -74,6 +74,8 @@ export function weighEndorsements(
   const crowd = crowdIn(held);
   const counted: CountedEndorsement[] = [];
   const [words, leftOut]: [string[], string[]] = [[], []];
+  // The name of a buyer group follows from how groups were merged, and the leaf of the score must not.
+  const firstOf = new Map<string, string>();
   for (const it of held) {
     const endorser = find(it.endorser);
     const reason = reasonAgainst(context, row.id, it.endorser, endorser, crowd.has(it));
@@ -81,7 +83,10 @@ export function weighEndorsements(
       leftOut.push(`${it.endorser} ${it.capability} ${reason}`);
       continue;
     }
-    const one = { party: buyerGroupOf(context, it.endorser), trust: endorser?.ownTrust ?? 0 };
+    const group = buyerGroupOf(context, it.endorser);
+    const party = firstOf.get(group) ?? it.endorser;
+    firstOf.set(group, party);
+    const one = { party, trust: endorser?.ownTrust ?? 0 };
     counted.push(one);
     words.push(`${it.endorser} ${it.capability} ${one.party} ${one.trust}`);
   }

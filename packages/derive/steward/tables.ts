@@ -70,7 +70,10 @@ export const stewardTables = {
     endorsementCount: "number",
     uniqueEndorsers: "number",
     endorserTrust: "number",
-    /** The endorsements that count, one line `endorser capability party trust` each. */
+    /**
+     * The endorsements that count, one line `endorser capability party trust` each. `party` is the first endorser in
+     * these lines that is one buyer with the endorser.
+     */
     counted: "text",
     /** The endorsements that do not count, with the reason, one line `endorser capability reason` each. */
     leftOut: "text",

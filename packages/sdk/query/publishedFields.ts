@@ -86,6 +86,6 @@ export type PublishedFields = {
   silent_timeout_rate: number | null;
   /** As a buyer: refunds after delivery, of 30 days, for which an audit found good work. (whole number) */
   false_refunds: number;
-  /** As a buyer: the share of its escrow hires that were refunded after delivery. (share, 0 to 1) */
+  /** As a buyer: the share of its escrow hires whose money it took back after delivery. (share, 0 to 1) */
   refund_after_delivery_rate: number | null;
 };

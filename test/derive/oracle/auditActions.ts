@@ -69,6 +69,7 @@ const action = fc.oneof(
         "receipt,mark,tick",
         "receipt,refund,tick",
       ),
+      by: fc.constantFrom("buyer", "buyer", "buyer", "arbiter", "split"),
       verdicts: fc.array(fc.constantFrom("pass", "pass", "fail", "inconclusive"), { maxLength: 3 }),
       after: fc.constantFrom(null, null, "refund", "other"),
     }),

@@ -13,8 +13,7 @@ export function isElevated(facts: Facts, now: number, seller: string, version: s
   );
 }
 
-export const isContested = (escrow: Escrow) =>
-  escrow.outcome === "refunded" && escrow.refundedBy === escrow.buyer && escrow.delivered;
+export const isContested = (escrow: Escrow) => escrow.takenBack && escrow.delivered;
 
 /**
  * Whether a refund is drawn for certain: it is large enough, and no recent refund of the same buyer and seller was

@@ -272,14 +272,19 @@ class AuditBuilder {
   private async refund(it: Extract<Action, { do: "refund" }>): Promise<void> {
     const log = this.#log;
     const { seller: by, buyer: to, amount } = it;
-    const id = log.deposit(by, to, { amount });
+    const arbiter = wallet(30);
+    const id = log.deposit(by, to, { amount, arbiter });
+    const takeBack = () =>
+      it.by === "split"
+        ? log.released(id, 1, amount - 1)
+        : log.refunded(id, it.by === "arbiter" ? arbiter : to);
     const body = { hire_id: this.hireId(), capability: "code.review", ...this.hashes(it.hashes) };
     let receipt = "";
     for (const what of it.order.split(",")) {
       log.after(60);
       if (what === "receipt") receipt = log.receipt(by, to, { ...body, escrow_id: id, amount });
       else if (what === "mark") log.delivered(id);
-      else if (what === "refund") log.refunded(id, to);
+      else if (what === "refund") takeBack();
       else if (what === "refund2") {
         const other = log.deposit(by, to, { amount });
         const again = { hire_id: this.hireId(), ...this.hashes("both"), escrow_id: other, amount };
@@ -299,7 +304,7 @@ class AuditBuilder {
     }
     if (it.after === "other") log.receipt(by, to, { ...body, ...this.hashes("both"), escrow_id: id, amount });
     await this.derive();
-    if (it.after === "refund" && this.#store.rows("escrow").get(id)?.status === "held") log.refunded(id, to);
+    if (it.after === "refund" && this.#store.rows("escrow").get(id)?.status === "held") takeBack();
   }
 
   /** A hire that an operator arranged: the commitment, then the hire and verdicts on it, then the reveal. */

@@ -18,6 +18,7 @@ export function derivedStewards(store: MemoryStore): { [agent: string]: Expected
         denied: it.denied,
         difficultySuccess: it.difficultySuccess,
         counts: [it.endorsementCount, it.uniqueEndorsers, it.endorserTrust],
+        counted: it.counted === "" ? [] : it.counted.split("\n"),
         leftOut: it.leftOut === "" ? [] : it.leftOut.split("\n"),
         tests: [it.testsPassing, it.testsTotal],
       },

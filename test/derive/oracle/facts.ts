@@ -46,6 +46,7 @@ export type Escrow = {
   /** The fee that was taken at its settlement. */
   fee: bigint;
   refundedBy: string | null;
+  takenBack: boolean;
   settledTime: number | null;
   hireId: string;
   /** Whether its buyer reported, before the settlement, that nothing arrived. */

@@ -104,7 +104,7 @@ export function countEscrow(facts: Facts, id: string, at: Place): void {
     refunded: outcome !== "released",
     byAudit: byThird && facts.params.auditArbiters.some((it) => it === escrow.arbiter),
     silentTimeout: outcome === "timed_out" && delivered,
-    refundAfterDelivery: outcome === "refunded" && escrow.refundedBy === escrow.buyer && delivered,
+    refundAfterDelivery: isContested(escrow),
     latency: receipt === null ? null : latencyOf(facts, receipt, escrow.depositedTime),
     time: escrow.settledTime,
   });

@@ -139,6 +139,7 @@ function read(facts: Facts, event: DeriveEvent): void {
         feeRecipient: event.feeRecipient,
         fee: 0n,
         refundedBy: null,
+        takenBack: false,
         settledTime: null,
         receipt: null,
         hire: null,
@@ -165,9 +166,16 @@ function read(facts: Facts, event: DeriveEvent): void {
       } else {
         escrow.outcome = event.kind === "escrow.refunded" ? "refunded" : "timed_out";
         escrow.refundedBy = event.kind === "escrow.refunded" ? event.by : null;
-        const heard = escrow.receipt === null ? undefined : facts.telemetry.get(escrow.receipt.hash);
-        escrow.nothingCame = heard?.latency === null && heard.allPassed === false;
       }
+      const isOfAudits = facts.params.auditArbiters.some((it) => it === escrow.arbiter);
+      // An arbiter that the buyer chose acts for it, but for one of audits.
+      escrow.takenBack =
+        escrow.outcome === "released"
+          ? 2n * escrow.toSeller < escrow.amount
+          : escrow.refundedBy === escrow.buyer ||
+            (escrow.refundedBy !== null && escrow.refundedBy !== escrow.seller && !isOfAudits);
+      const heard = escrow.receipt === null ? undefined : facts.telemetry.get(escrow.receipt.hash);
+      escrow.nothingCame = heard?.latency === null && heard.allPassed === false;
       countEscrow(facts, event.escrowId, event);
       contest(facts, event, escrow);
       return;

@@ -20,6 +20,7 @@ export type ExpectedSteward = {
   denied: number;
   difficultySuccess: number | null;
   counts: number[];
+  counted: string[];
   leftOut: string[];
   tests: number[];
 };
@@ -336,6 +337,7 @@ function own(notes: Notes, facts: Facts, agent: string, time: number) {
     denied: within(all, 30).filter((it) => it.isDenied).length,
     difficultySuccess: hardAll === 0n ? null : rounded(hardOk, hardAll),
     counts: [],
+    counted: [],
     leftOut: [],
     tests: [passing, total],
   };
@@ -430,6 +432,10 @@ function endorsed(
       ? 0
       : rounded(base * sum * BigInt(7 * n + 3 * unique), 10n ** 15n * BigInt(unique) * NANO * BigInt(10 * n));
   row.factors[3] = value;
+  row.counted = counted.map(({ endorser, capability }) => {
+    const [first] = [...parties.values()].find((some) => some.some((it) => it.endorser === endorser)) ?? [];
+    return [endorser, capability, first?.endorser, notes.rows.get(endorser)?.ownTrust ?? 0].join(" ");
+  });
   row.leftOut = leftOut;
   const average = unique === 0 ? 0 : rounded(sum, BigInt(unique) * NANO);
   row.counts = [n, unique, average];

@@ -295,6 +295,9 @@ describe("endorsements", () => {
     }
     const { endorsementCount, uniqueEndorsers } = await derived(log);
     expect([endorsementCount, uniqueEndorsers]).to.deep.equal([6, 3]);
+    // The leaf of the score names them by the first in its own lines, and not by how their groups were merged.
+    const parties = (await stewardOf(log)).counted.split("\n").map((line) => line.split(" ")[2]);
+    expect(parties).to.deep.equal([first, first, first, first, ...endorsers.slice(4, 6)]);
   });
 
   it("can be withdrawn, and an older record does not bring an endorsement back", async () => {

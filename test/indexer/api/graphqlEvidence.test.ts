@@ -152,7 +152,7 @@ describe("GraphQL: evidence of a market", () => {
           const reputation = story.derived.agents[busy] as unknown as Record<string, unknown>;
           expect(agent[name]?.value, name).to.deep.equal(reputation[name]);
           expect(agent[name]).to.deep.include({
-            formulaVersion: 12,
+            formulaVersion: 13,
             paramsVersion: 1,
             source: publishedFieldOf(name).source,
             cadence: publishedFieldOf(name).cadence,
