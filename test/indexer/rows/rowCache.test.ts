@@ -3,7 +3,8 @@ import { emptyRow } from "tallystick-derive/emptyRow";
 import { RowCache } from "../../../indexer/src/rows/rowCache.ts";
 
 describe("the cache of rows", () => {
-  const wallet = (id: string) => ({ ...emptyRow("wallet"), id });
+  const texts = { fundings: "", origin: "", begun: "", reachedTail: "" };
+  const wallet = (id: string) => ({ ...emptyRow("wallet"), ...texts, id });
 
   it("keeps rows that take long to read again, however many others are read", () => {
     const cache = new RowCache({ rows: 2, readAgain: 2, payments: 2 });
