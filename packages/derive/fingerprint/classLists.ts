@@ -11,19 +11,20 @@ import type { Row } from "../tables.ts";
 /** A class with members. Its columns are as long as it has members. */
 export type Class = Row<"fingerprint">;
 
-/** Adds a class whose set of tokens has appeared. */
-export function listClass(context: ApplyContext, own: Class): void {
-  const { store } = context;
+/**
+ * Adds a class whose set of tokens has appeared. The first classes of a size are in the list of that size only. A class
+ * with many tokens would otherwise be in hundreds of lists, and an agent that adds listings passes through many sizes.
+ * The list of a size is as long as a set of this size, so its classes are as few as the lists of a set's tokens. Whoever
+ * adds a class has just searched its size, and so shortened this list.
+ */
+export function listClass({ store }: ApplyContext, own: Class): void {
   const tokens = own.tokens.split("\n");
   const size = tokens.length;
   addEntry(store, SIZES, { at: size, member: "" });
-  forEachRow([ofSize(size), ...tokens.map((token) => withToken(token, size))], (list) => {
-    // Nobody may read the list of a size for long. So it is shortened here too, each time its length doubled. This comes
-    // first, because the class has no members yet.
-    const length = list === ofSize(size) ? listLength(store, list) : 0;
-    if (length > PAGE && (length & (length - 1)) === 0) present(context, list);
-    append(store, list, appearanceOf(own), true);
-  });
+  const isFirst = listLength(store, ofSize(size)) < size;
+  if (!isFirst && !hasTokenLists(store, size)) append(store, tokenLists(size), "");
+  const lists = isFirst ? [ofSize(size)] : tokens.map((token) => withToken(token, size));
+  forEachRow(lists, (list) => append(store, list, appearanceOf(own), true));
 }
 
 /** The numbers of tokens that any class has or had, in order. */
@@ -32,9 +33,9 @@ export function sizesBetween({ store }: ApplyContext, least: number, most: numbe
 }
 
 /**
- * All classes of one size that have members and share at least `needed` of these tokens, and some that share fewer. If
- * a set shares `needed` of n tokens, it has at least one of any n − needed + 1 of them. So only the classes with one of
- * the n − needed + 1 rarest tokens are read. If there are only few classes of this size, all of them are read.
+ * All classes of one size that have members and share at least `needed` of these tokens, and some that share fewer. The
+ * first classes of the size are all read. If a set shares `needed` of n tokens, it has at least one of any n − needed + 1
+ * of them. So of the other classes only those with one of the n − needed + 1 rarest tokens are read.
  */
 export function candidates(
   context: ApplyContext,
@@ -42,11 +43,16 @@ export function candidates(
   size: number,
   needed: number,
 ): Iterable<Class> {
-  if (listLength(context.store, ofSize(size)) <= tokens.length) return present(context, ofSize(size));
   const found = new Map<string, Class>();
-  forEachRow(rarestFirst(context, tokens, size).slice(0, tokens.length - needed + 1), (token) => {
-    for (const it of present(context, withToken(token, size), found)) found.set(it.id, it);
-  });
+  const take = (list: string) => {
+    for (const it of present(context, list, found)) found.set(it.id, it);
+  };
+  const takeOthers = () => {
+    if (!hasTokenLists(context.store, size)) return;
+    const rarest = rarestFirst(context, tokens, size).slice(0, tokens.length - needed + 1);
+    forEachRow(rarest, (token) => take(withToken(token, size)));
+  };
+  forEachRow([() => take(ofSize(size)), takeOthers], (read) => read());
   return found.values();
 }
 
@@ -84,12 +90,21 @@ function appearanceOf({ id, appeared }: Class): string {
 /** An index of the sizes of sets. */
 const SIZES = "classSizes";
 
-/** The list of the classes of one size. */
+/** The list of the first classes of one size. */
 function ofSize(size: number): string {
   return `classes/${size}`;
 }
 
-/** The list of the classes of one size that have a token. */
+/** A list with an item if any class of this size is in the lists of its tokens. */
+function tokenLists(size: number): string {
+  return `tokenLists/${size}`;
+}
+
+function hasTokenLists(store: ApplyContext["store"], size: number): boolean {
+  return listLength(store, tokenLists(size)) > 0;
+}
+
+/** The list of the classes of one size that have a token, without the first ones of the size. */
 function withToken(token: string, size: number): string {
   return `classes/${size}/${token}`;
 }
