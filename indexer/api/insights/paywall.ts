@@ -5,6 +5,7 @@ import { ExactEvmScheme } from "@x402/evm/exact/server";
 import { paymentMiddleware } from "@x402/hono";
 import type { Context, MiddlewareHandler } from "hono";
 import type { Address } from "tallystick-protocol/address";
+import { chargePayment } from "../charge.ts";
 import { problem } from "../problem.ts";
 import type { PaymentChain } from "./paymentChain.ts";
 import type { PaymentStore } from "./paymentStore.ts";
@@ -70,6 +71,7 @@ export function insightsPaywall(
     server,
   );
   return async (context, next) => {
+    if (paymentOf(context) !== "") chargePayment(context.env);
     const asked: PaidRequest = { name: nameOf(context, price), wasUnused: false, isUnknown: false };
     const answer = await requests.run(asked, () => paywall(context, next));
     if (!asked.isUnknown) return answer;
