@@ -158,6 +158,10 @@ describe("files that the portal verifies", () => {
     expect(unknown.checks[0]?.detail).to.contain("score 0.93, tier VERIFIED, of 2026-01-31T12:00:00Z");
     expect(said(await verify(whole, public_key), "yes")).to.include("The key that you gave signed it");
     expect(said(await verify(whole, "ab".repeat(32)), "no")).to.include("Another key than yours signed it");
+    // A reader may give the keys of several nodes.
+    const both = await verify(whole, `${"ab".repeat(32)}\n0x${public_key}`);
+    expect(said(both, "no")).to.deep.equal([]);
+    expect(said(both, "yes")).to.include("The key that you gave signed it");
     expect(said(await verify(whole.replace("0.93", "0.99")), "no")).to.deep.equal([
       "The key that it names did not sign it",
     ]);
