@@ -1,5 +1,7 @@
 import pg from "pg";
+import type { PaymentStore } from "./api/insights/paymentStore.ts";
 import { CREATE_KEPT_LINES, KeptLines } from "./keptLines.ts";
+import { CREATE_KEPT_PAYMENTS, keptPayments } from "./keptPayments.ts";
 import { logWarning } from "./ponderProcess.ts";
 import { SCHEMA_BEHIND_VIEWS } from "./schemaBehindViews.ts";
 import { tryAgain } from "./tryAgain.ts";
@@ -60,6 +62,8 @@ export type Operations = {
   holdSchema: (signal: AbortSignal) => Promise<void>;
   /** The lines of followed ledgers, which all indexers in the database share. */
   lines: KeptLines;
+  /** The payments for insights, which all processes on the database share. */
+  payments: PaymentStore;
   close: () => Promise<void>;
 };
 
@@ -168,11 +172,14 @@ export function openOperations(databaseUrl: string, indexerSchema: string): Oper
       });
     },
     lines: new KeptLines(pool, table),
+    payments: keptPayments(pool, table),
     close: () => pool.end(),
   };
 }
 
+/** The statements are one transaction. Without the lock, two processes that make the same table at once would fail. */
 const CREATE = `
+  SELECT pg_advisory_xact_lock(hashtextextended('${TABLE}', 0));
   CREATE SCHEMA IF NOT EXISTS ops;
   CREATE TABLE IF NOT EXISTS ${TABLE} (
     indexer_schema text PRIMARY KEY,
@@ -192,7 +199,8 @@ const CREATE = `
     reason text NOT NULL,
     wallet text
   );
-  ${CREATE_KEPT_LINES}`;
+  ${CREATE_KEPT_LINES};
+  ${CREATE_KEPT_PAYMENTS}`;
 
 const UPSERT = `
   INSERT INTO ${TABLE} (indexer_schema, ledger, old_size, new_size, block, since, attempts, reason)

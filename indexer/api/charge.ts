@@ -15,6 +15,14 @@ const BYTES_PER_POINT = 64 * 1024;
 const SKIPPED_PER_POINT = 2_500;
 const SORTED_PER_POINT = 500;
 
+/** The price of a payment: for it this node asks the facilitator and its RPC, whatever the payment is worth. */
+const PAYMENT_POINTS = 20;
+
+/** Charges a client for a payment that it sent. */
+export function chargePayment(env: unknown): void {
+  charge(env, PAYMENT_POINTS);
+}
+
 /** Charges a client for lines that were read for it, whatever is sent of them. */
 export function chargeLines(env: unknown, { lines, bytes }: { lines: number; bytes: number }): void {
   charge(env, Math.max(lines / LINES_PER_POINT, bytes / BYTES_PER_POINT));

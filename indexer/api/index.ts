@@ -63,6 +63,7 @@ export default createApi({
     ...config.insights,
     chainId: config.chainId,
     token: { address: config.token, ...config.tokenDomain },
+    store: operations.payments,
     chain: paymentChainOf(config.rpcUrl, {
       ...{ chainId: config.chainId, token: config.token },
       ...config.tokenDomain,

@@ -12,8 +12,8 @@ export type FoldLogOptions = ApplyOptions & {
   token?: Address;
   /** Stop after this block. */
   atBlock?: number;
-  /** Called after each event that was applied. */
-  onEvent?: (event: DeriveEvent) => void;
+  /** Called after each event that was applied, with the rows as they are then. */
+  onEvent?: (event: DeriveEvent, store: MemoryStore) => void;
   /**
    * Gives the same parts in the same order, perhaps later. While earlier parts are applied, it may prepare what the
    * events of the next parts need.
@@ -75,7 +75,7 @@ export async function foldLog(
       derived.events++;
       if (event.kind === "record" && event.erc1271 !== undefined && !options.trustSignatures)
         derived.contractSigned++;
-      onEvent?.(event);
+      onEvent?.(event, derived.store);
     }
     if (failure !== undefined) throw failure;
   }

@@ -25,17 +25,20 @@ export function NodeCard({ agent }: { agent: string | null }) {
         say(`Waiting until block ${from} is final`);
         await untilFinal(from, signal);
       }
-      const derive = () =>
+      const derive = (finalFrom: number) =>
         verifyInWorker(
-          { kind: "node", url: nodeUrl, claim },
+          { kind: "node", url: nodeUrl, claim, finalFrom },
           { signal, onProgress: (share) => say("Deriving the log again", share) },
         );
       say("Deriving the log again");
-      const finding = await derive();
-      if (finding.waitsFor === undefined) return finding;
-      say(`Something changed just now: waiting until block ${finding.waitsFor} is final`);
-      await untilFinal(finding.waitsFor, signal);
-      return await derive();
+      let finding = await derive(from ?? 0);
+      while (finding.waitsFor !== undefined) {
+        const block = finding.waitsFor;
+        say(`Something changed just now: waiting until a tick from block ${block} on is final`);
+        await untilFinal(block, signal);
+        finding = await derive(block);
+      }
+      return finding;
     });
   return (
     <section class="card" aria-labelledby="node">

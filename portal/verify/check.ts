@@ -9,7 +9,7 @@ export type Check = { state: "yes" | "no" | "open"; text: string; detail?: strin
 
 /**
  * The result of a verification: what was verified, and every check in order. `waitsFor`: the claim is newer
- * than the final log, so the verification must run again once this block is final. `mayWaitFor`: all checks
+ * than the final log, so the verification must run again once a tick from this block on is final. `mayWaitFor`: all checks
  * hold so far, and the reader may run them again once this block is final. `tree`: the tree that was
  * computed, to compare with the chain.
  */

@@ -12,7 +12,7 @@ import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
 export type ToldEntry = {
   seq: number;
   hash: string;
-  record: { body: unknown; signer: string } | null;
+  record: { type?: string; body: unknown; signer: string } | null;
   inclusionProof: {
     hashes: string[];
     index: number;
@@ -57,7 +57,11 @@ function recordChecks(payload: { [key: string]: unknown }, told: ToldEntry): Che
     return [fails("The entry has no signed record", "It names no signer or no signature.")];
   const signed = recordBodyFromPyJson(body as Parameters<typeof recordBodyFromPyJson>[0]);
   const found = signerOf(signed, signature);
-  const isShown = told.record !== null && canonical(told.record.body) === canonical(signed);
+  const shown = told.record;
+  const isShown =
+    shown !== null &&
+    canonical(shown.body) === canonical(signed) &&
+    (shown.type === undefined || shown.type === payload.type);
   return [
     found === signer.toLowerCase() && found === told.record?.signer
       ? holds("Its signer's wallet signed it", found)
@@ -73,12 +77,25 @@ function recordChecks(payload: { [key: string]: unknown }, told: ToldEntry): Che
           "The page shows something else than what was signed",
           "The node changed the record on its way.",
         ),
-    ...(told.of === undefined ? [] : [hireCheck(signed, told.of)]),
+    ...(told.of === undefined ? [] : [hireCheck(payload, signed, told.of)]),
   ];
 }
 
-/** Whether a receipt is of the hire on the page. A node could show the good receipt of another hire. */
-function hireCheck(signed: { [name: string]: unknown }, { id, seller, buyer, allPassed }: ReceiptOf): Check {
+/**
+ * Whether a receipt is of the hire on the page. A node could show the good receipt of another hire, or one that it signed
+ * itself in the seller's name.
+ */
+function hireCheck(
+  { type, signer }: { [name: string]: unknown },
+  signed: { [name: string]: unknown },
+  { id, seller, buyer, allPassed }: ReceiptOf,
+): Check {
+  if (type !== "receipt") return fails("It is no receipt", `It is a record of the type ${String(type)}.`);
+  if (String(signer).toLowerCase() !== seller)
+    return fails(
+      "Another wallet than the seller's signed it",
+      `It is by ${String(signer)}, the seller is ${seller}.`,
+    );
   const { agent_id, buyer: from, tx_hash, escrow_id, verification } = signed;
   const [payment] = id.split("-");
   const isPaid = [tx_hash, escrow_id].some((it) => typeof it === "string" && it.toLowerCase() === payment);
@@ -89,7 +106,7 @@ function hireCheck(signed: { [name: string]: unknown }, { id, seller, buyer, all
     [(Object(verification) as { all_passed?: unknown }).all_passed === allPassed, "result of the checks"],
   ].flatMap(([isSame, name]) => (isSame ? [] : [name]));
   return differing.length === 0
-    ? holds("It is of this hire: of its payment, its seller and its buyer")
+    ? holds("It is of this hire: of its payment, by its seller, for its buyer")
     : fails(
         "It is the receipt of another hire",
         `It has another ${differing.join(", ")} than the page shows.`,

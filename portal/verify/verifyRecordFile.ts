@@ -26,7 +26,7 @@ export function verifyRecordFile(text: string): Finding {
           ? holds("Its signer's wallet signed it", found)
           : fails("Its signer's wallet did not sign it", signatureOf(found, signer)),
         holds("What was signed", `digest ${recordDigest(signed)}`),
-        ...(type === "receipt" ? receiptChecks(signed) : []),
+        ...(type === "receipt" ? receiptChecks(signed, signer.toLowerCase()) : []),
         isOpen(
           "Whether it counts",
           "A record counts once its entry is anchored: the page of its hire, or a .proof file, shows that.",
@@ -44,14 +44,22 @@ function signatureOf(found: string | null, signer: string): string {
   return `${by} Only the chain can check the signature of a contract wallet.`;
 }
 
-function receiptChecks(body: ReturnType<typeof recordBodyFromPyJson>): Check[] {
+function receiptChecks(body: ReturnType<typeof recordBodyFromPyJson>, signer: string): Check[] {
   try {
-    const { buyer, buyer_signature } = parseReceipt(body);
-    if (buyer_signature === undefined)
-      return [holds("It has the form of a receipt"), isOpen("Its buyer did not sign it", buyer)];
+    const { agent_id, buyer, buyer_signature } = parseReceipt(body);
+    const own = [
+      holds("It has the form of a receipt"),
+      agent_id === signer
+        ? holds("Its signer is the seller that it names", agent_id)
+        : fails(
+            "Its signer is not the seller that it names",
+            `It names ${agent_id}. Anybody can sign such a receipt.`,
+          ),
+    ];
+    if (buyer_signature === undefined) return [...own, isOpen("Its buyer did not sign it", buyer)];
     const found = signerOf(body, buyer_signature, undefined, "buyer_signature");
     return [
-      holds("It has the form of a receipt"),
+      ...own,
       found === buyer
         ? holds("Its buyer signed it too", buyer)
         : fails("Its buyer's wallet did not sign it", signatureOf(found, buyer)),

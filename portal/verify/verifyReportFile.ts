@@ -11,14 +11,15 @@ const REASONS = {
 } as const;
 
 /**
- * Verifies the signature of a trust report (STEWARD). The key must be the first report key that the reader gave; without
- * it, the key that the report names.
+ * Verifies the signature of a trust report (STEWARD). The key must be one of the report keys that the reader gave; without
+ * them, the key that the report names.
  */
 export function verifyReportFile(text: string, { reports }: BelievedKeys): Finding {
   const title = "A trust report";
   try {
     const value = parseJson(text);
-    const [expected] = reports;
+    const { verification } = Object(Object(value).trust_report);
+    const expected = reports.find((it) => it === Object(verification).public_key) ?? reports[0];
     const { isValid, reason, agent, publicKey, reportDate } = verifyTrustReport(value, {
       publicKey: expected,
     });

@@ -9,7 +9,7 @@ export type VerifyJob =
   | { kind: "file"; file: Blob; keys: string }
   | { kind: "ledger"; url: string; ledger: string; heads: Tree[] }
   | { kind: "entry"; entry: ToldEntry; line: string }
-  | { kind: "node"; url: string; claim: Claim | null };
+  | { kind: "node"; url: string; claim: Claim | null; finalFrom: number };
 
 /** A message of the worker: the progress from 0 to 1, and at the end the result. */
 export type VerifyWord = { kind: "progress"; share: number } | { kind: "done"; finding: Finding };
@@ -36,7 +36,7 @@ async function run(job: VerifyJob): Promise<Finding> {
     if (job.kind === "ledger")
       return await (await import("./verifyLedgerOfNode.ts")).verifyLedgerOfNode(job, onProgress);
     if (job.kind === "entry") return (await import("./verifyEntry.ts")).verifyEntry(job.entry, job.line);
-    return await (await import("./verifyNode.ts")).verifyNode(job.url, job.claim, onProgress);
+    return await (await import("./verifyNode.ts")).verifyNode(job.url, job.claim, onProgress, job.finalFrom);
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
     return {

@@ -68,6 +68,7 @@ describe("an entry that a node shows", () => {
       [{ ...told, record: { body, signer: OTHER } }, [notSigned]],
       [{ ...told, record: { body: { ...body, price_usdc: "0.05" }, signer } }, [notShown]],
       [{ ...told, record: { body: { ...body, more: 1 }, signer } }, [notShown]],
+      [{ ...told, record: { type: "receipt", body, signer } }, [notShown]],
       [{ ...told, record: null }, [notSigned, notShown]],
     ];
     for (const [changed, wanted] of cases) expect(failures(changed), wanted.join()).to.deep.equal(wanted);
@@ -88,13 +89,30 @@ describe("an entry that a node shows", () => {
     const right = { id: `${tx}-4`, seller: signer, buyer: OTHER, allPassed: true };
     const failing = (of: object) => failures({ ...receipt, of: { ...right, ...of } }, entryLine(entry));
     for (const id of [`${tx}-4`, escrow, `${escrow}-hire`]) expect(failing({ id }), id).to.deep.equal([]);
-    for (const of of [
-      { id: `0x${"7b".repeat(32)}-4` },
-      { seller: OTHER },
-      { buyer: signer },
-      { allPassed: false },
-    ])
-      expect(failing(of), JSON.stringify(of)).to.deep.equal(["It is the receipt of another hire"]);
+    for (const it of [{ id: `0x${"7b".repeat(32)}-4` }, { buyer: signer }, { allPassed: false }])
+      expect(failing(it), JSON.stringify(it)).to.deep.equal(["It is the receipt of another hire"]);
+    expect(failing({ seller: OTHER })).to.deep.equal(["Another wallet than the seller's signed it"]);
+  });
+
+  it("is no receipt of the hire if somebody signed it in the seller's name, or if it is another record", async () => {
+    const tx = `0x${"7a".repeat(32)}`;
+    const body = {
+      ...{ agent_id: OTHER, buyer: OTHER, hire_id: "h", tx_hash: tx },
+      verification: { all_passed: true, checks: {} },
+    };
+    const of = { id: `${tx}-4`, seller: OTHER, buyer: OTHER, allPassed: true };
+    const failing = async (type: string, seller: string) => {
+      const record = await signRecord({ type, body: { ...body, agent_id: seller }, account });
+      const entry = sealEntry({
+        ...{ timestamp: 1, taskId: "t", parentHash: GENESIS_HASH, payload: recordPayload(record) },
+      });
+      const shown = { body: record.body, signer };
+      const receipt = { seq: 0, hash: entry.currentHash, record: shown, inclusionProof: null };
+      return failures({ ...receipt, of: { ...of, seller } }, entryLine(entry));
+    };
+    expect(await failing("receipt", OTHER)).to.deep.equal(["Another wallet than the seller's signed it"]);
+    expect(await failing("rating", signer)).to.deep.equal(["It is no receipt"]);
+    expect(await failing("receipt", signer)).to.deep.equal([]);
   });
 
   it("does not fail because a proof is missing, or because nobody signs this kind of entry", () => {

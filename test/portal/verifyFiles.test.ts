@@ -14,8 +14,10 @@ import {
   signNote,
 } from "tallystick-protocol/note/signedNote";
 import { formatTlogProof } from "tallystick-protocol/proof/tlogProof";
+import { signRecord } from "tallystick-protocol/records/record";
 import { reportKeyOf } from "tallystick-protocol/trustReport/reportKey";
 import { signTrustReport } from "tallystick-protocol/trustReport/signTrustReport";
+import { privateKeyToAccount } from "viem/accounts";
 import type { ChainHead } from "../../portal/chain/readHeads.ts";
 import { sourceUrlOf } from "../../portal/chain/sourceUrl.ts";
 import { readEntryName } from "../../portal/ledger/readEntryName.ts";
@@ -97,6 +99,24 @@ describe("files that the portal verifies", () => {
     expect(said(await verify(checkpoint, "not-a-key"), "no")).to.deep.equal(["They cannot be read"]);
   });
 
+  it("are no good receipts if somebody else than the seller that they name signed them", async () => {
+    const seller = privateKeyToAccount(`0x${"11".repeat(32)}`);
+    const named = seller.address.toLowerCase();
+    const body = {
+      ...{ agent_id: named, buyer: `0x${"22".repeat(20)}`, capability: "text.translate.en.it", hire_id: "h" },
+      ...{ tx_hash: `0x${"fe".repeat(32)}`, amount_usdc_atomic: "500000", network: "eip155:8453" },
+      ...{ completed_at: 1_767_225_500, protocol_version: "swarmwage/v0.3" },
+      verification: { all_passed: true, checks: {} },
+    };
+    const checked = async (account: typeof seller) =>
+      await verify(JSON.stringify(await signRecord({ type: "receipt", body, account })));
+    const good = await checked(seller);
+    expect(said(good, "no")).to.deep.equal([]);
+    expect(said(good, "yes")).to.include("Its signer is the seller that it names");
+    const forged = await checked(privateKeyToAccount(`0x${"33".repeat(32)}`));
+    expect(said(forged, "no")).to.deep.equal(["Its signer is not the seller that it names"]);
+  });
+
   it("have a root, which the portal compares with the chain", async () => {
     const { tree: found } = await verify(proof, key);
     expect(found).to.deep.equal({ what: "the proof", size: 7, root: toHex(tree.root(7)), isWhole: false });
@@ -138,6 +158,10 @@ describe("files that the portal verifies", () => {
     expect(unknown.checks[0]?.detail).to.contain("score 0.93, tier VERIFIED, of 2026-01-31T12:00:00Z");
     expect(said(await verify(whole, public_key), "yes")).to.include("The key that you gave signed it");
     expect(said(await verify(whole, "ab".repeat(32)), "no")).to.include("Another key than yours signed it");
+    // A reader may give the keys of several nodes.
+    const both = await verify(whole, `${"ab".repeat(32)}\n0x${public_key}`);
+    expect(said(both, "no")).to.deep.equal([]);
+    expect(said(both, "yes")).to.include("The key that you gave signed it");
     expect(said(await verify(whole.replace("0.93", "0.99")), "no")).to.deep.equal([
       "The key that it names did not sign it",
     ]);

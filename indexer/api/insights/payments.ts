@@ -5,16 +5,13 @@ import { type Hex, isHex } from "tallystick-protocol/hex";
 import { within } from "tallystick-sdk/deadline";
 import { PaymentInvalidError } from "tallystick-sdk/seller/sellerErrors";
 import type { PaymentChain } from "./paymentChain.ts";
+import type { KeptPayment, PaymentStore } from "./paymentStore.ts";
 
 /**
- * The longest times of the parts of a payment, in milliseconds. Together they are shorter than the time after which the
- * server closes a silent connection.
+ * The longest times of the parts of a payment, in milliseconds. `store` is the time of one use of the store. Together they
+ * are shorter than the time after which the server closes a silent connection.
  */
-export const PAYMENT_MS = { verify: 10_000, settle: 25_000, look: 8_000 };
-
-/** How long a payment is remembered, in milliseconds, and the most payments that are remembered. */
-const KEPT_MS = 3_600_000;
-const MAX_KEPT = 10_000;
+export const PAYMENT_MS = { verify: 10_000, settle: 25_000, look: 8_000, store: 1_500 };
 
 /**
  * The most answers for one payment to the same request. More than one, because a connection may close before the client
@@ -37,7 +34,7 @@ const NOT_SENT = /insufficient_(funds|balance)$|signature$|valid_(after|before)$
 /** A request that a client pays for. Requests with the same name are the same request, sent again. */
 export type PaidRequest = {
   name: string;
-  /** The chain showed that the authorization was not used before. Only then a later look proves a payment. */
+  /** The chain showed that the authorization was not used before. */
   wasUnused: boolean;
   /** Its payment was perhaps settled. */
   isUnknown: boolean;
@@ -45,39 +42,38 @@ export type PaidRequest = {
 
 type Authorization = { payer: Address; nonce: Hex; validBefore: number };
 
+/** A payment for a request, with its key in the store. */
 type Payment = {
-  request: string;
-  wasUnused: boolean;
-  since: number;
-  /** The number of answers that this payment got. */
-  answers: number;
-  /** How it was settled, as soon as somebody knows. */
-  settled?: SettleResponse;
-  /** The attempt that is under way. */
-  settling?: Promise<SettleResponse>;
+  key: string;
+  request: PaidRequest;
+  authorization: Authorization;
+  payload: PaymentPayload;
+  requirements: PaymentRequirements;
 };
 
 /**
  * Settles each payment once, and for one request. A facilitator's answer can be lost after it has sent a payment, so an
  * error does not mean that nobody paid. Then the chain decides; and if the chain does not show the payment yet, the same
- * request with the same payment can be sent again.
+ * request with the same payment can be sent again, to any process that shares the store. A payment is stored before it is
+ * settled. So a process that is killed in between leaves what the next one needs to know.
  */
 export class Payments {
   readonly #facilitator: FacilitatorClient;
   readonly #chain: PaymentChain | undefined;
-  readonly #now: () => number;
+  readonly #store: PaymentStore;
   readonly #limits: typeof PAYMENT_MS;
-  /** The payments whose settlement began, the earliest first. The key is the payer and the nonce. */
-  readonly #kept = new Map<string, Payment>();
+  /** The attempts of this process that are under way, by the payment and its request. */
+  readonly #running = new Map<string, Promise<SettleResponse>>();
 
   constructor(
     facilitator: FacilitatorClient,
     chain: PaymentChain | undefined,
-    { now = () => performance.now(), limits = PAYMENT_MS } = {},
+    store: PaymentStore,
+    limits = PAYMENT_MS,
   ) {
     this.#facilitator = facilitator;
     this.#chain = chain;
-    this.#now = now;
+    this.#store = store;
     this.#limits = limits;
   }
 
@@ -90,19 +86,28 @@ export class Payments {
     const authorization = authorizationOf(payload);
     if (authorization === undefined) return { isValid: false, invalidReason: "invalid_payload" };
     const { payer } = authorization;
-    const kept = this.#keptFor(authorization);
-    if (kept) {
-      return mayBeAnswered(kept, request)
+    const compare = async (): Promise<VerifyResponse | undefined> => {
+      const kept = await this.#stored(this.#store.read(keyOf(authorization, requirements)));
+      request.isUnknown = kept === "failed";
+      if (kept === "failed") return { isValid: false, invalidReason: OUTCOME_UNKNOWN, payer };
+      if (kept === undefined) return undefined;
+      return kept.request === request.name && kept.answers < MAX_ANSWERS
         ? { isValid: true, payer }
         : { isValid: false, invalidReason: PAYMENT_USED, payer };
-    }
+    };
+    const known = await compare();
+    if (known) return known;
     const ms = this.#limits.verify;
     const [verified, isUsed] = await Promise.all([
       within(this.#facilitator.verify(payload, requirements), ms),
       this.#chain && within(this.#chain.isUsed(authorization), ms).catch(() => undefined),
     ]);
     if (verified === undefined) throw new FacilitatorTimeoutError("verify", ms);
-    if (isUsed) return { isValid: false, invalidReason: PAYMENT_USED, payer };
+    if (isUsed || !verified.isValid) {
+      // Another process may have settled it meanwhile, for the same request.
+      const settled = await compare();
+      return settled ?? (isUsed ? { isValid: false, invalidReason: PAYMENT_USED, payer } : verified);
+    }
     request.wasUnused = isUsed === false;
     return verified;
   }
@@ -113,24 +118,22 @@ export class Payments {
     payload: PaymentPayload,
     requirements: PaymentRequirements,
   ): Promise<SettleResponse> {
-    const refused = (errorReason: string): SettleResponse => ({
-      ...{ success: false, errorReason, transaction: "" },
-      network: requirements.network,
-    });
     const authorization = authorizationOf(payload);
-    if (authorization === undefined) return refused("invalid_payload");
-    const known = this.#keptFor(authorization);
-    if (known && !mayBeAnswered(known, request)) return refused(PAYMENT_USED);
-    const payment = known ?? this.#keep(authorization, request);
-    payment.settling ??= this.#attempt(payment, known === undefined, authorization, payload, requirements)
-      .then((answer) => answer ?? refused(OUTCOME_UNKNOWN))
-      .finally(() => {
-        delete payment.settling;
-      });
-    const answer = payment.settled ?? (await payment.settling);
+    if (authorization === undefined) return refusal("invalid_payload", requirements);
+    const key = keyOf(authorization, requirements);
+    const name = `${key} ${request.name}`;
+    const payment = { key, request, authorization, payload, requirements };
+    const running =
+      this.#running.get(name) ??
+      this.#attempt(payment)
+        .then((answer) => answer ?? refusal(OUTCOME_UNKNOWN, requirements))
+        .finally(() => this.#running.delete(name));
+    this.#running.set(name, running);
+    const answer = await running;
     if (!answer.success) request.isUnknown = answer.errorReason === OUTCOME_UNKNOWN;
-    // Many requests can wait for one settlement.
-    else if (++payment.answers > MAX_ANSWERS) return refused(PAYMENT_USED);
+    // Many requests can wait for one settlement. If the store fails now, the client gets what it paid for.
+    else if ((await this.#stored(this.#store.countAnswer(key, MAX_ANSWERS))) === false)
+      return refusal(PAYMENT_USED, requirements);
     return answer;
   }
 
@@ -139,73 +142,69 @@ export class Payments {
   }
 
   /** Returns undefined if it is unknown whether the payment was, or will be, settled. */
-  async #attempt(
-    payment: Payment,
-    isFirst: boolean,
-    authorization: Authorization,
-    payload: PaymentPayload,
-    requirements: PaymentRequirements,
-  ): Promise<SettleResponse | undefined> {
-    const look = () => this.#look(payment, authorization, requirements);
-    const earlier = isFirst ? undefined : await look();
+  async #attempt(payment: Payment): Promise<SettleResponse | undefined> {
+    const { key, request, payload, requirements } = payment;
+    const { name, wasUnused } = request;
+    const kept = await this.#stored(this.#store.begin(key, { request: name, wasUnused }));
+    if (kept === "failed") return undefined;
+    if (kept.request !== name) return refusal(PAYMENT_USED, requirements);
+    if (kept.settled) return kept.settled;
+    const isFirst = kept.attempts === 1;
+    const earlier = isFirst ? undefined : await this.#look(payment, kept);
     if (earlier) return earlier;
-    const asked = this.#facilitator.settle(payload, requirements).then((answer) => {
+    const asked = this.#facilitator.settle(payload, requirements).then(async (answer) => {
       // This can also come after the time limit. Then it answers the next request with this payment.
-      if (answer.success) payment.settled ??= answer;
+      if (answer.success) await this.#stored(this.#store.settle(key, kept, answer));
       return answer;
     });
     const answer = await within(asked, this.#limits.settle).catch(refusalOf);
-    if (payment.settled) return payment.settled;
+    if (answer?.success) return answer;
     if (isFirst && answer && isNotSent(answer)) {
-      this.#kept.delete(keyOf(authorization));
+      await this.#stored(this.#store.forget(key, kept.attempts));
       return answer;
     }
-    return await look();
+    return await this.#look(payment, kept);
   }
 
   /** Asks the chain how a payment ended. Undefined if the chain does not show it. */
   async #look(
-    payment: Payment,
-    authorization: Authorization,
-    { payTo, amount, network }: PaymentRequirements,
+    { key, authorization, requirements }: Payment,
+    kept: KeptPayment,
   ): Promise<SettleResponse | undefined> {
-    if (payment.settled || !payment.wasUnused) return payment.settled;
+    const { payTo, amount, network } = requirements;
+    if (this.#chain === undefined || !kept.wasUnused) return undefined;
     const payee = payTo.toLowerCase() as Address;
     try {
-      if (this.#chain === undefined) return undefined;
       const find = this.#chain.find({ ...authorization, payee, value: BigInt(amount) });
       const transaction = await within(find, this.#limits.look);
       if (transaction === undefined) return undefined;
-      payment.settled ??= { success: true, transaction, network, payer: authorization.payer };
-      return payment.settled;
+      const settled: SettleResponse = { success: true, transaction, network, payer: authorization.payer };
+      void this.#stored(this.#store.settle(key, kept, settled));
+      return settled;
     } catch (error) {
       if (!(error instanceof PaymentInvalidError)) return undefined;
       // It was used for something else, or nobody used it in its time: this payment never comes.
-      this.#kept.delete(keyOf(authorization));
-      return { success: false, errorReason: error.code, transaction: "", network };
+      await this.#stored(this.#store.forget(key));
+      return refusal(error.code, requirements);
     }
   }
 
-  #keep(authorization: Authorization, { name, wasUnused }: PaidRequest): Payment {
-    for (const [key, { since }] of this.#kept) {
-      if (this.#kept.size < MAX_KEPT && this.#now() - since < KEPT_MS) break;
-      this.#kept.delete(key);
-    }
-    const payment: Payment = { request: name, wasUnused, since: this.#now(), answers: 0 };
-    this.#kept.set(keyOf(authorization), payment);
-    return payment;
-  }
-
-  #keptFor(authorization: Authorization): Payment | undefined {
-    const payment = this.#kept.get(keyOf(authorization));
-    return payment && this.#now() - payment.since < KEPT_MS ? payment : undefined;
+  /** The store's answer. "failed" if it has none in its time. */
+  async #stored<T>(work: Promise<T>): Promise<T | "failed"> {
+    const answer = work.then((value) => ({ value })).catch(() => undefined);
+    const done = await within(answer, this.#limits.store);
+    return done ? done.value : "failed";
   }
 }
 
-const keyOf = ({ payer, nonce }: Authorization) => `${payer}-${nonce}`;
+/** A nonce belongs to its payer, and to one token of one chain. */
+const keyOf = ({ payer, nonce }: Authorization, { network, asset }: PaymentRequirements) =>
+  `${network} ${asset.toLowerCase()} ${payer} ${nonce}`;
 
-const mayBeAnswered = (payment: Payment, request: PaidRequest) =>
-  payment.request === request.name && payment.answers < MAX_ANSWERS;
+const refusal = (errorReason: string, { network }: PaymentRequirements): SettleResponse => ({
+  ...{ success: false, errorReason, transaction: "" },
+  network,
+});
 
 /** Whether an answer shows that the facilitator did not send the payment. */
 function isNotSent({ success, transaction, errorReason }: SettleResponse): boolean {

@@ -5,8 +5,10 @@ import { ExactEvmScheme } from "@x402/evm/exact/server";
 import { paymentMiddleware } from "@x402/hono";
 import type { Context, MiddlewareHandler } from "hono";
 import type { Address } from "tallystick-protocol/address";
+import { chargePayment } from "../charge.ts";
 import { problem } from "../problem.ts";
 import type { PaymentChain } from "./paymentChain.ts";
+import type { PaymentStore } from "./paymentStore.ts";
 import { OUTCOME_UNKNOWN, type PaidRequest, Payments } from "./payments.ts";
 
 /** The operator's price for insights. */
@@ -21,6 +23,8 @@ export type InsightsPrice = {
   facilitator: FacilitatorClient | string;
   /** Decides what the facilitator left open. Without it, only the facilitator can confirm a payment. */
   chain?: PaymentChain | undefined;
+  /** Remembers the payments, for all processes that sell these insights. */
+  store: PaymentStore;
 };
 
 /** The longest time that a payment may take to settle. */
@@ -33,14 +37,14 @@ const SETTLEMENT_SECONDS = 60;
  */
 export function insightsPaywall(
   price: InsightsPrice,
-  options?: ConstructorParameters<typeof Payments>[2],
+  limits?: ConstructorParameters<typeof Payments>[3],
 ): MiddlewareHandler {
   const network = `eip155:${price.chainId}` as const;
   const client =
     typeof price.facilitator === "string"
       ? new HTTPFacilitatorClient({ url: price.facilitator })
       : price.facilitator;
-  const payments = new Payments(client, price.chain, options);
+  const payments = new Payments(client, price.chain, price.store, limits);
   // x402 does not tell the facilitator's client which request it works for.
   const requests = new AsyncLocalStorage<PaidRequest>();
   const request = () => requests.getStore() as PaidRequest;
@@ -67,7 +71,8 @@ export function insightsPaywall(
     server,
   );
   return async (context, next) => {
-    const asked: PaidRequest = { name: nameOf(context), wasUnused: false, isUnknown: false };
+    if (paymentOf(context) !== "") chargePayment(context.env);
+    const asked: PaidRequest = { name: nameOf(context, price), wasUnused: false, isUnknown: false };
     const answer = await requests.run(asked, () => paywall(context, next));
     if (!asked.isUnknown) return answer;
     // Without this, the headers of x402's answer would stay.
@@ -79,9 +84,13 @@ export function insightsPaywall(
   };
 }
 
-/** The name of a request: the same only for the same payment at the same URL. */
-function nameOf({ req }: Context): string {
-  const { pathname, search } = new URL(req.url);
-  const payment = req.header("payment-signature") ?? req.header("x-payment") ?? "";
-  return createHash("sha256").update(`${pathname}${search}\n${payment}`).digest("base64");
+/** The name of a request: the same only for the same payment at the same URL of the same operator. */
+function nameOf(context: Context, { payTo }: InsightsPrice): string {
+  const { pathname, search } = new URL(context.req.url);
+  const text = `${payTo}\n${pathname}${search}\n${paymentOf(context)}`;
+  return createHash("sha256").update(text).digest("base64");
+}
+
+function paymentOf({ req }: Context): string {
+  return req.header("payment-signature") ?? req.header("x-payment") ?? "";
 }

@@ -58,7 +58,10 @@ async function get(url: string, path: string, signal?: AbortSignal): Promise<Ans
   const limit = AbortSignal.timeout(PATIENCE_MS);
   const both = signal === undefined ? limit : AbortSignal.any([signal, limit]);
   try {
-    const response = await fetch(`${url.replace(/\/+$/, "")}${path}`, { signal: both, redirect: "error" });
+    // Nodes say that full pages never change. But a new version may have other digests, and a browser would keep the old
+    // ones for a year. So it asks the node, which answers 304 if its copy is right.
+    const init: RequestInit = { signal: both, redirect: "error", cache: "no-cache" };
+    const response = await fetch(`${url.replace(/\/+$/, "")}${path}`, init);
     const { status, headers } = response;
     return { status, headers, text: asText(await readBytes(response, MAX_BYTES, both)) };
   } catch (cause) {

@@ -14,11 +14,11 @@ import { BROWSER_MS, startBrowser } from "../../support/browser.ts";
 import type { DemoResult } from "./demoProcess.ts";
 
 /**
- * The test mines FINAL blocks. Then the present head is final, by Ponder's count for an unknown chain, and there is
- * one more tick. The test mines AT_ONCE blocks at once, and waits until Ponder has seen them, because Ponder ends if
+ * The test mines FINAL blocks. Then the present head is final, by Ponder's count for an unknown chain, and so is the tick
+ * after it. The test mines AT_ONCE blocks at once, and waits until Ponder has seen them, because Ponder ends if
  * too many unseen blocks come.
  */
-const [FINAL, AT_ONCE] = [45, 5];
+const [FINAL, AT_ONCE] = [75, 5];
 
 /** Ponder's status of its chains. */
 type Status = Record<string, { block: { number: number } }>;

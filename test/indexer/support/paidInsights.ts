@@ -5,6 +5,7 @@ import type { Hono } from "hono";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { type ApiDependencies, createApi } from "../../../indexer/api/app.ts";
 import type { Database } from "../../../indexer/api/database.ts";
+import type { KeptPayment, PaymentStore } from "../../../indexer/api/insights/paymentStore.ts";
 import { wallet } from "../../derive/eventLog.ts";
 
 const NETWORK = "eip155:31337";
@@ -51,6 +52,29 @@ export function facilitatorWith({
   };
 }
 
+/** A store of payments that one process keeps in memory. */
+export function paymentsInMemory(): PaymentStore {
+  const kept = new Map<string, KeptPayment>();
+  return {
+    read: async (key) => kept.get(key),
+    begin: async (key, payment) => {
+      const known = kept.get(key) ?? { ...payment, attempts: 0, answers: 0 };
+      kept.set(key, { ...known, attempts: known.attempts + 1 });
+      return kept.get(key) as KeptPayment;
+    },
+    settle: async (key, payment, settled) => {
+      kept.set(key, { settled, ...(kept.get(key) ?? payment) });
+    },
+    countAnswer: async (key, most) => {
+      const payment = kept.get(key);
+      if (payment === undefined || payment.answers >= most) return false;
+      kept.set(key, { ...payment, answers: payment.answers + 1 });
+      return true;
+    },
+    forget: async (key) => void kept.delete(key),
+  };
+}
+
 /** The API of a node that sells insights. */
 export function sellInsights(
   facilitator: FacilitatorClient,
@@ -65,6 +89,7 @@ export function sellInsights(
     insightsPrice: {
       ...{ amount: 10_000n, payTo: wallet(1), chainId: 31_337, facilitator },
       token: { address: wallet(0x70), name: "USDC", version: "2" },
+      store: paymentsInMemory(),
       ...price,
     },
     ...rest,

@@ -18,6 +18,9 @@ import { story } from "./story.ts";
  */
 const [TICKS, HIRES] = [Number(process.env.LOG_TICKS ?? 198), 50];
 
+/** What nodes say of pages that are full and final. */
+const FOREVER = "public, max-age=31536000, immutable";
+
 /**
  * Adds reports of outcomes at the end of a log. To get the figures in its digest, the derivation searches for these
  * figures digit by digit.
@@ -121,6 +124,16 @@ describe("a node's log in a page", function () {
     expect((outcome as { message: string }).message).to.contain(
       `The tick of block ${log.events[tick]?.block}, line ${tick + 1}, is the first that differs`,
     );
+  });
+
+  it("is read anew after the node gave other pages that the browser may keep", async () => {
+    node.on = (path, it) => {
+      const body = path.startsWith("/v1/digests") ? it.body.replaceAll(/"0x[0-9a-f]{2}/g, '"0x00') : it.body;
+      return { ...it, body, headers: { ...it.headers, "cache-control": FOREVER } };
+    };
+    expect(await derive(node.url)).to.include({ code: "digest_differs" });
+    node.on = (_, it) => it;
+    expect(await derive(node.url)).to.have.property("derived");
   });
 
   it("is refused if its signatures are checked and invalid", async () => {

@@ -2,26 +2,42 @@ import { setImmediate } from "node:timers/promises";
 import type { FacilitatorClient } from "@x402/core/server";
 import { expect } from "chai";
 import { Hono } from "hono";
+import pg from "pg";
 import { type PaymentChain, paymentChain } from "../../../../indexer/api/insights/paymentChain.ts";
 import { PAYMENT_MS } from "../../../../indexer/api/insights/payments.ts";
 import { insightsPaywall } from "../../../../indexer/api/insights/paywall.ts";
+import { type Operations, openOperations } from "../../../../indexer/operations.ts";
 import { STILL_MS } from "../../../../packages/runtime/http/limitTime.ts";
 import { newWallet, type SdkChain, startSdkChain, type Wallet } from "../../../sdk/support/sdkChain.ts";
+import { testDatabase } from "../../../support/testDatabase.ts";
 import { payingFetch } from "../../support/paidInsights.ts";
 
 const PRICE = 10_000n;
 const TRENDS = "http://node.example/v1/insights/trends";
 const SERIES = "http://node.example/v1/insights/series";
 
+/** A busy machine may need longer for its Postgres than a client waits. */
+const LIMITS = { ...PAYMENT_MS, store: 60_000 };
+
 describe("insights with a price, whose settlement has an unknown outcome", () => {
   let chain: SdkChain;
   let reader: Wallet;
   let operator: Wallet;
+  let url: string;
+  let pool: pg.Pool;
+  /** The API processes, each with connections of its own. */
+  let processes: Operations[];
 
   before(async () => {
-    chain = await startSdkChain();
+    [chain, url] = await Promise.all([startSdkChain(), testDatabase()]);
+    pool = new pg.Pool({ connectionString: url });
+    pool.on("error", () => {});
+    // Nothing listens at the address of the last one.
+    processes = [url, url, "postgres://127.0.0.1:9/none"].map((it) => openOperations(it, "main"));
   });
-  after(() => chain.close());
+  after(async () => {
+    await Promise.all([...(processes ?? []).map(({ close }) => close()), pool?.end(), chain?.close()]);
+  });
 
   beforeEach(async () => {
     [reader, operator] = [newWallet(), newWallet()];
@@ -32,7 +48,9 @@ describe("insights with a price, whose settlement has an unknown outcome", () =>
   function sell(given: {
     facilitator?: Partial<FacilitatorClient>;
     chain?: Partial<PaymentChain>;
-    options?: Parameters<typeof insightsPaywall>[1];
+    limits?: Partial<typeof PAYMENT_MS>;
+    /** The process that sells. */
+    at?: number;
   }) {
     const { name, version } = chain.network;
     const facilitator = { ...chain.facilitator, ...given.facilitator };
@@ -41,8 +59,9 @@ describe("insights with a price, whose settlement has an unknown outcome", () =>
         ...{ amount: PRICE, payTo: operator.address, chainId: 31_337, facilitator },
         token: { address: chain.token, name, version },
         chain: { ...paymentChain(chain.client as never, chain.network), ...given.chain },
+        store: (processes[given.at ?? 0] as Operations).payments,
       },
-      given.options,
+      { ...LIMITS, ...given.limits },
     );
     const app = new Hono()
       .use("/v1/insights/*", paywall)
@@ -159,7 +178,7 @@ describe("insights with a price, whose settlement has an unknown outcome", () =>
           return answer;
         },
       },
-      options: { limits: { ...PAYMENT_MS, settle: 1 } },
+      limits: { settle: 1 },
     });
     await expectUnknown(await pay(TRENDS));
     late.resolve();
@@ -238,7 +257,8 @@ describe("insights with a price, whose settlement has an unknown outcome", () =>
   it("are not delivered for a payment that was used before this node heard of it", async () => {
     const first = sell({});
     expect((await first.pay(TRENDS)).status).to.equal(200);
-    // After a restart, with a facilitator that looks at nothing and loses its answers.
+    // With a database that lost it, and a facilitator that looks at nothing and loses its answers.
+    await pool.query("DELETE FROM ops.insights_payments");
     const second = sell({
       facilitator: {
         verify: async () => ({ isValid: true }),
@@ -262,17 +282,115 @@ describe("insights with a price, whose settlement has an unknown outcome", () =>
   });
 
   it("forget payments after an hour", async () => {
-    let now = 0;
-    const { pay, again } = sell({ options: { now: () => now } });
+    const { pay, again } = sell({});
     expect((await pay(TRENDS)).status).to.equal(200);
     expect((await again()).status).to.equal(200);
-    now = 3_600_000;
+    await pool.query("UPDATE ops.insights_payments SET since = since - interval '1 hour'");
     expect((await again()).status).to.equal(402);
+    // The next payment removes the row.
+    expect((await pay(TRENDS)).status).to.equal(200);
+    const { rows } = await pool.query("SELECT count(*)::int AS kept FROM ops.insights_payments");
+    expect(rows).to.deep.equal([{ kept: 1 }]);
+  });
+
+  it("are delivered by any process for one payment, and a few times by all together", async () => {
+    const [first, second] = [sell({ at: 0 }), sell({ at: 1 })];
+    expect((await first.pay(TRENDS)).status).to.equal(200);
+    const sent = first.payment();
+    expect((await second.again(SERIES, sent)).status).to.equal(402);
+    const answers: number[] = [];
+    for (const { again } of [second, first, second, second, first, second])
+      answers.push((await again(TRENDS, sent)).status);
+    expect(answers).to.deep.equal([200, 200, 200, 200, 402, 402]);
+    expect(await paid()).to.equal(PRICE);
+  });
+
+  it("are delivered once for one payment that is sent to two processes for two routes at the same time", async () => {
+    const both = Promise.withResolvers<void>();
+    let verified = 0;
+    const verify: FacilitatorClient["verify"] = async (...given) => {
+      const answer = await chain.facilitator.verify(...given);
+      if (++verified === 2) both.resolve();
+      await both.promise;
+      return answer;
+    };
+    const [here, there] = [
+      sell({ at: 0, facilitator: { verify } }),
+      sell({ at: 1, facilitator: { verify } }),
+    ];
+    const first = here.pay(TRENDS);
+    while (here.payment() === "") await setImmediate();
+    const statuses = [(await there.again(SERIES, here.payment())).status, (await first).status];
+    expect(statuses.sort()).to.deep.equal([200, 402]);
+    expect(await paid()).to.equal(PRICE);
+  });
+
+  for (const [when, act] of [
+    ["between the settlement and its word of it", async (settle: () => Promise<unknown>) => await settle()],
+    ["before it settled", async () => {}],
+  ] as const) {
+    it(`are paid once, and delivered by another process, if the first one is killed ${when}`, async () => {
+      const silent = Promise.withResolvers<never>();
+      const dead = Promise.withResolvers<void>();
+      const killed = sell({
+        at: 0,
+        facilitator: {
+          settle: async (...given) => {
+            await act(() => chain.facilitator.settle(...given));
+            dead.resolve();
+            return await silent.promise;
+          },
+        },
+      });
+      const unanswered = killed.pay(TRENDS);
+      try {
+        await dead.promise;
+        const answer = await sell({ at: 1 }).again(TRENDS, killed.payment());
+        expect(answer.status, await answer.clone().text()).to.equal(200);
+        expect(await answer.json()).to.deep.equal({ what: "trends" });
+        expect(await paid()).to.equal(PRICE);
+      } finally {
+        silent.reject(lost());
+        await unanswered;
+      }
+    });
+  }
+
+  it("are delivered if another process settles the payment while this one verifies it", async () => {
+    const verifying = Promise.withResolvers<void>();
+    const settled = Promise.withResolvers<void>();
+    const [here, there] = [
+      sell({ at: 0 }),
+      sell({
+        at: 1,
+        facilitator: {
+          verify: async (...given) => {
+            verifying.resolve();
+            await settled.promise;
+            return await chain.facilitator.verify(...given);
+          },
+        },
+      }),
+    ];
+    const first = there.pay(TRENDS);
+    await verifying.promise;
+    expect((await here.again(TRENDS, there.payment())).status).to.equal(200);
+    settled.resolve();
+    expect((await first).status).to.equal(200);
+    expect(await paid()).to.equal(PRICE);
+  });
+
+  it("settle nothing, and say so, while the store of payments does not answer", async () => {
+    const { pay, again } = sell({ at: 2 });
+    await expectUnknown(await pay(TRENDS));
+    await expectUnknown(await again());
+    expect(await paid()).to.equal(0n);
   });
 
   it("answer before the server closes a silent connection", () => {
-    const { verify, settle, look } = PAYMENT_MS;
+    const { verify, settle, look, store } = PAYMENT_MS;
     // The rest is for reading the answer. A payment that is sent again is not verified, and looked up twice.
-    expect(Math.max(verify, look) + settle + look).to.be.at.most(STILL_MS - 10_000);
+    const longest = Math.max(store + verify, look) + settle + look + 3 * store;
+    expect(longest).to.be.at.most(STILL_MS - 10_000);
   });
 });

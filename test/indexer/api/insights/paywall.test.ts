@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { Hono } from "hono";
 import { insightsPaywall } from "../../../../indexer/api/insights/paywall.ts";
 import { newWallet, type SdkChain, startSdkChain } from "../../../sdk/support/sdkChain.ts";
+import { paymentsInMemory } from "../../support/paidInsights.ts";
 
 describe("insights with a price", () => {
   let chain: SdkChain;
@@ -26,6 +27,7 @@ describe("insights with a price", () => {
           chainId: 31_337,
           token: { address: chain.token, name, version },
           facilitator: chain.facilitator,
+          store: paymentsInMemory(),
         }),
       )
       .get("/v1/insights/:what", (context) => {

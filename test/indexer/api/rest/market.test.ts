@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { createApi } from "../../../../indexer/api/app.ts";
 import { graphqlServer } from "../../../../indexer/api/graphql/server.ts";
 import { type ApiStory, cast, node, openApiStory } from "../../support/apiStory.ts";
+import { paymentsInMemory } from "../../support/paidInsights.ts";
 
 const { busy, secret, ring, funder } = cast;
 
@@ -153,6 +154,7 @@ describe("REST: the market, clusters and escrows", () => {
       insightsPrice: {
         ...{ amount: 1n, payTo: busy, chainId: node.chainId, facilitator: "http://127.0.0.1:9" },
         token: { address: cast.hub, name: "USDC", version: "2" },
+        store: paymentsInMemory(),
       },
     });
     const answer = await app.request("/v1/capabilities");
