@@ -135,6 +135,8 @@ describe("a node's event log", () => {
     await payments();
     const [first, second, other] = [await open("first"), await open("second"), await open("other")];
 
+    // A writer may anchor its ledger before it has an entry.
+    await first.anchor();
     // Every wallet accepted the signature when its record was submitted. At the anchor, each wallet behaves
     // as its name says.
     const reader = createPublicClient({ transport: http(chain.rpcUrl) });

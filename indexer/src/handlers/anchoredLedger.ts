@@ -24,6 +24,7 @@ import { entryType, recordEvent } from "../segments/recordEvent.ts";
 import { retryUntilAvailable, type Waiting } from "../segments/retryUntilAvailable.ts";
 import { openSegmentSource } from "../segments/segmentSource.ts";
 import { SignersAhead } from "../segments/signersAhead.ts";
+import { headOf, storedHead } from "../segments/storedHead.ts";
 import { type GrownPage, pageKey } from "../segments/storedTree.ts";
 import { anchorKey } from "../timeline.ts";
 import { lower, placeOf } from "./place.ts";
@@ -134,9 +135,7 @@ type AnchoredContext = Context<"AnchoredLedger:Anchored">;
 
 async function ledgerHead(context: AnchoredContext, id: Hex): Promise<LedgerHead> {
   const row = await context.db.find(ledger, { id });
-  if (row === null) return EMPTY_LEDGER;
-  const { size, root, frontier, head, bytes } = row;
-  return { size, root: root as Hex, frontier: frontier.split(",") as Hex[], head, bytes };
+  return row === null ? EMPTY_LEDGER : headOf(row);
 }
 
 async function saveHead(
@@ -145,7 +144,7 @@ async function saveHead(
   head: LedgerHead,
   { block, time }: { block: number; time: number },
 ): Promise<void> {
-  const row = { ...head, frontier: head.frontier.join(","), block, time };
+  const row = { ...storedHead(head), block, time };
   await context.db
     .insert(ledger)
     .values({ id, ...row })
