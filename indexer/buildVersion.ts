@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { IndexerConfig } from "./config.ts";
 
 /** The settings that affect rows. */
-type Decides = Pick<IndexerConfig, "params" | "registries">;
+type Decides = Pick<IndexerConfig, "params" | "registries" | "token" | "transfers">;
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 /** The sources that affect rows: the folders with the code of handlers, and the files that start them. */
@@ -15,15 +15,16 @@ const API = "indexer/api";
 
 /**
  * SHA-256 over everything that affects rows. That is the sources of protocol, derive, runtime and indexer without its
- * API. It is also the first parameters, which name the followed ledgers, and the registries of ERC-8004. Ponder's own
- * build id covers only config, schema and `src/`. The source of a ledger's bytes is not included, because the
- * anchored root fixes these bytes.
+ * API. It is also the first parameters, which name the followed ledgers, the registries of ERC-8004, and the token
+ * with its first block. Ponder's own build id covers only config, schema and `src/`, and a relevant log's token is not in
+ * that config. The source of a ledger's bytes is not included, because the anchored root fixes these bytes.
  *
  * @returns 64 hex digits
  */
-export function buildVersion({ params, registries }: Decides, root = ROOT): string {
+export function buildVersion({ params, registries, token, transfers }: Decides, root = ROOT): string {
+  const firstBlock = transfers.form === "relevant" ? transfers.firstBlock : null;
   return hashOf(root, DECIDE_ROWS, (file) => !file.startsWith(`${API}/`))
-    .update(JSON.stringify([params, registries]))
+    .update(JSON.stringify([params, registries, token, firstBlock]))
     .digest("hex");
 }
 

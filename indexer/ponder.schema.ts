@@ -228,10 +228,11 @@ export const logLine = onchainTable(
   (table) => ({ byLine: index().on(table.line) }),
 );
 
-/** One row, `last`: how many lines the log has. */
+/** One row, `last`: how many lines the log has, and the block of the last one. */
 export const logLength = onchainTable("log_length", (p) => ({
   id: p.text().primaryKey(),
   lines: p.int8({ mode: "number" }).notNull(),
+  block: p.int8({ mode: "number" }).notNull(),
 }));
 
 /** One row: the token whose transfers are read, and from which block on. */

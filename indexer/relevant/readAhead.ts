@@ -1,20 +1,23 @@
+import { amountsOf } from "tallystick-derive/amountsOf";
 import type { DeriveEvent, RecordEvent } from "tallystick-derive/events";
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 import type { Params } from "tallystick-protocol/records/params";
+import type { TokenTransfer } from "../logPort/logPort.ts";
 import type { ChainView } from "./chainView.ts";
-import { fundersOf, MOST_WALLETS, readPaths } from "./readPaths.ts";
+import { fundersOf, MOST_AHEAD, MOST_WALLETS, readPaths } from "./readPaths.ts";
 
 /** The number of transactions in one request. */
 const TOGETHER = 16;
 
 const HASH = /^0x[0-9a-f]{64}$/;
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
 /**
  * Reads in advance, in few requests, what records would otherwise read one after the other. These are the
  * transactions that receipts name, the past of the new agents in them, and the funding paths to these agents. An
- * unneeded read costs a request, and changes nothing. If a receipt names a wallet that has not paid, the wallet is
- * not looked up: anybody can write such receipts for free.
+ * unneeded read costs a request, and changes nothing. Anybody can write receipts for free. So a buyer that a receipt names
+ * is looked up only if it paid. The inflows of the signer are needed in any case, because the receipt may wait for its payment.
  *
  * @param isWatched whether the log already has the transfers to a wallet
  */
@@ -26,25 +29,27 @@ export async function readAhead(
 ): Promise<void> {
   const records = events.filter((it): it is RecordEvent => it.kind === "record" && it.error === undefined);
   if (records.length < 2 || view.final < view.firstBlock) return;
-  const sides = new Set<Address>(
-    records.filter(({ type }) => type === "listing").map(({ signer }) => signer),
-  );
-  const byTransaction = Map.groupBy(records.filter(namesTransaction), ({ body }) => body.tx_hash as Hex);
+  const listings = records.filter(({ type }) => type === "listing");
+  const sides = new Set<Address>(listings.flatMap(({ signer, body }) => [signer, ...payeeOf(body)]));
+  const receipts = records.filter(({ type }) => type === "receipt");
+  const signers = new Set<Address>(receipts.map(({ signer }) => signer));
+  const byTransaction = Map.groupBy(receipts.filter(namesTransaction), ({ body }) => body.tx_hash as Hex);
   const hashes = [...byTransaction.keys()];
   for (let n = 0; n < hashes.length; n += TOGETHER) {
     const some = hashes.slice(n, n + TOGETHER).map(async (hash) => {
       const logs = await view.transfers.transaction(hash, view.final, view.retryRead);
-      for (const { body, signer } of byTransaction.get(hash) ?? []) {
-        const payment = logs?.transfers.find(({ from }) => from === body.buyer);
-        if (payment !== undefined) sides.add(payment.from).add(signer);
+      for (const receipt of byTransaction.get(hash) ?? []) {
+        const payment = logs?.transfers.find((it) => mayPay(it, receipt, params, isWatched));
+        if (payment !== undefined) sides.add(payment.from).add(receipt.signer);
       }
     });
     await Promise.all(some);
   }
-  const fresh = [...sides].filter((it) => !isWatched(it));
   const { transfers, final, finalizedHead, retryRead } = view;
-  for (let n = 0; n < fresh.length; n += MOST_WALLETS) {
-    const some = fresh.slice(n, n + MOST_WALLETS);
+  for (const some of groupsOf([...signers, ...sides], isWatched)) {
+    await transfers.first("transfersTo", some, final, MOST_AHEAD, retryRead);
+  }
+  for (const some of groupsOf(sides, isWatched)) {
     const funders = await fundersOf(view, some, params, final);
     // The first transfer that a wallet sent shows whether the wallet has spent.
     await transfers.first("transfersFrom", some, finalizedHead.block, 1, retryRead);
@@ -52,6 +57,32 @@ export async function readAhead(
   }
 }
 
-function namesTransaction({ type, body: { tx_hash: tx, escrow_id: escrow } }: RecordEvent): boolean {
-  return type === "receipt" && escrow === undefined && typeof tx === "string" && HASH.test(tx);
+/** The wallets that are not watched yet, in groups that share a request. */
+function groupsOf(wallets: Iterable<Address>, isWatched: (wallet: Address) => boolean): Address[][] {
+  const fresh = [...new Set(wallets)].filter((it) => !isWatched(it));
+  return Array.from({ length: Math.ceil(fresh.length / MOST_WALLETS) }, (_, n) =>
+    fresh.slice(n * MOST_WALLETS, (n + 1) * MOST_WALLETS),
+  );
+}
+
+/** The payee that a listing names, if the payee signed that. */
+function payeeOf({ payee, payee_signature: signature }: RecordEvent["body"]): Address[] {
+  const isSigned = typeof payee === "string" && typeof signature === "string" && ADDRESS.test(payee);
+  return isSigned ? [payee.toLowerCase() as Address] : [];
+}
+
+function namesTransaction({ body: { tx_hash: tx, escrow_id: escrow } }: RecordEvent): boolean {
+  return escrow === undefined && typeof tx === "string" && HASH.test(tx);
+}
+
+/** Whether a transfer may be the payment of a receipt. A payee that agreed to be paid for an agent is watched. */
+function mayPay(
+  { from, to, value }: TokenTransfer,
+  { body, signer }: RecordEvent,
+  params: Params,
+  isWatched: (wallet: Address) => boolean,
+): boolean {
+  const isPayee = to === signer || (to === body.payee && isWatched(to));
+  const isAmount = value >= amountsOf(params).minHire && String(value) === body.amount_usdc_atomic;
+  return from === body.buyer && isPayee && isAmount;
 }

@@ -1,12 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { BlockNotFoundError, createPublicClient, type Hex, http } from "viem";
-import { config } from "../environment.ts";
-import { fetchWithin } from "../fetchWithin.ts";
+import { BlockNotFoundError, type Hex } from "viem";
 import { shutdownSignal } from "../ponderProcess.ts";
 import { tryAgain } from "../tryAgain.ts";
-
-/** The longest time of one answer of the chain, to its last byte. */
-const ANSWER_MS = 10_000;
+import { freshChain } from "./freshChain.ts";
 
 /** How often the chain is asked, and the pause between. A node behind the RPC's address may follow a fork for a moment. */
 const LOOKS = 3;
@@ -19,9 +15,7 @@ const PAUSE_MS = 2_000;
 export async function isOnChain(block: string): Promise<boolean> {
   if (block === "") return true;
   const signal = shutdownSignal();
-  // Not Ponder's client, because that one answers from its cache.
-  const limits = { retryCount: 0, timeout: ANSWER_MS, fetchFn: fetchWithin(ANSWER_MS) };
-  const chain = createPublicClient({ transport: http(config.rpcUrl, limits) });
+  const chain = freshChain();
   const look = async (): Promise<boolean> => {
     try {
       const { number } = await chain.getBlock({ blockHash: block as Hex });

@@ -16,12 +16,12 @@ export function numberedLines(before: number, lines: readonly KeyedLine[]): { id
   });
 }
 
-/** Counts logged lines. The count is a row, so Ponder undoes it together with the lines. */
+/** Counts logged lines, and notes the block of the last one. The count is a row, so Ponder undoes it together with the lines. */
 export async function countLines(db: Context["db"], lines: readonly KeyedLine[]): Promise<void> {
   const before = (await db.find(logLength, { id: LAST }))?.lines ?? 0;
   const numbered = numberedLines(before, lines);
   if (numbered.length > 0) await db.insert(logLine).values(numbered);
-  const length = before + lines.length;
-  if (before === 0) await db.insert(logLength).values({ id: LAST, lines: length });
-  else await db.update(logLength, { id: LAST }).set({ lines: length });
+  const length = { lines: before + lines.length, block: lines.at(-1)?.event.block ?? 0 };
+  if (before === 0) await db.insert(logLength).values({ id: LAST, ...length });
+  else await db.update(logLength, { id: LAST }).set(length);
 }

@@ -1,20 +1,16 @@
 import type { Context } from "ponder:registry";
 import { sql } from "ponder";
-import { createPublicClient, http } from "viem";
-import { config, operations } from "../environment.ts";
-import { fetchWithin } from "../fetchWithin.ts";
+import { operations } from "../environment.ts";
 import type { BlockAt } from "../logPort/logPort.ts";
 import { shutdownSignal } from "../ponderProcess.ts";
 import { OrphanedError, type ReadOnce, type RetryRead } from "../relevant/retryRead.ts";
 import { reportsOfHold, reportsOfWait } from "../relevant/transferReports.ts";
+import { freshChain } from "./freshChain.ts";
 import { blockOnChain } from "./segments/blockOnChain.ts";
 import { retryUntilAvailable, type Waiting } from "./segments/retryUntilAvailable.ts";
 
 /** The longest time of one step. A long history is read in several steps. */
 const DEADLINE_MS = 600_000;
-
-/** The longest time of one answer of the chain, to its last byte. */
-const ANSWER_MS = 10_000;
 
 /** The pauses between two checks of a gap, because each check may read a long history. */
 const LOOKS = { first: 10_000, most: 600_000 };
@@ -25,9 +21,7 @@ type WaitEvents = Pick<Waiting, "onBlocked" | "onUnblocked">;
 /** The settings of a handler's wait. */
 export function waitingFor(db: Context["db"], head: BlockAt, events: WaitEvents): Waiting {
   const signal = shutdownSignal();
-  // Not Ponder's client, because that one answers from its cache.
-  const limits = { retryCount: 0, timeout: ANSWER_MS, fetchFn: fetchWithin(ANSWER_MS) };
-  const chain = createPublicClient({ transport: http(config.rpcUrl, limits) });
+  const chain = freshChain();
   return {
     ...events,
     signal,

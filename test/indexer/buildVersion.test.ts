@@ -18,7 +18,12 @@ const API = "indexer/api";
 
 describe("the build version, which tells Ponder that it must index again", () => {
   let folder: string;
-  const config = { params: defineParams(), registries: null };
+  const config = {
+    params: defineParams(),
+    registries: null,
+    token: "0x4a",
+    transfers: { form: "all" },
+  } as const;
   const versions = () => ({ rows: buildVersion(config, folder), answers: apiVersion(config, folder) });
 
   before(async () => {
@@ -34,7 +39,7 @@ describe("the build version, which tells Ponder that it must index again", () =>
   it("stays the same while nothing that affects rows changes", async () => {
     const before = buildVersion(config, folder);
     await writeFile(path.join(folder, "packages/protocol", "notes.md"), "not source");
-    expect(buildVersion({ params: defineParams(), registries: null }, folder)).to.equal(before);
+    expect(buildVersion({ ...config, params: defineParams() }, folder)).to.equal(before);
     expect(buildVersion(config)).to.match(/^[0-9a-f]{64}$/);
     expect(apiVersion(config)).to.match(/^[0-9a-f]{16}$/);
   });
@@ -49,6 +54,15 @@ describe("the build version, which tells Ponder that it must index again", () =>
     const read = (implementations: `0x${string}`[]) =>
       buildVersion({ ...config, registries: { identity, reputation, implementations } }, folder);
     expect(new Set([buildVersion(config, folder), read([]), read([more])]).size).to.equal(3);
+  });
+
+  it("changes with the token of a relevant log, and with the block where its history begins", () => {
+    const read = (token: `0x${string}`, firstBlock: number, history: { kind: "rpc"; url: string }[] = []) => {
+      const transfers = { form: "relevant", firstBlock, history, agree: false, checkRounds: 100 } as const;
+      return buildVersion({ ...config, token, transfers }, folder);
+    };
+    expect(new Set([read("0x4a", 0), read("0x4a", 1), read("0x5a", 0)]).size).to.equal(3);
+    expect(read("0x4a", 0, [{ kind: "rpc", url: "http://other" }])).to.equal(read("0x4a", 0));
   });
 
   for (const room of DECIDE_ROWS) {

@@ -35,6 +35,7 @@ import {
   type Wallet,
   zeroHash,
 } from "./support/localChain.ts";
+import { startStatelessRpc } from "./support/statelessRpc.ts";
 import { openOnChain, TestLedger } from "./support/testLedger.ts";
 
 const TICK_BLOCKS = 3;
@@ -135,6 +136,8 @@ describe("a node's event log", () => {
     await payments();
     const [first, second, other] = [await open("first"), await open("second"), await open("other")];
 
+    // A writer may anchor its ledger before it has an entry.
+    await first.anchor();
     // Every wallet accepted the signature when its record was submitted. At the anchor, each wallet behaves
     // as its name says.
     const reader = createPublicClient({ transport: http(chain.rpcUrl) });
@@ -283,6 +286,36 @@ describe("a node's event log", () => {
       expect(metrics).to.match(/^tallystick_blocked_at_transfers_seconds [1-9]/m);
       expect(metrics).to.match(/^tallystick_log_requests_total\{source="rpc:127[^}]*outcome="ok"\} [1-9]/m);
       expect(metrics).to.match(/^tallystick_transfers_unchecked_seconds 0$/m);
+    } finally {
+      await rpc.close();
+    }
+  }).timeout(0);
+
+  it("asks a contract wallet again when the chain's node has the state of the block again", async () => {
+    await chain.client.setCode({ address: chain.anchoredLedger, bytecode: anchoredLedgerCode });
+    const ledger = await open("stateless");
+    const wallet = numberToHex(0xdecaf, { size: 20 });
+    await chain.client.setCode({ address: wallet, bytecode: YES });
+    await ledger.say("listing", listing(wallet), seller, wallet);
+    await ledger.anchor();
+    const rpc = await startStatelessRpc(chain.rpcUrl);
+    try {
+      const indexer = await start("stateless", [ledger], { RPC_URL: rpc.url });
+      type Wait = { reason: string; attempts: number };
+      const wait = await indexer.until("the node to wait", async () => {
+        const { meta } = await indexer.query<{ meta: { blockedAtSegment: Wait | null } }>(
+          "{ meta { blockedAtSegment { reason attempts } } }",
+        );
+        return (meta.blockedAtSegment?.attempts ?? 0) > 1 && meta.blockedAtSegment;
+      });
+      expect((wait as Wait).reason).to.contain("no state of this block");
+      rpc.lacksState = false;
+      await indexer.until("the wallet's listing", async () => {
+        const { agent } = await indexer.query<{ agent: object | null }>(
+          `{ agent(address: "${wallet}") { id } }`,
+        );
+        return agent !== null;
+      });
     } finally {
       await rpc.close();
     }

@@ -16,6 +16,7 @@ import {
 } from "../../ponder.schema.ts";
 import { logInfo, logWarning } from "../../ponderProcess.ts";
 import { logEvents, recover } from "../eventLog.ts";
+import { freshChain } from "../freshChain.ts";
 import { waitingFor } from "../retryReadFor.ts";
 import { EMPTY_LEDGER, type LedgerHead } from "../segments/checkSegment.ts";
 import { LinesForOthers } from "../segments/linesForOthers.ts";
@@ -24,7 +25,9 @@ import { entryType, recordEvent } from "../segments/recordEvent.ts";
 import { retryUntilAvailable, type Waiting } from "../segments/retryUntilAvailable.ts";
 import { openSegmentSource } from "../segments/segmentSource.ts";
 import { SignersAhead } from "../segments/signersAhead.ts";
+import { headOf, storedHead } from "../segments/storedHead.ts";
 import { type GrownPage, pageKey } from "../segments/storedTree.ts";
+import { withoutKeptRefusals } from "../segments/withoutKeptRefusals.ts";
 import { anchorKey } from "../timeline.ts";
 import { lower, placeOf } from "./place.ts";
 
@@ -102,6 +105,10 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
   for (const page of pages) await savePage(context, ledgerId, page);
   // The contract that emitted the anchor has code at that block.
   const trusting = { recover, witness: lower(event.log.address) };
+  const fresh = freshChain();
+  const wallets = withoutKeptRefusals(context.client, {
+    call: (question) => fresh.call({ ...question, blockHash }),
+  });
   let together: RecordEvent[] = [];
   for (const [index, record] of events.entries()) {
     await ahead.until(index);
@@ -111,7 +118,7 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
     }
     if (record.error === undefined) {
       // Contract wallets are checked on the chain, which may not answer.
-      const asked = await retryUntilAvailable(() => contractVerdict(context.client, record, trusting), waits);
+      const asked = await retryUntilAvailable(() => contractVerdict(wallets, record, trusting), waits);
       // Ponder undoes the earlier writes together with the block.
       if (asked === null) return;
       if (asked.result !== undefined) record.erc1271 = asked.result;
@@ -134,9 +141,7 @@ type AnchoredContext = Context<"AnchoredLedger:Anchored">;
 
 async function ledgerHead(context: AnchoredContext, id: Hex): Promise<LedgerHead> {
   const row = await context.db.find(ledger, { id });
-  if (row === null) return EMPTY_LEDGER;
-  const { size, root, frontier, head, bytes } = row;
-  return { size, root: root as Hex, frontier: frontier.split(",") as Hex[], head, bytes };
+  return row === null ? EMPTY_LEDGER : headOf(row);
 }
 
 async function saveHead(
@@ -145,7 +150,7 @@ async function saveHead(
   head: LedgerHead,
   { block, time }: { block: number; time: number },
 ): Promise<void> {
-  const row = { ...head, frontier: head.frontier.join(","), block, time };
+  const row = { ...storedHead(head), block, time };
   await context.db
     .insert(ledger)
     .values({ id, ...row })

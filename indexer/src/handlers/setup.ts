@@ -3,8 +3,21 @@ import { config, operations } from "../../environment.ts";
 import { expectStartBeforeContracts } from "../../expectStartBeforeContracts.ts";
 import { hubsWarning } from "../../hubsWarning.ts";
 import { token } from "../../ponder.schema.ts";
-import { logWarning, ponderSchema, shutdownSignal } from "../../ponderProcess.ts";
+import { logInfo, logWarning, ponderSchema, shutdownSignal } from "../../ponderProcess.ts";
+import { repeatLastBlock } from "../../repeatLastBlock.ts";
+import { tryAgain } from "../../tryAgain.ts";
 import { logParams } from "../eventLog.ts";
+
+/** Only a few attempts, because Ponder gives a file ten seconds. */
+const PAUSES = [250, 1_000];
+
+const repeated = await tryAgain(
+  "look at the last block of an earlier process",
+  shutdownSignal(),
+  () => repeatLastBlock({ ...config, databaseSchema: ponderSchema() ?? config.databaseSchema }),
+  PAUSES,
+);
+if (repeated !== null) logInfo({ msg: "Reading the block of the checkpoint again", block: repeated });
 
 const missing = hubsWarning(config);
 if (missing !== null) logWarning({ msg: missing });

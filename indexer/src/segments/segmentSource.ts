@@ -4,6 +4,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import { readBytes } from "tallystick-runtime/http/readBytes";
 import type { SegmentSourceConfig } from "../../config.ts";
+import { attemptsOf, type Retries, retryAfter } from "../../logPort/retries.ts";
 
 /** The entries `[from, to)` of a ledger. `byteOffset` is the length of all canonical lines before `from`. */
 export type SegmentRequest = { from: number; to: number; byteOffset: number; signal: AbortSignal };
@@ -18,6 +19,16 @@ export type SegmentSource = (request: SegmentRequest) => Promise<string[]>;
 export class SegmentUnavailableError extends TallystickError {
   constructor(message: string, cause?: unknown) {
     super({ code: "segment_unavailable", message, cause });
+  }
+}
+
+/** The service does not answer now, or has no time for this client. */
+class BusyError extends SegmentUnavailableError {
+  /** The pause that the service asks for, in milliseconds. */
+  readonly waitMs: number | undefined;
+  constructor(message: string, { waitMs, cause }: { waitMs?: number | undefined; cause?: unknown }) {
+    super(message, cause);
+    this.waitMs = waitMs;
   }
 }
 
@@ -38,30 +49,46 @@ const CHUNK = 1 << 18;
  * Opens the source of a ledger's entries.
  *
  * @param ledgerId the ledger, because the source may follow several ledgers
+ * @param retries for a page after the first one, if the service is busy
  * @throws (the source) SegmentUnavailableError when not all entries are there
  */
-export function openSegmentSource(config: SegmentSourceConfig, ledgerId: Hex): SegmentSource {
+export function openSegmentSource(
+  config: SegmentSourceConfig,
+  ledgerId: Hex,
+  retries: Retries = {},
+): SegmentSource {
   return config.kind === "http"
-    ? (request) => readHttp(config.url, ledgerId, request)
+    ? (request) => readHttp(config.url, ledgerId, request, retries)
     : (request) => readFolder(config.path, request);
 }
 
 /**
- * `GET /v1/ledger/entries?from=&to=` answers canonical lines. A server may answer with fewer lines than asked for.
+ * `GET /v1/ledger/entries?from=&to=` answers canonical lines. A server may answer with fewer lines than asked for. It limits
+ * what a client may read in a minute. A long segment takes longer, so a busy server does not end its reading.
  */
 async function readHttp(
   base: string,
   ledgerId: Hex,
   { from, to, signal }: SegmentRequest,
+  retries: Retries,
 ): Promise<string[]> {
   const lines: string[] = [];
+  const attempts = attemptsOf(retries);
   // A bad source could answer each request with a single line of the largest size. So all answers together have a
   // limit, too: as many bytes as full pages can have.
   let bytesLeft = Math.ceil((to - from) / PAGE) * MAX_PAGE_BYTES;
   while (lines.length < to - from) {
     const at = from + lines.length;
     const url = `${base}/v1/ledger/entries?ledger=${ledgerId}&from=${at}&to=${Math.min(to, at + PAGE)}`;
-    const bytes = await get(url, Math.min(bytesLeft, MAX_PAGE_BYTES), signal);
+    let bytes: Buffer;
+    try {
+      bytes = await get(url, Math.min(bytesLeft, MAX_PAGE_BYTES), signal);
+    } catch (error) {
+      const isBusy = lines.length > 0 && error instanceof BusyError;
+      if (isBusy && (await attempts.again(signal, error.waitMs))) continue;
+      throw error;
+    }
+    attempts.reset();
     bytesLeft -= bytes.length;
     const text = bytes.toString();
     const page = text.split("\n");
@@ -85,7 +112,12 @@ async function get(url: string, most: number, signal: AbortSignal): Promise<Buff
     const response = await fetch(url, { redirect, signal: limited });
     if (!response.ok) {
       await response.body?.cancel();
-      throw new SegmentUnavailableError(`its service answered ${response.status}`);
+      const { status, headers } = response;
+      const message = `its service answered ${status}`;
+      const isBusy = status === 429 || status >= 500;
+      throw isBusy
+        ? new BusyError(message, { waitMs: retryAfter(headers) })
+        : new SegmentUnavailableError(message);
     }
     const bytes = await readBytes(response, most);
     if (bytes === undefined) {
@@ -94,7 +126,7 @@ async function get(url: string, most: number, signal: AbortSignal): Promise<Buff
     return bytes;
   } catch (error) {
     if (error instanceof SegmentUnavailableError) throw error;
-    throw new SegmentUnavailableError(`its service did not answer (${codeOf(error)})`, error);
+    throw new BusyError(`its service did not answer (${codeOf(error)})`, { cause: error });
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ApplyContext } from "../applyContext.ts";
 import { append, itemsOf } from "../lists.ts";
 import { isBefore, type Place } from "../place.ts";
+import type { Store } from "../store.ts";
 
 // Past states are stored with the position at which they ended. So a transfer that is added to the log later
 // can be judged by the state at its own time. The first stored state of a list is in force from the first block.
@@ -16,7 +17,7 @@ export function paramsUntil(context: ApplyContext, place: Place): string | null 
 }
 
 /** All earlier parameters, as JSON. */
-export function* formerParams({ store }: ApplyContext): Generator<string> {
+export function* formerParams({ store }: { store: Pick<Store, "get"> }): Generator<string> {
   for (const item of itemsOf(store, PARAMS)) yield readUntil(item).what;
 }
 

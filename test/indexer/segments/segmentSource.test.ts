@@ -32,6 +32,9 @@ describe("segments from a settlement service", () => {
   let atMost: number;
   let asked: string[];
   let status: number;
+  /** How many of the next requests after the first one the service refuses, because it is busy. */
+  let busy: number;
+  let pauses: number[];
 
   before(async () => {
     server = createServer((request, response) => {
@@ -40,12 +43,17 @@ describe("segments from a settlement service", () => {
       const from = Number(query.get("from"));
       const page = lines.slice(from, Math.min(Number(query.get("to")), from + atMost));
       response.statusCode = status;
+      if (asked.length > 1 && busy-- > 0) {
+        response.writeHead(429, { "retry-after": "7" }).end();
+        return;
+      }
       if (status === 302) response.setHeader("location", "/v1/ledger/entries?from=0&to=1");
       response.end(page.map((line) => `${line}\n`).join(""));
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
-    source = openSegmentSource({ kind: "http", url: `http://127.0.0.1:${port}` }, LEDGER);
+    const sleep = async (ms: number) => void pauses.push(ms);
+    source = openSegmentSource({ kind: "http", url: `http://127.0.0.1:${port}` }, LEDGER, { sleep });
   });
   after(() => server.close());
   beforeEach(() => {
@@ -53,6 +61,8 @@ describe("segments from a settlement service", () => {
     atMost = Number.POSITIVE_INFINITY;
     asked = [];
     status = 200;
+    busy = 0;
+    pauses = [];
   });
 
   it("gives exactly the requested entries", async () => {
@@ -73,6 +83,21 @@ describe("segments from a settlement service", () => {
     atMost = 3;
     expect(await source({ from: 0, to: 8, byteOffset: 0, signal })).to.deep.equal(lines.slice(0, 8));
     expect(asked).to.have.length(3);
+  });
+
+  it("waits as long as a busy service asks for, and does not read the first pages again", async () => {
+    busy = 3;
+    expect(await source({ from: 0, to: 2_500, byteOffset: 0, signal })).to.deep.equal(lines);
+    expect(asked.filter((url) => url.includes("from=0&"))).to.have.length(1);
+    expect(pauses).to.deep.equal([7_000, 7_000, 7_000]);
+  });
+
+  it("gives up when the service stays busy", async () => {
+    busy = Number.POSITIVE_INFINITY;
+    expect((await failure(source({ from: 0, to: 2_500, byteOffset: 0, signal }))).message).to.contain(
+      "answered 429",
+    );
+    expect(asked.length).to.be.below(10);
   });
 
   it("names the entry that is not available yet", async () => {

@@ -1,0 +1,106 @@
+import { expect } from "chai";
+import type { RecordEvent } from "tallystick-derive/events";
+import type { Address } from "tallystick-protocol/address";
+import { paramsSchema } from "tallystick-protocol/records/params";
+import { ChainTransfers } from "../../../indexer/relevant/chainView.ts";
+import { readAhead } from "../../../indexer/relevant/readAhead.ts";
+import { readPastOf } from "../../../indexer/relevant/readPast.ts";
+import type { RetryRead } from "../../../indexer/relevant/retryRead.ts";
+import { EventLog, TOKEN, wallet } from "../../derive/eventLog.ts";
+import { hashOf, portOf } from "./support/portOf.ts";
+
+const params = paramsSchema.parse({});
+const [EXCHANGE, CUSTOMER, SELLER, BUYER] = [wallet(1), wallet(2), wallet(3), wallet(4)];
+const read: RetryRead = (work) => work({ signal: new AbortController().signal, deadlineMs: 1_000 });
+
+/** A chain on which an exchange pays a customer, and a buyer pays a seller. */
+function chainWithPayments() {
+  const log = new EventLog();
+  log.after(60).transfer(wallet(9), EXCHANGE, 900_000_000);
+  const withdrawal = log.after(60).transfer(EXCHANGE, CUSTOMER, 5_000_000);
+  const payment = log.after(60).transfer(BUYER, SELLER, 500_000, { authorized: true });
+  return { log, withdrawal, payment };
+}
+
+/** Reads ahead for the records of a log, which are in its last block. All blocks are final. */
+async function readFor(log: EventLog) {
+  const port = portOf(log.events);
+  const last = log.events.at(-1)?.block ?? 0;
+  port.final = last;
+  const chain = new ChainTransfers({ port, token: TOKEN, firstBlock: 0, readOnce: read });
+  const view = await chain.at({ block: last, hash: hashOf(last) }, read);
+  const records = log.events.filter((it): it is RecordEvent => it.kind === "record");
+  await readAhead(view, records, params, () => false);
+  const { calls } = port;
+  const past = readPastOf(view, async () => false);
+  /** How many more requests it takes to read what a wallet received before the end of the log. */
+  const further = async (asked: Address) => {
+    const before = { block: last + 1, log: 0 };
+    const [first] = records as [RecordEvent];
+    const { hubTransfers: limit } = params;
+    await past([{ kind: "transfersTo", wallet: asked, known: 0, after: null, before, limit }], first);
+    return port.calls - calls;
+  };
+  return {
+    calls,
+    further,
+    isRead: (asked: Address) => view.transfers.isKnown("transfersTo", asked, last, 1),
+  };
+}
+
+const receipt = (agent: Address, buyer: Address, tx: string, amount: number) => ({
+  agent_id: agent,
+  buyer,
+  tx_hash: tx,
+  amount_usdc_atomic: String(amount),
+});
+
+describe("what is read in advance for records", () => {
+  it("takes as many requests for fifty receipts without a payment as for two", async () => {
+    const counts = await Promise.all(
+      [2, 50].map(async (count) => {
+        const { log } = chainWithPayments();
+        log.after(60);
+        const signers = Array.from({ length: count }, (_, n) => wallet(100 + n));
+        // Some name a transaction that does not exist, others one in a form that is not looked up.
+        for (const [n, signer] of signers.entries())
+          log.said("receipt", signer, receipt(signer, BUYER, n % 2 === 0 ? log.hash() : "0xAB", 500_000));
+        const { calls, further } = await readFor(log);
+        for (const signer of signers) expect(await further(signer)).to.equal(0);
+        return calls;
+      }),
+    );
+    expect(counts[1]).to.equal(counts[0]);
+  });
+
+  it("takes as many requests for fifty payees of listings as for two", async () => {
+    const counts = await Promise.all(
+      [2, 50].map(async (count) => {
+        const { log } = chainWithPayments();
+        log.after(60);
+        const payees = Array.from({ length: count }, (_, n) => wallet(100 + n));
+        for (const payee of payees)
+          log.listing(SELLER, "text.translate", {
+            payee: payee.toUpperCase().replace("0X", "0x"),
+            payee_signature: "0x01",
+          });
+        const { calls, further } = await readFor(log);
+        for (const payee of payees) expect(await further(payee)).to.equal(0);
+        return calls;
+      }),
+    );
+    expect(counts[1]).to.equal(counts[0]);
+  });
+
+  it("has the past of a buyer that paid, and not of a wallet that paid somebody else or another amount", async () => {
+    const { log, withdrawal, payment } = chainWithPayments();
+    log.after(60);
+    const stranger = wallet(50);
+    log.said("receipt", SELLER, receipt(SELLER, BUYER, payment, 500_000));
+    log.said("receipt", stranger, receipt(stranger, EXCHANGE, withdrawal, 5_000_000));
+    log.said("receipt", stranger, { ...receipt(stranger, EXCHANGE, withdrawal, 5_000_000), payee: CUSTOMER });
+    log.said("receipt", CUSTOMER, receipt(CUSTOMER, EXCHANGE, withdrawal, 4_000_000));
+    const { isRead } = await readFor(log);
+    expect([BUYER, SELLER, EXCHANGE].map(isRead)).to.deep.equal([true, true, false]);
+  });
+});
