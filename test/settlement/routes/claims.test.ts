@@ -16,7 +16,7 @@ type Answer = { status: number; headers?: { [name: string]: string }; body?: str
 
 /** A stand-in for the X API, version 2: posts by id, and recent search by author and phrase. */
 function fakeX() {
-  const posts: { id: string; username: string; text: string }[] = [];
+  const posts: { id: string; username: string; text: string; repeats?: string }[] = [];
   const state = { posts, down: false, asked: [] as string[], says: undefined as (() => Answer) | undefined };
   const server: Server = createServer((request, response) => {
     const url = new URL(request.url ?? "", "http://x");
@@ -30,13 +30,17 @@ function fakeX() {
       response.writeHead(status, headers).end(body);
       return;
     }
-    const [, from, phrase] = /^from:(\w+) "(.+)"$/.exec(url.searchParams.get("query") ?? "") ?? [];
+    const [, from, phrase] =
+      /^from:(\w+) "(.+)" -is:retweet$/.exec(url.searchParams.get("query") ?? "") ?? [];
     const byId = /^\/2\/tweets\/(\d+)$/.exec(url.pathname)?.[1];
     const found = posts.filter((post) =>
       byId === undefined ? post.username === from && post.text.includes(phrase ?? "") : post.id === byId,
     );
     if (byId !== undefined && found.length === 0) return answer(404, { errors: [] });
-    const data = found.map(({ id, username, text }) => ({ id, text, author_id: `u-${username}` }));
+    const data = found.map(({ id, username, text, repeats }) => ({
+      ...{ id, text, author_id: `u-${username}` },
+      ...(repeats !== undefined && { referenced_tweets: [{ type: "retweeted", id: repeats }] }),
+    }));
     const users = found.map(({ username }) => ({ id: `u-${username}`, username }));
     return answer(
       200,
@@ -131,6 +135,17 @@ describe("claims over HTTP", () => {
   });
 
   it("need the agent's consent and this service's nonce for exactly this claim, in time", async () => {
+  it("are not proven by a repost: its text is another account's", async () => {
+    const sent = await proof();
+    const hash = verificationHashOf({ agentId: agent_id, handle: "somebody" }, sent.nonce);
+    x.state.posts.push({ id: "1", username: "impostor", text: hash });
+    x.state.posts.push({ id: "2", username: "somebody", text: `RT @impostor: ${hash}`, repeats: "1" });
+    for (const body of [sent, { ...sent, post_id: "2" }])
+      expect((await verify(body)).json.code).to.equal("claim_not_proven");
+    x.state.posts.push({ id: "3", username: "somebody", text: hash });
+    expect((await verify(sent)).json).to.include({ state: "verified", post_id: "3" });
+  });
+
     const cases: [unknown, string, string][] = [
       [await proof({}, buyer), "invalid_signature", "signature"],
       [{ ...(await proof()), signature: undefined }, "invalid_input", "signature"],
