@@ -107,14 +107,15 @@ async function keyId(c: Context, apiKeys: ApiKeys): Promise<string | undefined> 
 const DAY = 86_400;
 
 /**
- * Limits how many things an address may store here in a day. Wallets cost nothing, so a limit for each wallet alone would let
- * one stranger fill a disk. A known key has no such limit. If `perAddress` is 0, no address has such a limit.
+ * Limits how often an address may do in a day what costs the operator something. Wallets cost nothing, so a limit for each
+ * wallet alone would stop no stranger. A known key has no such limit. If `perAddress` is 0, no address has such a limit.
  *
- * @returns a function that counts one stored thing. It gives the function that takes the count back if nothing was
- * stored, and throws TallystickError `rate_limited` beyond `most`
+ * @param limit `done` says what an address has done that reaches the limit, for the error
+ * @returns a function that counts one time. It gives the function that takes the count back, and throws TallystickError
+ * `rate_limited` beyond `most`
  */
 export function limitADay(
-  most: number,
+  { most, done }: { most: number; done: string },
   { apiKeys, now, rateLimits: { perAddress, trustedProxies } }: DailyLimitParameters,
 ): (c: Context) => Promise<() => void> {
   const counter = new RateCounter(DAY);
@@ -125,7 +126,7 @@ export function limitADay(
     if (allowed) return () => counter.giveBack(address);
     throw new TallystickError({
       code: "rate_limited",
-      message: `This address has stored ${most} of these within a day, which is the limit.`,
+      message: `This address has ${done} within a day, which is the limit.`,
       hint: `Wait ${reset} seconds, or ask the operator for a key.`,
       details: { headers: { "retry-after": String(reset) } },
     });

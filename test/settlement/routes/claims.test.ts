@@ -6,6 +6,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { xClaimChecker } from "../../../services/settlement/claims/claimChecker.ts";
 import { verificationHashOf } from "../../../services/settlement/claims/claimDesk.ts";
 import { readConfig } from "../../../services/settlement/config.ts";
+import { KEY } from "../support/proposals.ts";
 import { buyer, seller } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { NOW, openTestService, type TestService } from "../support/testService.ts";
@@ -134,7 +135,6 @@ describe("claims over HTTP", () => {
     expect(service.ledger.size).to.equal(0);
   });
 
-  it("need the agent's consent and this service's nonce for exactly this claim, in time", async () => {
   it("are not proven by a repost: its text is another account's", async () => {
     const sent = await proof();
     const hash = verificationHashOf({ agentId: agent_id, handle: "somebody" }, sent.nonce);
@@ -146,6 +146,7 @@ describe("claims over HTTP", () => {
     expect((await verify(sent)).json).to.include({ state: "verified", post_id: "3" });
   });
 
+  it("need the agent's consent and this service's nonce for exactly this claim, in time", async () => {
     const cases: [unknown, string, string][] = [
       [await proof({}, buyer), "invalid_signature", "signature"],
       [{ ...(await proof()), signature: undefined }, "invalid_input", "signature"],
@@ -210,6 +211,20 @@ describe("claims over HTTP", () => {
     const answer = await verify(await proof());
     expect([answer.status, answer.json.code]).to.deep.equal([503, "x_unavailable"]);
     expect(service.ledger.size).to.equal(0);
+  });
+
+  it("have X asked at most 100 times a day for an address without a key", async () => {
+    const sent = await proof();
+    for (let n = 0; n < 100; n++) expect((await verify(sent)).json.code).to.equal("claim_not_proven");
+    const refused = await verify(sent);
+    expect([refused.status, refused.json.code, x.state.asked.length]).to.deep.equal([
+      429,
+      "rate_limited",
+      100,
+    ]);
+    // What is refused without a question is not counted.
+    expect((await verify({ ...sent, nonce: "1.abc" })).json.code).to.equal("invalid_challenge");
+    expect((await service.post("/v1/claim/verify", sent, KEY)).json.code).to.equal("claim_not_proven");
   });
 
   it("are closed without an attestor", async () => {
