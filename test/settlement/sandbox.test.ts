@@ -38,4 +38,11 @@ describe("a sandbox with the settings of an anchored ledger", () => {
       ]);
     }
   });
+
+  it("opens no ledger on the chain and anchors nothing, so it asks no chain", async () => {
+    const health = await service.get("/health");
+    expect([health.status, health.json.mode, health.json.anchoring]).to.deep.equal([200, "sandbox", null]);
+    expect((await service.get("/v1/ledger/checkpoint")).status).to.equal(200);
+    expect(rpc.state.asked).to.equal(0);
+  });
 });
