@@ -20,6 +20,7 @@ import { LedgerIndex } from "./engine/ledgerIndex.ts";
 import { RuleBook } from "./engine/ruleBook.ts";
 import { SettlementEngine, type SettlementEngineParameters } from "./engine/settlementEngine.ts";
 import { FileStore } from "./erc8004/fileStore.ts";
+import { countChainQuestion } from "./http/rateLimits.ts";
 import { ApiKeys } from "./keys/apiKeys.ts";
 import { DiskLedger } from "./ledger/diskLedger.ts";
 import { LedgerGate } from "./ledger/ledgerGate.ts";
@@ -350,7 +351,10 @@ async function isContractSignatureBy({
   ]);
   const witness = anchoring?.contract;
   const client = createPublicClient({ transport: rpcTransport(rpcUrl, ASKING) });
-  return async (question) => (await askWallet(client, question, witness)) === "yes";
+  return async (question) => {
+    countChainQuestion();
+    return (await askWallet(client, question, witness)) === "yes";
+  };
 }
 
 function sayRepair({ repair, path: file }: DiskLedger, log: Log): void {

@@ -61,7 +61,8 @@ const ANCHOR_GRACE_MS = 2_000;
  * Compares the ledger with what was signed last and with the chain. Then makes the first checkpoint, if nothing
  * contradicts the ledger, and asks the witnesses. `start` of the result begins the regular checkpoints and anchors.
  */
-export async function openSigning(parameters: OpenSigningParameters): Promise<Signing> {
+export async function openSigning(given: OpenSigningParameters): Promise<Signing> {
+  const parameters = { ...given, config: withoutSandboxAnchors(given.config) };
   const { config, folder, ledger, gate, log } = parameters;
   const { tree } = ledger;
   const ending = new AbortController();
@@ -148,6 +149,13 @@ export async function openSigning(parameters: OpenSigningParameters): Promise<Si
       ending.abort();
     },
   };
+}
+
+/** A sandbox writes nothing, so it anchors nothing. It would open its ledger on the chain, and pay for that. */
+function withoutSandboxAnchors(config: SettlementConfig): SettlementConfig {
+  if (config.mode !== "sandbox") return config;
+  const { anchoring: _, ...rest } = config;
+  return rest;
 }
 
 /**

@@ -6,7 +6,8 @@ import { z } from "zod";
 /** Checks whether an X account has posted a text. */
 export type ClaimChecker = {
   /**
-   * The id of a post by `handle` that contains `text`; undefined when there is none.
+   * The id of a post by `handle` that contains `text`; undefined when there is none. Reposts do not count, because their
+   * text is somebody else's.
    *
    * @param postId the post to look at; without it the account's recent posts are searched
    * @throws TallystickError `x_unavailable` (503) when X cannot be asked
@@ -14,7 +15,13 @@ export type ClaimChecker = {
   findPost: (parameters: { handle: string; text: string; postId?: string }) => Promise<string | undefined>;
 };
 
-const postSchema = z.object({ id: z.string(), text: z.string(), author_id: z.string().optional() });
+const postSchema = z.object({
+  id: z.string(),
+  text: z.string(),
+  author_id: z.string().optional(),
+  /** The posts that this post repeats, quotes or answers. */
+  referenced_tweets: z.array(z.object({ type: z.string() })).default([]),
+});
 const answerSchema = z.object({
   data: z.union([postSchema, z.array(postSchema)]).optional(),
   includes: z
@@ -59,9 +66,9 @@ export function xClaimChecker({
       const query = new URLSearchParams({
         expansions: "author_id",
         "user.fields": "username",
-        "tweet.fields": "author_id",
+        "tweet.fields": "author_id,referenced_tweets",
       });
-      if (postId === undefined) query.set("query", `from:${handle} "${text}"`);
+      if (postId === undefined) query.set("query", `from:${handle} "${text}" -is:retweet`);
       const path =
         postId === undefined ? "/2/tweets/search/recent" : `/2/tweets/${encodeURIComponent(postId)}`;
       const { data, includes } = await ask(fetch, new URL(`${path}?${query}`, url).href, apiKey);
@@ -71,10 +78,16 @@ export function xClaimChecker({
         (post) =>
           post.text.includes(text) &&
           post.author_id !== undefined &&
-          authors.get(post.author_id) === handle.toLowerCase(),
+          authors.get(post.author_id) === handle.toLowerCase() &&
+          !isRepost(post),
       )?.id;
     },
   };
+}
+
+/** Whether a post only repeats another one. X names the account that repeats it as its author, and others' words as its text. */
+function isRepost({ referenced_tweets: referenced }: z.output<typeof postSchema>): boolean {
+  return referenced.some(({ type }) => type === "retweeted");
 }
 
 async function ask(fetch: Fetch, url: string, apiKey: string): Promise<z.output<typeof answerSchema>> {

@@ -69,6 +69,7 @@ export class ClaimDesk {
    * Settles the claim if the account has posted the challenge's hash and the agent has signed `{agent_id,
    * x_handle, nonce}`. The agent's signature is needed: with a post alone anyone could claim any agent.
    *
+   * @param proof `beforeAsking` is called before X is asked. It may throw
    * @throws InvalidInputError `invalid_challenge` naming `nonce` when this service did not issue it, or it
    * has expired; `invalid_signature` naming `signature` when the agent did not sign
    * @throws TallystickError `claim_not_proven` (422), `x_unavailable` (503); nothing is settled then
@@ -77,14 +78,20 @@ export class ClaimDesk {
     nonce,
     postId,
     signature,
+    beforeAsking,
     ...subject
-  }: ClaimProof): Promise<{ record: SettledRecord | Validated; postId: string; verificationHash: string }> {
+  }: ClaimProof & { beforeAsking?: () => Promise<unknown> }): Promise<{
+    record: SettledRecord | Validated;
+    postId: string;
+    verificationHash: string;
+  }> {
     this.#checkNonce(subject, nonce);
     const consent = { agent_id: subject.agentId, x_handle: subject.handle, nonce };
     const signed = { type: "claim", body: consent, signer: subject.agentId, signature };
     await checkSignature(signed, this.#isContractSignature, this.#readSignature);
     const verificationHash = verificationHashOf(subject, nonce);
     const { handle } = subject;
+    await beforeAsking?.();
     const found = await this.#checker.findPost({
       handle,
       text: verificationHash,

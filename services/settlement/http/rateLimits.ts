@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage } from "node:http";
 import type { Context, MiddlewareHandler } from "hono";
 import { TallystickError } from "tallystick-protocol/errors";
@@ -66,6 +67,16 @@ export class RateCounter {
   }
 }
 
+/** A question to the chain counts as this many requests more. RPCs limit such questions, and some take money for them. */
+const REQUESTS_A_QUESTION = 4;
+
+const questions = new AsyncLocalStorage<() => void>();
+
+/** Counts a question to the chain for the client whose request needs its answer. */
+export function countChainQuestion(): void {
+  questions.getStore()?.();
+}
+
 /**
  * Limits requests for each key, and for each address without a known key. Answers carry `RateLimit-Policy` and `RateLimit`
  * (draft-ietf-httpapi-ratelimit-headers-07). A request above the limit gets 429 with `Retry-After`.
@@ -80,21 +91,26 @@ export function rateLimits(
     const limit = id === undefined ? config.perAddress : config.perKey;
     if (limit === 0) return next();
     const caller = id === undefined ? `address ${clientAddress(c, config.trustedProxies)}` : `key ${id}`;
-    const { allowed, remaining, reset } = counter.take(caller, limit, now());
-    const headers = {
+    const take = () => counter.take(caller, limit, now());
+    const { allowed, remaining, reset } = take();
+    let left = remaining;
+    const headers = () => ({
       "ratelimit-policy": `${limit};w=${RATE_WINDOW}`,
-      ratelimit: `limit=${limit}, remaining=${remaining}, reset=${reset}`,
-    };
+      ratelimit: `limit=${limit}, remaining=${left}, reset=${reset}`,
+    });
     if (!allowed) {
       throw new TallystickError({
         code: "rate_limited",
         message: `More than ${limit} requests a minute by this ${id === undefined ? "address" : "key"}.`,
         hint: `Wait ${reset} seconds.`,
-        details: { headers: { ...headers, "retry-after": String(reset) } },
+        details: { headers: { ...headers(), "retry-after": String(reset) } },
       });
     }
-    await next();
-    for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);
+    const count = () => {
+      for (let n = 0; n < REQUESTS_A_QUESTION; n++) left = take().remaining;
+    };
+    await questions.run(count, next);
+    for (const [name, value] of Object.entries(headers())) c.res.headers.set(name, value);
   };
 }
 
@@ -107,14 +123,15 @@ async function keyId(c: Context, apiKeys: ApiKeys): Promise<string | undefined> 
 const DAY = 86_400;
 
 /**
- * Limits how many things an address may store here in a day. Wallets cost nothing, so a limit for each wallet alone would let
- * one stranger fill a disk. A known key has no such limit. If `perAddress` is 0, no address has such a limit.
+ * Limits how often an address may do in a day what costs the operator something. Wallets cost nothing, so a limit for each
+ * wallet alone would stop no stranger. A known key has no such limit. If `perAddress` is 0, no address has such a limit.
  *
- * @returns a function that counts one stored thing. It gives the function that takes the count back if nothing was
- * stored, and throws TallystickError `rate_limited` beyond `most`
+ * @param limit `done` says what an address has done that reaches the limit, for the error
+ * @returns a function that counts one time. It gives the function that takes the count back, and throws TallystickError
+ * `rate_limited` beyond `most`
  */
 export function limitADay(
-  most: number,
+  { most, done }: { most: number; done: string },
   { apiKeys, now, rateLimits: { perAddress, trustedProxies } }: DailyLimitParameters,
 ): (c: Context) => Promise<() => void> {
   const counter = new RateCounter(DAY);
@@ -125,7 +142,7 @@ export function limitADay(
     if (allowed) return () => counter.giveBack(address);
     throw new TallystickError({
       code: "rate_limited",
-      message: `This address has stored ${most} of these within a day, which is the limit.`,
+      message: `This address has ${done} within a day, which is the limit.`,
       hint: `Wait ${reset} seconds, or ask the operator for a key.`,
       details: { headers: { "retry-after": String(reset) } },
     });

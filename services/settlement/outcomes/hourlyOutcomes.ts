@@ -82,8 +82,10 @@ export class HourlyOutcomes {
     for (const [hour, tally] of rejected.hours) if (hour <= last) merge(hours, hour, tally);
     for (const [hour, tally] of [...hours].sort(([a], [b]) => a - b))
       if (hour >= first) await this.#tellHour(hour, tally);
-    rejected.told(last);
-    this.#next = { hour: last + 1, from: end };
+    // Hours without outcomes are not noted as reported. If the clock is ahead, they may still come.
+    const told = Math.max(first - 1, ...hours.keys());
+    rejected.told(told);
+    this.#next = { hour: told + 1, from: end };
   }
 
   /** The last reported hour is reported again, because a crash may have come between two parts of it. */

@@ -6,6 +6,7 @@ import { signatureSchema } from "tallystick-protocol/records/nestedSignature";
 import { z } from "zod";
 import type { AppDependencies } from "../appDependencies.ts";
 import type { ClaimDesk } from "../claims/claimDesk.ts";
+import { limitADay } from "../http/rateLimits.ts";
 import { readJson } from "../http/readJson.ts";
 import { outcomeName, recordResponse } from "./recordRoutes.ts";
 
@@ -19,6 +20,9 @@ const proofSchema = challengeSchema.extend({
     .optional(),
 });
 
+/** How often one network address may have X asked in a day. X counts each question, and may take money for it. */
+const MAX_QUESTIONS_A_DAY = 100;
+
 /**
  * Human ownership of agents (SHP §4.2).
  *
@@ -27,8 +31,12 @@ const proofSchema = challengeSchema.extend({
  * - `POST /v1/claim/verify` takes `{agent_id, x_handle, nonce, signature, post_id?}`. The agent makes `signature` over
  *   `{agent_id, x_handle, nonce}`, as for a record. The service asks X for the post. If there is no such post, the
  *   answer is 422 `claim_not_proven`. Otherwise the claim is settled, signed by the attestor, and answered like every record.
+ *   For a network address without a key, X is asked at most 100 times a day.
  */
-export function claimRoutes({ claimDesk, metrics }: AppDependencies): Hono {
+export function claimRoutes(dependencies: AppDependencies): Hono {
+  const { claimDesk, metrics } = dependencies;
+  const limit = { most: MAX_QUESTIONS_A_DAY, done: `asked for posts of X ${MAX_QUESTIONS_A_DAY} times` };
+  const countQuestion = limitADay(limit, dependencies);
   const app = new Hono();
 
   app.post("/v1/claim", async (c) => {
@@ -46,6 +54,7 @@ export function claimRoutes({ claimDesk, metrics }: AppDependencies): Hono {
     const { record, postId, verificationHash } = await desk.verify({
       ...subject,
       ...(post_id !== undefined && { postId: post_id }),
+      beforeAsking: () => countQuestion(c),
     });
     metrics.countOutcome("claim", outcomeName(record));
     const about = {

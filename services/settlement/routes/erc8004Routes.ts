@@ -48,7 +48,8 @@ const parseWord = boundForm({
  */
 export function erc8004Routes(dependencies: AppDependencies): Hono {
   const { checkpoints, files, index, ledger, ledgerName, now } = dependencies;
-  const countFile = limitADay(MAX_FILES_A_DAY, dependencies);
+  const limit = { most: MAX_FILES_A_DAY, done: `stored ${MAX_FILES_A_DAY} files` };
+  const countFile = limitADay(limit, dependencies);
   const app = new Hono();
 
   app.get("/v1/erc8004/files/:name", (c) => {

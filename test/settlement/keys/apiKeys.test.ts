@@ -6,6 +6,8 @@ import { GENESIS_HASH } from "tallystick-protocol/ledger/entry";
 import { RateCounter } from "../../../services/settlement/http/rateLimits.ts";
 import { ApiKeys } from "../../../services/settlement/keys/apiKeys.ts";
 import { addKey, readKeyFile, revokeKey } from "../../../services/settlement/keys/keyFile.ts";
+import { mortalRpc } from "../support/mortalRpc.ts";
+import { envelope, listingBody } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { API_KEY, openTestService } from "../support/testService.ts";
 
@@ -133,6 +135,28 @@ describe("rate limits", () => {
     service.clock.now += 60;
     expect((await post(key)).status).to.equal(400);
     await service.close();
+  });
+
+  it("count a signature about which the chain must be asked as five requests", async () => {
+    const rpc = await mortalRpc("http://127.0.0.1:1");
+    // The contract wallet says no.
+    rpc.state.result = `0x${"00".repeat(32)}`;
+    const service = await openTestService(folder.path, { RPC_URL: rpc.url, RATE_LIMIT_PER_ADDRESS: "12" });
+    const body = JSON.stringify(await envelope(listingBody({ agent_id: `0x${"c0".repeat(20)}` })));
+    const found: [number, string | undefined][] = [];
+    for (let n = 0; n < 4; n++) {
+      const { status, headers } = await service.app.request("/v1/listings", { method: "POST", body });
+      found.push([status, /remaining=\d+/.exec(headers.get("ratelimit") ?? "")?.[0]]);
+    }
+    await service.close();
+    rpc.close();
+    expect(found).to.deep.equal([
+      [400, "remaining=7"],
+      [400, "remaining=2"],
+      [400, "remaining=0"],
+      [429, "remaining=0"],
+    ]);
+    expect(rpc.state.asked).to.equal(3);
   });
 
   const statuses = async (trustProxy: string, forwarded: string[]): Promise<number[]> => {

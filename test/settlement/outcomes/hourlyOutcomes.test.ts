@@ -172,6 +172,25 @@ describe("the outcomes of an hour", () => {
     ]);
   });
 
+  it("are recorded when the hour is over, also if the clock was a year ahead for a moment", async () => {
+    await propose("agent", { complexity: 1 });
+    hoursLater(2);
+    await service.tellOutcomes?.();
+    hoursLater(8_760);
+    await service.tellOutcomes?.();
+    hoursLater(-8_760);
+    await propose("agent", { confidence: 0.1, complexity: 1 });
+    await propose("agent", { complexity: 1 });
+    hoursLater(2);
+    await service.tellOutcomes?.();
+    expect(
+      (await told()).map(({ hour, agents }) => [hour, agents[AGENT]?.ok, agents[AGENT]?.fail]),
+    ).to.deep.equal([
+      [NOW / HOUR, 1, 0],
+      [NOW / HOUR + 2, 1, 1],
+    ]);
+  });
+
   it("are the same after a crash before they were recorded, and the file of rejected work stays small", async () => {
     await propose("agent", { confidence: 0.1, complexity: 0.3 });
     const [{ path: ledger }, file] = [service.ledger, path.join(service.ledger.folder, REJECTED_FILE)];

@@ -6,6 +6,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { xClaimChecker } from "../../../services/settlement/claims/claimChecker.ts";
 import { verificationHashOf } from "../../../services/settlement/claims/claimDesk.ts";
 import { readConfig } from "../../../services/settlement/config.ts";
+import { KEY } from "../support/proposals.ts";
 import { buyer, seller } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { NOW, openTestService, type TestService } from "../support/testService.ts";
@@ -16,7 +17,7 @@ type Answer = { status: number; headers?: { [name: string]: string }; body?: str
 
 /** A stand-in for the X API, version 2: posts by id, and recent search by author and phrase. */
 function fakeX() {
-  const posts: { id: string; username: string; text: string }[] = [];
+  const posts: { id: string; username: string; text: string; repeats?: string }[] = [];
   const state = { posts, down: false, asked: [] as string[], says: undefined as (() => Answer) | undefined };
   const server: Server = createServer((request, response) => {
     const url = new URL(request.url ?? "", "http://x");
@@ -30,13 +31,17 @@ function fakeX() {
       response.writeHead(status, headers).end(body);
       return;
     }
-    const [, from, phrase] = /^from:(\w+) "(.+)"$/.exec(url.searchParams.get("query") ?? "") ?? [];
+    const [, from, phrase] =
+      /^from:(\w+) "(.+)" -is:retweet$/.exec(url.searchParams.get("query") ?? "") ?? [];
     const byId = /^\/2\/tweets\/(\d+)$/.exec(url.pathname)?.[1];
     const found = posts.filter((post) =>
       byId === undefined ? post.username === from && post.text.includes(phrase ?? "") : post.id === byId,
     );
     if (byId !== undefined && found.length === 0) return answer(404, { errors: [] });
-    const data = found.map(({ id, username, text }) => ({ id, text, author_id: `u-${username}` }));
+    const data = found.map(({ id, username, text, repeats }) => ({
+      ...{ id, text, author_id: `u-${username}` },
+      ...(repeats !== undefined && { referenced_tweets: [{ type: "retweeted", id: repeats }] }),
+    }));
     const users = found.map(({ username }) => ({ id: `u-${username}`, username }));
     return answer(
       200,
@@ -130,6 +135,17 @@ describe("claims over HTTP", () => {
     expect(service.ledger.size).to.equal(0);
   });
 
+  it("are not proven by a repost: its text is another account's", async () => {
+    const sent = await proof();
+    const hash = verificationHashOf({ agentId: agent_id, handle: "somebody" }, sent.nonce);
+    x.state.posts.push({ id: "1", username: "impostor", text: hash });
+    x.state.posts.push({ id: "2", username: "somebody", text: `RT @impostor: ${hash}`, repeats: "1" });
+    for (const body of [sent, { ...sent, post_id: "2" }])
+      expect((await verify(body)).json.code).to.equal("claim_not_proven");
+    x.state.posts.push({ id: "3", username: "somebody", text: hash });
+    expect((await verify(sent)).json).to.include({ state: "verified", post_id: "3" });
+  });
+
   it("need the agent's consent and this service's nonce for exactly this claim, in time", async () => {
     const cases: [unknown, string, string][] = [
       [await proof({}, buyer), "invalid_signature", "signature"],
@@ -195,6 +211,20 @@ describe("claims over HTTP", () => {
     const answer = await verify(await proof());
     expect([answer.status, answer.json.code]).to.deep.equal([503, "x_unavailable"]);
     expect(service.ledger.size).to.equal(0);
+  });
+
+  it("have X asked at most 100 times a day for an address without a key", async () => {
+    const sent = await proof();
+    for (let n = 0; n < 100; n++) expect((await verify(sent)).json.code).to.equal("claim_not_proven");
+    const refused = await verify(sent);
+    expect([refused.status, refused.json.code, x.state.asked.length]).to.deep.equal([
+      429,
+      "rate_limited",
+      100,
+    ]);
+    // What is refused without a question is not counted.
+    expect((await verify({ ...sent, nonce: "1.abc" })).json.code).to.equal("invalid_challenge");
+    expect((await service.post("/v1/claim/verify", sent, KEY)).json.code).to.equal("claim_not_proven");
   });
 
   it("are closed without an attestor", async () => {

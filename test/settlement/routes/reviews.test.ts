@@ -3,6 +3,7 @@ import path from "node:path";
 import { expect } from "chai";
 import { GENESIS_HASH } from "tallystick-protocol/ledger/entry";
 import { privateKeyToAccount } from "viem/accounts";
+import { HeldProposals } from "../../../services/settlement/engine/heldProposals.ts";
 import { DiskLedger } from "../../../services/settlement/ledger/diskLedger.ts";
 import { bound, buyer } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
@@ -232,6 +233,52 @@ describe("reviews of held proposals", () => {
     await service.close();
     await open();
     expect(service.ledger.size).to.equal(2);
+  });
+
+  it("keep their part of a budget from a start on, also if the ledger may be written only later", async () => {
+    const file = path.join(folder.path, "rules.json");
+    const spend = { field: "usd", max: "100", per_seconds: 3600 };
+    const rules = { version: 1, actions: { pay: { budget: [spend] }, "*": { allow: false } } };
+    writeFileSync(file, JSON.stringify(rules));
+    await service.close();
+    await open({ RULES_FILE: file });
+    const pay = (usd: number, more: object = {}) =>
+      settle(service.ledger.head, {
+        payload: { data_update: { action: "pay", usd }, confidence_score: 0.9 },
+        ...more,
+      });
+    const { id } = await pay(60, { shadow: { payload: { data_update: { usd: 1 } } } });
+    const append = service.ledger.append.bind(service.ledger);
+    service.ledger.append = (entry) => {
+      if (entry.payload.type === "settlement") throw new Error("the process is killed here");
+      return append(entry);
+    };
+    // The next start has an earlier clock than this entry, so it accepts no writes.
+    service.clock.now += 301;
+    expect((await review(id, "release")).status).to.equal(500);
+    await service.close();
+    await open({ RULES_FILE: file });
+    expect([service.ledger.size, (await service.get("/health")).json.code]).to.deep.equal([1, "clock"]);
+    const { content } = HeldProposals.prototype;
+    const disk = Promise.withResolvers<void>();
+    // The disk gives the released proposal only after another proposal was judged.
+    HeldProposals.prototype.content = async function (of) {
+      await disk.promise;
+      return content.call(this, of);
+    };
+    try {
+      service.clock.now += 301;
+      const refused = await pay(41);
+      expect([refused.status, refused.reason]).to.deep.equal([
+        "REJECTED",
+        "payload.data_update.usd: the budget of 3600 s has 40 of 100 left (rules version 1, action pay).",
+      ]);
+    } finally {
+      HeldProposals.prototype.content = content;
+      disk.resolve();
+    }
+    while (service.ledger.size < 2) await new Promise((resolve) => setImmediate(resolve));
+    expect([(await pay(41)).status, (await pay(40)).status]).to.deep.equal(["REJECTED", "SETTLED"]);
   });
 
   it("do not prevent the next start if the content of one released proposal is missing: the start settles the others", async () => {
