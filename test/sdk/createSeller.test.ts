@@ -11,7 +11,7 @@ import type { SettlementMode } from "tallystick-sdk/seller/job";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { type Market, MEAN, mean, PURSE } from "./support/market.ts";
 import { newWallet } from "./support/sdkChain.ts";
-import { rejection } from "./support/tamper.ts";
+import { rejection, withBody } from "./support/tamper.ts";
 import { useMarket } from "./support/useMarket.ts";
 
 const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 30_000 };
@@ -294,6 +294,39 @@ describe("a seller's app", () => {
     expect(found?.hire).to.include({ hireId: hired.hireId, receiptHash: entry.current_hash });
     const telemetry = JSON.parse((await market.ledger.get("/v1/ledger/entries?from=2&to=3")).text);
     expect(telemetry.payload.body.receipt).to.equal(entry.current_hash);
+  });
+
+  it("names another hire's entry for a receipt that the buyer signed: report and key get the entry of this hire", async () => {
+    for (const more of [{ payee: newWallet().address }, { first_call_free: true }]) {
+      const seller = await market.openSeller({
+        ...{ listings: [{ ...LISTING, ...more }], handlers: { [MEAN]: mean } },
+      });
+      market.hosts[seller.host] = {
+        request: async (input, init) => {
+          const response = await seller.direct.request(input, init);
+          if (!input.endsWith("/countersignature")) return response;
+          return await withBody(response, (body) => ({ ...body, receipt_hash: "ab".repeat(32) }));
+        },
+      };
+      const buyer = await market.openBuyer();
+      const order = { ...ORDER, seller: seller.address };
+      const { hireId } = await buyer.hire(order);
+      await buyer.idle();
+      const { text } = await market.ledger.get("/v1/ledger/entries");
+      const entries = text
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+      const receipts = entries.filter(({ payload }) => payload.body.hire_id === hireId);
+      expect(receipts, JSON.stringify(more)).to.have.length(1);
+      expect(checkBuyerSignature(receipts[0].payload.body)).to.equal(true);
+      const hash = receipts[0].current_hash;
+      const found = await buyer.find(await buyer.keyOf(order));
+      expect(found?.hire).to.include({ hireId, receiptHash: hash });
+      const told = entries.filter(({ payload }) => payload.body.receipt === hash);
+      expect(told.map(({ payload }) => payload.type)).to.deep.equal("payee" in more ? ["telemetry"] : []);
+      expect(await buyer.waitingReports()).to.equal(0);
+    }
   });
 
   it("gets no signature for a result that the buyer finds bad, so that the buyer's report decides", async () => {

@@ -6,7 +6,6 @@ import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { auditConsent } from "tallystick-protocol/records/listing";
 import { ratingToken } from "tallystick-protocol/records/ratingToken";
 import { within } from "../deadline.ts";
-import { ServiceError } from "../requestService.ts";
 import type { Conclusion, SignedPayment } from "./buyerContext.ts";
 import { failed } from "./hireFailure.ts";
 import type { HireResult } from "./hireResult.ts";
@@ -112,21 +111,18 @@ export async function concludeHire(hiring: Hiring, judged: Judged): Promise<Hire
 }
 
 /**
- * The hash of the receipt's entry, which the ledger is asked for. If the ledger does not answer in time, this is
- * the hash that the seller names, or null if the seller names none. A report finds the entry later. Null also if
- * the receipt has issues, if the ledger refuses, and if the buyer has to sign the receipt: it is not in the ledger
- * before.
+ * The hash of the receipt's entry, as the ledger gives it. Null if the ledger does not answer in time: a report finds the
+ * entry later. The hash that the seller names is not used, because it may be of another hire's receipt, or any text.
+ * Null also if the receipt has issues, if the ledger refuses, and if the buyer has to sign the receipt: it is not in the
+ * ledger before.
  */
 async function receiptOf({ context, order, sent }: Hiring, { delivery }: Judged): Promise<string | null> {
-  const { receipt_hash: named, signed_receipt: signed } = delivery?.answer ?? {};
+  const signed = delivery?.answer?.signed_receipt;
   if (!sent || !signed || !delivery || delivery.receiptIssues.length > 0) return null;
   if (needsBuyerSignature(signed.body as RecordBody)) return null;
-  try {
-    const found = receiptInLedger(context, signed as SignedReceipt);
-    return (await within(found, Math.min(RECEIPT_MS, order.deadline.left()))) ?? named ?? null;
-  } catch (error) {
-    return error instanceof ServiceError && error.isRefusal ? null : (named ?? null);
-  }
+  const found = receiptInLedger(context, signed as SignedReceipt);
+  const inTime = within(found, Math.min(RECEIPT_MS, order.deadline.left()));
+  return (await inTime.catch(() => undefined)) ?? null;
 }
 
 /** Keeps what was asked for and delivered, for an auditor to whom the seller does not show it. */
@@ -231,11 +227,10 @@ async function report(hiring: Hiring, { delivery, verification, latencyMs }: Jud
     since: context.now(),
     ...(key !== undefined && { key }),
     ...(isSigned && { freeReceipt: signed.body as RecordBody }),
-    ...(!isFree && {
-      receipt: signed as SignedReceipt,
-      ...(order.telemetry && {
+    receipt: signed as SignedReceipt,
+    ...(!isFree &&
+      order.telemetry && {
         telemetry: { verification: { all_passed, checks }, ...(!isResumed && { latencyMs }) },
       }),
-    }),
   });
 }
