@@ -125,6 +125,59 @@ describe("the money of a hire that is resumed", () => {
     }
   });
 
+  it("is released if the result had passed before, whatever the seller answers now and whoever can judge", async () => {
+    const escrowOf = () => ({ contract: listing.agent_id, escrowId: "0x02", deadline: 0 }) as const;
+    const isOver = async () => ({ money: "paid", book: "spend" }) as const;
+    for (const [seller, verify, atMs] of [
+      [NOT_KNOWN, passed(true), LATENCY_MS],
+      [NOT_KNOWN, passed(true), 0],
+      [FAILED, passed(true), 0],
+      [NOT_KNOWN, undefined, 10 * LATENCY_MS],
+    ] as const) {
+      const mode: Partial<BuyerMode> = { escrowOf, isOver };
+      const resumed = await resume({
+        entry: { isGood: true },
+        seller,
+        atMs,
+        mode,
+        ...(verify && { verify }),
+      });
+      expect(resumed.did, String(atMs)).to.deep.equal(["recall 700", "release", "spend"]);
+      expect(resumed.outcomes[0], String(atMs)).to.include({ isOver: true, money: "paid" });
+      expect(resumed.isOpen, String(atMs)).to.equal(false);
+    }
+    const worse = await resume({ entry: { isGood: true }, seller: DONE, verify: passed(false) });
+    expect(worse.did, "another result").to.deep.equal(["recall 700", "release", "spend"]);
+  });
+
+  it("is noted as the seller's if the result passes and its release does not get through, and only then", async () => {
+    for (const isGood of [true, false])
+      for (const mode of ["escrow", "direct"]) {
+        const conclude = async () => ({ money: "held", book: "open" }) as const;
+        const escrowOf = () => ({ contract: listing.agent_id, escrowId: "0x02", deadline: 0 }) as const;
+        const fake: Partial<BuyerMode> = mode === "escrow" ? { conclude, escrowOf } : { conclude };
+        const { context, journal } = await openNext({ seller: DONE, mode: fake });
+        await resumeHires(context, passed(isGood) as unknown as Verify);
+        const left = await journal.get<JournalEntry>("hire/job_1");
+        expect(left, mode).to.include({ isReported: true, isGood: isGood && mode === "escrow" });
+      }
+  });
+
+  it("is noted as the seller's while the release takes longer than the call waits", async () => {
+    const real = globalThis.setTimeout;
+    globalThis.setTimeout = ((run: () => void, ms: number) => real(run, ms === 10_000 ? 1 : ms)) as never;
+    try {
+      const escrowOf = () => ({ contract: listing.agent_id, escrowId: "0x02", deadline: 0 }) as const;
+      const conclude = () => new Promise<never>(() => {});
+      const { context, journal } = await openNext({ seller: DONE, mode: { escrowOf, conclude } });
+      const [outcome] = await resumeHires(context, goodOf);
+      expect(outcome).to.have.nested.property("hire.money", "held");
+      expect(await journal.get("hire/job_1")).to.include({ isGood: true });
+    } finally {
+      globalThis.setTimeout = real;
+    }
+  });
+
   it("is booked when the chain shows its end, and only then the hire's key has the failure", async () => {
     const endings: [(Conclusion & { money: "paid" | "none" }) | false, string, string][] = [
       [{ money: "none", book: "giveBack" }, "giveBack", "failed"],

@@ -145,7 +145,11 @@ async function settleInTime(
   const settled = settle(hiring, payment, judged).catch(() => undefined);
   context.background.add(settled);
   const conclusion = await within(settled, Math.min(SETTLE_MS, order.deadline.left()));
-  return conclusion ?? { money: mode.escrowOf ? "held" : mode.whenSent };
+  if (conclusion) return conclusion;
+  // The caller gets the result now, and may call `resume` before the rest is done.
+  const noted = mode.escrowOf ? noteVerdict(hiring, judged).catch(() => {}) : Promise.resolve();
+  await within(noted, Math.min(RECEIPT_MS, order.deadline.left()));
+  return { money: mode.escrowOf ? "held" : mode.whenSent };
 }
 
 /**
@@ -153,20 +157,33 @@ async function settleInTime(
  * this order. A hire whose money is open stays in the journal.
  */
 async function settle(hiring: Hiring, payment: SignedPayment, judged: Judged): Promise<Conclusion> {
-  const { context, candidate, jobId } = hiring;
+  const { context, candidate } = hiring;
   const mode = context.modeOf(candidate.listing.payment_mode);
   await report(hiring, judged).catch(() => {});
   const conclusion = await mode
-    .conclude(payment, judged.verification)
+    .conclude(payment, verdictOf(hiring, judged))
     .catch((): Conclusion => ({ money: mode.escrowOf ? "held" : mode.whenSent, book: "open" }));
   await book(hiring, conclusion);
   if (conclusion.book === "open") {
-    const entry = await context.journal.get<JournalEntry>(`hire/${jobId}`);
-    if (entry && !entry.isReported)
-      await context.journal.put(`hire/${jobId}`, { ...entry, isReported: true });
+    await noteVerdict(hiring, judged);
     if (!mode.escrowOf) void watch(hiring, payment).catch(() => {});
   }
   return conclusion;
+}
+
+/** The verdict that decides about the money. A result that passed once is the caller's, so it stays good. */
+function verdictOf({ isResumed }: Hiring, { verification }: Judged): Verification {
+  return isResumed?.isGood ? { ...verification, all_passed: true } : verification;
+}
+
+/** Stores in the journal that the result was judged, and whether the money of its escrow is the seller's. */
+async function noteVerdict(hiring: Hiring, judged: Judged): Promise<void> {
+  const { context, candidate, jobId } = hiring;
+  const mode = context.modeOf(candidate.listing.payment_mode);
+  const isGood = mode.escrowOf !== undefined && verdictOf(hiring, judged).all_passed;
+  const entry = await context.journal.get<JournalEntry>(`hire/${jobId}`);
+  if (entry && !(entry.isReported && entry.isGood === isGood))
+    await context.journal.put(`hire/${jobId}`, { ...entry, isReported: true, isGood });
 }
 
 /**
