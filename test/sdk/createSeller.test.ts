@@ -296,6 +296,24 @@ describe("a seller's app", () => {
     expect(telemetry.payload.body.receipt).to.equal(entry.current_hash);
   });
 
+  it("answers at the path of its endpoint too, so that it needs no proxy that removes this path", async () => {
+    const seller = await open();
+    seller.app.get("/more", (c) => c.text("more"));
+    market.hosts[seller.host] = { request: (input, init) => seller.app.request(input, init) };
+    expect(new URL(seller.parameters.endpoint).pathname).to.equal("/v1");
+    const buyer = await market.openBuyer();
+    expect(await buyer.hire(ORDER)).to.include({ money: "paid" });
+    for (const [path, status] of [
+      ["/v1/listings", 200],
+      ["/listings", 200],
+      ["/v1/more", 200],
+      ["/v1/v1/listings", 404],
+      ["/v1", 404],
+      ["/v10/listings", 404],
+    ] as const)
+      expect((await seller.app.request(`http://seller.test${path}`)).status, path).to.equal(status);
+  });
+
   it("names another hire's entry for a receipt that the buyer signed: report and key get the entry of this hire", async () => {
     for (const more of [{ payee: newWallet().address }, { first_call_free: true }]) {
       const seller = await market.openSeller({
