@@ -7,6 +7,7 @@ import { toolError } from "tallystick-mcp/toolResult";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { HireResult } from "tallystick-sdk/buyer/hireResult";
 import type { OnOutcome, ResumedHire } from "tallystick-sdk/buyer/resumeHires";
+import { base, baseSepolia } from "tallystick-sdk/chain/paymentNetwork";
 import { HireFailedError, SellerRefusedError } from "tallystick-sdk/errors";
 import { ServiceError } from "tallystick-sdk/requestService";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
@@ -82,6 +83,28 @@ describe("the limits of an MCP server", () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(desk.get("0")).to.equal(undefined);
     start("64");
+  });
+});
+
+describe("the money of an MCP server", () => {
+  it("is the USDC of its chain, on Base and on Base Sepolia, unless the setting names another token", () => {
+    const TALLYSTICK_TOKEN = `0x${"70".repeat(20)}`;
+    for (const [settings, network] of [
+      [{}, base],
+      [{ TALLYSTICK_CHAIN_ID: "8453" }, base],
+      [{ TALLYSTICK_CHAIN_ID: "84532" }, baseSepolia],
+      [
+        { TALLYSTICK_CHAIN_ID: "84532", TALLYSTICK_TOKEN },
+        { ...baseSepolia, token: TALLYSTICK_TOKEN },
+      ],
+      [
+        { TALLYSTICK_CHAIN_ID: "1", TALLYSTICK_TOKEN },
+        { ...base, chainId: 1, token: TALLYSTICK_TOKEN },
+      ],
+    ] as const)
+      expect(readMcpConfig({ TALLYSTICK_URL: "http://node.test", ...settings }).network).to.deep.equal(
+        network,
+      );
   });
 });
 
