@@ -413,6 +413,22 @@ describe("a seller's app", () => {
       await again.close();
     });
 
+    it("gives a free call only for a request that names this seller and its time, because others may have any other", async () => {
+      const seller = await market.openSeller({ listings: [free], handlers: { [MEAN]: mean } });
+      const own = { seller_id: seller.address, issued_at: Math.floor(Date.now() / 1000) };
+      let nonce = 0;
+      for (const [changes, status] of [
+        [{}, 402],
+        [{ seller_id: own.seller_id }, 402],
+        [{ issued_at: own.issued_at }, 402],
+        [own, 200],
+        [own, 402],
+      ] as const) {
+        const request = await signed({ ...changes, nonce: `0x${String(++nonce).repeat(64)}` });
+        expect((await post(seller.app, request)).status, JSON.stringify(changes)).to.equal(status);
+      }
+    });
+
     it("gets no buyer's signature for a receipt that is a second signed document at the same time", async () => {
       const seller = await market.openSeller({ listings: [free], handlers: { [MEAN]: mean } });
       const asked: string[] = [];
