@@ -19,13 +19,18 @@ const BEGUN = 1_800_000_000_000;
 /** The buyer gave the hire more time than its listing promises. */
 const PROMISED_MS = 1_000;
 const LATENCY_MS = 2_000;
+const { account } = newWallet();
+const buyer_id = account.address.toLowerCase();
 const listing = {
   ...{ agent_id: `0x${"5e".repeat(20)}`, capability: "custom.acme.echo", price_usdc: "1.00" },
   ...{ endpoint: "http://seller.test", payment_mode: "platform_escrow:acme", max_latency_ms: PROMISED_MS },
 } as Listing;
 const entry = {
   ...{ hireId: "0x01", jobId: "job_1", startedAt: BEGUN, listing, maxPrice: "1000000", judge: "caller" },
-  ...{ request: { params: {}, max_latency_ms: LATENCY_MS } as unknown as HireRequest, telemetry: false },
+  ...{
+    request: { buyer_id, params: {}, max_latency_ms: LATENCY_MS } as unknown as HireRequest,
+    telemetry: false,
+  },
   ...{ signsUntil: BEGUN + 100, signed: { amount: "700", payload: {}, validUntil: 0 }, key: "order-17" },
 } as unknown as JournalEntry;
 const NOT_KNOWN = { status: 404, body: {} };
@@ -34,8 +39,6 @@ const DONE = { status: 200, body: { status: "completed", result: 1 } };
 const passed = (all_passed: boolean) => () => ({ all_passed, checks: {}, details: {} });
 
 describe("the money of a hire that is resumed", () => {
-  const { account } = newWallet();
-
   type Parameters = {
     entry?: Partial<JournalEntry>;
     seller?: { status: number; body: unknown };
@@ -175,6 +178,19 @@ describe("the money of a hire that is resumed", () => {
       expect(await journal.get("hire/job_1")).to.include({ isGood: true });
     } finally {
       globalThis.setTimeout = real;
+    }
+  });
+
+  it("is left alone if it is of another wallet that shares the journal, also before anything was signed", async () => {
+    const request = { ...entry.request, buyer_id: newWallet().address };
+    for (const more of [{}, { signed: undefined } as never]) {
+      const resumed = await resume({
+        entry: { request, ...more },
+        verify: passed(true),
+        seller: DONE,
+        atMs: 101,
+      });
+      expect([resumed.did, resumed.outcomes, resumed.isOpen]).to.deep.equal([[], [], true]);
     }
   });
 

@@ -60,6 +60,15 @@ describe("the same call again", () => {
     expect((await buyer.find(await buyer.keyOf(ORDER)))?.hire).to.include({ hireId: one.hireId });
   });
 
+  it("is another hire for another wallet that shares the journal", async () => {
+    const store = memoryStore();
+    const [one, other] = [purse, await newPurse(chain)];
+    const hires = [await processWith(store, one.account).hire(ORDER)];
+    hires.push(await processWith(store, other.account).hire(ORDER));
+    expect(hires[1]?.hireId).not.to.equal(hires[0]?.hireId);
+    expect([await one.paid(), await other.paid()]).to.deep.equal([PRICE, PRICE]);
+  });
+
   it("is another hire after an hour, with other params, or with the key `new`", async () => {
     const buyer = processWith();
     const hires = [await buyer.hire(ORDER), await buyer.hire({ ...ORDER, params: { data: [1, 2] } })];

@@ -10,10 +10,11 @@ export const SAME_CALL_MS = 3_600_000;
  * is part of the key, so a call also looks for the key of the hour before.
  */
 export async function contentKey(
-  { kept, now }: Pick<BuyerContext, "kept" | "now">,
+  { address, kept, now }: Pick<BuyerContext, "address" | "kept" | "now">,
   asked: { [name: string]: unknown },
 ): Promise<string> {
-  const content = askedOf(asked).slice(2, 34);
+  // Two wallets that share a journal have hires of their own.
+  const content = askedOf({ ...asked, buyer: address }).slice(2, 34);
   const hour = Math.floor(now() / SAME_CALL_MS);
   const [earlier, current] = [`call-${content}-${hour - 1}`, `call-${content}-${hour}`];
   const before = await kept.get(earlier);

@@ -64,6 +64,7 @@ export function createReports(
   },
 ): Reports {
   const { account, baseUrl, fetch, ledger, sellerFetch, store, now, onReceipt } = parameters;
+  const own = account.address.toLowerCase();
   /** When a failed report is tried again, and how often it was tried. */
   const later = new Map<string, { at: number; times: number }>();
   let round: Promise<void> = Promise.resolve();
@@ -73,7 +74,10 @@ export function createReports(
     const report = await store.get<Report>(key);
     if (!report) return;
     if (now() - report.since > KEEP_MS) return await store.delete(key);
-    const { telemetry } = report;
+    const { telemetry, receipt } = report;
+    const { buyer = own } = (receipt?.body ?? report.freeReceipt ?? {}) as { buyer?: unknown };
+    // Another wallet that shares the journal sends it.
+    if (buyer !== own) return;
     const receiptHash = await entryOf(report);
     if (receiptHash === null) return;
     if (report.key !== undefined) await onReceipt?.(report.key, receiptHash);

@@ -74,7 +74,7 @@ export async function resumeHires(
 
 /**
  * Concludes one hire, as {@link resumeHires} does for all. Returns undefined if the hire runs in this process, is
- * not in the journal, or has no signed payment.
+ * not in the journal, is another wallet's, or has no signed payment.
  */
 export async function resumeHire(
   context: BuyerContext,
@@ -91,6 +91,8 @@ async function resumeEntry(
 ): Promise<ResumedHire | undefined> {
   const entry = await context.journal.get<JournalEntry>(key);
   if (!entry || context.underWay.has(entry.jobId)) return undefined;
+  // Two wallets may share a folder. Only the own wallet can release, refund or report a hire, and its budget reserved it.
+  if (entry.request.buyer_id !== context.address) return undefined;
   const { hireId, jobId, signed } = entry;
   if (!signed) {
     // A process that was about to sign has not sent anything, and will not.
@@ -215,6 +217,13 @@ async function resumeOne(
   const ending = await within(mode.isOver(payment), SETTLE_MS).catch(() => undefined);
   if (ending) await book(hiring, ending);
   return { ...of, error, isOver: Boolean(ending), money: ending ? ending.money : money };
+}
+
+/** Releases the money for a result that had passed before. Returns where the money is, if that is certain. */
+async function releaseOf(mode: BuyerMode, payment: SignedPayment): Promise<MoneyState | undefined> {
+  const { money, book } = await mode.conclude(payment, { all_passed: true, checks: {}, details: {} });
+  if (book === "open") return undefined;
+  return money === "released" ? "paid" : money;
 }
 
 /** Codes that say that this process cannot judge the result. They say nothing about the result itself. */
