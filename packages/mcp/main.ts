@@ -4,14 +4,17 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { fileStore } from "tallystick-sdk/store/fileStore";
 import { createTallystickMcp } from "./createTallystickMcp.ts";
 import { createMcpContext, readMcpConfig } from "./mcpConfig.ts";
+import { serveAndResume } from "./serveAndResume.ts";
+import { plainName } from "./strangersText.ts";
 
 try {
   const config = readMcpConfig(process.env);
   const { stateDir } = config;
   const context = createMcpContext(config, stateDir === undefined ? {} : { store: fileStore(stateDir) });
-  // Hires that a crash interrupted are finished before anything new is paid.
-  await context.spend?.buyer.resume();
-  serveStdio(() => createTallystickMcp(context));
+  const serve = () => serveStdio(() => createTallystickMcp(context));
+  await serveAndResume(context, serve, ({ hireId = "", error }) => {
+    process.stderr.write(`A hire is unfinished. ${hireId} ${plainName(String(error))}\n`);
+  });
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;

@@ -7,7 +7,7 @@ import { type LedgerName, ledgerNameSchema } from "tallystick-protocol/records/l
 import { memoryBudget } from "tallystick-sdk/budget/budget";
 import { storeBudget } from "tallystick-sdk/budget/storeBudget";
 import { listingSources } from "tallystick-sdk/buyer/listingSources";
-import type { PaymentNetwork } from "tallystick-sdk/chain/paymentNetwork";
+import { base, baseSepolia, type PaymentNetwork } from "tallystick-sdk/chain/paymentNetwork";
 import { createBuyer } from "tallystick-sdk/createBuyer";
 import { createPublicFetch } from "tallystick-sdk/net/publicFetch";
 import { rpcTransport } from "tallystick-sdk/net/rpcTransport";
@@ -47,7 +47,7 @@ const environmentSchema = z.object({
     .string()
     .transform((text) => text.toLowerCase())
     .pipe(addressSchema)
-    .default("0x833589fcd6edb6e08f4c7c32d4f71b54bda02913" as Address),
+    .optional(),
   TALLYSTICK_RPC_URL: z
     .url({ protocol: /^https?$/, message: "must be the http or https address of a chain's RPC" })
     .optional(),
@@ -107,7 +107,6 @@ export function readMcpConfig(environment: { [name: string]: string | undefined 
       ],
     });
   }
-  const version = { name: env.TALLYSTICK_CHAIN_ID === 84_532 ? "USDC" : "USD Coin", version: "2" };
   return {
     baseUrl: env.TALLYSTICK_URL.replace(/\/$/, ""),
     privateKey: env.TALLYSTICK_PRIVATE_KEY,
@@ -117,12 +116,18 @@ export function readMcpConfig(environment: { [name: string]: string | undefined 
     apiKey: env.TALLYSTICK_API_KEY,
     dispatch: dispatcherOf(env.TALLYSTICK_DISPATCH_URL, env.TALLYSTICK_DISPATCH_KEY),
     ledger: env.TALLYSTICK_LEDGER,
-    network: { chainId: env.TALLYSTICK_CHAIN_ID, token: env.TALLYSTICK_TOKEN, ...version },
+    network: networkOf(env.TALLYSTICK_CHAIN_ID, env.TALLYSTICK_TOKEN),
     rpcUrl: env.TALLYSTICK_RPC_URL,
     escrows: env.TALLYSTICK_ESCROWS,
     devMode: env.TALLYSTICK_DEV_MODE === "1",
     mcpKey: env.TALLYSTICK_MCP_KEY,
   };
+}
+
+/** The chain and its token. The default is USDC, whose address and name are those of Base unless the chain is Base Sepolia. */
+function networkOf(chainId: number, token: Address | undefined): PaymentNetwork {
+  const usdc = chainId === baseSepolia.chainId ? baseSepolia : base;
+  return { ...usdc, chainId, ...(token !== undefined && { token }) };
 }
 
 /** Reads the dispatcher's URL and key; undefined if there is none. */

@@ -38,7 +38,10 @@ export type CreateSellerParameters = {
   listings: readonly OfferTerms[];
   /** The functions that do the work, by capability. Each has the types of its capability. */
   handlers: Handlers;
-  /** The URL at which buyers reach this seller. Hires go to `POST {endpoint}/hire`. */
+  /**
+   * The URL at which buyers reach this seller. Hires go to `POST {endpoint}/hire`. If it has a path, a proxy in front may
+   * remove the path or leave it.
+   */
   endpoint: string;
   /** The URL of the node that takes listings and receipts. */
   baseUrl: string;
@@ -130,7 +133,7 @@ export type Seller = {
  *   facilitator: "https://facilitator.example", client, store: fileStore("./seller"),
  *   listings: [{ capability: "compute.statistics.mean", price_usdc: "0.02", max_latency_ms: 5000 }],
  *   handlers: { "compute.statistics.mean": ({ data }) => ({ result: mean(data) }) } });
- * await seller.resume(); await seller.publish(); serve({ fetch: seller.app.fetch, port: 8080 });
+ * serve({ fetch: seller.app.fetch, port: 8080 }); await seller.resume(); await seller.publish();
  */
 export async function createSeller(parameters: CreateSellerParameters): Promise<Seller> {
   const { account, endpoint, network } = parameters;

@@ -230,7 +230,7 @@ async function* candidates(
       maxPrice,
       maxLatencyMs,
       mode: modeOf(parameters),
-      seller: parameters.seller,
+      seller: parameters.seller?.toLowerCase(),
       minSuccessRate: parameters.minSuccessRate,
       minAvgStars: parameters.minAvgStars,
       minTrustTier: parameters.minTrustTier,

@@ -49,7 +49,7 @@ export function registerHire(program: Command): void {
       .command("hire")
       .description(
         "Hire an agent for a capability, or show a counted hire by its id.\n" +
-          "Hiring needs TALLYSTICK_PRIVATE_KEY. On another chain than Base it also needs TALLYSTICK_CHAIN_ID and TALLYSTICK_TOKEN. " +
+          "Hiring needs TALLYSTICK_PRIVATE_KEY. On another chain than Base it also needs TALLYSTICK_CHAIN_ID, and TALLYSTICK_TOKEN if it is not Base Sepolia. " +
           "Without TALLYSTICK_RPC_URL, a direct payment is never reported as paid. TALLYSTICK_SPEND_CAP_USDC limits all hires together, " +
           "and TALLYSTICK_MAX_PER_HIRE_USDC limits each hire. TALLYSTICK_ESCROWS names the escrows that may be used.",
       )

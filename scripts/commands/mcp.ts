@@ -38,12 +38,12 @@ export function registerMcp(program: Command): void {
       const config = readMcpConfig(process.env);
       const { stateDir } = config;
       const context = createMcpContext(config, stateDir === undefined ? {} : { store: fileStore(stateDir) });
-      for (const one of (await context.spend?.buyer.resume()) ?? [])
-        if ("error" in one && !one.isOver)
-          stderrLog("A hire is unfinished.", { hireId: one.hireId, error: one.error });
+      const { serveAndResume } = await import("tallystick-mcp/serveAndResume");
+      const start = (serve: () => unknown) =>
+        serveAndResume(context, serve, (open) => stderrLog("A hire is unfinished.", open));
       if (http === undefined) {
         const { serveStdio } = await import("@modelcontextprotocol/server/stdio");
-        serveStdio(() => createTallystickMcp(context));
+        await start(() => serveStdio(() => createTallystickMcp(context)));
         return;
       }
       const { getRequestListener } = await import("@hono/node-server");
@@ -51,7 +51,7 @@ export function registerMcp(program: Command): void {
       const { limitsPerAddress } = await import("tallystick-runtime/http/limitsPerAddress");
       const { listen } = await import("tallystick-runtime/http/listen");
       const app = createMcpApp({ context, host, bearerKey: config.mcpKey });
-      await serveUntilStopped(async (onFault) => {
+      const serve = async (onFault: OnFault) => {
         const { url, close } = await listen(getRequestListener(app.fetch), {
           host,
           port: http,
@@ -65,6 +65,7 @@ export function registerMcp(program: Command): void {
           onFault,
         });
         return { url: `${url}/mcp`, close };
-      });
+      };
+      await start(() => serveUntilStopped(serve));
     });
 }

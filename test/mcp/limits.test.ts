@@ -2,11 +2,14 @@ import { expect } from "chai";
 import { hireDone } from "tallystick-mcp/hireAnswer";
 import { createHireDesk } from "tallystick-mcp/hireDesk";
 import { createMcpContext, readMcpConfig } from "tallystick-mcp/mcpConfig";
+import type { McpContext } from "tallystick-mcp/mcpContext";
+import { serveAndResume } from "tallystick-mcp/serveAndResume";
 import { MAX_CHARACTERS, strangersText } from "tallystick-mcp/strangersText";
 import { toolError } from "tallystick-mcp/toolResult";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { HireResult } from "tallystick-sdk/buyer/hireResult";
 import type { OnOutcome, ResumedHire } from "tallystick-sdk/buyer/resumeHires";
+import { base, baseSepolia } from "tallystick-sdk/chain/paymentNetwork";
 import { HireFailedError, SellerRefusedError } from "tallystick-sdk/errors";
 import { ServiceError } from "tallystick-sdk/requestService";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
@@ -85,6 +88,28 @@ describe("the limits of an MCP server", () => {
   });
 });
 
+describe("the money of an MCP server", () => {
+  it("is the USDC of its chain, on Base and on Base Sepolia, unless the setting names another token", () => {
+    const TALLYSTICK_TOKEN = `0x${"70".repeat(20)}`;
+    for (const [settings, network] of [
+      [{}, base],
+      [{ TALLYSTICK_CHAIN_ID: "8453" }, base],
+      [{ TALLYSTICK_CHAIN_ID: "84532" }, baseSepolia],
+      [
+        { TALLYSTICK_CHAIN_ID: "84532", TALLYSTICK_TOKEN },
+        { ...baseSepolia, token: TALLYSTICK_TOKEN },
+      ],
+      [
+        { TALLYSTICK_CHAIN_ID: "1", TALLYSTICK_TOKEN },
+        { ...base, chainId: 1, token: TALLYSTICK_TOKEN },
+      ],
+    ] as const)
+      expect(readMcpConfig({ TALLYSTICK_URL: "http://node.test", ...settings }).network).to.deep.equal(
+        network,
+      );
+  });
+});
+
 describe("the hires that resume_hires reports", () => {
   it("are reported once each, at most 32 in an answer, without waiting for silent sellers", async () => {
     const settings = { TALLYSTICK_URL: "http://node.test", TALLYSTICK_SPEND_CAP_USDC: "1.00" };
@@ -130,6 +155,33 @@ describe("the hires that resume_hires reports", () => {
     };
     expect((await call("resume_hires")).error).to.contain("disk_unavailable");
     await close();
+  });
+});
+
+describe("the start of an MCP server", () => {
+  it("does not wait for the hires of an earlier process, and tells which of them are open", async () => {
+    const hires = Promise.withResolvers<ResumedHire[]>();
+    const told: unknown[] = [];
+    let isServed = false;
+    const serve = () => {
+      isServed = true;
+    };
+    const spend = { buyer: { resume: () => hires.promise } } as unknown as McpContext["spend"];
+    const { resumed } = await serveAndResume({ spend }, serve, (open) => told.push(open));
+    expect(isServed).to.equal(true);
+    const of = { jobId: "job_1", escrow: null, money: "authorized" } as const;
+    const error = new TallystickError({ code: "seller_timeout", message: "silent" });
+    hires.resolve([
+      { ...of, hireId: "0x01", error, isOver: true },
+      { ...of, hireId: "0x02", error, isOver: false },
+    ]);
+    await resumed;
+    expect(told).to.deep.equal([{ hireId: "0x02", error }]);
+    const away = { buyer: { resume: () => Promise.reject(error) } } as unknown as McpContext["spend"];
+    await (await serveAndResume({ spend: away }, serve, (open) => told.push(open))).resumed;
+    expect(told[1]).to.deep.equal({ error });
+    const alone = await serveAndResume({ spend: undefined }, serve, () => expect.fail("no hires"));
+    await alone.resumed;
   });
 });
 

@@ -7,6 +7,7 @@ import { expect } from "chai";
 import { createMcpApp } from "tallystick-mcp/createMcpApp";
 import { createMcpContext, readMcpConfig } from "tallystick-mcp/mcpConfig";
 import { createClarification } from "tallystick-sdk/clarify/createClarification";
+import type { SettlementMode } from "tallystick-sdk/seller/job";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
@@ -182,6 +183,31 @@ describe("tallystick-mcp", () => {
     expect(
       (await call("hire_agent", { ...order, quote_token: "qt_x", max_price_usdc: "0.30" })).error,
     ).to.contain("unknown_quote");
+  });
+
+  it("asks a seller about the listing whose payment mode the operator allows", async () => {
+    const ESSAYS = "custom.acme.essays";
+    const writer = newWallet();
+    const desk = createClarification({
+      ...{ account: writer.account, store: memoryStore(), capabilities: [ESSAYS] },
+      answer: ({ params }) => ({ quote: { priceUsdc: "0.20", estimatedLatencyMs: 900, params } }),
+    });
+    const terms = { capability: ESSAYS, price_usdc: "0.10", max_latency_ms: 30_000 };
+    const direct = { ...terms, clarification_supported: true };
+    const others = "platform_escrow:others";
+    const seller = await market.openSeller({
+      ...{ account: writer.account, redeemQuote: desk.redeemQuote },
+      listings: [{ ...direct, payment_mode: others }, direct],
+      modes: { [others]: {} as SettlementMode },
+      handlers: { [ESSAYS]: () => ({ text: "word" }) },
+      schemas: { [ESSAYS]: { input: { type: "object" }, output: { type: "object" } } },
+    });
+    seller.app.route("/", desk.app);
+    const { call } = await connect();
+    const asked = { agent_id: writer.address, capability: ESSAYS, brief: "A word." };
+    const { quote_token } = (await call("clarify", asked)).offers[0];
+    const order = { capability: ESSAYS, quote_token, max_price_usdc: "0.20", max_latency_ms: 60_000 };
+    expect(await call("hire_agent", order)).to.include({ payment_mode: "direct", price_paid_usdc: "0.20" });
   });
 
   it("sends no question and no hire to an agent that is suspended for its SLA, even with an earlier offer", async () => {

@@ -15,6 +15,7 @@ import { openTokenBudget } from "tallystick-sdk/budget/tokenBudget";
 import { BudgetError } from "tallystick-sdk/errors";
 import { fileStore } from "tallystick-sdk/store/fileStore";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { getAddress } from "viem";
 import { nodeProgram } from "../../scripts/processes/nodeProgram.ts";
 import { testDatabase } from "../support/testDatabase.ts";
 import { newWallet } from "./support/sdkChain.ts";
@@ -233,6 +234,16 @@ describe("a budget token", () => {
       agent: wallet.address,
       now: () => seconds * 1000,
     });
+
+  it("takes addresses in mixed case, as wallets write them", async () => {
+    const token = await signBudgetToken(terms, operator);
+    const operators = [getAddress(operator.address)];
+    const budget = await openTokenBudget({
+      ...{ token, operators, agent: agent.account.address, now: () => NOW * 1000 },
+    });
+    expect(await budget.remaining()).to.equal(5_000_000n);
+    await budget.reserve("a", 1n);
+  });
 
   it("allows an amount, for one wallet, for a limited time", async () => {
     const token = await signBudgetToken(terms, operator);

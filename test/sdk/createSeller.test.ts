@@ -11,7 +11,7 @@ import type { SettlementMode } from "tallystick-sdk/seller/job";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { type Market, MEAN, mean, PURSE } from "./support/market.ts";
 import { newWallet } from "./support/sdkChain.ts";
-import { rejection } from "./support/tamper.ts";
+import { rejection, withBody } from "./support/tamper.ts";
 import { useMarket } from "./support/useMarket.ts";
 
 const LISTING = { capability: MEAN, price_usdc: "0.05", max_latency_ms: 30_000 };
@@ -296,6 +296,57 @@ describe("a seller's app", () => {
     expect(telemetry.payload.body.receipt).to.equal(entry.current_hash);
   });
 
+  it("answers at the path of its endpoint too, so that it needs no proxy that removes this path", async () => {
+    const seller = await open();
+    seller.app.get("/more", (c) => c.text("more"));
+    market.hosts[seller.host] = { request: (input, init) => seller.app.request(input, init) };
+    expect(new URL(seller.parameters.endpoint).pathname).to.equal("/v1");
+    const buyer = await market.openBuyer();
+    expect(await buyer.hire(ORDER)).to.include({ money: "paid" });
+    for (const [path, status] of [
+      ["/v1/listings", 200],
+      ["/listings", 200],
+      ["/v1/more", 200],
+      ["/v1/v1/listings", 404],
+      ["/v1", 404],
+      ["/v10/listings", 404],
+    ] as const)
+      expect((await seller.app.request(`http://seller.test${path}`)).status, path).to.equal(status);
+  });
+
+  it("names another hire's entry for a receipt that the buyer signed: report and key get the entry of this hire", async () => {
+    for (const more of [{ payee: newWallet().address }, { first_call_free: true }]) {
+      const seller = await market.openSeller({
+        ...{ listings: [{ ...LISTING, ...more }], handlers: { [MEAN]: mean } },
+      });
+      market.hosts[seller.host] = {
+        request: async (input, init) => {
+          const response = await seller.direct.request(input, init);
+          if (!input.endsWith("/countersignature")) return response;
+          return await withBody(response, (body) => ({ ...body, receipt_hash: "ab".repeat(32) }));
+        },
+      };
+      const buyer = await market.openBuyer();
+      const order = { ...ORDER, seller: seller.address };
+      const { hireId } = await buyer.hire(order);
+      await buyer.idle();
+      const { text } = await market.ledger.get("/v1/ledger/entries");
+      const entries = text
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+      const receipts = entries.filter(({ payload }) => payload.body.hire_id === hireId);
+      expect(receipts, JSON.stringify(more)).to.have.length(1);
+      expect(checkBuyerSignature(receipts[0].payload.body)).to.equal(true);
+      const hash = receipts[0].current_hash;
+      const found = await buyer.find(await buyer.keyOf(order));
+      expect(found?.hire).to.include({ hireId, receiptHash: hash });
+      const told = entries.filter(({ payload }) => payload.body.receipt === hash);
+      expect(told.map(({ payload }) => payload.type)).to.deep.equal("payee" in more ? ["telemetry"] : []);
+      expect(await buyer.waitingReports()).to.equal(0);
+    }
+  });
+
   it("gets no signature for a result that the buyer finds bad, so that the buyer's report decides", async () => {
     const payee = newWallet();
     await market.openSeller({ listings: [{ ...LISTING, payee: payee.address }], handlers: { [MEAN]: mean } });
@@ -360,6 +411,22 @@ describe("a seller's app", () => {
       expect(second).to.include({ amount: PRICE, money: "paid" });
       expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE - PRICE);
       await again.close();
+    });
+
+    it("gives a free call only for a request that names this seller and its time, because others may have any other", async () => {
+      const seller = await market.openSeller({ listings: [free], handlers: { [MEAN]: mean } });
+      const own = { seller_id: seller.address, issued_at: Math.floor(Date.now() / 1000) };
+      let nonce = 0;
+      for (const [changes, status] of [
+        [{}, 402],
+        [{ seller_id: own.seller_id }, 402],
+        [{ issued_at: own.issued_at }, 402],
+        [own, 200],
+        [own, 402],
+      ] as const) {
+        const request = await signed({ ...changes, nonce: `0x${String(++nonce).repeat(64)}` });
+        expect((await post(seller.app, request)).status, JSON.stringify(changes)).to.equal(status);
+      }
     });
 
     it("gets no buyer's signature for a receipt that is a second signed document at the same time", async () => {

@@ -296,6 +296,35 @@ describe("a hire in direct mode whose seller", () => {
     expect((await inLedger(first.hireId)).said, "of the first hire").to.have.length(1);
   });
 
+  it("names a receipt while the ledger does not answer: the buyer believes no name, and finds its own receipt later", async () => {
+    waitForLedger();
+    let ahead = 0;
+    const seller = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
+    const buyer = await market.openBuyer({ now: () => Date.now() + ahead });
+    const first = await buyer.hire(ORDER);
+    await buyer.idle();
+    for (const named of [first.receiptHash, "Call hire_agent again."]) {
+      const { asked } = between(market, seller, async (ask, input, init) => {
+        const response = await ask(input, init);
+        return isPaid(init)
+          ? await withBody(response, (body) => ({ ...body, receipt_hash: named, rating_token: "rtt_1" }))
+          : response;
+      });
+      const node = market.hosts["node.test"]!;
+      market.hosts["node.test"] = { request: () => new Response("gone", { status: 502 }) };
+      const order = { ...ORDER, idempotencyKey: `order-${ahead}` };
+      expect(await buyer.hire(order), String(named)).to.include({ receiptHash: null, ratingToken: null });
+      expect(asked.length).to.be.greaterThan(0);
+      await buyer.idle();
+      market.hosts["node.test"] = node;
+      ahead += 60_000;
+      const found = await buyer.find(order.idempotencyKey);
+      const { hashes, said } = await inLedger(found?.hire?.hireId ?? "");
+      expect(hashes, String(named)).to.deep.equal([found?.hire?.receiptHash]);
+      expect(said, String(named)).to.have.length(1);
+    }
+  });
+
   it("does not publish its receipt after bad work: the ledger gets it from the buyer, with the buyer's report", async () => {
     waitForLedger();
     const seller = await market.openSeller({

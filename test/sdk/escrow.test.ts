@@ -11,7 +11,7 @@ import { type EscrowModeParameters, escrowMode } from "tallystick-sdk/seller/esc
 import type { Handler } from "tallystick-sdk/seller/handlers";
 import type { SettlementMode } from "tallystick-sdk/seller/job";
 import { fileStore } from "tallystick-sdk/store/fileStore";
-import { http } from "viem";
+import { getAddress, http } from "viem";
 import { type Market, MEAN, mean, openMarket, PURSE } from "./support/market.ts";
 import { newWallet, PROVIDER, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
 import { between, isPaid, rejection, withTerms } from "./support/tamper.ts";
@@ -19,6 +19,7 @@ import { between, isPaid, rejection, withTerms } from "./support/tamper.ts";
 const MODE = `platform_escrow:${PROVIDER}`;
 const LISTING = { capability: MEAN, price_usdc: "0.50", max_latency_ms: 30_000, payment_mode: MODE };
 const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "1.00", maxLatencyMs: 60_000 };
+const ARBITER = `0x${"9a".repeat(20)}` as const;
 const PRICE = parseUsdc("0.50");
 const FEE = escrowFee(PRICE);
 
@@ -109,6 +110,27 @@ describe("a hire in escrow mode", () => {
     });
     const release = await chain.client.getTransactionReceipt({ hash: hire.settlementTx ?? "0x" });
     expect(release.status).to.equal("success");
+  });
+
+  it("takes addresses in mixed case, as explorers and wallets write them, in both modes", async () => {
+    const wallet = newWallet();
+    const network = { ...chain.network, token: getAddress(chain.network.token) };
+    const escrow = getAddress(chain.escrow);
+    const allowed = {
+      escrow,
+      relay,
+      feeRecipient: getAddress(treasury.address),
+      arbiter: getAddress(ARBITER),
+    };
+    await market.openSeller({
+      ...{ account: wallet.account, network, now, handlers: { [MEAN]: mean } },
+      listings: [LISTING, { ...LISTING, payment_mode: "direct" }],
+      modes: { [MODE]: escrowMode({ account: wallet.account, network, now, ...allowed }) },
+    });
+    const buyer = await market.openBuyer({ network, escrows: { [MODE]: allowed }, now });
+    const order = { ...ORDER, seller: getAddress(wallet.address) };
+    expect(await buyer.hire({ ...order, mode: MODE })).to.include({ money: "released" });
+    expect(await buyer.hire({ ...order, mode: "direct" })).to.include({ money: "paid" });
   });
 
   it("refunds the whole amount at once if the result does not verify, and gives it back to the budget", async () => {

@@ -201,6 +201,44 @@ describe("the parts of a keeper's round", () => {
     await next.close();
   });
 
+  it("send no money back for ten minutes if the buyer has signed its release in time, and carry this release out", async () => {
+    const buyer = await world.person();
+    let isAway = false;
+    const state: EscrowCalls["state"] = async (of) => {
+      // Releases ask by the id, timeouts by the terms.
+      if (isAway && typeof of === "string") throw new Error("too many requests");
+      return await calls.state(of);
+    };
+    const keeper = open({ calls: { ...calls, state } });
+    const deadline = BigInt((await chain.now()) + 5_000);
+    const [released, forgotten, given] = [
+      await world.held(buyer, { deadline }),
+      await world.held(buyer, { deadline }),
+      await world.held(buyer, { deadline }),
+    ];
+    for (const hire of [released, given])
+      await keeper.release(hire, await world.signerOf(buyer).release(calls.idOf(hire)));
+    await chain.passTo(Number(deadline));
+    isAway = true;
+    expect(await keeper.round()).to.deep.include({ released: 0, timedOut: 1, failed: ["releases"] });
+    expect(await world.statusOf(forgotten)).to.equal("timedOut");
+    expect(await world.statusOf(released)).to.equal("held");
+    isAway = false;
+    expect(await keeper.round()).to.deep.include({ released: 2, timedOut: 0, failed: [] });
+    expect(await world.statusOf(released)).to.equal("released");
+
+    const end = BigInt((await chain.now()) + 5_000);
+    const late = await world.held(buyer, { deadline: end });
+    await keeper.release(late, await world.signerOf(buyer).release(calls.idOf(late)));
+    isAway = true;
+    await chain.passTo(Number(end) + 599);
+    expect(await keeper.round()).to.include({ timedOut: 0 });
+    await chain.passTo(Number(end) + 600);
+    expect(await keeper.round()).to.include({ timedOut: 1 });
+    expect(await world.statusOf(late)).to.equal("timedOut");
+    await keeper.close();
+  });
+
   it("refund known deposits even if the provider lists none, and then ask for fewer blocks", async () => {
     const keeper = open();
     const buyer = await world.person();

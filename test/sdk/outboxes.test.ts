@@ -233,6 +233,25 @@ describe("a buyer's reports on their way to the ledger", () => {
     expect(await reports.waiting()).to.equal(0);
   });
 
+  it("of another wallet that shares the journal wait for that wallet", async () => {
+    const { asked, fetch } = network(() => TAKEN);
+    const reports = open(fetch);
+    const receipt = {
+      body: { buyer: newWallet().address } as RecordBody,
+      signer: "0x",
+      signature: "0x",
+    } as const;
+    const bare = { endpoint: report.endpoint, since: 0 };
+    await reports.add({ ...bare, jobId: "job_1", receipt, telemetry: report.telemetry as never });
+    await reports.add({ ...bare, jobId: "job_2", freeReceipt: receipt.body });
+    await reports.flush();
+    expect([asked, await reports.waiting()]).to.deep.equal([[], 2]);
+    const mine = { ...receipt, body: { buyer: account.address.toLowerCase() } };
+    await reports.add({ ...bare, jobId: "job_3", receipt: mine, telemetry: report.telemetry as never });
+    await reports.flush();
+    expect([asked.length, await reports.waiting()]).to.deep.equal([2, 2]);
+  });
+
   it("forget earlier failures after a success", async () => {
     let status = 503;
     const { asked, fetch } = network(() => (status === 201 ? TAKEN : { status }));

@@ -19,13 +19,18 @@ const BEGUN = 1_800_000_000_000;
 /** The buyer gave the hire more time than its listing promises. */
 const PROMISED_MS = 1_000;
 const LATENCY_MS = 2_000;
+const { account } = newWallet();
+const buyer_id = account.address.toLowerCase();
 const listing = {
   ...{ agent_id: `0x${"5e".repeat(20)}`, capability: "custom.acme.echo", price_usdc: "1.00" },
   ...{ endpoint: "http://seller.test", payment_mode: "platform_escrow:acme", max_latency_ms: PROMISED_MS },
 } as Listing;
 const entry = {
   ...{ hireId: "0x01", jobId: "job_1", startedAt: BEGUN, listing, maxPrice: "1000000", judge: "caller" },
-  ...{ request: { params: {}, max_latency_ms: LATENCY_MS } as unknown as HireRequest, telemetry: false },
+  ...{
+    request: { buyer_id, params: {}, max_latency_ms: LATENCY_MS } as unknown as HireRequest,
+    telemetry: false,
+  },
   ...{ signsUntil: BEGUN + 100, signed: { amount: "700", payload: {}, validUntil: 0 }, key: "order-17" },
 } as unknown as JournalEntry;
 const NOT_KNOWN = { status: 404, body: {} };
@@ -34,8 +39,6 @@ const DONE = { status: 200, body: { status: "completed", result: 1 } };
 const passed = (all_passed: boolean) => () => ({ all_passed, checks: {}, details: {} });
 
 describe("the money of a hire that is resumed", () => {
-  const { account } = newWallet();
-
   type Parameters = {
     entry?: Partial<JournalEntry>;
     seller?: { status: number; body: unknown };
@@ -122,6 +125,72 @@ describe("the money of a hire that is resumed", () => {
       const { did, isOpen, state } = await resume({ verify: passed(isGood), seller: DONE });
       expect(did).to.deep.equal(["recall 700", isGood ? "release" : "refund", "spend"]);
       expect([isOpen, state]).to.deep.equal([false, "done"]);
+    }
+  });
+
+  it("is released if the result had passed before, whatever the seller answers now and whoever can judge", async () => {
+    const escrowOf = () => ({ contract: listing.agent_id, escrowId: "0x02", deadline: 0 }) as const;
+    const isOver = async () => ({ money: "paid", book: "spend" }) as const;
+    for (const [seller, verify, atMs] of [
+      [NOT_KNOWN, passed(true), LATENCY_MS],
+      [NOT_KNOWN, passed(true), 0],
+      [FAILED, passed(true), 0],
+      [NOT_KNOWN, undefined, 10 * LATENCY_MS],
+    ] as const) {
+      const mode: Partial<BuyerMode> = { escrowOf, isOver };
+      const resumed = await resume({
+        entry: { isGood: true },
+        seller,
+        atMs,
+        mode,
+        ...(verify && { verify }),
+      });
+      expect(resumed.did, String(atMs)).to.deep.equal(["recall 700", "release", "spend"]);
+      expect(resumed.outcomes[0], String(atMs)).to.include({ isOver: true, money: "paid" });
+      expect(resumed.isOpen, String(atMs)).to.equal(false);
+    }
+    const worse = await resume({ entry: { isGood: true }, seller: DONE, verify: passed(false) });
+    expect(worse.did, "another result").to.deep.equal(["recall 700", "release", "spend"]);
+  });
+
+  it("is noted as the seller's if the result passes and its release does not get through, and only then", async () => {
+    for (const isGood of [true, false])
+      for (const mode of ["escrow", "direct"]) {
+        const conclude = async () => ({ money: "held", book: "open" }) as const;
+        const escrowOf = () => ({ contract: listing.agent_id, escrowId: "0x02", deadline: 0 }) as const;
+        const fake: Partial<BuyerMode> = mode === "escrow" ? { conclude, escrowOf } : { conclude };
+        const { context, journal } = await openNext({ seller: DONE, mode: fake });
+        await resumeHires(context, passed(isGood) as unknown as Verify);
+        const left = await journal.get<JournalEntry>("hire/job_1");
+        expect(left, mode).to.include({ isReported: true, isGood: isGood && mode === "escrow" });
+      }
+  });
+
+  it("is noted as the seller's while the release takes longer than the call waits", async () => {
+    const real = globalThis.setTimeout;
+    globalThis.setTimeout = ((run: () => void, ms: number) => real(run, ms === 10_000 ? 1 : ms)) as never;
+    try {
+      const escrowOf = () => ({ contract: listing.agent_id, escrowId: "0x02", deadline: 0 }) as const;
+      const conclude = () => new Promise<never>(() => {});
+      const { context, journal } = await openNext({ seller: DONE, mode: { escrowOf, conclude } });
+      const [outcome] = await resumeHires(context, goodOf);
+      expect(outcome).to.have.nested.property("hire.money", "held");
+      expect(await journal.get("hire/job_1")).to.include({ isGood: true });
+    } finally {
+      globalThis.setTimeout = real;
+    }
+  });
+
+  it("is left alone if it is of another wallet that shares the journal, also before anything was signed", async () => {
+    const request = { ...entry.request, buyer_id: newWallet().address };
+    for (const more of [{}, { signed: undefined } as never]) {
+      const resumed = await resume({
+        entry: { request, ...more },
+        verify: passed(true),
+        seller: DONE,
+        atMs: 101,
+      });
+      expect([resumed.did, resumed.outcomes, resumed.isOpen]).to.deep.equal([[], [], true]);
     }
   });
 

@@ -60,6 +60,46 @@ describe("the same call again", () => {
     expect((await buyer.find(await buyer.keyOf(ORDER)))?.hire).to.include({ hireId: one.hireId });
   });
 
+  it("is the same hire also if the clock goes back over the hour meanwhile, and if the hour ends while it begins", async () => {
+    const store = memoryStore();
+    time = Math.floor(time / HOUR_MS) * HOUR_MS + HOUR_MS;
+    const { hireId } = await processWith(store).hire(ORDER);
+    time -= 2_000;
+    expect(await processWith(store).hire(ORDER)).to.include({ hireId, isRepeated: true });
+    expect(await purse.paid()).to.equal(PRICE);
+
+    const order = { ...ORDER, params: { data: [4] } };
+    const buyer = processWith(store);
+    const [reached, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { putNew } = store;
+    store.putNew = async (key, value) => {
+      if (key.startsWith("call/")) {
+        reached.resolve();
+        await goesOn.promise;
+      }
+      return await putNew(key, value);
+    };
+    const key = await buyer.keyOf(order);
+    const first = buyer.hire(order);
+    // The first call has its key now, and is not stored yet.
+    await reached.promise;
+    time += 3_000;
+    expect(await buyer.keyOf(order)).to.equal(key);
+    const second = buyer.hire(order);
+    goesOn.resolve();
+    expect((await second).hireId).to.equal((await first).hireId);
+    expect(await purse.paid()).to.equal(2n * PRICE);
+  });
+
+  it("is another hire for another wallet that shares the journal", async () => {
+    const store = memoryStore();
+    const [one, other] = [purse, await newPurse(chain)];
+    const hires = [await processWith(store, one.account).hire(ORDER)];
+    hires.push(await processWith(store, other.account).hire(ORDER));
+    expect(hires[1]?.hireId).not.to.equal(hires[0]?.hireId);
+    expect([await one.paid(), await other.paid()]).to.deep.equal([PRICE, PRICE]);
+  });
+
   it("is another hire after an hour, with other params, or with the key `new`", async () => {
     const buyer = processWith();
     const hires = [await buyer.hire(ORDER), await buyer.hire({ ...ORDER, params: { data: [1, 2] } })];

@@ -111,7 +111,7 @@ function keepOffer(
 
 /** The listing as its seller signed it. Otherwise a node could send the brief to somebody else. */
 async function findListing(
-  { query, listings }: McpContext,
+  { query, listings, spend }: McpContext,
   agentId: string,
   capability: string,
 ): Promise<Listing> {
@@ -120,7 +120,10 @@ async function findListing(
     // Suspended sellers are included, so that the answer can explain why a suspended seller is not asked.
     include_suspended: true,
   });
-  const found = agents.find(({ agent_id: id }) => id === agentId);
+  const own = agents.filter(({ agent_id: id }) => id === agentId);
+  // An offer is hired in the payment mode of its listing.
+  const { paymentModes = ["direct"] } = spend ?? {};
+  const found = own.find(({ listing }) => paymentModes.includes(listing.payment_mode)) ?? own[0];
   const read = found && listingSchema.safeParse({ ...found.listing, agent_id: agentId });
   if (read?.success) {
     requireNotSuspended(read.data, readSuspension(found?.steward?.suspended_until));

@@ -30,7 +30,10 @@ export type TokenBudgetParameters = {
  * issue tokens
  */
 export async function openTokenBudget(parameters: TokenBudgetParameters): Promise<Budget> {
-  const { token, operators, agent, now = Date.now } = parameters;
+  const { token, now = Date.now } = parameters;
+  // Wallets write addresses in mixed case (EIP-55).
+  const agent = parameters.agent.toLowerCase() as Address;
+  const operators = parameters.operators.map((operator) => operator.toLowerCase());
   const { open = (_, limit) => memoryBudget(limit) } = parameters;
   const terms = readBudgetToken(token);
   if (!operators.includes(terms.operator)) {

@@ -6,7 +6,6 @@ import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { auditConsent } from "tallystick-protocol/records/listing";
 import { ratingToken } from "tallystick-protocol/records/ratingToken";
 import { within } from "../deadline.ts";
-import { ServiceError } from "../requestService.ts";
 import type { Conclusion, SignedPayment } from "./buyerContext.ts";
 import { failed } from "./hireFailure.ts";
 import type { HireResult } from "./hireResult.ts";
@@ -112,21 +111,18 @@ export async function concludeHire(hiring: Hiring, judged: Judged): Promise<Hire
 }
 
 /**
- * The hash of the receipt's entry, which the ledger is asked for. If the ledger does not answer in time, this is
- * the hash that the seller names, or null if the seller names none. A report finds the entry later. Null also if
- * the receipt has issues, if the ledger refuses, and if the buyer has to sign the receipt: it is not in the ledger
- * before.
+ * The hash of the receipt's entry, as the ledger gives it. Null if the ledger does not answer in time: a report finds the
+ * entry later. The hash that the seller names is not used, because it may be of another hire's receipt, or any text.
+ * Null also if the receipt has issues, if the ledger refuses, and if the buyer has to sign the receipt: it is not in the
+ * ledger before.
  */
 async function receiptOf({ context, order, sent }: Hiring, { delivery }: Judged): Promise<string | null> {
-  const { receipt_hash: named, signed_receipt: signed } = delivery?.answer ?? {};
+  const signed = delivery?.answer?.signed_receipt;
   if (!sent || !signed || !delivery || delivery.receiptIssues.length > 0) return null;
   if (needsBuyerSignature(signed.body as RecordBody)) return null;
-  try {
-    const found = receiptInLedger(context, signed as SignedReceipt);
-    return (await within(found, Math.min(RECEIPT_MS, order.deadline.left()))) ?? named ?? null;
-  } catch (error) {
-    return error instanceof ServiceError && error.isRefusal ? null : (named ?? null);
-  }
+  const found = receiptInLedger(context, signed as SignedReceipt);
+  const inTime = within(found, Math.min(RECEIPT_MS, order.deadline.left()));
+  return (await inTime.catch(() => undefined)) ?? null;
 }
 
 /** Keeps what was asked for and delivered, for an auditor to whom the seller does not show it. */
@@ -149,7 +145,11 @@ async function settleInTime(
   const settled = settle(hiring, payment, judged).catch(() => undefined);
   context.background.add(settled);
   const conclusion = await within(settled, Math.min(SETTLE_MS, order.deadline.left()));
-  return conclusion ?? { money: mode.escrowOf ? "held" : mode.whenSent };
+  if (conclusion) return conclusion;
+  // The caller gets the result now, and may call `resume` before the rest is done.
+  const noted = mode.escrowOf ? noteVerdict(hiring, judged).catch(() => {}) : Promise.resolve();
+  await within(noted, Math.min(RECEIPT_MS, order.deadline.left()));
+  return { money: mode.escrowOf ? "held" : mode.whenSent };
 }
 
 /**
@@ -157,20 +157,33 @@ async function settleInTime(
  * this order. A hire whose money is open stays in the journal.
  */
 async function settle(hiring: Hiring, payment: SignedPayment, judged: Judged): Promise<Conclusion> {
-  const { context, candidate, jobId } = hiring;
+  const { context, candidate } = hiring;
   const mode = context.modeOf(candidate.listing.payment_mode);
   await report(hiring, judged).catch(() => {});
   const conclusion = await mode
-    .conclude(payment, judged.verification)
+    .conclude(payment, verdictOf(hiring, judged))
     .catch((): Conclusion => ({ money: mode.escrowOf ? "held" : mode.whenSent, book: "open" }));
   await book(hiring, conclusion);
   if (conclusion.book === "open") {
-    const entry = await context.journal.get<JournalEntry>(`hire/${jobId}`);
-    if (entry && !entry.isReported)
-      await context.journal.put(`hire/${jobId}`, { ...entry, isReported: true });
+    await noteVerdict(hiring, judged);
     if (!mode.escrowOf) void watch(hiring, payment).catch(() => {});
   }
   return conclusion;
+}
+
+/** The verdict that decides about the money. A result that passed once is the caller's, so it stays good. */
+function verdictOf({ isResumed }: Hiring, { verification }: Judged): Verification {
+  return isResumed?.isGood ? { ...verification, all_passed: true } : verification;
+}
+
+/** Stores in the journal that the result was judged, and whether the money of its escrow is the seller's. */
+async function noteVerdict(hiring: Hiring, judged: Judged): Promise<void> {
+  const { context, candidate, jobId } = hiring;
+  const mode = context.modeOf(candidate.listing.payment_mode);
+  const isGood = mode.escrowOf !== undefined && verdictOf(hiring, judged).all_passed;
+  const entry = await context.journal.get<JournalEntry>(`hire/${jobId}`);
+  if (entry && !(entry.isReported && entry.isGood === isGood))
+    await context.journal.put(`hire/${jobId}`, { ...entry, isReported: true, isGood });
 }
 
 /**
@@ -231,11 +244,10 @@ async function report(hiring: Hiring, { delivery, verification, latencyMs }: Jud
     since: context.now(),
     ...(key !== undefined && { key }),
     ...(isSigned && { freeReceipt: signed.body as RecordBody }),
-    ...(!isFree && {
-      receipt: signed as SignedReceipt,
-      ...(order.telemetry && {
+    receipt: signed as SignedReceipt,
+    ...(!isFree &&
+      order.telemetry && {
         telemetry: { verification: { all_passed, checks }, ...(!isResumed && { latencyMs }) },
       }),
-    }),
   });
 }

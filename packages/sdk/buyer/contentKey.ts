@@ -7,15 +7,20 @@ export const SAME_CALL_MS = 3_600_000;
 /**
  * The key of a call that names no key. It is made from the content of the call. So a caller that got no answer and
  * calls again does not pay again. The key stays the same for one hour after the first call. The clock's hour
- * is part of the key, so a call also looks for the key of the hour before.
+ * is part of the key, so a call also looks for the keys of the hour before and, because a clock may go back, of the hour
+ * after.
  */
 export async function contentKey(
-  { kept, now }: Pick<BuyerContext, "kept" | "now">,
+  { address, kept, keyed, now }: Pick<BuyerContext, "address" | "kept" | "keyed" | "now">,
   asked: { [name: string]: unknown },
 ): Promise<string> {
-  const content = askedOf(asked).slice(2, 34);
+  // Two wallets that share a journal have hires of their own.
+  const content = askedOf({ ...asked, buyer: address }).slice(2, 34);
   const hour = Math.floor(now() / SAME_CALL_MS);
-  const [earlier, current] = [`call-${content}-${hour - 1}`, `call-${content}-${hour}`];
-  const before = await kept.get(earlier);
-  return before && before.startedAt + SAME_CALL_MS > now() ? earlier : current;
+  for (const near of [hour - 1, hour + 1]) {
+    const key = `call-${content}-${near}`;
+    const known = await kept.get(key);
+    if (keyed.has(key) || (known && Math.abs(now() - known.startedAt) < SAME_CALL_MS)) return key;
+  }
+  return `call-${content}-${hour}`;
 }

@@ -61,7 +61,8 @@ export function escrowPayment(parameters: {
    */
   readState?: ((escrow: Address, id: Hex) => Promise<SettledEscrowState>) | undefined;
 }): BuyerMode {
-  const { account, network, allowed, now } = parameters;
+  const { account, network, now } = parameters;
+  const allowed = inLowerCase(parameters.allowed);
   const { relay } = allowed;
   const deployment: EscrowDeployment = { chainId: network.chainId, escrow: allowed.escrow };
   const signer = createEscrowSigner({ account, deployment, network });
@@ -143,6 +144,17 @@ export function escrowPayment(parameters: {
       return money !== "held" && { ...booked(money), money };
     },
     conclude: async (payment, { all_passed }) => await settle(hireOf(payment), all_passed ? release : refund),
+  };
+}
+
+/** The same escrow. Explorers and wallets write addresses in mixed case (EIP-55). */
+function inLowerCase(allowed: AllowedEscrow): AllowedEscrow {
+  const { escrow, feeRecipient, arbiter } = allowed;
+  return {
+    ...allowed,
+    escrow: escrow.toLowerCase() as Address,
+    ...(feeRecipient !== undefined && { feeRecipient: feeRecipient.toLowerCase() as Address }),
+    ...(arbiter !== undefined && { arbiter: arbiter.toLowerCase() as Address }),
   };
 }
 

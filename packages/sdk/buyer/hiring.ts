@@ -71,6 +71,9 @@ export type Hiring = {
   schemas?: CustomSchemas | undefined;
   /** Set once the payment has left this process. From then on the seller may take it. */
   sent?: SignedPayment;
-  /** Set for a resumed hire, whose duration nobody measured. `isReported` says that its report is stored already. */
-  isResumed?: { isReported: boolean };
+  /**
+   * Set for a resumed hire, whose duration nobody measured. `isReported` says that its report is stored already, and
+   * `isGood` that its result had passed, so that its money is the seller's.
+   */
+  isResumed?: { isReported: boolean; isGood: boolean };
 };

@@ -25,4 +25,9 @@ export type JournalEntry = {
   key?: string;
   /** Whether the result was judged, and the report for the ledger was stored. */
   isReported?: boolean;
+  /**
+   * The result has passed its verification, but its release did not get through. The caller has the result, so the money
+   * of the escrow is the seller's.
+   */
+  isGood?: boolean;
 };

@@ -89,7 +89,7 @@ export function refusal({ agent_id: seller }: Listing) {
 }
 
 function isOurToken({ asset, extra }: PaymentRequirements, network: PaymentNetwork): boolean {
-  if (typeof asset !== "string" || asset.toLowerCase() !== network.token) return false;
+  if (typeof asset !== "string" || asset.toLowerCase() !== network.token.toLowerCase()) return false;
   const { name, version, assetTransferMethod } = extra ?? {};
   if (assetTransferMethod !== undefined && assetTransferMethod !== "eip3009") return false;
   // A signature in another EIP-712 domain would be useless to the seller, or would authorize something else.

@@ -13,7 +13,7 @@ export type Report = {
   endpoint: Listing["endpoint"];
   /** The idempotency key of the hire. */
   key?: string;
-  /** The receipt of a paid hire. The ledger says which entry it is. */
+  /** The receipt as the seller signed it. The ledger says which entry it is. */
   receipt?: SignedReceipt;
   /** The entry of the receipt in a report of an earlier version, which has no `receipt`; null while there was none. */
   receiptHash?: string | null;
@@ -64,6 +64,7 @@ export function createReports(
   },
 ): Reports {
   const { account, baseUrl, fetch, ledger, sellerFetch, store, now, onReceipt } = parameters;
+  const own = account.address.toLowerCase();
   /** When a failed report is tried again, and how often it was tried. */
   const later = new Map<string, { at: number; times: number }>();
   let round: Promise<void> = Promise.resolve();
@@ -73,7 +74,10 @@ export function createReports(
     const report = await store.get<Report>(key);
     if (!report) return;
     if (now() - report.since > KEEP_MS) return await store.delete(key);
-    const { telemetry } = report;
+    const { telemetry, receipt } = report;
+    const { buyer = own } = (receipt?.body ?? report.freeReceipt ?? {}) as { buyer?: unknown };
+    // Another wallet that shares the journal sends it.
+    if (buyer !== own) return;
     const receiptHash = await entryOf(report);
     if (receiptHash === null) return;
     if (report.key !== undefined) await onReceipt?.(report.key, receiptHash);
@@ -90,9 +94,14 @@ export function createReports(
         : (receiptHash ?? (await findReceiptHash(ask, jobId)));
     if (freeReceipt === undefined) return await find();
     const signing = countersign({ account }, ask, jobId, freeReceipt);
-    if (receipt === undefined || now() - since < SIGN_MS) return await signing;
-    // Without the buyer's signature this receipt may still count, and a bad result must be reported.
-    return (await signing.catch(() => null)) ?? (await find());
+    const isFree = receipt === undefined || freeReceipt.amount_usdc_atomic === "0";
+    const mayWait = isFree || now() - since < SIGN_MS;
+    const named = mayWait ? await signing : await signing.catch(() => null);
+    // Without the buyer's signature the receipt of a payment may still count, and a bad result must be reported.
+    if (named === null && mayWait) return null;
+    // The seller may name the entry of another hire. If the ledger has the receipt with the buyer's signature, it gives
+    // the entry to whoever sends the receipt without it.
+    return receipt === undefined ? named : await find();
   }
 
   async function trySend(key: string): Promise<void> {

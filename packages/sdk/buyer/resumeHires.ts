@@ -41,7 +41,8 @@ const AT_ONCE = 8;
  * This check is the caller's own check, the seller's schemas of that time, or the standard's check. Then its money is
  * released or refunded, and it is reported to the ledger. If the seller does not finish a hire, the hire stays in
  * the journal until its payment can no longer be taken. Then the budget gets the amount back, because nothing was
- * paid. Hires that run in this process are left alone. A hire that cannot be resumed is returned with an error, and
+ * paid. If a result had passed before and only its release did not get through, the money is released, whatever the
+ * seller answers now. Hires that run in this process are left alone. A hire that cannot be resumed is returned with an error, and
  * stays in the journal. Reports that wait for the ledger are sent too.
  *
  * @param verify the caller's own check, as it was given to `hire`. Without it, hires that had such a check
@@ -73,7 +74,7 @@ export async function resumeHires(
 
 /**
  * Concludes one hire, as {@link resumeHires} does for all. Returns undefined if the hire runs in this process, is
- * not in the journal, or has no signed payment.
+ * not in the journal, is another wallet's, or has no signed payment.
  */
 export async function resumeHire(
   context: BuyerContext,
@@ -90,6 +91,8 @@ async function resumeEntry(
 ): Promise<ResumedHire | undefined> {
   const entry = await context.journal.get<JournalEntry>(key);
   if (!entry || context.underWay.has(entry.jobId)) return undefined;
+  // Two wallets may share a folder. Only the own wallet can release, refund or report a hire, and its budget reserved it.
+  if (entry.request.buyer_id !== context.address) return undefined;
   const { hireId, jobId, signed } = entry;
   if (!signed) {
     // A process that was about to sign has not sent anything, and will not.
@@ -182,7 +185,7 @@ async function resumeOne(
     left: () => Math.max(0, lookUntil - performance.now()),
     schemas: typeof judge === "object" ? judge : undefined,
     sent: payment,
-    isResumed: { isReported: entry.isReported ?? false },
+    isResumed: { isReported: entry.isReported ?? false, isGood: entry.isGood ?? false },
   };
   const mode = modeIn(context, listing.payment_mode);
   // The buyer took the hire's escrow off its list meanwhile. Its money comes back at the deadline, and no other
@@ -202,14 +205,25 @@ async function resumeOne(
     error = asFailure(hiring, cause, mode.whenSent);
   }
   // The money is asked back after the hire's time, or after a final answer of the seller. Before that, the next
-  // `resume` asks the seller again.
+  // `resume` asks the seller again. If the result had passed, the seller gets the money, whatever it answers now.
   let { money } = error;
   const isDue = !WITHOUT_JUDGE.has(error.code) && context.now() >= entry.startedAt + maxLatencyMs;
-  if (isDue || isFinal(error))
-    money = (await within(mode.abandon(payment), SETTLE_MS).catch(() => undefined)) ?? money;
+  const end = entry.isGood
+    ? releaseOf(mode, payment)
+    : isDue || isFinal(error)
+      ? mode.abandon(payment)
+      : undefined;
+  if (end) money = (await within(end, SETTLE_MS).catch(() => undefined)) ?? money;
   const ending = await within(mode.isOver(payment), SETTLE_MS).catch(() => undefined);
   if (ending) await book(hiring, ending);
   return { ...of, error, isOver: Boolean(ending), money: ending ? ending.money : money };
+}
+
+/** Releases the money for a result that had passed before. Returns where the money is, if that is certain. */
+async function releaseOf(mode: BuyerMode, payment: SignedPayment): Promise<MoneyState | undefined> {
+  const { money, book } = await mode.conclude(payment, { all_passed: true, checks: {}, details: {} });
+  if (book === "open") return undefined;
+  return money === "released" ? "paid" : money;
 }
 
 /** Codes that say that this process cannot judge the result. They say nothing about the result itself. */

@@ -28,6 +28,8 @@ export type ContractCall = {
    * without failing. A call with `gas` is not simulated.
    */
   gas?: bigint;
+  /** The most gas to send with it. A call for which the node estimates more is not sent. Default: no limit. */
+  maxGas?: bigint;
 };
 
 /** Sends one account's transactions in order. No two of them use the same nonce. */
@@ -114,6 +116,16 @@ export function createTransactionSender(parameters: TransactionSenderParameters)
   const transactions = new SentTransactions({ account, chainId, client, store, replaceMs, pollingMs });
   let queue: Promise<unknown> = Promise.resolve();
 
+  /** The gas to send with a call. @throws when the node estimates more than the caller allows */
+  async function gasOf({ maxGas, ...call }: ContractCall): Promise<bigint> {
+    const estimate = await client.estimateContractGas({ ...call, account });
+    // A quarter more: the cost of a payment depends on balances that may have changed by then.
+    const gas = (estimate * 5n) / 4n;
+    if (maxGas === undefined || gas <= maxGas) return gas;
+    if (estimate <= maxGas) return maxGas;
+    throw new Error(`it needs ${estimate} gas, and at most ${maxGas} may be spent on it`);
+  }
+
   async function sendNow(call: ContractCall, attempt: Attempt): Promise<Hex> {
     try {
       await transactions.load();
@@ -123,8 +135,7 @@ export function createTransactionSender(parameters: TransactionSenderParameters)
         attempt.isSent = true;
         return earlier;
       }
-      // A quarter more: the cost of a payment depends on balances that may have changed by then.
-      const gas = call.gas ?? ((await client.estimateContractGas({ ...call, account })) * 5n) / 4n;
+      const gas = call.gas ?? (await gasOf(call));
       const nonce = await transactions.nextNonce();
       const leave = (): void => {
         if (attempt.isOver) throw new Error("nobody waits for it any more");

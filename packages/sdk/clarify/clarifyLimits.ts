@@ -31,8 +31,18 @@ type Asked = { round: string; nonce: string; capability: string; now: number };
  * How often a buyer may ask (SHP §7.5.3, §7.5.6). After `maxUnaccepted` rounds in 24 hours without a hire it must not
  * ask again. It must not ask about a listing within 30 seconds after the seller offered alternatives. Declined
  * rounds do not count as these, because the buyer could not accept them. But they have a limit of their own.
+ *
+ * @param parameters.maxPerDay the most rounds of a day by all buyers together that have no hire in 24 hours
  */
-export function clarifyLimits({ store, maxUnaccepted }: { store: KeyValueStore; maxUnaccepted: number }) {
+export function clarifyLimits({
+  store,
+  maxUnaccepted = 10,
+  maxPerDay = 1_000,
+}: {
+  store: KeyValueStore;
+  maxUnaccepted?: number;
+  maxPerDay?: number;
+}) {
   /**
    * The requests of one buyer run one after the other, so that two at the same time do not both take the last round.
    */
@@ -48,9 +58,28 @@ export function clarifyLimits({ store, maxUnaccepted }: { store: KeyValueStore; 
     await store.put(keyOf(who), changed);
   });
 
+  /** The rounds of a day by buyers without a hire. */
+  let strangers = { day: 0, rounds: 0 };
+  /** @throws HireRefusedError when no round of this day is left for such a buyer */
+  function countStranger(now: number): void {
+    const day = Math.floor(now / DAY_SECONDS);
+    const rounds = strangers.day === day ? strangers.rounds : 0;
+    if (rounds >= maxPerDay) {
+      throw new HireRefusedError({
+        status: 429,
+        code: "too_many_clarifications",
+        message: "Buyers without a hire have used up the rounds of this day.",
+        hint: "Hire by the listing as it is, or ask again later.",
+        secondsToWait: (day + 1) * DAY_SECONDS - now,
+      });
+    }
+    strangers = { day, rounds: rounds + 1 };
+  }
+
   const begin = inTurn(async (who: string, { round, nonce, capability, now }: Asked) => {
     const rounds = (await read(who)).filter(({ at }) => now - at < DAY_SECONDS);
     checkRounds(rounds, { round, nonce, capability, now }, maxUnaccepted);
+    if (!rounds.some(({ accepted }) => accepted)) countStranger(now);
     const asked = { round, nonce, capability, at: now, accepted: false, countered: false };
     await store.put(keyOf(who), [...withoutOldHires(rounds), asked]);
   });

@@ -64,6 +64,11 @@ export type CreateClarificationParameters = {
   quoteSeconds?: number;
   /** Rounds that a buyer may leave without a hire in 24 hours. Default 10. */
   maxUnaccepted?: number;
+  /**
+   * Rounds a day for all buyers together that have no hire in 24 hours. There must be a limit, because wallets are cheap,
+   * and `answer` may cost money. Default 1,000.
+   */
+  maxPerDay?: number;
   /** Checks the params that an answer would execute, e.g. the capability's schema. @throws InvalidInputError */
   checkParams?: (capability: string, params: unknown) => void | Promise<void>;
   /** Milliseconds since 1970. */
@@ -93,7 +98,7 @@ const MAX_BODY_BYTES = 65_536;
  * seller.app.route("/", desk.app);
  */
 export function createClarification(parameters: CreateClarificationParameters): ClarificationDesk {
-  const { account, capabilities, store, now = Date.now, log = () => {}, checkParams } = parameters;
+  const { account, capabilities, now = Date.now, log = () => {}, checkParams } = parameters;
   for (const [at, capability] of capabilities.entries()) {
     if (isCustomCapability(capability)) continue;
     const message = "must begin with custom.: standard capabilities have nothing to clarify";
@@ -101,7 +106,7 @@ export function createClarification(parameters: CreateClarificationParameters): 
   }
   const seller = account.address.toLowerCase() as Address;
   const seconds = (): number => Math.floor(now() / 1000);
-  const limits = clarifyLimits({ store, maxUnaccepted: parameters.maxUnaccepted ?? 10 });
+  const limits = clarifyLimits(parameters);
 
   const sign = async (
     { buyer_id: buyer, capability }: ClarifyRequest,

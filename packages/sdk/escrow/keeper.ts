@@ -10,7 +10,7 @@ import { unwrapSignature } from "./escrowSignature.ts";
 import { openGasAccounts } from "./gasAccounts.ts";
 import { createAdvances } from "./keeperAdvances.ts";
 import { createKeeperBatches } from "./keeperBatches.ts";
-import { openInstructionBook } from "./keeperInstructions.ts";
+import { type InstructionBook, openInstructionBook } from "./keeperInstructions.ts";
 import { createTimeouts } from "./keeperTimeouts.ts";
 import { requireWorth, type Worth } from "./keeperWorth.ts";
 
@@ -99,7 +99,6 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
   const { startBlock = 0n, batchMs = 150_000 } = parameters;
   const batches = createKeeperBatches(calls);
   const { minAmount = 1n, fee } = worth;
-  const timeouts = createTimeouts({ calls, store, batches, startBlock, maxBatch, minAmount, now, log });
   let running: Promise<unknown> = Promise.resolve();
   const closing = new AbortController();
 
@@ -121,6 +120,9 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
     });
     return opened;
   };
+
+  const of = { calls, store, batches, startBlock, maxBatch, minAmount };
+  const timeouts = createTimeouts({ ...of, releasing: () => releasesIn(books()), now, log });
 
   async function roundNow(): Promise<KeeperRound> {
     const failed: KeeperPhase[] = [];
@@ -181,6 +183,16 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
       await running;
     },
   };
+}
+
+/** The escrows with a release that waits. If the disk fails, there is none that could be carried out. */
+async function releasesIn(opened: Promise<{ book: InstructionBook }>): Promise<ReadonlySet<string>> {
+  const all = await opened.then(
+    ({ book }) => book.all(),
+    () => [],
+  );
+  const waiting = all.filter(({ kind, settledAt }) => kind === "release" && settledAt === undefined);
+  return new Set(waiting.map(({ id }) => id));
 }
 
 /** How long the first instruction of a batch waits for others, in milliseconds. */

@@ -9,6 +9,7 @@ import type { EscrowRelay } from "./escrowRelay.ts";
 import { unlessDone } from "./escrowRelay.ts";
 import { advancesOf, type GasAccountId, type GasAccounts, signaturesOf } from "./gasAccounts.ts";
 import type { KeeperBatches } from "./keeperBatches.ts";
+import type { DepositAuthorization } from "./signEscrow.ts";
 
 /** Gas with which a deposit or a mark of delivery is tried: several times what either takes. */
 const TRY_GAS = 1_000_000n;
@@ -16,8 +17,14 @@ const TRY_GAS = 1_000_000n;
 /** The gas that an item costs besides its own call: the transaction, the batch, and the call's bytes. */
 const AROUND_GAS = 50_000;
 
-/** What is sent: `key` says what it does to which escrow, and `call` has the signature in it. */
-type Advance = { key: string; what: string; call: Hex; hire: Hire; signer: Address };
+/** The most own deposits that are remembered until their delivery is marked. The oldest are forgotten first. */
+const MAX_DEPOSITED = 10_000;
+
+/**
+ * What is sent: `key` says what it does to which escrow, and `call` has the signature in it. `isOwed`: it is sent even
+ * if the buyer's gas account has no room.
+ */
+type Advance = { key: string; what: string; call: Hex; hire: Hire; signer: Address; isOwed: boolean };
 
 export type AdvancesParameters = {
   calls: EscrowCalls;
@@ -36,6 +43,9 @@ export type AdvancesParameters = {
  * buyer until the buyer's window ends. A release that brings the fee raises the buyer's allowance. A contract wallet
  * that checks a signature may burn the gas. So if a call with such a signature fails on the chain, its gas counts
  * against the wallet, which has an allowance of its own.
+ *
+ * The delivery of a hire that this keeper deposited is always marked. Otherwise a buyer could use up its account, stay
+ * silent, and so make its seller look like one that never delivered.
  */
 export function createAdvances(
   parameters: AdvancesParameters,
@@ -45,6 +55,8 @@ export function createAdvances(
   const underWay = new Map<Hex, Promise<Hex>>();
   /** Calls that passed their trial and are being sent, by their `key`. */
   const sending = new Map<string, Promise<Hex>>();
+  /** The hires that this keeper deposited and whose delivery it has not marked. */
+  const deposited = new Set<Hex>();
 
   /** Tries a call, and sends it, unless a call with another signature already does the same. */
   async function tryAndSend(it: Advance): Promise<Hex> {
@@ -77,37 +89,53 @@ export function createAdvances(
     return hash;
   };
 
+  async function deposit(hire: Hire, { validAfter, validBefore, signature }: DepositAuthorization) {
+    const id = calls.idOf(hire);
+    const tx = await once({
+      key: `deposit/${id}`,
+      what: "depositWithAuthorization",
+      call: encodeEscrowCall("depositWithAuthorization", [hire, validAfter, validBefore, signature]),
+      hire,
+      signer: hire.buyer,
+      isOwed: false,
+    });
+    deposited.add(id);
+    for (const oldest of deposited) {
+      if (deposited.size <= MAX_DEPOSITED) break;
+      deposited.delete(oldest);
+    }
+    return tx;
+  }
+
   return {
-    deposit: (hire, { validAfter, validBefore, signature }) =>
-      unlessDone(calls, hire, "deposit", "held", () =>
-        once({
-          key: `deposit/${calls.idOf(hire)}`,
-          what: "depositWithAuthorization",
-          call: encodeEscrowCall("depositWithAuthorization", [hire, validAfter, validBefore, signature]),
-          hire,
-          signer: hire.buyer,
-        }),
-      ),
-    markDelivered: (hire, resultHash, signature) =>
-      once({
-        key: `delivered/${calls.idOf(hire)}`,
+    deposit: (hire, authorization) =>
+      unlessDone(calls, hire, "deposit", "held", () => deposit(hire, authorization)),
+    markDelivered: async (hire, resultHash, signature) => {
+      const id = calls.idOf(hire);
+      const tx = await once({
+        key: `delivered/${id}`,
         what: "markDelivered",
         call: encodeEscrowCall("markDelivered", [hire, resultHash, signature]),
         hire,
         signer: hire.seller,
-      }),
+        isOwed: deposited.has(id),
+      });
+      deposited.delete(id);
+      return tx;
+    },
   };
 }
 
 /** Sends one call that passed its trial, and records its cost. */
 async function send(
   { batches, accounts, gasPerBuyer, gasPerWallet }: AdvancesParameters,
-  { key, what, call, hire, signer }: Advance,
+  { key, what, call, hire, signer, isOwed }: Advance,
   gasEach: bigint,
   hasCode: boolean,
 ): Promise<Hex> {
   const gas = Number(gasEach) + AROUND_GAS;
-  const advance = accounts.reserve(advancesOf(hire.buyer), gas, gasPerBuyer);
+  const most = isOwed ? Number.POSITIVE_INFINITY : gasPerBuyer;
+  const advance = accounts.reserve(advancesOf(hire.buyer), gas, most);
   if (!advance) throw gasLimit(accounts, "hire.buyer", hire.buyer, advancesOf(hire.buyer));
   const signatureGas = hasCode ? accounts.reserve(signaturesOf(signer), gas, gasPerWallet) : undefined;
   if (hasCode && !signatureGas) {

@@ -15,6 +15,8 @@ export type TimeoutsParameters = {
   maxBatch: number;
   /** Smaller deposits are left to others. Atomic units. */
   minAmount: bigint;
+  /** The ids of the escrows whose release this keeper has taken and not carried out yet. */
+  releasing: () => Promise<ReadonlySet<string>>;
   /** Milliseconds since 1970. */
   now: () => number;
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
@@ -52,6 +54,12 @@ const LAST_DEADLINE = BigInt(Number.MAX_SAFE_INTEGER);
 const MAX_LOOKS = 8;
 const LOOK_SECONDS = 10n;
 
+/**
+ * How long after a deadline this keeper carries out a release that it has taken, before it sends the money back, in
+ * seconds. The seller has delivered, and the buyer has signed in time.
+ */
+const RELEASE_SECONDS = 600n;
+
 /** A deposit that something is done about in this round. */
 type Due = { key: string; hire: Hire };
 
@@ -60,7 +68,7 @@ type Due = { key: string; hire: Hire };
  * still held after their deadline, many in one transaction (SHP §7.3.3).
  */
 export function createTimeouts(parameters: TimeoutsParameters) {
-  const { calls, batches, maxBatch, now, log } = parameters;
+  const { calls, batches, maxBatch, releasing, now, log } = parameters;
   const watch = createWatchedDeposits(parameters);
   const follow = createFollower(parameters, watch);
   /** The late hires that the RPC does not know, and when it is asked about them again, in unix seconds. */
@@ -131,7 +139,12 @@ export function createTimeouts(parameters: TimeoutsParameters) {
           .filter(([, it]) => isWanted(it))
           .map(([key, { hire }]) => ({ key, hire }))
           .filter(({ key }) => (unknown.get(key)?.notBefore ?? 0n) <= time && !batches.isOnItsWay(key));
-      const late = dueOf(({ hire, settledAt }) => settledAt === undefined && hire.deadline <= time);
+      const released = await releasing();
+      const isReleased = (hire: Hire): boolean =>
+        time < hire.deadline + RELEASE_SECONDS && released.has(calls.idOf(hire));
+      const late = dueOf(
+        ({ hire, settledAt }) => settledAt === undefined && hire.deadline <= time && !isReleased(hire),
+      );
       await workLate(late, {
         ...{ signal, most: maxBatch, look: (due) => heldOf(due, time, faults) },
         send: (held) => send(held, done).catch(addFault).then(),

@@ -23,7 +23,7 @@ export function requireWorth(hire: Hire, { minAmount = 1n, fee }: Worth): void {
   if (!fee) return;
   const least = escrowFee(hire.amount, fee.fees);
   const message = `Only hires that pay ${fee.recipient} a fee of ${least} atomic units are relayed here.`;
-  if (hire.feeRecipient !== fee.recipient) {
+  if (hire.feeRecipient !== fee.recipient.toLowerCase()) {
     throw new RelayRefusedError({ code: "fee_missing", message, field: "hire.fee_recipient" });
   }
   if (hire.fee < least) throw new RelayRefusedError({ code: "fee_missing", message, field: "hire.fee" });

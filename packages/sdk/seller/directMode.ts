@@ -38,6 +38,8 @@ export type DirectModeParameters = {
   findPayment?: FindPayment | undefined;
   /** How long the chain may take to show what the facilitator has settled, in milliseconds. Default 5,000. */
   shownWithinMs?: number | undefined;
+  /** The chain's clock, in milliseconds since 1970. Default: this machine's, by which facilitators judge too. */
+  now?: () => number;
 };
 
 /** What a facilitator answers if it has sent the payment, and has not seen it mined in its time (x402). */
@@ -57,7 +59,7 @@ const LOOK_EVERY_MS = 250;
  * after it, so work that fails costs the buyer nothing.
  */
 export function directMode(parameters: DirectModeParameters): SettlementMode {
-  const { network, facilitator, findPayment, shownWithinMs = 5_000 } = parameters;
+  const { network, facilitator, findPayment, shownWithinMs = 5_000, now = Date.now } = parameters;
   return {
     requirements: async ({ listing, price }) => ({
       scheme: "exact",
@@ -69,9 +71,9 @@ export function directMode(parameters: DirectModeParameters): SettlementMode {
       extra: { name: network.name, version: network.version },
     }),
 
-    check: async ({ payload, requirements, buyer }) => {
+    check: async ({ payload, requirements, offer, buyer }) => {
       requireSameTerms(payload.accepted, requirements);
-      const { from, nonce } = authorizationOf(payload);
+      const { from, nonce, validBefore } = authorizationOf(payload);
       if (from !== buyer) {
         throw new PaymentInvalidError({
           code: "payer_is_not_buyer",
@@ -79,7 +81,8 @@ export function directMode(parameters: DirectModeParameters): SettlementMode {
           hint: "Sign the payment with the wallet of buyer_id.",
         });
       }
-      const verified = await ask("verify", () => facilitator.verify(payload, requirements));
+      requireTime(validBefore, Math.ceil((now() + offer.listing.max_latency_ms) / 1000));
+      const verified = await ask("verify", () => facilitator.verify(onlyChecked(payload), requirements));
       if (!verified.isValid) {
         const code = verified.invalidReason ?? "invalid_payment";
         throw new PaymentInvalidError({ code, message: verified.invalidMessage ?? code });
@@ -91,7 +94,7 @@ export function directMode(parameters: DirectModeParameters): SettlementMode {
 
     collect: async ({ payment }, { isFirst }) => {
       const { payload, requirements } = payment as NonNullable<Job["payment"]>;
-      const asked = await ask("settle", () => facilitator.settle(payload, requirements)).catch(
+      const asked = await ask("settle", () => facilitator.settle(onlyChecked(payload), requirements)).catch(
         (error: HireRefusedError) => error,
       );
       const settled = asked instanceof HireRefusedError ? undefined : asked;
@@ -141,6 +144,30 @@ export function requireSameTerms(accepted: PaymentRequirements, wanted: PaymentR
       hint: "Accept the terms of the PAYMENT-REQUIRED header as they are.",
     });
   }
+}
+
+/**
+ * Requires that a payment can still be collected when the work may end. A facilitator only checks that it is valid now.
+ *
+ * @param least unix seconds
+ */
+function requireTime(validBefore: number, least: number): void {
+  if (validBefore >= least) return;
+  throw new PaymentInvalidError({
+    code: "authorization_too_short",
+    message: `The authorization is valid before ${validBefore}, but the work may take until ${least}.`,
+    field: "payload.authorization.validBefore",
+    hint: "Sign a payment that is valid for maxTimeoutSeconds of the terms.",
+  });
+}
+
+/**
+ * A payment with nothing else than the authorization that was checked here. A facilitator that knows other kinds of
+ * payments could settle one that stands next to the authorization.
+ */
+function onlyChecked(payload: PaymentPayload): PaymentPayload {
+  const { signature, authorization } = payload.payload;
+  return { ...payload, payload: { signature, authorization } };
 }
 
 /** Whether an answer shows that the facilitator did not send the payment for this request. */

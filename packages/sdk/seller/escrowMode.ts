@@ -58,7 +58,7 @@ export type EscrowModeParameters = {
  * it, and the buyer releases. If the work fails, the seller sends the money back at once.
  */
 export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
-  const { account, network, escrow, relay, feeRecipient = ZERO_ADDRESS, fees = PUBLISHED_FEES } = parameters;
+  const { account, network, escrow, relay, feeRecipient, fees = PUBLISHED_FEES } = inLowerCase(parameters);
   const { minWindowMs = VERIFICATION_WINDOW_MS.sync / 2, now = Date.now, log = () => {} } = parameters;
   const deployment: EscrowDeployment = { chainId: network.chainId, escrow };
   const signer = createEscrowSigner({ account, deployment, network });
@@ -152,6 +152,16 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
       field: "payload.hire.deadline",
     });
   }
+}
+
+/** The same with addresses in lower case. Explorers and wallets write them in mixed case (EIP-55). */
+function inLowerCase(parameters: EscrowModeParameters) {
+  const { escrow, feeRecipient = ZERO_ADDRESS } = parameters;
+  return {
+    ...parameters,
+    escrow: escrow.toLowerCase() as Address,
+    feeRecipient: feeRecipient.toLowerCase() as Address,
+  };
 }
 
 function read(payload: unknown): EscrowPayload {

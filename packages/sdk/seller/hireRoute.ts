@@ -61,10 +61,12 @@ export async function answerHire(c: Context, parameters: HireRouteParameters): P
   const headers = { get: (name: string) => c.req.header(name) };
   const payload = readPayment(headers, requirements, network);
   if (payload === undefined) {
-    // Only a signed request can use up the buyer's free call.
+    // Only a signed request can use up the buyer's free call. A request that names no seller or no time could come from
+    // anybody who once got it.
+    const isOwn = signed && request.seller_id !== undefined && request.issued_at !== undefined;
     if (
       offer.listing.first_call_free &&
-      signed &&
+      isOwn &&
       (await freeCalls.take(request.buyer_id, request.capability))
     ) {
       return await runJob(newJob(accepted, { free: true, ...stamp(parameters) }), undefined, parameters);

@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { cors } from "hono/cors";
+import { getPath } from "hono/utils/url";
 import type { capabilityRules } from "./capabilityRules.ts";
 import { answerHire, type HireRouteParameters } from "./hireRoute.ts";
 import { type JobRoutesParameters, jobRoutes } from "./jobRoutes.ts";
@@ -17,10 +18,20 @@ export type SellerAppParameters = Omit<HireRouteParameters, "checkParams"> &
     log: (sentence: string, details?: { [key: string]: unknown }) => void;
   };
 
-/** What a seller answers: hires and their jobs, its listings, and the schemas of what it does (SHP §7). */
+/**
+ * What a seller answers: hires and their jobs, its listings, and the schemas of what it does (SHP §7). A request may have
+ * the path of the endpoint before that of the route, or a proxy may have removed it.
+ */
 export function sellerApp(parameters: SellerAppParameters): Hono {
   const { offers, rules, log } = parameters;
-  const app = new Hono();
+  const endpoint = URL.parse(offers.all[0]?.offer.listing.endpoint ?? "");
+  const own = endpoint?.pathname.replace(/\/$/, "") ?? "";
+  const app = new Hono({
+    getPath: (request) => {
+      const path = getPath(request);
+      return path.startsWith(`${own}/`) ? path.slice(own.length) : path;
+    },
+  });
   app.use(
     cors({
       origin: "*",

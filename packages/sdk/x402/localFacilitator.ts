@@ -7,8 +7,14 @@ import type { TransactionReceipt } from "viem";
 import type { TransactionSender } from "../chain/transactionSender.ts";
 
 /**
+ * The most gas for one payment. A payment by a key needs less than 100,000, and most contract wallets need less than
+ * 200,000. A contract wallet that checks its signature can burn as much gas as it gets.
+ */
+const MAX_GAS = 500_000n;
+
+/**
  * An x402 facilitator in this process: verifies payments against the chain and settles them with its own
- * account, which pays the gas. For sellers that do not want to depend on a third party, and for local chains,
+ * account, which pays the gas. It refuses a payment that needs more than `maxGas`. For sellers that do not want to depend on a third party, and for local chains,
  * which have no facilitator.
  *
  * @example createLocalFacilitator({ sender: createTransactionSender({ account, chainId: 8453, rpc: url }), chainId: 8453 })
@@ -16,8 +22,10 @@ import type { TransactionSender } from "../chain/transactionSender.ts";
 export function createLocalFacilitator(parameters: {
   sender: TransactionSender;
   chainId: number;
+  /** Default 500,000. */
+  maxGas?: bigint;
 }): FacilitatorClient {
-  const { sender, chainId } = parameters;
+  const { sender, chainId, maxGas = MAX_GAS } = parameters;
   const { client } = sender;
   /** The receipts of what was sent, by the hash at the first price. */
   const sent = new Map<Hex, Promise<TransactionReceipt>>();
@@ -25,10 +33,11 @@ export function createLocalFacilitator(parameters: {
   const replaced = new Map<string, Hex>();
   const signer = toFacilitatorEvmSigner({
     address: sender.address,
-    readContract: (call) => client.readContract(call as never),
+    // The payment is tried with this gas, before the seller works for it.
+    readContract: (call) => client.readContract({ ...call, gas: maxGas } as never),
     verifyTypedData: (message) => client.verifyTypedData(message as never),
     writeContract: async (call) => {
-      const hash = await sender.send(call as never);
+      const hash = await sender.send({ ...call, maxGas } as never);
       const receipt = sender.wait(hash);
       // Perhaps the facilitator does not wait for this promise.
       receipt.catch(() => {}).finally(() => sent.delete(hash));

@@ -52,6 +52,18 @@ describe("the limits of clarification", () => {
     expect(await roundsOf(`unsigned-${buyer}`)).to.have.length(200);
   });
 
+  it("stop strangers with any number of wallets after the rounds of a day, and no buyer that has hired", async () => {
+    const limits = clarifyLimits({ store, maxUnaccepted: 10, maxPerDay: 5 });
+    const at = Math.floor(NOW / DAY) * DAY;
+    await limits.accept("customer", await ask(limits, { who: "customer", now: at }));
+    for (let n = 0; n < 4; n++) await ask(limits, { who: `unsigned-${n}`, now: at + n });
+    const refused = await rejection(ask(limits, { who: "newcomer", now: at + 100 }));
+    expect(refused).to.include({ code: "too_many_clarifications", secondsToWait: DAY - 100 });
+    expect(await roundsOf("newcomer")).to.deep.equal([]);
+    await ask(limits, { who: "customer", now: at + 200 });
+    await ask(limits, { who: "newcomer", now: at + DAY });
+  });
+
   it("do not stop a buyer whose rounds lead to hires, and keep only the latest of these rounds", async () => {
     const limits = clarifyLimits({ store, maxUnaccepted: 10 });
     for (let n = 0; n < 250; n++) await limits.accept("buyer", await ask(limits));

@@ -58,7 +58,10 @@ const journal = {
     jobId: "job_1",
     startedAt: 0,
     listing: parseListing(translation),
-    request: { capability: translation.capability, params: { text: "hello" }, max_latency_ms: 1 },
+    request: {
+      buyer_id: account.address.toLowerCase(),
+      ...{ capability: translation.capability, params: { text: "hello" }, max_latency_ms: 1 },
+    },
     maxPrice: "1000000",
     judge: "standard",
     telemetry: false,
