@@ -24,7 +24,8 @@ export async function decisionsOf(
   const decisions: Decision[] = [];
   let after: string | null = null;
   for (let pages = 0; pages < MAX_PAGES; pages++) {
-    const { nodes, pageInfo } = (await auditActuations({ first: PAGE, after })).auditActuations;
+    const answer: AuditActuationsAnswer = await auditActuations({ first: PAGE, after });
+    const { nodes, pageInfo } = answer.auditActuations;
     decisions.push(...nodes.filter((it) => it.operator === wanted));
     after = pageInfo.endCursor;
     if (decisions.length >= first || !pageInfo.hasNextPage || after === null)
