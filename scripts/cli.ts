@@ -51,9 +51,9 @@ export async function runCli(argv: string[]): Promise<number> {
 
 if (import.meta.main ?? process.argv[1] === import.meta.filename) {
   watchLifeline();
-  // `tallystick … | head` closes our output early. That is not an error.
+  // `tallystick … | head` closes our output early. That is not an error, but a check that failed has still failed.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    process.exit(error.code === "EPIPE" ? 0 : 1);
+    process.exit(error.code === "EPIPE" ? Number(process.exitCode ?? 0) : 1);
   });
   process.exitCode = await runCli(process.argv.slice(2));
 }

@@ -76,6 +76,10 @@ export function verifyCustomOutput({ output: schema }: CustomSchemas, output: un
 const DATA = new Set(["const", "enum", "default", "examples", "required", "title", "description"]);
 /** Keywords whose value is an object with a schema under each name. */
 const NAMED = new Set(["properties", "patternProperties", "dependentSchemas"]);
+/** Keywords whose value is a schema. */
+const SINGLE = new Set("items contains additionalProperties propertyNames not if then else".split(" "));
+/** Keywords whose value is a list of schemas. */
+const LISTED = new Set(["prefixItems", "allOf", "anyOf", "oneOf"]);
 const TYPES = ["null", "array", "object", "integer", "number", "string", "boolean"];
 
 function checkSchema(value: unknown, field: string, depth: number): void {
@@ -91,8 +95,10 @@ function checkSchema(value: unknown, field: string, depth: number): void {
     checkKeyword(key, inner, at);
     if (!NAMED.has(key)) checkSchema(inner, at, depth + 1);
     else
-      for (const [name, part] of Object.entries(asObject(inner, at)))
+      for (const [name, part] of Object.entries(asObject(inner, at))) {
+        requireSchema(part, `${at}.${name}`);
         checkSchema(part, `${at}.${name}`, depth + 1);
+      }
   }
 }
 
@@ -105,6 +111,10 @@ function checkKeyword(key: string, value: unknown, field: string): void {
     throw invalid(field, "is not understood here: use additionalProperties and items");
   }
   if (key === "items" && Array.isArray(value)) throw invalid(field, "must be one schema: use prefixItems");
+  if (SINGLE.has(key)) requireSchema(value, field);
+  if (LISTED.has(key) && Array.isArray(value)) {
+    for (const [at, part] of value.entries()) requireSchema(part, `${field}.${at}`);
+  }
   if (key === "type" && ![value].flat().every((name) => TYPES.includes(name as string))) {
     throw invalid(field, `must be among ${TYPES.join(", ")}`);
   }
@@ -115,6 +125,11 @@ function checkKeyword(key: string, value: unknown, field: string): void {
   if (key === "format" && !JSON_FORMATS.includes(value as string)) {
     throw invalid(field, `must be one of ${JSON_FORMATS.join(", ")}`);
   }
+}
+
+function requireSchema(value: unknown, field: string): void {
+  const isSchema = typeof value === "boolean" || (value !== null && typeof value === "object");
+  if (!isSchema || Array.isArray(value)) throw invalid(field, "must be a schema: an object, true or false");
 }
 
 function checkPattern(pattern: unknown, field: string): void {

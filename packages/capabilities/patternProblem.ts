@@ -13,12 +13,7 @@ const RULE =
  */
 export function patternProblem(pattern: string): string | undefined {
   if (pattern.length > MAX_LENGTH) return `must have at most ${MAX_LENGTH} characters`;
-  // A named property, an escape and a class each become one character, so that nothing inside them counts as
-  // an operator.
-  const bare = pattern
-    .replace(/\\[pPu]\{[^{}]*\}/gu, "a")
-    .replace(/\\./gu, "a")
-    .replace(/\[[^\]]*\]/gu, "a");
+  const bare = bareForm(pattern);
   if (!bare.startsWith("^") || /[()|]/u.test(bare) || /\\[1-9kK]/u.test(pattern)) return RULE;
   let [unbounded, ways] = [0, 1];
   for (const [quantifier, least, comma, most] of bare.matchAll(/[*+?]|\{(\d+)(,?)(\d*)\}/gu)) {
@@ -35,4 +30,28 @@ export function patternProblem(pattern: string): string | undefined {
   } catch (error) {
     return `is no regular expression: ${(error as Error).message.slice(0, 200)}`;
   }
+}
+
+/**
+ * The most characters that a pattern of this kind compares with a text of some length. What follows a repetition of
+ * variable length may be tried again for each length of the repetition.
+ */
+export function patternWork(pattern: string, length: number): number {
+  let work = 1;
+  const parts = [...bareForm(pattern).matchAll(/.(?:([*+?])|\{(\d+)(,?)(\d*)\})?\??/gsu)].reverse();
+  for (const [, sign, lower = sign === undefined || sign === "+" ? "1" : "0", comma, upper] of parts) {
+    const isOpen = sign === "*" || sign === "+" || (comma === "," && upper === "");
+    const least = Math.min(length, Number(lower));
+    const most = isOpen ? length : Math.min(length, sign === "?" ? 1 : Number(upper || lower));
+    work = most + (most - least + 1) * work;
+  }
+  return work;
+}
+
+/** A pattern in which a named property, an escape and a class are one letter each, so that nothing inside them counts as an operator. */
+function bareForm(pattern: string): string {
+  return pattern
+    .replace(/\\[pPu]\{[^{}]*\}/gu, "a")
+    .replace(/\\./gu, "a")
+    .replace(/\[[^\]]*\]/gu, "a");
 }

@@ -1,14 +1,15 @@
 import type { InputIssue } from "tallystick-protocol/errors";
 import { hasFormat } from "./jsonFormats.ts";
 import { jsonSizeProblem } from "./jsonSize.ts";
+import { patternProblem, patternWork } from "./patternProblem.ts";
 import type { JsonSchema } from "./schemaType.ts";
 
 /** The most faults that one check reports. */
 const MAX_ISSUES = 20;
 
 /**
- * The most steps of one check, which take about a second. One step compares one schema with one value, or 64
- * characters.
+ * The most steps of one check, which take about a second. One step compares one schema with one value, reads
+ * one name of a property or four of a schema, or compares 64 characters, or 16 with a pattern.
  */
 const MAX_STEPS = 5_000_000;
 
@@ -16,17 +17,23 @@ const MAX_STEPS = 5_000_000;
  * Checks a value against a JSON Schema (draft 2020-12). It does not generate code, so it works under any content
  * security policy. Both the schema and the value may come from strangers, so the steps are counted: a check that
  * needs too many steps fails. It knows every assertion except `unevaluatedProperties` and `unevaluatedItems`. It
- * knows no references. The steps do not limit the time of a pattern, so the patterns of a stranger's schema must pass
- * `patternProblem` first.
+ * knows no references. The steps limit the time of a pattern only if it passes `patternProblem`, so the patterns of a
+ * stranger's schema must pass it first.
  *
  * @param root the name of the value in the faults, e.g. `params`
+ * @param maxSteps the most steps; fewer for a small value, if many strangers' schemas are checked
  * @returns what is wrong, field by field; nothing when the value fits
  */
-export function validateJson(schema: JsonSchema, value: unknown, root: string): InputIssue[] {
+export function validateJson(
+  schema: JsonSchema,
+  value: unknown,
+  root: string,
+  maxSteps = MAX_STEPS,
+): InputIssue[] {
   if (value === undefined) return [{ field: root, message: "is required" }];
   const size = jsonSizeProblem(value);
   if (size !== undefined) return [{ field: root, message: size }];
-  const validation = new Validation(root);
+  const validation = new Validation(root, maxSteps);
   try {
     validation.fits(schema, value);
   } catch (error) {
@@ -42,20 +49,27 @@ type Json = { readonly [key: string]: unknown };
 
 /** The values of each `enum` as a set. A set is made once. */
 const enumSets = new WeakMap<object, Set<unknown>>();
+/** The names and schemas in each part of a schema that has names. A list is made once. */
+const entryLists = new WeakMap<object, [string, unknown][]>();
 /** The compiled patterns. A pattern is compiled once, until there are too many. */
-const patterns = new Map<string, RegExp>();
+const patterns = new Map<string, Pattern>();
 const MAX_KEPT_PATTERNS = 1000;
+
+/** `work`: how many characters are compared with a text of some length. */
+type Pattern = { expression: RegExp; work: (length: number) => number };
 
 /** One check of one value. */
 class Validation {
   readonly issues: InputIssue[] = [];
   readonly #path: (string | number)[];
+  readonly #maxSteps: number;
   #steps = 0;
   /** Above 0 inside `not`, `anyOf` and similar keywords, where a mismatch is not a fault yet. */
   #quiet = 0;
 
-  constructor(root: string) {
+  constructor(root: string, maxSteps: number) {
     this.#path = [root];
+    this.#maxSteps = maxSteps;
   }
 
   fits(schema: unknown, value: unknown): boolean {
@@ -88,7 +102,7 @@ class Validation {
 
   #isAmong(schema: Json, value: unknown): boolean {
     if ("const" in schema && !this.#areEqual(schema.const, value)) {
-      return this.#fault(`must be ${shown(schema.const)}`);
+      return this.#fault(() => `must be ${shown(schema.const)}`);
     }
     if (!Array.isArray(schema.enum)) return true;
     let plain = enumSets.get(schema);
@@ -100,7 +114,8 @@ class Validation {
       value !== null && typeof value === "object"
         ? schema.enum.some((allowed) => this.#areEqual(allowed, value))
         : plain.has(value);
-    return isListed || this.#fault(`must be one of ${schema.enum.slice(0, 40).map(shown).join(", ")}`);
+    const allowed = schema.enum;
+    return isListed || this.#fault(() => `must be one of ${allowed.slice(0, 40).map(shown).join(", ")}`);
   }
 
   #combines(schema: Json, value: unknown): boolean {
@@ -131,9 +146,8 @@ class Validation {
     if (isNumber(minLength) && this.#lengthOf(text.slice(0, 2 * minLength)) < minLength) {
       return this.#fault(`must have at least ${minLength} characters`);
     }
-    if (typeof pattern === "string") {
-      this.#step(text.length / 64);
-      if (!patternOf(pattern).test(text)) return this.#fault(`must match ${pattern.slice(0, 100)}`);
+    if (typeof pattern === "string" && !this.#matches(pattern, text)) {
+      return this.#fault(`must match ${pattern.slice(0, 100)}`);
     }
     return typeof format !== "string" || hasFormat(text, format) || this.#fault(`must be a ${format}`);
   }
@@ -181,7 +195,7 @@ class Validation {
   }
 
   #isObject(schema: Json, value: Json): boolean {
-    const keys = Object.keys(value);
+    const keys = this.#keysOf(value);
     const { minProperties, maxProperties, required, propertyNames } = schema;
     if (isNumber(maxProperties) && keys.length > maxProperties) {
       return this.#fault(`must have at most ${maxProperties} properties`);
@@ -197,20 +211,20 @@ class Validation {
       }
     };
     need(required);
-    for (const [name, names] of entries(schema.dependentRequired))
+    for (const [name, names] of this.#entriesOf(schema.dependentRequired))
       if (Object.hasOwn(value, name)) need(names);
-    for (const [name, part] of entries(schema.dependentSchemas)) {
+    for (const [name, part] of this.#entriesOf(schema.dependentSchemas)) {
       if (Object.hasOwn(value, name)) holds = this.fits(part, value) && holds;
     }
     const properties = isObject(schema.properties) ? schema.properties : {};
-    const byPattern = entries(schema.patternProperties);
+    const byPattern = this.#entriesOf(schema.patternProperties);
     for (const key of keys) {
       if (this.#isFull()) return false;
       let isKnown = Object.hasOwn(properties, key);
       if (isKnown) holds = this.#inside(key, properties[key], value[key]) && holds;
       for (const [pattern, part] of byPattern) {
-        this.#step(1 + key.length / 64);
-        if (!patternOf(pattern).test(key)) continue;
+        this.#step(1);
+        if (!this.#matches(pattern, key)) continue;
         isKnown = true;
         holds = this.#inside(key, part, value[key]) && holds;
       }
@@ -258,8 +272,10 @@ class Validation {
     if (Array.isArray(a)) {
       return Array.isArray(b) && a.length === b.length && a.every((item, at) => this.#areEqual(item, b[at]));
     }
-    if (!isObject(a) || !isObject(b) || Object.keys(a).length !== Object.keys(b).length) return false;
-    return Object.keys(a).every((key) => Object.hasOwn(b, key) && this.#areEqual(a[key], b[key]));
+    if (!isObject(a) || !isObject(b)) return false;
+    const keys = this.#keysOf(a);
+    if (keys.length !== this.#keysOf(b).length) return false;
+    return keys.every((key) => Object.hasOwn(b, key) && this.#areEqual(a[key], b[key]));
   }
 
   #inside(key: string | number, schema: unknown, value: unknown): boolean {
@@ -283,18 +299,44 @@ class Validation {
     return length;
   }
 
+  #matches(source: string, text: string): boolean {
+    const { expression, work } = patternOf(source);
+    this.#step(work(text.length) / 16);
+    return expression.test(text);
+  }
+
+  #keysOf(value: Json): string[] {
+    const keys = Object.keys(value);
+    this.#step(keys.length);
+    return keys;
+  }
+
+  #entriesOf(part: unknown): [string, unknown][] {
+    if (!isObject(part)) return [];
+    let entries = entryLists.get(part);
+    if (!entries) {
+      entries = Object.entries(part);
+      entryLists.set(part, entries);
+    }
+    this.#step(entries.length / 4);
+    return entries;
+  }
+
   #isFull(): boolean {
     return this.issues.length >= MAX_ISSUES;
   }
 
-  #fault(message: string): false {
-    if (this.#quiet === 0 && !this.#isFull()) this.issues.push({ field: this.#path.join("."), message });
+  /** @param message is made only if somebody reads it, because a constant may be long */
+  #fault(message: string | (() => string)): false {
+    if (this.#quiet > 0 || this.#isFull()) return false;
+    const text = typeof message === "string" ? message : message();
+    this.issues.push({ field: this.#path.join("."), message: text });
     return false;
   }
 
   #step(count: number): void {
     this.#steps += count;
-    if (this.#steps > MAX_STEPS) throw new TooManySteps();
+    if (this.#steps > this.#maxSteps) throw new TooManySteps();
   }
 }
 
@@ -327,20 +369,19 @@ function numberOr(value: unknown, other: number): number {
   return isNumber(value) ? value : other;
 }
 
-function entries(value: unknown): [string, unknown][] {
-  return isObject(value) ? Object.entries(value) : [];
-}
-
 function shown(value: unknown): string {
   return (JSON.stringify(value) ?? String(value)).slice(0, 100);
 }
 
 /** @throws SyntaxError when it is not a regular expression */
-function patternOf(source: string): RegExp {
+function patternOf(source: string): Pattern {
   let pattern = patterns.get(source);
   if (!pattern) {
     if (patterns.size >= MAX_KEPT_PATTERNS) patterns.clear();
-    pattern = new RegExp(source, "u");
+    // Our own patterns may have groups. All of them take linear time.
+    const isOwn = patternProblem(source) !== undefined;
+    const work = isOwn ? (length: number) => length : (length: number) => patternWork(source, length);
+    pattern = { expression: new RegExp(source, "u"), work };
     patterns.set(source, pattern);
   }
   return pattern;

@@ -4,7 +4,8 @@ import { InvalidInputError } from "tallystick-protocol/errors";
 import { auditedHireSchema } from "tallystick-protocol/records/auditedHireSchema";
 import { httpSetting } from "tallystick-runtime/configuration/settings";
 import { printable } from "tallystick-sdk/openLog/printable";
-import type { AuditActuationsAnswer, AuditsAnswer } from "tallystick-sdk/query/createGraphqlClient";
+import type { AuditsAnswer } from "tallystick-sdk/query/createGraphqlClient";
+import { type Decision, decisionsOf } from "../audits/decisionsOf.ts";
 import { type AuditVerification, verifyAudit } from "../audits/verifyAudit.ts";
 import { NOT_CHECKED } from "../cli/exitCodes.ts";
 import { parseOption, wholeNumber } from "../cli/parseOption.ts";
@@ -18,17 +19,19 @@ const OPEN = ["ASSIGNING", "ASSIGNED", "RECHECKING", "CHALLENGED"] as const;
 
 type ListOptions = QueryOptions & { operator?: string; seller?: string; capability?: string; first: number };
 type Audit = AuditsAnswer["audits"]["nodes"][number];
-type Actuation = AuditActuationsAnswer["auditActuations"]["nodes"][number];
 
 /** `tallystick audits`: draws, queue, decisions. `tallystick audits verify HIRE`: a draw and its auditors, computed again. */
 export function registerAudits(program: Command): void {
   const audits = addQueryOptions(
     program
       .command("audits")
-      .description("Show what was drawn for audits, what waits, and what operators decided.")
+      .description(
+        "Show what was drawn for audits, what waits, and what operators decided. Exit 2 if older decisions of --operator were " +
+          "not looked at.",
+      )
       .option("--operator <address>", "only of this operator")
-      .option("--seller <address>", "only of this seller")
-      .option("--capability <id>", "only of this capability")
+      .option("--seller <address>", "draws and queue only of this seller")
+      .option("--capability <id>", "draws and queue only of this capability")
       .option(
         "--first <count>",
         `how many rows of each list, at most ${MAX_FIRST}`,
@@ -46,15 +49,18 @@ export function registerAudits(program: Command): void {
     const where = { operator: operator ?? null, seller: seller ?? null, capability: capability ?? null };
     const [drawn, decided, ...open] = await Promise.all([
       graphql.audits({ where, orderBy: "DRAWN", first }),
-      graphql.auditActuations({ first }),
+      decisionsOf(graphql, { operator, first }),
       ...OPEN.map((status) => graphql.audits({ where: { ...where, status }, first })),
     ]);
     const queue = open.flatMap(({ audits: { nodes } }) => nodes);
-    const of = operator?.toLowerCase();
-    const decisions = decided.auditActuations.nodes.filter((it) => of === undefined || it.operator === of);
-    answer(options, { draws: drawn.audits.nodes, queue, decisions }, () =>
-      describe(drawn.audits.nodes, queue, decisions),
+    const { decisions, isUnfinished } = decided;
+    const note = "The search is unfinished: older decisions were not looked at.";
+    answer(
+      options,
+      { draws: drawn.audits.nodes, queue, decisions, are_decisions_unfinished: isUnfinished },
+      () => [describe(drawn.audits.nodes, queue, decisions), ...(isUnfinished ? [note] : [])].join("\n"),
     );
+    if (isUnfinished) process.exitCode = NOT_CHECKED;
   });
   addVerify(audits);
 }
@@ -92,7 +98,7 @@ function addVerify(audits: Command): void {
   });
 }
 
-function describe(draws: Audit[], queue: Audit[], decisions: Actuation[]): string {
+function describe(draws: Audit[], queue: Audit[], decisions: Decision[]): string {
   const row = (it: Audit) => [
     it.auditedHire,
     it.sellerAddress,

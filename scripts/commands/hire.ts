@@ -5,6 +5,7 @@ import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import { plainJson, plainText } from "tallystick-runtime/plainText";
 import { z } from "zod";
 import { parseOption, wholeNumber } from "../cli/parseOption.ts";
+import { exitOfResumed, RUNNING } from "../hire/exitOfResumed.ts";
 import {
   addQueryOptions,
   answer,
@@ -26,9 +27,6 @@ type HireOptions = QueryOptions & {
   wait: number;
   resume?: boolean;
 };
-
-/** The exit code for a hire that is still running at its seller: "try again" of sysexits. */
-const RUNNING = 75;
 
 const jsonObject = z
   .string()
@@ -83,7 +81,7 @@ export function registerHire(program: Command): void {
   )
     .addHelpText(
       "after",
-      `\nExit codes: 0 done and verified, 1 failed or not verified, ${RUNNING} paid for and still running.`,
+      `\nExit codes: 0 done and verified, 1 failed or not verified, ${RUNNING} paid for and still running. With --resume, 1 if any hire failed.`,
     )
     .action(async (what: string | undefined, options: HireOptions) => {
       if (options.resume) return await resume(options);
@@ -151,7 +149,7 @@ async function resume(options: HireOptions): Promise<void> {
   const buyer = buyerOf({ ...process.env, TALLYSTICK_URL: options.url });
   const hires = (await buyer.resume()).map(resumedJson);
   await buyer.idle();
-  if (hires.some(({ status }) => status === "running")) process.exitCode = RUNNING;
+  process.exitCode = exitOfResumed(hires);
   answer(options, { hires }, () =>
     hires.length === 0 ? "No hire is open." : hires.map((one) => plainJson(one, 2)).join("\n"),
   );

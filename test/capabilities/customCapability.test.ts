@@ -118,6 +118,81 @@ describe("a custom capability", () => {
     }
   });
 
+  it("is refused when something stands where a schema must stand", () => {
+    for (const schema of [
+      { properties: { a: 5 } },
+      { patternProperties: { "^a": "b" } },
+      { dependentSchemas: { a: null } },
+      { items: "a" },
+      { contains: 1 },
+      { additionalProperties: [] },
+      { propertyNames: null },
+      { not: "a" },
+      { if: 1 },
+      { allOf: [{}, 5] },
+      { properties: { a: { anyOf: [[]] } } },
+      { prefixItems: ["a"] },
+    ]) {
+      expect(codeOf(withInput(schema)), JSON.stringify(schema)).to.equal("invalid_schema");
+    }
+    const good = {
+      properties: { a: true },
+      items: false,
+      not: {},
+      allOf: [true, {}],
+      additionalProperties: false,
+    };
+    expect(codeOf(withInput(good))).to.equal("none");
+  });
+
+  it("counts what a pattern compares, because a long rest may be tried again at every character", () => {
+    const check = (pattern: string, text: string) => () =>
+      checkCustomInput(readCustomSchemas(id, withInput({ pattern })), text);
+    const slow = `^${"[^]?".repeat(8)}[^]*[^]{999}[^\\s\\S]`;
+    expect(check(slow, "a".repeat(2_000))).to.throw("too many steps");
+    expect(check(slow, "a")).to.throw("must match");
+    for (const [pattern, text] of [
+      ["^[^]+$", "a".repeat(1_000_000)],
+      ["^[^@]{1,64}@[a-z.]+$", `${"a".repeat(64)}@${"b".repeat(10_000)}`],
+      [
+        "^data:image\\/png;base64,[A-Za-z0-9+\\/]*={0,2}$",
+        `data:image/png;base64,${"A".repeat(1_000_000)}==`,
+      ],
+    ] as const)
+      expect(check(pattern, text), pattern).not.to.throw();
+    const many = { items: { pattern: "^[a-z]{2,64}$" } };
+    const words = Array.from({ length: 10_000 }, () => "considerably");
+    expect(() => checkCustomInput(readCustomSchemas(id, withInput(many)), words)).not.to.throw();
+  });
+
+  it("counts the names of properties, and conditions that do not apply", () => {
+    const slow: [what: string, schema: object, value: unknown][] = [
+      [
+        "names",
+        { anyOf: Array.from({ length: 600 }, () => ({ maxProperties: 0 })) },
+        Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`key ${at}`, 1])),
+      ],
+      [
+        "constants",
+        { enum: Array.from({ length: 2_500 }, () => ({})) },
+        Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [`key ${at}`, 1])),
+      ],
+      [
+        "conditions",
+        {
+          items: {
+            dependentRequired: Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [`k${at}`, []])),
+          },
+        },
+        Array.from({ length: 10_000 }, () => ({})),
+      ],
+    ];
+    for (const [what, schema, value] of slow) {
+      const { details } = verifyCustomOutput(readCustomSchemas(id, { input: {}, output: schema }), value);
+      expect(details.matches_schema, what).to.contain("too many steps");
+    }
+  });
+
   it("may have a field with the name of a keyword", () => {
     const named = { properties: { pattern: { type: "string" }, format: { type: "string" }, $id: {} } };
     expect(codeOf(withInput(named))).to.equal("none");

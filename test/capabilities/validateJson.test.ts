@@ -32,4 +32,26 @@ describe("validateJson", () => {
   it("reports nothing for values that fit", () => {
     expect(validateJson(schema, { data: [1.5], "a/b": "c" }, "params")).to.deep.equal([]);
   });
+
+  it("stops earlier if the caller allows fewer steps", () => {
+    const values = Array.from({ length: 1_000 }, () => 1);
+    const numbers = { items: { type: "number" } };
+    expect(validateJson(numbers, values, "params", 10_000)).to.deep.equal([]);
+    expect(validateJson(numbers, values, "params", 1_000)[0]?.message).to.contain("too many steps");
+  });
+
+  it("writes a constant into a fault only if somebody reads the fault", () => {
+    let written = 0;
+    const constant = {
+      toJSON: () => {
+        written++;
+        return "a constant";
+      },
+    };
+    const items = Array.from({ length: 100 }, () => 1);
+    for (const part of [{ const: constant }, { enum: [constant] }])
+      expect(validateJson({ contains: part }, items, "output")).to.have.lengthOf(1);
+    expect(written).to.equal(0);
+    expect(validateJson({ const: constant }, 1, "output")[0]?.message).to.equal('must be "a constant"');
+  });
 });

@@ -32,7 +32,13 @@ const NEEDED = new Set(["IHDR", "PLTE", "tRNS", "IDAT", "IEND"]);
 const GROUND = 188;
 
 type Chunk = { type: string; start: number; end: number };
-type Header = { width: number; height: number; bitsPerPixel: number; interlaced: boolean };
+type Header = {
+  width: number;
+  height: number;
+  bitsPerPixel: number;
+  interlaced: boolean;
+  isIndexed: boolean;
+};
 
 /**
  * Decodes a PNG (W3C PNG, third edition) from base64. It checks the signature, the order of chunks and the
@@ -64,6 +70,7 @@ function openPicture(base64: string): { bytes: Uint8Array; chunks: Chunk[]; head
     if (NEEDED.has(chunk.type)) checkSum(bytes, chunk);
   }
   const header = headerOf(bytes, chunks);
+  checkOrder(chunks, header);
   if (header.width * header.height > MAX_PIXELS) throw new Error(`has more than ${MAX_PIXELS} pixels`);
   return { bytes, chunks, header };
 }
@@ -113,6 +120,21 @@ function chunksOf(bytes: Uint8Array): Chunk[] {
   throw new Error("has no end: IEND is missing");
 }
 
+/**
+ * Refuses an order of chunks that other decoders refuse (PNG §5.6), and chunks without which nobody else shows the
+ * picture: their names begin with a capital letter (PNG §5.4).
+ */
+function checkOrder(chunks: readonly Chunk[], { isIndexed }: Header): void {
+  const types = chunks.map(({ type }) => type);
+  const unknown = types.find((type) => /^[A-Z]/.test(type) && !NEEDED.has(type));
+  if (unknown !== undefined) throw new Error(`has the unknown part ${unknown}, which other programs refuse`);
+  const [first, last, palette] = [types.indexOf("IDAT"), types.lastIndexOf("IDAT"), types.indexOf("PLTE")];
+  if (types.slice(first, last).some((type) => type !== "IDAT"))
+    throw new Error("has something between its image data");
+  if ((isIndexed && palette < 0) || (first >= 0 && palette > first))
+    throw new Error("has no palette before its image data");
+}
+
 const CHANNELS: { [colourType: number]: number } = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
 /**
  * The allowed bit depths of each colour type (PNG §11.2.1). Another depth could claim a picture of any size.
@@ -135,7 +157,8 @@ function headerOf(bytes: Uint8Array, chunks: Chunk[]): Header {
   if (channels === undefined) throw new Error("has an unknown colour type");
   const depth = view.getUint8(8);
   if (!DEPTHS[view.getUint8(9)]?.includes(depth)) throw new Error("has an impossible depth");
-  return { width, height, bitsPerPixel: depth * channels, interlaced: view.getUint8(12) === 1 };
+  const [isIndexed, interlaced] = [view.getUint8(9) === 3, view.getUint8(12) === 1];
+  return { width, height, bitsPerPixel: depth * channels, interlaced, isIndexed };
 }
 
 /** The offsets and steps of the seven passes of Adam7 (PNG §8.1). */

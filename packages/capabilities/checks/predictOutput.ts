@@ -3,6 +3,9 @@ import { evaluateExpression } from "./evaluateExpression.ts";
 /** The longest program that is interpreted, in lines. Only small programs are simple enough. */
 const MAX_LINES = 50;
 
+/** The longest output that is predicted, in characters. A short program can print a long input many times. */
+const MAX_OUTPUT = 10_000_000;
+
 type Values = { numbers: { [name: string]: number }; texts: Map<string, string> };
 
 /**
@@ -50,6 +53,7 @@ export function predictOutput(code: string, language: string, stdin: string): st
       if (words.some((word) => word === undefined)) return undefined;
       // console.log replaces %d and others in its first text by the next values.
       if (language === "javascript" && words.length > 1 && words[0]?.includes("%")) return undefined;
+      if (words.reduce((sum, word = "") => sum + word.length, output.length) > MAX_OUTPUT) return undefined;
       output += `${words.join(" ")}\n`;
       continue;
     }

@@ -123,12 +123,22 @@ export function readSvg(text: string): SvgContents {
   return contents;
 }
 
+/** Attributes that no style can set. In a style their names mean nothing. */
+const UNSTYLED = /^(?:style|id|href|attributename|points|viewbox|[xy][12])$/i;
+
+/**
+ * The attributes that a browser reads, with the properties of the style. An attribute of another namespace means nothing,
+ * except `xlink:href`, which is the `href` where there is no other.
+ */
 function plainAttributes(tag: SaxesTagNS): Attributes {
   const attributes: Attributes = {};
-  for (const { local, value } of Object.values(tag.attributes)) attributes[local] = value;
+  const all = Object.values(tag.attributes);
+  for (const { local, uri, value } of all)
+    if (uri !== "" && local === "href") attributes["xlink:href"] = attributes.href = value;
+  for (const { local, uri, value } of all) if (uri === "") attributes[local] = value;
   for (const declaration of (attributes.style ?? "").split(";")) {
     const [name, value] = declaration.split(":").map((part) => part.trim());
-    if (name && value) attributes[name] = value;
+    if (name && value && !UNSTYLED.test(name)) attributes[name] = value;
   }
   return attributes;
 }
@@ -269,10 +279,13 @@ function activePart(name: string, attributes: Attributes): string | undefined {
   }
   for (const [attribute, value] of Object.entries(attributes)) {
     if (/^on/i.test(attribute)) return `the attribute ${attribute}`;
-    if (attribute === "href") {
+    if (attribute === "href" || attribute === "xlink:href") {
       if (!/^(#|data:image\/(png|jpeg|gif|webp);base64,)/i.test(value.trim()))
         return `the address ${value.slice(0, 80)}`;
-    } else if (FOREIGN_URL.test(value)) return `the address in ${attribute}`;
+    } else {
+      const plain = withoutEscapes(value);
+      if (IMAGE_SET.test(plain) || FOREIGN_URL.test(plain)) return `the address in ${attribute}`;
+    }
   }
   return activeStyle(attributes.style ?? "");
 }
@@ -280,6 +293,17 @@ function activePart(name: string, attributes: Attributes): string | undefined {
 /** An address in CSS that is no part of the same document. It may be in quotes and between spaces. */
 const FOREIGN_URL =
   /url\((?!\s{0,20}["']?\s{0,20}(?:#|data:(?:image\/(?:png|jpeg|gif|webp)|font\/|application\/(?:x-)?font)))/i;
+
+/** A function of CSS that takes an address without `url(`. */
+const IMAGE_SET = /image-set\s{0,9}\(/i;
+
+/** A value of CSS with the characters that its escapes mean: `\75rl(` is `url(`. A label may contain a backslash. */
+function withoutEscapes(value: string): string {
+  if (!value.includes("\\")) return value;
+  return value.replace(/\\(?:([\da-f]{1,6})\s?|(.))/gisu, (_, hex?: string, other?: string) =>
+    hex === undefined ? (other ?? "") : String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0x10ffff)),
+  );
+}
 
 /** The first part of a style sheet that may load something. An escape could hide such a part. */
 function activeStyle(css: string): string | undefined {

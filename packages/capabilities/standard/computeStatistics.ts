@@ -1,6 +1,6 @@
 import { defineCapability } from "../defineCapability.ts";
 
-/** Relative difference that rounding may make. */
+/** Relative difference that rounding may make. Sellers may give ten digits only. */
 const TOLERANCE = 1e-9;
 
 /** What a variance may lose if it is computed as the mean of squares minus the squared mean. */
@@ -44,14 +44,14 @@ export const computeStatistics = defineCapability({
       since: "v1",
       test: ({ input, output, parts }) => {
         const right = rightAnswers(parts.operation ?? "", input.data);
-        const scale = Math.max(...input.data.map(Math.abs), Number.MIN_VALUE);
         const isSpread = parts.operation === "variance" || parts.operation === "stddev";
         const power = (value: number): number => (parts.operation === "stddev" ? value * value : value);
-        const fits = right.some((value) => {
-          const slack = isSpread ? TOLERANCE * power(value) + ROUNDING * scale * scale : TOLERANCE * scale;
+        const fits = right.some(({ value, from }) => {
+          const lost = isSpread ? ROUNDING * from * from : 4 * Number.EPSILON * input.data.length * from;
+          const slack = TOLERANCE * Math.abs(power(value)) + lost;
           return Math.abs(power(value) - power(output.result)) <= slack;
         });
-        return fits ? undefined : `is not ${right[0]}`;
+        return fits ? undefined : `is not ${right[0]?.value}`;
       },
     },
   },
@@ -65,36 +65,44 @@ function boundsOf(operation: string, data: number[]): [low: number, high: number
   return [low, high];
 }
 
-function rightAnswers(operation: string, data: number[]): number[] {
+/** A right answer. `from`: the largest of the numbers from which it comes, because rounding depends on these. */
+type Answer = { value: number; from: number };
+
+function rightAnswers(operation: string, data: number[]): Answer[] {
   const sorted = [...data].sort((a, b) => a - b);
   const at = (index: number): number => sorted[Math.min(Math.max(index, 0), sorted.length - 1)] as number;
   const count = data.length;
   const total = sum(data) / count;
   // The sum of the largest numbers overflows.
   const mean = Number.isFinite(total) ? total : sum(data.map((value) => value / count));
-  if (operation === "mean") return [mean];
-  if (operation === "median") return [at(Math.floor((count - 1) / 2)) / 2 + at(Math.floor(count / 2)) / 2];
+  const from = Math.max(...data.map(Math.abs));
+  if (operation === "mean") return [{ value: mean, from }];
+  if (operation === "median") return [between(at, (count - 1) / 2)];
   if (operation === "percentile-95") return percentiles95(at, count);
   const squares = sum(data.map((value) => (value - mean) ** 2));
   const variances = [squares / count, squares / (count - 1)];
-  return operation === "variance" ? variances : variances.map(Math.sqrt);
+  return (operation === "variance" ? variances : variances.map(Math.sqrt)).map((value) => ({ value, from }));
+}
+
+/** The number at a position in a sorted list, between two of its numbers if the position is no whole number. */
+function between(at: (index: number) => number, position: number): Answer {
+  const floor = Math.floor(position);
+  const [low, high, share] = [at(floor), at(floor + 1), position - floor];
+  if (share === 0) return { value: low, from: Math.abs(low) };
+  return { value: low * (1 - share) + high * share, from: Math.max(Math.abs(low), Math.abs(high)) };
 }
 
 /** The definitions in use: nearest rank, and the interpolations of Hyndman and Fan (R's types 4 to 9). */
-function percentiles95(at: (index: number) => number, count: number): number[] {
-  const between = (position: number): number => {
-    const floor = Math.floor(position);
-    return at(floor) + (position - floor) * (at(floor + 1) - at(floor));
-  };
+function percentiles95(at: (index: number) => number, count: number): Answer[] {
   const nearest = at(Math.ceil((95 * count) / 100) - 1);
   return [
-    nearest,
-    between(0.95 * (count - 1)),
-    between(0.95 * count - 1),
-    between(0.95 * (count + 1) - 1),
-    between(0.95 * count - 0.5),
-    between(0.95 * (count + 1 / 3) - 2 / 3),
-    between(0.95 * (count + 0.25) - 0.625),
+    { value: nearest, from: Math.abs(nearest) },
+    between(at, 0.95 * (count - 1)),
+    between(at, 0.95 * count - 1),
+    between(at, 0.95 * (count + 1) - 1),
+    between(at, 0.95 * count - 0.5),
+    between(at, 0.95 * (count + 1 / 3) - 2 / 3),
+    between(at, 0.95 * (count + 0.25) - 0.625),
   ];
 }
 

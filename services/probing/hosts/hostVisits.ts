@@ -18,6 +18,9 @@ import { Visit, type VisitParameters } from "./visit.ts";
 /** The time limit for robots.txt and for a schema, in milliseconds. */
 const SIDE_MS = 10_000;
 
+/** The most steps to check a sample, which is small. No seller's schema may keep the prober from the hosts of others. */
+const MAX_SAMPLE_STEPS = 100_000;
+
 /** The most samples of params for custom capabilities in memory. */
 const MAX_SAMPLES = 20_000;
 
@@ -203,7 +206,8 @@ function fittingSample(capability: string, text: string): { [key: string]: unkno
   try {
     const { input } = readCustomSchemas(capability, tryForeignJson(text));
     const sample = sampleOfSchema(input);
-    return validateJson(input, sample, "params").length === 0 ? (sample as { [key: string]: unknown }) : null;
+    const issues = validateJson(input, sample, "params", MAX_SAMPLE_STEPS);
+    return issues.length === 0 ? (sample as { [key: string]: unknown }) : null;
   } catch {
     return null;
   }

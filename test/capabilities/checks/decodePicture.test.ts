@@ -121,6 +121,27 @@ describe("decodePicture", () => {
     expect(() => pictureSize(wide)).to.throw("pixels");
   });
 
+  it("refuses chunks that no other program accepts: an unknown critical one, divided image data, a palette too late or none", async () => {
+    const whole = Buffer.from(png({ width: 1, height: 1 }, Buffer.from([0, 1, 2, 3])), "base64");
+    const [start, end] = [whole.subarray(0, 33), chunk("IEND", Buffer.alloc(0))];
+    const data = deflateSync(Buffer.from([0, 1, 2, 3]));
+    const file = (...parts: Buffer[]) => Buffer.concat([start, ...parts, end]).toString("base64");
+    const [text, palette] = [chunk("tEXt", Buffer.from("a\0b")), chunk("PLTE", Buffer.from([1, 2, 3]))];
+    const [first, second] = [chunk("IDAT", data.subarray(0, 5)), chunk("IDAT", data.subarray(5))];
+    for (const good of [
+      file(first, second),
+      file(text, palette, first, second, text),
+      file(chunk("abCd", data), first, second),
+    ])
+      expect(await complaint(good)).to.equal("none");
+    expect(await complaint(file(chunk("ABCD", data), first, second))).to.contain("ABCD");
+    expect(await complaint(file(first, text, second))).to.contain("between its image data");
+    expect(await complaint(file(first, second, palette))).to.contain("palette");
+    const indexed = png({ width: 1, height: 1, colour: 3 }, Buffer.from([0, 0]));
+    expect(await complaint(indexed)).to.contain("palette");
+    expect(() => pictureSize(file(first, text, second))).to.throw("between its image data");
+  });
+
   it("names what is wrong with the file", async () => {
     const good = Buffer.from(png({ width: 1, height: 1 }, Buffer.from([0, 1, 2, 3])), "base64");
     const changed = (at: number, value: number): string => {

@@ -67,6 +67,7 @@ describe("the predicted output of a small program", () => {
       [lines("a = 5", 'a = "x"', "print(a + 1)")],
       [lines(...Array(51).fill("print(1)"))],
       [`print("${"x".repeat(4_000)}")`],
+      [lines("x = input()", `print(${Array(1_300).fill("x").join(", ")})`), "a".repeat(1_000_000)],
     ];
     for (const [code, stdin = ""] of python)
       expect(predictOutput(code, "python", stdin), code.slice(0, 80)).to.equal(undefined);

@@ -4,6 +4,7 @@ import { readSvg } from "tallystick-capabilities/checks/readSvg";
 const NAMESPACE = 'xmlns="http://www.w3.org/2000/svg"';
 const document = (inside: string, root = 'viewBox="0 0 100 100"') =>
   `<svg ${NAMESPACE} ${root}>${inside}</svg>`;
+const XLINK = 'xmlns:x="http://www.w3.org/1999/xlink"';
 const read = (inside: string, root?: string) => readSvg(document(inside, root));
 
 describe("a drawing", () => {
@@ -61,6 +62,10 @@ describe("a drawing", () => {
     const twice = '<g id="a"><path d="M0 0L5 5"/><circle r="5"/></g><use href="#a"/><use href="#a"/>';
     expect(read(twice)).to.include({ visible: 4, paths: 3, repeated: 4 });
     expect(read('<use href="#nothing"/>')).to.include({ visible: 0, repeated: 0 });
+    const hidden = '<g id="a"><path d="M0 0L5 5"/></g><use href="#a" style="href:#b"/>';
+    expect(read(hidden), "a style sets no address").to.include({ visible: 2, repeated: 1 });
+    const named = `<g xml:id="a"/><g id="a"><path d="M0 0L5 5"/></g><use ${XLINK} x:href="#b" href="#a"/>`;
+    expect(read(named), "only a plain id is an id").to.include({ visible: 2, repeated: 1 });
     const defined = '<defs><path id="a" d="M0 0L5 5"/></defs><use href="#a"/>';
     expect(read(defined)).to.include({ visible: 1, paths: 2, repeated: 1 });
     expect(read('<defs><use href="#a"/></defs>').visible).to.equal(0);
@@ -150,6 +155,19 @@ describe("a drawing", () => {
       ["<style>@im<!-- x -->port 'x';</style>", "@import in a style"],
       ["<style><![CDATA[@import 'x';]]></style>", "@import in a style"],
       ['<b xmlns="http://www.w3.org/1999/xhtml"/>', "the HTML element b"],
+      // A style sets no address, and no name of an animated attribute.
+      ['<a href="javascript:x" style="href:#a"/>', "the address javascript:x"],
+      ['<a style="HREF:#a;href : #a" href="https://a.example/"/>', "the address https://a.example/"],
+      ['<set attributeName="href" to="x" style="attributeName:x"/>', "an animation of href"],
+      ['<rect style="fill: \\75rl(//a.example/x); style: x"/>', "the address in style"],
+      // Both kinds of address count, whichever comes last.
+      [`<a href="javascript:x" ${XLINK} x:href="#a"/>`, "the address javascript:x"],
+      [`<a ${XLINK} x:href="javascript:x" href="#a"/>`, "the address javascript:x"],
+      [`<image ${XLINK} x:href="https://a.example/"/>`, "the address https://a.example/"],
+      // An attribute is CSS too.
+      ['<rect cursor="\\75 rl(https://a.example/)"/>', "the address in cursor"],
+      ["<rect mask=\"image-set('https://a.example/' 1x)\"/>", "the address in mask"],
+      ['<set attributeName="mask" to="u\\72l(https://a.example/)"/>', "the address in to"],
     ];
     for (const [inside, part] of active) expect(read(inside).active, inside).to.equal(part);
     const passive = [
@@ -161,6 +179,11 @@ describe("a drawing", () => {
       ],
       ...["<style>a { b: url(data:font/woff2;base64,AA) }</style>", '<set attributeName="x" to="href"/>'],
       ...["<style>a { b: url(data:application/x-font-ttf;base64,AA) }</style>", '<rect data-on="x"/>'],
+      ...[
+        `<use ${XLINK} x:href="#a"/>`,
+        '<text aria-label="C:\\urls" font-family="\\41 rial">a</text>',
+        '<rect fill="url(\\23 a)"/>',
+      ],
       ...['<animate attributeName="hrefs"/>', "<scripts/>", "<style>a { b: red }</style><text>\\</text>"],
     ];
     for (const inside of passive) expect(read(inside).active, inside).to.equal(undefined);

@@ -352,6 +352,31 @@ export const dataFakes: Fake[] = [
       verdict: "refused",
     }),
   ),
+  ...(
+    [
+      ["median", [1, 2, 3, 1e12], 900],
+      ["median", [1e12, -1e12, 5], 0],
+      ["mean", [1e12, -1e12, 30], 500],
+      ["percentile-95", Array.from({ length: 100 }, (_, at) => (at === 99 ? 1e12 : at)), 900],
+    ] as const
+  ).map(
+    ([operation, data, result]): Fake => ({
+      name: `a ${operation} of ${result} beside a large number`,
+      id: `compute.statistics.${operation}`,
+      params: { data },
+      output: { result },
+      verdict: "refused",
+    }),
+  ),
+  ...[0, 3_000].map(
+    (result): Fake => ({
+      name: `a variance of ${result} of a minute in unix seconds`,
+      id: "compute.statistics.variance",
+      params: { data: Array.from({ length: 60 }, (_, at) => 1_772_704_800 + at) },
+      output: { result },
+      verdict: "passes",
+    }),
+  ),
   instead(mean, "almost the mean", { result: 15.8 }),
   instead(mean, "wrong by a millionth", { result: (mean.output as { result: number }).result * (1 + 1e-6) }),
   instead(mean, "the median", { result: 15.9 }),

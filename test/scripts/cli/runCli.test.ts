@@ -1,9 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { commands } from "../../../scripts/cli/commands.ts";
+import { nodeProgram } from "../../../scripts/processes/nodeProgram.ts";
 import { repositoryRoot } from "../../../scripts/repositoryRoot.ts";
 import { type CommandRun, commandHere } from "../../support/commandHere.ts";
 
@@ -56,5 +59,22 @@ describe("scripts/cli", () => {
     const option = await tallystick("test", "--nope");
     expect(option).to.include({ code: 2, out: "" });
     expect(option.err).to.contain("unknown option '--nope'").and.contain("Usage: tallystick test");
+  });
+
+  it("keeps the exit code of a failed check when its output is closed early", async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "tallystick-cli-"));
+    try {
+      const endOf = async (name: string, content: string) => {
+        const file = path.join(folder, name);
+        writeFileSync(file, content);
+        const child = spawn(process.execPath, nodeProgram("scripts/cli.ts", ["verify-ledger", file]));
+        child.stdout.destroy();
+        const [code] = await once(child, "exit");
+        return code;
+      };
+      expect(await Promise.all([endOf("bad", "no entry\n"), endOf("empty", "")])).to.deep.equal([1, 0]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
