@@ -51,7 +51,7 @@ export function registerMcp(program: Command): void {
       const { limitsPerAddress } = await import("tallystick-runtime/http/limitsPerAddress");
       const { listen } = await import("tallystick-runtime/http/listen");
       const app = createMcpApp({ context, host, bearerKey: config.mcpKey });
-      const serve = async (onFault: OnFault) => {
+      const serve = async (onFault: (error: unknown) => void) => {
         const { url, close } = await listen(getRequestListener(app.fetch), {
           host,
           port: http,

@@ -101,7 +101,7 @@ describe("an entry that a node shows", () => {
       verification: { all_passed: true, checks: {} },
     };
     const of = { id: `${tx}-4`, seller: OTHER, buyer: OTHER, allPassed: true };
-    const failing = async (type: string, seller: string) => {
+    const failing = async (type: "receipt" | "listing", seller: string) => {
       const record = await signRecord({ type, body: { ...body, agent_id: seller }, account });
       const entry = sealEntry({
         ...{ timestamp: 1, taskId: "t", parentHash: GENESIS_HASH, payload: recordPayload(record) },
@@ -111,7 +111,7 @@ describe("an entry that a node shows", () => {
       return failures({ ...receipt, of: { ...of, seller } }, entryLine(entry));
     };
     expect(await failing("receipt", OTHER)).to.deep.equal(["Another wallet than the seller's signed it"]);
-    expect(await failing("rating", signer)).to.deep.equal(["It is no receipt"]);
+    expect(await failing("listing", signer)).to.deep.equal(["It is no receipt"]);
     expect(await failing("receipt", signer)).to.deep.equal([]);
   });
 

@@ -42,7 +42,7 @@ describe("a facilitator in the seller's process", () => {
     await chain.mint({ address }, PRICE);
     const { chainId, token, name, version } = chain.network;
     const requirements = {
-      ...{ scheme: "exact", network: `eip155:${chainId}`, asset: token, amount: String(PRICE) },
+      ...{ scheme: "exact", network: `eip155:${chainId}` as const, asset: token, amount: String(PRICE) },
       ...{ payTo: payee.address, maxTimeoutSeconds: 60, extra: { name, version } },
     } as const;
     const authorization = {

@@ -63,7 +63,9 @@ export class NodeInMemory {
   constructor(port: LogPort, options: NodeOptions) {
     this.#options = options;
     this.#chain = new ChainTransfers({ port, token: TOKEN, firstBlock: 0, readOnce: options.retryRead });
-    this.#projector = new Projector(new RowCache({ rows: options.keep, readAgain: options.keep, payments: options.keep }));
+    this.#projector = new Projector(
+      new RowCache({ rows: options.keep, readAgain: options.keep, payments: options.keep }),
+    );
   }
 
   async begin(params: ParamsEvent): Promise<void> {
