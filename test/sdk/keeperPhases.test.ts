@@ -201,6 +201,24 @@ describe("the parts of a keeper's round", () => {
     await next.close();
   });
 
+  it("do nothing with what is stored about another escrow, and carry it out when its own keeper is back", async () => {
+    const first = open();
+    const { releases, timeouts } = await work(first);
+    await first.close();
+    const { chainId, escrow } = calls.deployment;
+    const elsewhere = { chainId: chainId + 1, escrow };
+    const other = open({ calls: createEscrowCalls({ sender: chain.sender, deployment: elsewhere }) });
+    expect((await other.round()).failed).to.have.members([...parts]);
+    await other.close();
+    const next = open();
+    expect(await next.round()).to.deep.include({ released: 1, timedOut: 1, failed: [] });
+    expect([await world.statusOf(releases), await world.statusOf(timeouts)]).to.deep.equal([
+      "released",
+      "timedOut",
+    ]);
+    await next.close();
+  });
+
   it("refund known deposits even if the provider lists none, and then ask for fewer blocks", async () => {
     const keeper = open();
     const buyer = await world.person();

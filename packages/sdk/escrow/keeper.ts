@@ -13,10 +13,11 @@ import { createKeeperBatches } from "./keeperBatches.ts";
 import { openInstructionBook } from "./keeperInstructions.ts";
 import { createTimeouts } from "./keeperTimeouts.ts";
 import { requireWorth, type Worth } from "./keeperWorth.ts";
+import { requireKeeperStore } from "./requireKeeperStore.ts";
 
 export type KeeperParameters = {
   calls: EscrowCalls;
-  /** Remembers instructions until they are carried out: `fileStore(folder)`. */
+  /** Remembers instructions until they are carried out: `fileStore(folder)`. Each escrow needs a store of its own. */
   store: KeyValueStore;
   /** Which hires are relayed. Default: all hires with an amount above zero. */
   worth?: Worth;
@@ -103,7 +104,9 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
   let running: Promise<unknown> = Promise.resolve();
   const closing = new AbortController();
 
+  const requireOwnStore = untilDone(() => requireKeeperStore(store, calls.deployment));
   async function openBooks() {
+    await requireOwnStore();
     await batches.open();
     const accounts = await openGasAccounts(store, now, { expectsFees: fee !== undefined });
     const book = await openInstructionBook({ calls, store, accounts, log });
@@ -112,15 +115,7 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
     const carrier = createCarrier({ calls, book, batches, accounts, isPaid, now, log, ...limits });
     return { book, carrier, advances: createAdvances({ calls, batches, accounts, batchMs, ...limits }) };
   }
-  let opened: ReturnType<typeof openBooks> | undefined;
-  /** Reads what is on disk, once. If the disk fails, the next call tries again. */
-  const books = (): ReturnType<typeof openBooks> => {
-    opened ??= openBooks().catch((error: unknown) => {
-      opened = undefined;
-      throw error;
-    });
-    return opened;
-  };
+  const books = untilDone(openBooks);
 
   async function roundNow(): Promise<KeeperRound> {
     const failed: KeeperPhase[] = [];
@@ -135,7 +130,10 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
     const [released, refunded, timedOut] = await Promise.all([
       phase("releases", async (...given) => (await books()).carrier.carryOut("release", ...given)),
       phase("refunds", async (...given) => (await books()).carrier.carryOut("refund", ...given)),
-      phase("timeouts", timeouts.round),
+      phase("timeouts", async (...given) => {
+        await requireOwnStore();
+        await timeouts.round(...given);
+      }),
     ]);
     const waiting = await books().then(
       ({ book }) => book.all().filter(({ settledAt }) => settledAt === undefined).length,
@@ -180,6 +178,18 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
       rounds.stop();
       await running;
     },
+  };
+}
+
+/** Does something once. If it fails, for example because the disk does, the next call tries again. */
+function untilDone<T>(work: () => Promise<T>): () => Promise<T> {
+  let done: Promise<T> | undefined;
+  return () => {
+    done ??= work().catch((error: unknown) => {
+      done = undefined;
+      throw error;
+    });
+    return done;
   };
 }
 

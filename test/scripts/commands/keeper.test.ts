@@ -114,3 +114,28 @@ describe("a keeper that is started a second time on its folder", () => {
     }
   });
 });
+
+describe("a keeper that is started on the folder of another escrow", () => {
+  it("refuses to start, because it would forget what is stored there", async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), "tallystick-keeper-"));
+    const quiet = { KEEPER_PORT: "0", KEEPER_ROUND_MS: "600000", KEEPER_DIR: folder };
+    const config = readKeeperConfig({ ...settings, ...quiet });
+    try {
+      await (await runKeeper(config)).close();
+      const others = [
+        { ...config, escrow: `0x${"aa".repeat(20)}` as const },
+        { ...config, chainId: 8_453 },
+      ];
+      for (const other of others) {
+        const refused = await runKeeper(other).catch((error: unknown) => error);
+        expect(refused).to.include({ code: "other_store" });
+        expect((refused as Error).message)
+          .to.contain(config.escrow)
+          .and.contain("31337");
+      }
+      await (await runKeeper(config)).close();
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
