@@ -249,6 +249,45 @@ describe("the parts of a keeper's round", () => {
     await keeper.close();
   });
 
+  it("refund known deposits before they read new ones", async () => {
+    const startBlock = await chain.client.getBlockNumber();
+    const first = open({ startBlock });
+    const soon = BigInt((await chain.now()) + 5_000);
+    const hire = await world.held(await world.person(), { deadline: soon });
+    await first.round();
+    await first.close();
+    await chain.passTo(Number(soon));
+    let isOver = false;
+    rpc.sabotage = async ({ method }) => {
+      // The provider lists nothing until the known deposit is back.
+      while (method === "eth_getLogs" && !isOver && (await world.statusOf(hire)) === "held") await sleep(10);
+      return undefined;
+    };
+    const next = open({ startBlock });
+    const seen = await next.round();
+    isOver = true;
+    expect(seen).to.deep.include({ timedOut: 1, failed: [] });
+    await next.close();
+  });
+
+  it("read new deposits even if the known ones take the whole time of a round", async () => {
+    const startBlock = await chain.client.getBlockNumber();
+    const first = open({ startBlock });
+    const buyer = await world.person();
+    const soon = BigInt((await chain.now()) + 5_000);
+    const known = await world.held(buyer, { deadline: soon });
+    await first.round();
+    await first.close();
+    await chain.passTo(Number(soon));
+    const fresh = await world.held(buyer);
+    const asks = ({ method, params }: RpcRequest, id: Hex) =>
+      method === "eth_call" && JSON.stringify(params).includes(id.slice(2));
+    rpc.sabotage = (request) => (asks(request, calls.idOf(known)) ? new Promise(() => {}) : undefined);
+    const next = open({ startBlock, phaseMs: 1_000 });
+    while ((await store.get(`watch/${calls.idOf(fresh)}`)) === undefined) await next.round();
+    await next.close();
+  });
+
   it("refund a deposit that the provider did not know when the deposit was new and when it was due", async () => {
     const keeper = open();
     const soon = BigInt((await chain.now()) + 500);
@@ -430,6 +469,68 @@ describe("the parts of a keeper's round", () => {
       expect(await world.statusOf(hire)).to.equal("timedOut");
       await keeper.close();
     });
+  });
+
+  describe("with a long history of settled deposits, and no memory of their own", () => {
+    const HIRES = 5;
+    let startBlock: bigint;
+    let held: Hire;
+    /** The keys that the keeper wrote. */
+    let written: string[];
+    beforeEach(async () => {
+      startBlock = (await chain.client.getBlockNumber()) + 1n;
+      const buyer = await world.person();
+      const signer = world.signerOf(buyer);
+      for (let n = 0; n < HIRES; n++) {
+        const hire = await world.held(buyer);
+        await calls.release(hire, await signer.release(calls.idOf(hire)));
+      }
+      held = await world.held(buyer);
+      written = [];
+      const { put } = store;
+      store.put = async (key, value) => {
+        written.push(key);
+        await put(key, value);
+      };
+    });
+    const openKey = () => `watch/${calls.idOf(held)}`;
+
+    it("write only the deposits that are still open, and ask about the others once", async () => {
+      await chain.client.mine({ blocks: 2_040 });
+      // This chain knows no states of blocks that were mined many at a time.
+      for (let blocks = 0; blocks < 65; blocks++) await chain.client.mine({ blocks: 1 });
+      const keeper = open({ startBlock });
+      let asked = 0;
+      rpc.sabotage = ({ method }) => {
+        if (method === "eth_call") asked++;
+        return undefined;
+      };
+      expect(await keeper.round()).to.deep.include({ failed: [] });
+      expect(written.filter((key) => key.startsWith("watch/"))).to.deep.equal([openKey()]);
+      // The open deposit is asked about at the older block, and now.
+      expect(asked).to.equal(HIRES + 2);
+      await keeper.round();
+      expect(asked, "in the next round").to.equal(HIRES + 2);
+      expect(await store.keys("watch")).to.deep.equal([openKey()]);
+      await keeper.close();
+    });
+
+    for (const [what, blocks, hasOldStates] of [
+      ["of recent blocks", 10, true],
+      ["if the provider has no older state", 2_100, false],
+    ] as const) {
+      it(`write the settled deposits too ${what}`, async () => {
+        await chain.client.mine({ blocks });
+        const keeper = open({ startBlock });
+        rpc.sabotage = ({ method, params, id }) =>
+          method === "eth_call" && !hasOldStates && params[1] !== "latest"
+            ? { jsonrpc: "2.0", id, error: { code: -32_000, message: "missing trie node" } }
+            : undefined;
+        expect(await keeper.round()).to.deep.include({ failed: [] });
+        expect(await store.keys("watch")).to.have.length(HIRES + 1);
+        await keeper.close();
+      });
+    }
   });
 
   it("ignore deposits that are not worth the gas", async () => {

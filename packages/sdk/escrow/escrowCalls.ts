@@ -11,7 +11,7 @@ import {
 } from "viem";
 import type { TransactionSender } from "../chain/transactionSender.ts";
 import { type BatchOutcome, batchGas, GAS_EACH, readBatchOutcome } from "./batch.ts";
-import { type EscrowState, readEscrowState } from "./readEscrowState.ts";
+import { type EscrowState, readEscrowStateAt } from "./readEscrowState.ts";
 import type { DepositAuthorization, DepositPermit } from "./signEscrow.ts";
 import { type TriedCall, tryCall, unreachable } from "./tryCall.ts";
 
@@ -57,9 +57,10 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
   return {
     deployment,
     idOf: (hire: Hire): Hex => escrowId(hire, deployment),
-    state: async (hire: Hire | Hex): Promise<EscrowState> => {
+    /** The state now, or as it was after this block. */
+    state: async (hire: Hire | Hex, blockNumber?: bigint): Promise<EscrowState> => {
       const id = typeof hire === "string" ? hire : escrowId(hire, deployment);
-      return await readEscrowState(sender.client, address, id);
+      return await readEscrowStateAt(sender.client, address, id, blockNumber);
     },
 
     /** The result that an item of a batch would have now. @throws ChainError `chain_unreachable` */
