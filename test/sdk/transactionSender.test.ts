@@ -261,6 +261,43 @@ describe("a sender of transactions", () => {
     });
   }
 
+  it("reports a lost transaction also if the node fails again and again", async () => {
+    let time = 0;
+    let isAway = false;
+    let looks = 0;
+    const request = chain.connection.provider.request.bind(chain.connection.provider);
+    const answer = async (it: { method: string }) => {
+      if (it.method !== "eth_getTransactionReceipt") return await request(it as never);
+      looks++;
+      if (isAway) throw new Error("HTTP 503");
+      return null;
+    };
+    const client = createPublicClient({ transport: custom({ request: answer }, { retryCount: 0 }) });
+    const transactions = new SentTransactions({
+      ...{ account: wallet.account, chainId: chain.network.chainId, client, store },
+      ...{ replaceMs: 600_000, pollingMs: 5, clock: () => time },
+    });
+    await transactions.load();
+    const hash = await transactions.send({ nonce: 0, to: to.address, data: "0x", gas: 21_000n }, going);
+    const lost = rejection(transactions.wait(hash, 60_000));
+    await chain.client.mine({ blocks: 1 });
+    /** Waits until two looks have ended in this state. */
+    const looked = async () => {
+      looks = 0;
+      while (looks < 3 && transactions.isUnmined(hash)) await sleep(2);
+    };
+    for (let outages = 0; outages < 3; outages++) {
+      await looked();
+      time += 25_000;
+      await looked();
+      isAway = true;
+      await looked();
+      isAway = false;
+    }
+    expect(await lost).to.include({ code: "chain_unreachable" });
+    transactions.close();
+  });
+
   describe("whose calls get the same nonce", () => {
     /** Resolves when a request of this method waits for `goOn`. */
     const hold = (method: string) => {

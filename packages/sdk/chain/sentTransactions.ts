@@ -31,8 +31,10 @@ type Sent = Content & {
   isTooCheap: boolean;
   /** Whether an earlier process sent it. */
   isEarlier: boolean;
-  /** Since when the node answers that its nonce is used and that it has no receipt. An error ends this time. */
+  /** The last look, if the node answered that its nonce is used and that it has no receipt. */
   missingAt: number | undefined;
+  /** The milliseconds between such looks in a row, all together. The time around an error does not count. */
+  missingFor: number;
   /** How many callers wait for it. */
   waiting: number;
   result: PromiseWithResolvers<TransactionReceipt>;
@@ -168,6 +170,7 @@ export class SentTransactions {
       ...content,
       fees,
       ...unknown,
+      missingFor: 0,
       isTaken: false,
       isTooCheap: false,
       isEarlier: false,
@@ -270,6 +273,7 @@ export class SentTransactions {
       it.isTaken = it.nonce < pending;
       if (!it.isTaken && now - it.pricedAt > this.#missingMs) await this.#giveUp(it);
     }
+    for (const it of all) if (it.nonce >= next) it.missingAt = undefined;
     const used = all.filter(({ nonce }) => nonce < next);
     for (let at = 0; at < used.length; at += MOST_AT_ONCE) {
       await Promise.all(used.slice(at, at + MOST_AT_ONCE).map((it) => this.#end(it)));
@@ -294,9 +298,12 @@ export class SentTransactions {
       // Nobody must wait for ever because the store cannot delete it.
       return await this.#forget(it).finally(() => it.result.resolve(receipt));
     }
-    // Perhaps another node of the same provider has the receipt. An error says nothing about the receipt.
-    it.missingAt = isMissing ? (it.missingAt ?? this.#now()) : undefined;
-    if (it.missingAt !== undefined && this.#now() - it.missingAt > this.#missingMs) await this.#giveUp(it);
+    // Perhaps another node of the same provider has the receipt. An error says nothing about the receipt, but it does
+    // not undo what was seen before: a provider that fails again and again must not keep anybody waiting for ever.
+    const now = this.#now();
+    if (isMissing && it.missingAt !== undefined) it.missingFor += now - it.missingAt;
+    it.missingAt = isMissing ? now : undefined;
+    if (it.missingFor > this.#missingMs) await this.#giveUp(it);
   }
 
   /** Ends a transaction that no node has, with an error. */
