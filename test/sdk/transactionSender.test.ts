@@ -214,6 +214,33 @@ describe("a sender of transactions", () => {
     other.close();
   });
 
+  it("uses no nonce again that a node far behind does not count yet, and believes a number that stays lower", async () => {
+    /** How many answers still come from the node that is behind. */
+    let behind = 0;
+    const request = chain.connection.provider.request.bind(chain.connection.provider);
+    const rpc = custom(
+      {
+        request: async (it: { method: string; params?: unknown[] }) => {
+          const isCount = it.method === "eth_getTransactionCount" && it.params?.[1] === "pending";
+          return isCount && behind-- > 0 ? "0x0" : await request(it as never);
+        },
+      },
+      { retryCount: 0 },
+    );
+    const sender = open({ rpc });
+    const fork = await chain.client.snapshot();
+    await mineDuring(sender.sendAndWait(mint(1n)));
+    behind = 2;
+    await mineDuring(sender.sendAndWait(mint(10n)));
+    expect(await chain.balanceOf(to)).to.equal(11n);
+    expect(await count()).to.equal(2);
+    await chain.client.revert({ id: fork });
+    behind = 0;
+    await mineDuring(sender.sendAndWait(mint(100n)));
+    expect(await count(), "after a reorganisation").to.equal(1);
+    sender.close();
+  });
+
   for (const outage of ["receipts", "answers at all"]) {
     it(`does not count the time without ${outage} as time in which a mined transaction has no receipt`, async () => {
       let time = 0;

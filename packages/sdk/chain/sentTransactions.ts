@@ -76,6 +76,9 @@ export type SentTransactionsParameters = {
   clock?: () => number;
 };
 
+/** How often the number of used nonces is asked for again, if a node gives a number that is too low. */
+const MOST_COUNTS = 5;
+
 /**
  * How many transactions are sent again at a time, beginning with the lowest nonce. Nodes keep about this many
  * transactions of one account.
@@ -96,6 +99,8 @@ export class SentTransactions {
   readonly #sent = new Map<number, Sent>();
   readonly #byHash = new Map<Hex, Sent>();
   readonly #disk: OrderedWrites | undefined;
+  /** The nonce after the highest one of the mined transactions. */
+  #afterMined = 0;
   /**
    * A nonce that is not used, and belongs to none of these transactions. `since` is the time when it was first seen.
    */
@@ -227,9 +232,25 @@ export class SentTransactions {
 
   /** The next free nonce. No transaction that the node knows has it, and none of these that a node has taken. */
   async nextNonce(): Promise<number> {
-    const pending = await this.#count("pending");
+    const pending = await this.#pendingCount();
     const taken = [...this.#sent.values()].filter(({ isTaken }) => isTaken).map(({ nonce }) => nonce + 1);
     return Math.max(pending, ...taken);
+  }
+
+  /**
+   * Several nodes may answer at the address of one RPC, and one that is behind does not count what was just mined. A
+   * number that stays too low is believed, because a reorganisation may have undone what was mined.
+   */
+  async #pendingCount(): Promise<number> {
+    for (let counts = 1; ; counts++) {
+      const pending = await this.#count("pending");
+      if (pending < this.#afterMined && counts < MOST_COUNTS) {
+        await new Promise((resolve) => setTimeout(resolve, this.#parameters.pollingMs));
+        continue;
+      }
+      if (pending < this.#afterMined) this.#afterMined = pending;
+      return pending;
+    }
   }
 
   /** Plans the next look. It comes immediately when somebody begins to wait. */
@@ -295,6 +316,7 @@ export class SentTransactions {
           return undefined;
         });
       if (receipt === undefined) continue;
+      this.#afterMined = Math.max(this.#afterMined, it.nonce + 1);
       // Nobody must wait for ever because the store cannot delete it.
       return await this.#forget(it).finally(() => it.result.resolve(receipt));
     }
