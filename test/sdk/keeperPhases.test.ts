@@ -11,6 +11,7 @@ import { decodeFunctionData, http, parseTransaction, type Transport } from "viem
 import { type KeeperWorld, openKeeperWorld, WORD } from "../../tools/bench/keeper/keeperWorld.ts";
 import { openRpcProxy, type RpcProxy, type RpcRequest } from "./support/rpcProxy.ts";
 import { newWallet, type SdkChain, startSdkChain, type Wallet } from "./support/sdkChain.ts";
+import { rejection } from "./support/tamper.ts";
 
 describe("the parts of a keeper's round", () => {
   let chain: SdkChain;
@@ -148,6 +149,23 @@ describe("the parts of a keeper's round", () => {
     rpc.sabotage = () => undefined;
     await keeper.round();
     expect(await world.statusOf(hire)).to.equal("released");
+    await keeper.close();
+  });
+
+  it("charge no buyer for a deposit for which the keeper has no ether", async () => {
+    const buyer = await world.person();
+    const hire = await world.hireOf(buyer.address);
+    const authorization = await world.signerOf(buyer).authorizeDeposit(hire);
+    const keeper = open();
+    await chain.client.setBalance({ address: account.address, value: 0n });
+    try {
+      expect(await rejection(keeper.deposit(hire, authorization))).to.include({ code: "no_gas_money" });
+    } finally {
+      await chain.client.setBalance({ address: account.address, value: 10n ** 24n });
+    }
+    expect(await store.keys("gas")).to.deep.equal([]);
+    await keeper.deposit(hire, authorization);
+    expect(await world.statusOf(hire)).to.equal("held");
     await keeper.close();
   });
 

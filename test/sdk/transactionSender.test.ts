@@ -188,6 +188,20 @@ describe("a sender of transactions", () => {
     sender.close();
   });
 
+  it("says that its account has no ether, and does not send the call later", async () => {
+    await chain.client.setBalance({ address: wallet.address, value: 0n });
+    const sender = open();
+    // A call with its own gas is not simulated, so only the node refuses it.
+    const error = await rejection(sender.send({ ...mint(1n), gas: 100_000n }));
+    expect(error).to.include({ code: "no_gas_money", neverSent: true });
+    expect(error.message).to.contain(wallet.address);
+    expect(await store.keys("sent")).to.deep.equal([]);
+    await chain.client.setBalance({ address: wallet.address, value: 10n ** 22n });
+    await mineDuring(sender.sendAndWait(mint(10n)));
+    expect(await chain.balanceOf(to)).to.equal(10n);
+    sender.close();
+  });
+
   it("reports that another transaction of the account has used the nonce", async () => {
     const { chainId } = chain.network;
     const client = createPublicClient({ transport: chain.transport, cacheTime: 0 });

@@ -14,6 +14,7 @@ import { within } from "../deadline.ts";
 import { ChainError } from "../errors.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { type OrderedWrites, orderedWrites } from "../store/orderedWrites.ts";
+import { isUnpaid } from "./isUnpaid.ts";
 
 /** What a transaction does, without its price. */
 type Content = { nonce: number; to: Address; data: Hex; gas: bigint };
@@ -56,7 +57,7 @@ type Stored = {
 export type Departure = {
   /** It is now stored, and then sent. If this throws, it is neither. */
   leave: () => void;
-  /** It could not be stored. It is not sent, and not in the store. */
+  /** It could not be stored, or its account cannot pay for it. It is not sent, and not in the store. */
   stay: () => void;
 };
 
@@ -431,6 +432,10 @@ export class SentTransactions {
     if (this.#sent.get(nonce) !== it) throw isUsed(nonce);
     try {
       return await this.#offer(it, serialized);
+    } catch (error) {
+      // No node takes it, and it must not be sent later, when its caller does not expect it any more.
+      if (isUnpaid(error)) await this.#forget(it, present).then(stay, () => {});
+      throw error;
     } finally {
       this.#schedule();
     }
