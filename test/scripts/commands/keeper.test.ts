@@ -2,7 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
+import { Command } from "commander";
 import { InvalidInputError } from "tallystick-protocol/errors";
+import { registerKeeper } from "../../../scripts/commands/keeper.ts";
 import { readKeeperConfig } from "../../../scripts/keeper/config.ts";
 import { runKeeper } from "../../../scripts/keeper/runKeeper.ts";
 
@@ -68,6 +70,33 @@ describe("the settings of a keeper", () => {
       KEEPER_TRUST_PROXY: "11",
     };
     expect(faults(wrong).sort()).to.deep.equal(Object.keys(wrong).sort());
+  });
+});
+
+describe("the command that starts a keeper", () => {
+  /** The settings in the message of the error with which the command ends. */
+  const faultsWith = async (given: { [name: string]: string }): Promise<string[]> => {
+    const before = { ...process.env };
+    Object.assign(process.env, given);
+    try {
+      const program = new Command().exitOverride();
+      registerKeeper(program);
+      await program.parseAsync(["keeper"], { from: "user" });
+    } catch (error) {
+      expect(error).to.be.instanceOf(InvalidInputError);
+      return (error as InvalidInputError).issues.map(({ field }) => field);
+    } finally {
+      for (const name of Object.keys(given)) delete process.env[name];
+      Object.assign(process.env, before);
+    }
+    return expect.fail("it started");
+  };
+
+  it("knows the chain of a network, as npm start does", async () => {
+    const { KEEPER_PRIVATE_KEY, RPC_URL } = settings;
+    const given = { KEEPER_PRIVATE_KEY, RPC_URL, ESCROWS: "0x12", KEEPER_PORT: "0" };
+    expect(await faultsWith(given)).to.deep.equal(["CHAIN_ID"]);
+    expect(await faultsWith({ ...given, NETWORK: "base-sepolia" })).to.deep.equal(["ESCROWS"]);
   });
 });
 
