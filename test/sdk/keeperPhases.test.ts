@@ -7,7 +7,7 @@ import { createTransactionSender } from "tallystick-sdk/chain/transactionSender"
 import { createEscrowCalls, type EscrowCalls } from "tallystick-sdk/escrow/escrowCalls";
 import { createKeeper, type Keeper, type KeeperParameters } from "tallystick-sdk/escrow/keeper";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
-import { decodeFunctionData, http, parseTransaction, type Transport } from "viem";
+import { decodeFunctionData, http, numberToHex, parseTransaction, type Transport } from "viem";
 import { type KeeperWorld, openKeeperWorld, WORD } from "../../tools/bench/keeper/keeperWorld.ts";
 import { openRpcProxy, type RpcProxy, type RpcRequest } from "./support/rpcProxy.ts";
 import { newWallet, type SdkChain, startSdkChain, type Wallet } from "./support/sdkChain.ts";
@@ -304,6 +304,23 @@ describe("the parts of a keeper's round", () => {
     const next = open({ startBlock, phaseMs: 1_000 });
     while ((await store.get(`watch/${calls.idOf(fresh)}`)) === undefined) await next.round();
     await next.close();
+  });
+
+  it("carry out a release that came to a node without the newest deposits", async () => {
+    const before = await chain.client.getBlockNumber();
+    const buyer = await world.person();
+    const hire = await world.held(buyer);
+    const keeper = open();
+    /** How many questions still go to the node that is behind. */
+    let behind = 2;
+    rpc.sabotage = async ({ method, params, id }) => {
+      if (method !== "eth_call" || behind-- <= 0) return undefined;
+      const older = { method, params: [params[0], numberToHex(before)] };
+      return { jsonrpc: "2.0", id, result: await chain.connection.provider.request(older as never) };
+    };
+    await keeper.release(hire, await world.signerOf(buyer).release(calls.idOf(hire)));
+    expect(await keeper.round()).to.include({ released: 1 });
+    await keeper.close();
   });
 
   it("refund a deposit that the provider did not know when the deposit was new and when it was due", async () => {

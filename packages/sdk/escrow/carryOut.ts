@@ -11,6 +11,10 @@ import type { Instruction, InstructionKind } from "./keeperInstructions.ts";
 import { createTurns, readEach } from "./keeperTurns.ts";
 import type { TriedCall } from "./tryCall.ts";
 
+/** How often a new instruction is tried while its escrow is not known, and the milliseconds between two trials. */
+const MAX_TRIALS = 3;
+const TRIAL_MS = 1_000;
+
 /** The base cost of every transaction, in gas. */
 const TRANSACTION_GAS = 21_000;
 
@@ -218,7 +222,7 @@ async function take(
   const it = book.read(kind, hire, signer, signature);
   const before = sameWaiting();
   if (before) return await book.stored(before);
-  const tried = await calls.tryItem(it.call, it.byKey ? GAS_EACH : GAS_EACH_CONTRACT);
+  const tried = await tryNew(calls, it);
   if (!tried.done) throw refusal(kind, tried);
   if (!it.byKey) requireRoom(Number(gasFor(tried)));
   // The book may have changed during the trial.
@@ -247,6 +251,21 @@ async function take(
       field: kind === "release" ? "hire.buyer" : "signer",
       secondsToWait: accounts.secondsToWait(signaturesOf(signer)),
     });
+  }
+}
+
+/**
+ * Tries a new instruction off the chain. Several nodes may answer at the address of one RPC, and one that is behind does
+ * not know the newest deposits. So an escrow that is not settled is tried again, before its buyer hears that its release
+ * is refused.
+ */
+async function tryNew(calls: EscrowCalls, { call, id, byKey }: Instruction): Promise<TriedCall> {
+  for (let trials = 1; ; trials++) {
+    const tried = await calls.tryItem(call, byKey ? GAS_EACH : GAS_EACH_CONTRACT);
+    if (tried.error !== "WrongStatus" || trials === MAX_TRIALS) return tried;
+    const { status } = await calls.state(id);
+    if (status !== "none" && status !== "held") return tried;
+    await new Promise((resolve) => setTimeout(resolve, TRIAL_MS));
   }
 }
 
