@@ -161,7 +161,7 @@ export const commands: CommandEntry[] = [
   {
     name: "keeper",
     summary: "relay releases, refunds and timeouts of an escrow",
-    settings: async () => (await import("../keeper/config.ts")).keeperVariables,
+    settings: async () => ["NETWORK", ...(await import("../keeper/config.ts")).keeperVariables],
     load: async () => (await import("../commands/keeper.ts")).registerKeeper,
   },
   {
@@ -256,7 +256,10 @@ export const commands: CommandEntry[] = [
   {
     name: "audit-operator",
     summary: "run audits as their operator: hire and pay auditors, refund, arrange canaries",
-    settings: async () => (await import("../../services/auditing/config.ts")).auditingVariables,
+    settings: async () => [
+      "NETWORK",
+      ...(await import("../../services/auditing/config.ts")).auditingVariables,
+    ],
     load: async () => (await import("../commands/auditOperator.ts")).registerAuditOperator,
   },
   {

@@ -30,7 +30,8 @@ export function registerAuditOperator(program: Command): void {
 }
 
 async function run(): Promise<void> {
-  const config = readAuditingConfig(process.env);
+  const { completedSettings } = await import("../start/completedSettings.ts");
+  const config = readAuditingConfig(await completedSettings());
   const { runOperator } = await import("../../services/auditing/runOperator.ts");
   const about = { node: config.nodeUrl, folder: config.folder };
   await serveUntilStopped(async () => ({ ...(await runOperator(config)), about }));

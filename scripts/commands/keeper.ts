@@ -13,7 +13,8 @@ export function registerKeeper(program: Command): void {
     )
     .option("--escrow <address>", "the contract, when ESCROWS names several")
     .action(async (options: { escrow?: string }) => {
-      const config = readKeeperConfig(process.env, options.escrow);
+      const { completedSettings } = await import("../start/completedSettings.ts");
+      const config = readKeeperConfig(await completedSettings(), options.escrow);
       const { runKeeper } = await import("../keeper/runKeeper.ts");
       const { escrow, chainId, folder } = config;
       await serveUntilStopped(async () => ({

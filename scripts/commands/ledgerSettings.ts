@@ -7,16 +7,11 @@ import {
   readLedgerOnChain,
 } from "../../services/settlement/anchoring/readLedgerOnChain.ts";
 import { readConfig, type SettlementConfig } from "../../services/settlement/config.ts";
-import { readDeployment } from "../deploy/deployment.ts";
-import { repositoryRoot } from "../repositoryRoot.ts";
-import { completeSettings } from "../start/nodeEnvironment.ts";
+import { completedSettings } from "../start/completedSettings.ts";
 
 /** The settings of the settlement service that `.env` and the shell describe, completed as `npm start` completes them. */
 export async function ledgerConfig(): Promise<SettlementConfig> {
-  const { set } = await completeSettings(process.env, (chainId) =>
-    readDeployment(path.join(repositoryRoot, "contracts", "deployments", `${chainId}.json`)),
-  );
-  return readConfig(set);
+  return readConfig(await completedSettings());
 }
 
 /** The folder of the configured ledger. */

@@ -10,6 +10,7 @@ import { within } from "tallystick-sdk/deadline";
 import { createEscrowCalls } from "tallystick-sdk/escrow/escrowCalls";
 import { createKeeper } from "tallystick-sdk/escrow/keeper";
 import { keeperApp } from "tallystick-sdk/escrow/keeperApp";
+import { requireKeeperStore } from "tallystick-sdk/escrow/requireKeeperStore";
 import { fileStore } from "tallystick-sdk/store/fileStore";
 import { privateKeyToAccount } from "viem/accounts";
 import type { KeeperConfig } from "./config.ts";
@@ -21,7 +22,8 @@ export type RunningKeeper = { url: string; close: () => Promise<void> };
  * Opens a keeper on its folder and serves its HTTP API. Two keepers on one folder would use the same nonces, and replace each
  * other's transactions.
  *
- * @throws TallystickError `cannot_listen`; `keeper_running` when another keeper works in the folder
+ * @throws TallystickError `cannot_listen`; `keeper_running` when another keeper works in the folder; `other_store` when
+ * the folder belongs to another escrow
  */
 export async function runKeeper(config: KeeperConfig): Promise<RunningKeeper> {
   return await closeOnError((opened) => startKeeper(config, opened));
@@ -38,6 +40,7 @@ async function startKeeper(config: KeeperConfig, opened: OnOpened): Promise<Runn
   });
   opened(release);
   const store = fileStore(config.folder);
+  await requireKeeperStore(store, { chainId, escrow });
   const sender = createTransactionSender({ account, chainId, rpc: rpcUrl, store });
   opened(() => sender.close());
   const calls = createEscrowCalls({ sender, deployment: { chainId, escrow } });

@@ -7,6 +7,7 @@ import type { LedgerName } from "tallystick-protocol/records/ledgerName";
 import { signRecord } from "tallystick-protocol/records/record";
 import type { Log } from "tallystick-runtime/stderrLog";
 import type { Budget } from "tallystick-sdk/budget/budget";
+import type { PaymentNetwork } from "tallystick-sdk/chain/paymentNetwork";
 import { settledBlock } from "tallystick-sdk/chain/paymentState";
 import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
 import { type CreateBuyerParameters, createBuyer } from "tallystick-sdk/createBuyer";
@@ -15,6 +16,8 @@ import { readServiceAnswer } from "tallystick-sdk/readServiceAnswer";
 import { type Fetch, requestService } from "tallystick-sdk/requestService";
 import { settledEntryForm } from "tallystick-sdk/settledEntryForm";
 import { fileStore } from "tallystick-sdk/store/fileStore";
+import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
+import { requireStoreOf } from "tallystick-sdk/store/requireStoreOf";
 import type { LocalAccount, Transport } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
@@ -50,7 +53,12 @@ export type OpenOperatorParameters = {
   ledger?: LedgerName;
 };
 
-/** Opens an operator on its folder. Asks the chain for its final block, and resumes unfinished hires of auditors. */
+/**
+ * Opens an operator on its folder. Asks the chain for its final block, and resumes unfinished hires of auditors.
+ *
+ * @throws TallystickError `other_store` when the folder belongs to another pool. A payment that was decided on a test
+ * network would be signed again, for real money
+ */
 export async function openOperator(parameters: OpenOperatorParameters): Promise<Operator> {
   const { config, log, now, fetch } = parameters;
   const { nodeUrl, network, folder, confirmations } = config;
@@ -58,6 +66,7 @@ export async function openOperator(parameters: OpenOperatorParameters): Promise<
   const operator = privateKeyToAccount(config.operatorKey);
   const rpc = parameters.transport ?? config.rpcUrl;
   const store = fileStore(folder);
+  await requireOwnStore(store, network, pool);
   const sender = createTransactionSender({ account: pool, chainId: network.chainId, rpc, store });
   const budget = periodBudget({ store, limit: config.budget, now });
   // Payments expire by the chain's clock. The clock of a local chain may be ahead of this machine's clock. The final
@@ -136,6 +145,18 @@ export async function openOperator(parameters: OpenOperatorParameters): Promise<
     budgetLeft: () => budget.remaining(),
     payAfter,
     ...{ roundMs: config.roundMs, now, log },
+  });
+}
+
+async function requireOwnStore(
+  store: KeyValueStore,
+  { chainId, token }: PaymentNetwork,
+  pool: LocalAccount,
+): Promise<void> {
+  await requireStoreOf(store, {
+    name: "auditing",
+    scope: { chain: chainId, token: token.toLowerCase(), pool: pool.address.toLowerCase() },
+    hint: "Give each pool a folder of its own (AUDIT_DIR), or name the pool, token and chain of this folder. Nothing was paid.",
   });
 }
 

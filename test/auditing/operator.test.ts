@@ -14,6 +14,7 @@ import { openOperator } from "../../services/auditing/openOperator.ts";
 import type { OperatorNode } from "../../services/auditing/operatorNode.ts";
 import { openRpcProxy, type RpcProxy } from "../sdk/support/rpcProxy.ts";
 import { newWallet, type SdkChain, startSdkChain, type Wallet } from "../sdk/support/sdkChain.ts";
+import { rejection } from "../sdk/support/tamper.ts";
 import { fakeNode } from "./support/fakeNode.ts";
 import type { OperatorTask } from "./support/operatorProcess.ts";
 import { accountsOf, transfersTo } from "./support/paymentScene.ts";
@@ -93,6 +94,19 @@ describe("the process of an operator of audits", function () {
       server.closeAllConnections();
       await new Promise((done) => server.close(done));
     }
+  });
+
+  it("does not open the folder of another chain, token or pool, whose payments it would sign again", async () => {
+    await (await open()).close();
+    const config = configOf();
+    const { network } = config;
+    const others: AuditingConfig[] = [
+      { ...config, network: { ...network, chainId: network.chainId + 1 } },
+      { ...config, network: { ...network, token: newWallet().address } },
+      { ...config, poolKey: newWallet().privateKey },
+    ];
+    for (const other of others) expect(await rejection(open({}, other))).to.include({ code: "other_store" });
+    await (await open()).close();
   });
 
   it("pays amounts that were read before a final tick, if the node names its own pool, and only after the first half hour", async () => {

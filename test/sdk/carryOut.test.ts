@@ -26,11 +26,14 @@ describe("a keeper that gets a newer signature of an instruction", () => {
   const signal = new AbortController().signal;
   let store: ReturnType<typeof memoryStore>;
   /** What the contract would say to a signature now. */
-  let tryItem: (call: Hex) => Promise<{ done: boolean; error: string | undefined }>;
+  let tryItem: (call: Hex, gas: bigint) => Promise<{ done: boolean; error: string | undefined }>;
   let send: (calls: Hex[]) => Promise<BatchOutcome>;
   let onTheirWay: string[];
+  /** The gas of each item of the batches that were sent. */
+  let gasOfItems: bigint[];
   beforeEach(() => {
     store = memoryStore();
+    gasOfItems = [];
     tryItem = async () => ({ done: true, error: undefined });
     onTheirWay = [];
   });
@@ -44,7 +47,7 @@ describe("a keeper that gets a newer signature of an instruction", () => {
     const calls = {
       ...{ deployment: { chainId: 31_337, escrow: address("e5") }, idOf: () => hash("1d") },
       state: async () => ({ status: "held" }),
-      tryItem: async (call: Hex) => ({ ...(await tryItem(call)), gasUsed: 50_000n }),
+      tryItem: async (call: Hex, gas: bigint) => ({ ...(await tryItem(call, gas)), gasUsed: 50_000n }),
     } as unknown as EscrowCalls;
     const book = await openInstructionBook({ calls, store, accounts, log: () => {} });
     const carrier = createCarrier({
@@ -53,7 +56,8 @@ describe("a keeper that gets a newer signature of an instruction", () => {
       batches: {
         open: async () => {},
         isOnItsWay: (key) => onTheirWay.includes(key),
-        send: async (items) => {
+        send: async (items, gasEach) => {
+          gasOfItems.push(gasEach);
           onTheirWay = items.map(({ key }) => key);
           try {
             return await send(items.map(({ call }) => call));
@@ -107,6 +111,18 @@ describe("a keeper that gets a newer signature of an instruction", () => {
       }
     });
   }
+
+  it("gives it much gas if it needs much gas left, although it uses little", async () => {
+    // As if the token refused the payment: the payee is on its denylist.
+    tryItem = async (_, gas) =>
+      gas < 213_000n ? { done: false, error: "NotEnoughGas" } : { done: true, error: undefined };
+    const { take, round } = await open();
+    await take(NEW);
+    const { answer, ended } = await roundUntilSent(round);
+    answer.resolve(outcome());
+    await ended;
+    expect(gasOfItems).to.deep.equal([1_000_000n]);
+  });
 
   it("counts the gas of the batch with the older one if it is killed meanwhile", async () => {
     const { take, round } = await open();

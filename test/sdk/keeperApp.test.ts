@@ -22,11 +22,13 @@ describe("a keeper's HTTP interface", () => {
   let statuses: string[];
   let looks: number;
   let tx: string | undefined;
+  let isUnsearchable: boolean;
   let fault: Error | undefined;
   let did: unknown[][];
   let logged: string[];
   beforeEach(() => {
     [status, statuses, looks, tx, fault, did, logged] = ["held", [], 0, TX, undefined, [], []];
+    isUnsearchable = false;
   });
   const keep =
     (name: string) =>
@@ -45,7 +47,10 @@ describe("a keeper's HTTP interface", () => {
           status = statuses.shift() ?? status;
           return { status, delivered: true, amount: 7n };
         },
-        findEvent: async (id: string, what: string) => (id === ID && what === "settlement" ? tx : undefined),
+        findEvent: async (id: string, what: string) => {
+          if (isUnsearchable) throw new Error("too many blocks");
+          return id === ID && what === "settlement" ? tx : undefined;
+        },
       } as unknown as EscrowCalls,
       keeper: {
         ...{ deposit: keep("deposit"), markDelivered: keep("markDelivered") },
@@ -207,6 +212,13 @@ describe("a keeper's HTTP interface", () => {
     for (const id of ["0x12", "x", `${ID}00`])
       expect((await get(`/escrows/${id}`)).json).to.include({ code: "not_found", status: 404 });
     expect((await get("/health")).json).to.deep.equal({ ok: true, escrow: ESCROW });
+  });
+
+  it("says that an escrow is released also if the chain does not let it search for the transaction", async () => {
+    isUnsearchable = true;
+    statuses = ["held", "released"];
+    const done = await post("/release", sent);
+    expect([done.status, done.json]).to.deep.equal([200, { ...state, status: "released", tx_hash: null }]);
   });
 
   it("asks the chain again at once after an answer that failed", async () => {

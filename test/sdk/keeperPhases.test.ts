@@ -7,10 +7,11 @@ import { createTransactionSender } from "tallystick-sdk/chain/transactionSender"
 import { createEscrowCalls, type EscrowCalls } from "tallystick-sdk/escrow/escrowCalls";
 import { createKeeper, type Keeper, type KeeperParameters } from "tallystick-sdk/escrow/keeper";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
-import { decodeFunctionData, http, parseTransaction, type Transport } from "viem";
+import { decodeFunctionData, http, numberToHex, parseTransaction, type Transport } from "viem";
 import { type KeeperWorld, openKeeperWorld, WORD } from "../../tools/bench/keeper/keeperWorld.ts";
 import { openRpcProxy, type RpcProxy, type RpcRequest } from "./support/rpcProxy.ts";
 import { newWallet, type SdkChain, startSdkChain, type Wallet } from "./support/sdkChain.ts";
+import { rejection } from "./support/tamper.ts";
 
 describe("the parts of a keeper's round", () => {
   let chain: SdkChain;
@@ -151,6 +152,23 @@ describe("the parts of a keeper's round", () => {
     await keeper.close();
   });
 
+  it("charge no buyer for a deposit for which the keeper has no ether", async () => {
+    const buyer = await world.person();
+    const hire = await world.hireOf(buyer.address);
+    const authorization = await world.signerOf(buyer).authorizeDeposit(hire);
+    const keeper = open();
+    await chain.client.setBalance({ address: account.address, value: 0n });
+    try {
+      expect(await rejection(keeper.deposit(hire, authorization))).to.include({ code: "no_gas_money" });
+    } finally {
+      await chain.client.setBalance({ address: account.address, value: 10n ** 24n });
+    }
+    expect(await store.keys("gas")).to.deep.equal([]);
+    await keeper.deposit(hire, authorization);
+    expect(await world.statusOf(hire)).to.equal("held");
+    await keeper.close();
+  });
+
   it("end at their deadline even if a batch hangs, and do not send it a second time meanwhile", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     let sent = 0;
@@ -239,6 +257,24 @@ describe("the parts of a keeper's round", () => {
     await keeper.close();
   });
 
+  it("do nothing with what is stored about another escrow, and carry it out when its own keeper is back", async () => {
+    const first = open();
+    const { releases, timeouts } = await work(first);
+    await first.close();
+    const { chainId, escrow } = calls.deployment;
+    const elsewhere = { chainId: chainId + 1, escrow };
+    const other = open({ calls: createEscrowCalls({ sender: chain.sender, deployment: elsewhere }) });
+    expect((await other.round()).failed).to.have.members([...parts]);
+    await other.close();
+    const next = open();
+    expect(await next.round()).to.deep.include({ released: 1, timedOut: 1, failed: [] });
+    expect([await world.statusOf(releases), await world.statusOf(timeouts)]).to.deep.equal([
+      "released",
+      "timedOut",
+    ]);
+    await next.close();
+  });
+
   it("refund known deposits even if the provider lists none, and then ask for fewer blocks", async () => {
     const keeper = open();
     const buyer = await world.person();
@@ -266,6 +302,62 @@ describe("the parts of a keeper's round", () => {
       await keeper.round();
     }
     expect((await keeper.round()).failed).to.deep.equal([]);
+    await keeper.close();
+  });
+
+  it("refund known deposits before they read new ones", async () => {
+    const startBlock = await chain.client.getBlockNumber();
+    const first = open({ startBlock });
+    const soon = BigInt((await chain.now()) + 5_000);
+    const hire = await world.held(await world.person(), { deadline: soon });
+    await first.round();
+    await first.close();
+    await chain.passTo(Number(soon));
+    let isOver = false;
+    rpc.sabotage = async ({ method }) => {
+      // The provider lists nothing until the known deposit is back.
+      while (method === "eth_getLogs" && !isOver && (await world.statusOf(hire)) === "held") await sleep(10);
+      return undefined;
+    };
+    const next = open({ startBlock });
+    const seen = await next.round();
+    isOver = true;
+    expect(seen).to.deep.include({ timedOut: 1, failed: [] });
+    await next.close();
+  });
+
+  it("read new deposits even if the known ones take the whole time of a round", async () => {
+    const startBlock = await chain.client.getBlockNumber();
+    const first = open({ startBlock });
+    const buyer = await world.person();
+    const soon = BigInt((await chain.now()) + 5_000);
+    const known = await world.held(buyer, { deadline: soon });
+    await first.round();
+    await first.close();
+    await chain.passTo(Number(soon));
+    const fresh = await world.held(buyer);
+    const asks = ({ method, params }: RpcRequest, id: Hex) =>
+      method === "eth_call" && JSON.stringify(params).includes(id.slice(2));
+    rpc.sabotage = (request) => (asks(request, calls.idOf(known)) ? new Promise(() => {}) : undefined);
+    const next = open({ startBlock, phaseMs: 1_000 });
+    while ((await store.get(`watch/${calls.idOf(fresh)}`)) === undefined) await next.round();
+    await next.close();
+  });
+
+  it("carry out a release that came to a node without the newest deposits", async () => {
+    const before = await chain.client.getBlockNumber();
+    const buyer = await world.person();
+    const hire = await world.held(buyer);
+    const keeper = open();
+    /** How many questions still go to the node that is behind. */
+    let behind = 2;
+    rpc.sabotage = async ({ method, params, id }) => {
+      if (method !== "eth_call" || behind-- <= 0) return undefined;
+      const older = { method, params: [params[0], numberToHex(before)] };
+      return { jsonrpc: "2.0", id, result: await chain.connection.provider.request(older as never) };
+    };
+    await keeper.release(hire, await world.signerOf(buyer).release(calls.idOf(hire)));
+    expect(await keeper.round()).to.include({ released: 1 });
     await keeper.close();
   });
 
@@ -450,6 +542,68 @@ describe("the parts of a keeper's round", () => {
       expect(await world.statusOf(hire)).to.equal("timedOut");
       await keeper.close();
     });
+  });
+
+  describe("with a long history of settled deposits, and no memory of their own", () => {
+    const HIRES = 5;
+    let startBlock: bigint;
+    let held: Hire;
+    /** The keys that the keeper wrote. */
+    let written: string[];
+    beforeEach(async () => {
+      startBlock = (await chain.client.getBlockNumber()) + 1n;
+      const buyer = await world.person();
+      const signer = world.signerOf(buyer);
+      for (let n = 0; n < HIRES; n++) {
+        const hire = await world.held(buyer);
+        await calls.release(hire, await signer.release(calls.idOf(hire)));
+      }
+      held = await world.held(buyer);
+      written = [];
+      const { put } = store;
+      store.put = async (key, value) => {
+        written.push(key);
+        await put(key, value);
+      };
+    });
+    const openKey = () => `watch/${calls.idOf(held)}`;
+
+    it("write only the deposits that are still open, and ask about the others once", async () => {
+      await chain.client.mine({ blocks: 2_040 });
+      // This chain knows no states of blocks that were mined many at a time.
+      for (let blocks = 0; blocks < 65; blocks++) await chain.client.mine({ blocks: 1 });
+      const keeper = open({ startBlock });
+      let asked = 0;
+      rpc.sabotage = ({ method }) => {
+        if (method === "eth_call") asked++;
+        return undefined;
+      };
+      expect(await keeper.round()).to.deep.include({ failed: [] });
+      expect(written.filter((key) => key.startsWith("watch/"))).to.deep.equal([openKey()]);
+      // The open deposit is asked about at the older block, and now.
+      expect(asked).to.equal(HIRES + 2);
+      await keeper.round();
+      expect(asked, "in the next round").to.equal(HIRES + 2);
+      expect(await store.keys("watch")).to.deep.equal([openKey()]);
+      await keeper.close();
+    });
+
+    for (const [what, blocks, hasOldStates] of [
+      ["of recent blocks", 10, true],
+      ["if the provider has no older state", 2_100, false],
+    ] as const) {
+      it(`write the settled deposits too ${what}`, async () => {
+        await chain.client.mine({ blocks });
+        const keeper = open({ startBlock });
+        rpc.sabotage = ({ method, params, id }) =>
+          method === "eth_call" && !hasOldStates && params[1] !== "latest"
+            ? { jsonrpc: "2.0", id, error: { code: -32_000, message: "missing trie node" } }
+            : undefined;
+        expect(await keeper.round()).to.deep.include({ failed: [] });
+        expect(await store.keys("watch")).to.have.length(HIRES + 1);
+        await keeper.close();
+      });
+    }
   });
 
   it("ignore deposits that are not worth the gas", async () => {

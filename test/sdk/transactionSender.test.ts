@@ -188,6 +188,20 @@ describe("a sender of transactions", () => {
     sender.close();
   });
 
+  it("says that its account has no ether, and does not send the call later", async () => {
+    await chain.client.setBalance({ address: wallet.address, value: 0n });
+    const sender = open();
+    // A call with its own gas is not simulated, so only the node refuses it.
+    const error = await rejection(sender.send({ ...mint(1n), gas: 100_000n }));
+    expect(error).to.include({ code: "no_gas_money", neverSent: true });
+    expect(error.message).to.contain(wallet.address);
+    expect(await store.keys("sent")).to.deep.equal([]);
+    await chain.client.setBalance({ address: wallet.address, value: 10n ** 22n });
+    await mineDuring(sender.sendAndWait(mint(10n)));
+    expect(await chain.balanceOf(to)).to.equal(10n);
+    sender.close();
+  });
+
   it("reports that another transaction of the account has used the nonce", async () => {
     const { chainId } = chain.network;
     const client = createPublicClient({ transport: chain.transport, cacheTime: 0 });
@@ -212,6 +226,33 @@ describe("a sender of transactions", () => {
     expect(await store.keys("sent")).to.deep.equal([]);
     it_.close();
     other.close();
+  });
+
+  it("uses no nonce again that a node far behind does not count yet, and believes a number that stays lower", async () => {
+    /** How many answers still come from the node that is behind. */
+    let behind = 0;
+    const request = chain.connection.provider.request.bind(chain.connection.provider);
+    const rpc = custom(
+      {
+        request: async (it: { method: string; params?: unknown[] }) => {
+          const isCount = it.method === "eth_getTransactionCount" && it.params?.[1] === "pending";
+          return isCount && behind-- > 0 ? "0x0" : await request(it as never);
+        },
+      },
+      { retryCount: 0 },
+    );
+    const sender = open({ rpc });
+    const fork = await chain.client.snapshot();
+    await mineDuring(sender.sendAndWait(mint(1n)));
+    behind = 2;
+    await mineDuring(sender.sendAndWait(mint(10n)));
+    expect(await chain.balanceOf(to)).to.equal(11n);
+    expect(await count()).to.equal(2);
+    await chain.client.revert({ id: fork });
+    behind = 0;
+    await mineDuring(sender.sendAndWait(mint(100n)));
+    expect(await count(), "after a reorganisation").to.equal(1);
+    sender.close();
   });
 
   for (const outage of ["receipts", "answers at all"]) {
@@ -260,6 +301,43 @@ describe("a sender of transactions", () => {
       transactions.close();
     });
   }
+
+  it("reports a lost transaction also if the node fails again and again", async () => {
+    let time = 0;
+    let isAway = false;
+    let looks = 0;
+    const request = chain.connection.provider.request.bind(chain.connection.provider);
+    const answer = async (it: { method: string }) => {
+      if (it.method !== "eth_getTransactionReceipt") return await request(it as never);
+      looks++;
+      if (isAway) throw new Error("HTTP 503");
+      return null;
+    };
+    const client = createPublicClient({ transport: custom({ request: answer }, { retryCount: 0 }) });
+    const transactions = new SentTransactions({
+      ...{ account: wallet.account, chainId: chain.network.chainId, client, store },
+      ...{ replaceMs: 600_000, pollingMs: 5, clock: () => time },
+    });
+    await transactions.load();
+    const hash = await transactions.send({ nonce: 0, to: to.address, data: "0x", gas: 21_000n }, going);
+    const lost = rejection(transactions.wait(hash, 60_000));
+    await chain.client.mine({ blocks: 1 });
+    /** Waits until two looks have ended in this state. */
+    const looked = async () => {
+      looks = 0;
+      while (looks < 3 && transactions.isUnmined(hash)) await sleep(2);
+    };
+    for (let outages = 0; outages < 3; outages++) {
+      await looked();
+      time += 25_000;
+      await looked();
+      isAway = true;
+      await looked();
+      isAway = false;
+    }
+    expect(await lost).to.include({ code: "chain_unreachable" });
+    transactions.close();
+  });
 
   describe("whose calls get the same nonce", () => {
     /** Resolves when a request of this method waits for `goOn`. */

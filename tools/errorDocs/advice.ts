@@ -79,6 +79,9 @@ export const advice: { readonly [code: string]: { means?: string; do?: string } 
     do: "Use finite numbers, text, lists and objects.",
   },
   not_ready: { do: "Ask again after the seconds in Retry-After." },
+  other_store: {
+    do: "Give each escrow and each pool a folder of its own, or use the settings of this folder.",
+  },
   overcharged: { do: "Nothing was signed. Ask another seller." },
   payee_changed: { do: "Nothing was signed. Ask another seller." },
   price_above_maximum: { do: "Raise the maximum price, or ask another seller." },

@@ -14,6 +14,7 @@ import { within } from "../deadline.ts";
 import { ChainError } from "../errors.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { type OrderedWrites, orderedWrites } from "../store/orderedWrites.ts";
+import { isUnpaid } from "./isUnpaid.ts";
 
 /** What a transaction does, without its price. */
 type Content = { nonce: number; to: Address; data: Hex; gas: bigint };
@@ -31,8 +32,10 @@ type Sent = Content & {
   isTooCheap: boolean;
   /** Whether an earlier process sent it. */
   isEarlier: boolean;
-  /** Since when the node answers that its nonce is used and that it has no receipt. An error ends this time. */
+  /** The last look, if the node answered that its nonce is used and that it has no receipt. */
   missingAt: number | undefined;
+  /** The milliseconds between such looks in a row, all together. The time around an error does not count. */
+  missingFor: number;
   /** How many callers wait for it. */
   waiting: number;
   result: PromiseWithResolvers<TransactionReceipt>;
@@ -54,7 +57,7 @@ type Stored = {
 export type Departure = {
   /** It is now stored, and then sent. If this throws, it is neither. */
   leave: () => void;
-  /** It could not be stored. It is not sent, and not in the store. */
+  /** It could not be stored, or its account cannot pay for it. It is not sent, and not in the store. */
   stay: () => void;
 };
 
@@ -73,6 +76,9 @@ export type SentTransactionsParameters = {
   /** A clock in milliseconds that only goes forward. Default: this process's. */
   clock?: () => number;
 };
+
+/** How often the number of used nonces is asked for again, if a node gives a number that is too low. */
+const MOST_COUNTS = 5;
 
 /**
  * How many transactions are sent again at a time, beginning with the lowest nonce. Nodes keep about this many
@@ -94,6 +100,8 @@ export class SentTransactions {
   readonly #sent = new Map<number, Sent>();
   readonly #byHash = new Map<Hex, Sent>();
   readonly #disk: OrderedWrites | undefined;
+  /** The nonce after the highest one of the mined transactions. */
+  #afterMined = 0;
   /**
    * A nonce that is not used, and belongs to none of these transactions. `since` is the time when it was first seen.
    */
@@ -168,6 +176,7 @@ export class SentTransactions {
       ...content,
       fees,
       ...unknown,
+      missingFor: 0,
       isTaken: false,
       isTooCheap: false,
       isEarlier: false,
@@ -224,9 +233,25 @@ export class SentTransactions {
 
   /** The next free nonce. No transaction that the node knows has it, and none of these that a node has taken. */
   async nextNonce(): Promise<number> {
-    const pending = await this.#count("pending");
+    const pending = await this.#pendingCount();
     const taken = [...this.#sent.values()].filter(({ isTaken }) => isTaken).map(({ nonce }) => nonce + 1);
     return Math.max(pending, ...taken);
+  }
+
+  /**
+   * Several nodes may answer at the address of one RPC, and one that is behind does not count what was just mined. A
+   * number that stays too low is believed, because a reorganisation may have undone what was mined.
+   */
+  async #pendingCount(): Promise<number> {
+    for (let counts = 1; ; counts++) {
+      const pending = await this.#count("pending");
+      if (pending < this.#afterMined && counts < MOST_COUNTS) {
+        await new Promise((resolve) => setTimeout(resolve, this.#parameters.pollingMs));
+        continue;
+      }
+      if (pending < this.#afterMined) this.#afterMined = pending;
+      return pending;
+    }
   }
 
   /** Plans the next look. It comes immediately when somebody begins to wait. */
@@ -270,6 +295,7 @@ export class SentTransactions {
       it.isTaken = it.nonce < pending;
       if (!it.isTaken && now - it.pricedAt > this.#missingMs) await this.#giveUp(it);
     }
+    for (const it of all) if (it.nonce >= next) it.missingAt = undefined;
     const used = all.filter(({ nonce }) => nonce < next);
     for (let at = 0; at < used.length; at += MOST_AT_ONCE) {
       await Promise.all(used.slice(at, at + MOST_AT_ONCE).map((it) => this.#end(it)));
@@ -291,12 +317,16 @@ export class SentTransactions {
           return undefined;
         });
       if (receipt === undefined) continue;
+      this.#afterMined = Math.max(this.#afterMined, it.nonce + 1);
       // Nobody must wait for ever because the store cannot delete it.
       return await this.#forget(it).finally(() => it.result.resolve(receipt));
     }
-    // Perhaps another node of the same provider has the receipt. An error says nothing about the receipt.
-    it.missingAt = isMissing ? (it.missingAt ?? this.#now()) : undefined;
-    if (it.missingAt !== undefined && this.#now() - it.missingAt > this.#missingMs) await this.#giveUp(it);
+    // Perhaps another node of the same provider has the receipt. An error says nothing about the receipt, but it does
+    // not undo what was seen before: a provider that fails again and again must not keep anybody waiting for ever.
+    const now = this.#now();
+    if (isMissing && it.missingAt !== undefined) it.missingFor += now - it.missingAt;
+    it.missingAt = isMissing ? now : undefined;
+    if (it.missingFor > this.#missingMs) await this.#giveUp(it);
   }
 
   /** Ends a transaction that no node has, with an error. */
@@ -402,6 +432,10 @@ export class SentTransactions {
     if (this.#sent.get(nonce) !== it) throw isUsed(nonce);
     try {
       return await this.#offer(it, serialized);
+    } catch (error) {
+      // No node takes it, and it must not be sent later, when its caller does not expect it any more.
+      if (isUnpaid(error)) await this.#forget(it, present).then(stay, () => {});
+      throw error;
     } finally {
       this.#schedule();
     }

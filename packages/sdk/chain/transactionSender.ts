@@ -15,6 +15,7 @@ import { within } from "../deadline.ts";
 import { ChainError } from "../errors.ts";
 import { rpcTransport } from "../net/rpcTransport.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { isUnpaid } from "./isUnpaid.ts";
 import { SentTransactions } from "./sentTransactions.ts";
 
 /** A call of a contract. */
@@ -146,7 +147,9 @@ export function createTransactionSender(parameters: TransactionSenderParameters)
       };
       return await transactions.send({ nonce, to: call.address, data, gas }, { leave, stay });
     } catch (cause) {
-      throw chainError(call, cause, !attempt.isSent);
+      const error = chainError(call, cause, !attempt.isSent);
+      if (error.code === "call_refused" || !isUnpaid(cause)) throw error;
+      throw noGasMoney(account.address, call, error);
     }
   }
 
@@ -196,6 +199,20 @@ export function createTransactionSender(parameters: TransactionSenderParameters)
     },
     close: () => transactions.close(),
   };
+}
+
+function noGasMoney(
+  account: Address,
+  { functionName }: ContractCall,
+  { neverSent, cause }: ChainError,
+): ChainError {
+  return new ChainError({
+    code: "no_gas_money",
+    message: `${account.toLowerCase()} does not have the ether that ${functionName} may cost.`,
+    hint: "Give the account ether on this chain.",
+    neverSent,
+    cause,
+  });
 }
 
 function chainError(call: ContractCall, cause: unknown, neverSent: boolean): ChainError {

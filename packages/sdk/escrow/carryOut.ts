@@ -11,6 +11,10 @@ import type { Instruction, InstructionKind } from "./keeperInstructions.ts";
 import { createTurns, readEach } from "./keeperTurns.ts";
 import type { TriedCall } from "./tryCall.ts";
 
+/** How often a new instruction is tried while its escrow is not known, and the milliseconds between two trials. */
+const MAX_TRIALS = 3;
+const TRIAL_MS = 1_000;
+
 /** The base cost of every transaction, in gas. */
 const TRANSACTION_GAS = 21_000;
 
@@ -187,10 +191,10 @@ function createScreening(calls: EscrowCalls, outcomes: ReturnType<typeof createO
   async function goodOf(items: readonly Instruction[], faults: unknown[]): Promise<Instruction[]> {
     const good: Instruction[] = [];
     const signatures = new Map(items.map((it) => [it, it.signature]));
-    const tried = await readEach(items, ({ call }) => calls.tryItem(call, GAS_EACH_CONTRACT), faults);
+    const tried = await readEach(items, ({ call }) => tryWithGas(calls, call), faults);
     for (const [it, outcome] of tried) {
       if (it.signature !== signatures.get(it)) continue;
-      const gas = Number(gasFor(outcome));
+      const gas = Number(outcome.gas);
       it.gasUsed = Number(outcome.gasUsed);
       if (!outcome.done) await onRefused(it, outcome.error);
       else if (it.reservation?.gas === gas || setAside(it, gas)) good.push(it);
@@ -218,9 +222,9 @@ async function take(
   const it = book.read(kind, hire, signer, signature);
   const before = sameWaiting();
   if (before) return await book.stored(before);
-  const tried = await calls.tryItem(it.call, it.byKey ? GAS_EACH : GAS_EACH_CONTRACT);
+  const tried = await tryNew(calls, it);
   if (!tried.done) throw refusal(kind, tried);
-  if (!it.byKey) requireRoom(Number(gasFor(tried)));
+  if (!it.byKey) requireRoom(Number(tried.gas));
   // The book may have changed during the trial.
   const meanwhile = sameWaiting();
   if (meanwhile) return await book.stored(meanwhile);
@@ -250,9 +254,35 @@ async function take(
   }
 }
 
-/** The gas for an item that used this much when it was tried. */
-function gasFor({ gasUsed }: TriedCall): bigint {
-  return (gasUsed * 11n) / 10n <= GAS_EACH_SMALL_CONTRACT ? GAS_EACH_SMALL_CONTRACT : GAS_EACH_CONTRACT;
+/**
+ * Tries a new instruction off the chain. Several nodes may answer at the address of one RPC, and one that is behind does
+ * not know the newest deposits. So an escrow that is not settled is tried again, before its buyer hears that its release
+ * is refused.
+ */
+async function tryNew(calls: EscrowCalls, { call, id, byKey }: Instruction): Promise<TriedWithGas> {
+  for (let trials = 1; ; trials++) {
+    const tried = byKey
+      ? { ...(await calls.tryItem(call, GAS_EACH)), gas: GAS_EACH }
+      : await tryWithGas(calls, call);
+    if (tried.error !== "WrongStatus" || trials === MAX_TRIALS) return tried;
+    const { status } = await calls.state(id);
+    if (status !== "none" && status !== "held") return tried;
+    await new Promise((resolve) => setTimeout(resolve, TRIAL_MS));
+  }
+}
+
+/** A trial, and the gas that the item gets. */
+type TriedWithGas = TriedCall & { gas: bigint };
+
+/**
+ * Tries an item of a contract wallet with little gas, and with much gas if that is not enough. The gas that an item uses
+ * does not show how much it needs: a payment that the token refuses becomes a credit only if much gas is left.
+ */
+async function tryWithGas(calls: EscrowCalls, call: Hex): Promise<TriedWithGas> {
+  const gas = GAS_EACH_SMALL_CONTRACT;
+  const tried = await calls.tryItem(call, gas);
+  if (tried.done && (tried.gasUsed * 11n) / 10n <= gas) return { ...tried, gas };
+  return { ...(await calls.tryItem(call, GAS_EACH_CONTRACT)), gas: GAS_EACH_CONTRACT };
 }
 
 /** The error for an instruction that the contract would refuse. */

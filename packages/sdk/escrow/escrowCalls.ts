@@ -11,7 +11,8 @@ import {
 } from "viem";
 import type { TransactionSender } from "../chain/transactionSender.ts";
 import { type BatchOutcome, batchGas, GAS_EACH, readBatchOutcome } from "./batch.ts";
-import { type EscrowState, readEscrowState } from "./readEscrowState.ts";
+import { findNewest } from "./findNewest.ts";
+import { type EscrowState, readEscrowStateAt } from "./readEscrowState.ts";
 import type { DepositAuthorization, DepositPermit } from "./signEscrow.ts";
 import { type TriedCall, tryCall, unreachable } from "./tryCall.ts";
 
@@ -57,9 +58,10 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
   return {
     deployment,
     idOf: (hire: Hire): Hex => escrowId(hire, deployment),
-    state: async (hire: Hire | Hex): Promise<EscrowState> => {
+    /** The state now, or as it was after this block. */
+    state: async (hire: Hire | Hex, blockNumber?: bigint): Promise<EscrowState> => {
       const id = typeof hire === "string" ? hire : escrowId(hire, deployment);
-      return await readEscrowState(sender.client, address, id);
+      return await readEscrowStateAt(sender.client, address, id, blockNumber);
     },
 
     /** The result that an item of a batch would have now. @throws ChainError `chain_unreachable` */
@@ -98,16 +100,23 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
         arbiter: lower(args.arbiter),
       }));
     },
-    /** The transaction that deposited or settled an escrow, if it is in the last `blocks` blocks. */
+    /**
+     * The transaction that deposited or settled an escrow, if it is in the last `blocks` blocks. Throws if the RPC lets
+     * nobody search all of them.
+     */
     findEvent: async (id: Hex, what: "deposit" | "settlement", blocks = 5_000n): Promise<Hex | undefined> => {
       const head = await sender.client.getBlockNumber();
-      const fromBlock = head > blocks ? head - blocks : 0n;
-      for (const eventName of EVENTS[what]) {
-        const of = { address, abi: hireEscrowAbi, eventName, args: { escrowId: id }, fromBlock } as const;
-        const [log] = await sender.client.getContractEvents(of);
-        if (log) return log.transactionHash;
-      }
-      return undefined;
+      const look = async (fromBlock: bigint, to: bigint): Promise<Hex | undefined> => {
+        // The node that answers may be ahead of the one that gave the head.
+        const toBlock = to === head ? "latest" : to;
+        for (const eventName of EVENTS[what]) {
+          const of = { address, abi: hireEscrowAbi, eventName, args: { escrowId: id } } as const;
+          const [log] = await sender.client.getContractEvents({ ...of, fromBlock, toBlock });
+          if (log) return log.transactionHash;
+        }
+        return undefined;
+      };
+      return await findNewest(look, { head, blocks });
     },
 
     /** Sent by the buyer itself, which has given the escrow an allowance. */

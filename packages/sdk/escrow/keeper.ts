@@ -13,10 +13,11 @@ import { createKeeperBatches } from "./keeperBatches.ts";
 import { type InstructionBook, openInstructionBook } from "./keeperInstructions.ts";
 import { createTimeouts } from "./keeperTimeouts.ts";
 import { requireWorth, type Worth } from "./keeperWorth.ts";
+import { requireKeeperStore } from "./requireKeeperStore.ts";
 
 export type KeeperParameters = {
   calls: EscrowCalls;
-  /** Remembers instructions until they are carried out: `fileStore(folder)`. */
+  /** Remembers instructions until they are carried out: `fileStore(folder)`. Each escrow needs a store of its own. */
   store: KeyValueStore;
   /** Which hires are relayed. Default: all hires with an amount above zero. */
   worth?: Worth;
@@ -102,7 +103,9 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
   let running: Promise<unknown> = Promise.resolve();
   const closing = new AbortController();
 
+  const requireOwnStore = untilDone(() => requireKeeperStore(store, calls.deployment));
   async function openBooks() {
+    await requireOwnStore();
     await batches.open();
     const accounts = await openGasAccounts(store, now, { expectsFees: fee !== undefined });
     const book = await openInstructionBook({ calls, store, accounts, log });
@@ -111,15 +114,7 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
     const carrier = createCarrier({ calls, book, batches, accounts, isPaid, now, log, ...limits });
     return { book, carrier, advances: createAdvances({ calls, batches, accounts, batchMs, ...limits }) };
   }
-  let opened: ReturnType<typeof openBooks> | undefined;
-  /** Reads what is on disk, once. If the disk fails, the next call tries again. */
-  const books = (): ReturnType<typeof openBooks> => {
-    opened ??= openBooks().catch((error: unknown) => {
-      opened = undefined;
-      throw error;
-    });
-    return opened;
-  };
+  const books = untilDone(openBooks);
 
   const of = { calls, store, batches, startBlock, maxBatch, minAmount };
   const timeouts = createTimeouts({ ...of, releasing: () => releasesIn(books()), now, log });
@@ -137,7 +132,10 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
     const [released, refunded, timedOut] = await Promise.all([
       phase("releases", async (...given) => (await books()).carrier.carryOut("release", ...given)),
       phase("refunds", async (...given) => (await books()).carrier.carryOut("refund", ...given)),
-      phase("timeouts", timeouts.round),
+      phase("timeouts", async (...given) => {
+        await requireOwnStore();
+        await timeouts.round(...given);
+      }),
     ]);
     const waiting = await books().then(
       ({ book }) => book.all().filter(({ settledAt }) => settledAt === undefined).length,
@@ -193,6 +191,18 @@ async function releasesIn(opened: Promise<{ book: InstructionBook }>): Promise<R
   );
   const waiting = all.filter(({ kind, settledAt }) => kind === "release" && settledAt === undefined);
   return new Set(waiting.map(({ id }) => id));
+}
+
+/** Does something once. If it fails, for example because the disk does, the next call tries again. */
+function untilDone<T>(work: () => Promise<T>): () => Promise<T> {
+  let done: Promise<T> | undefined;
+  return () => {
+    done ??= work().catch((error: unknown) => {
+      done = undefined;
+      throw error;
+    });
+    return done;
+  };
 }
 
 /** How long the first instruction of a batch waits for others, in milliseconds. */

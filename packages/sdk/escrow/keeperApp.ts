@@ -162,7 +162,8 @@ type Description = {
 async function describeNow(calls: EscrowCalls, id: Hex): Promise<Description> {
   const { status, delivered, amount } = await calls.state(id);
   const isOver = status !== "held" && status !== "none";
-  const tx = isOver ? await calls.findEvent(id, "settlement") : undefined;
+  // The state is known even if the RPC does not let anybody search for the transaction.
+  const tx = isOver ? await calls.findEvent(id, "settlement").catch(() => undefined) : undefined;
   return { escrow_id: id, status, delivered, amount: String(amount), tx_hash: tx ?? null };
 }
 

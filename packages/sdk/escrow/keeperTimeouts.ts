@@ -1,7 +1,7 @@
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { GAS_EACH } from "./batch.ts";
-import { type EscrowCalls, encodeEscrowCall } from "./escrowCalls.ts";
+import { type EscrowCalls, type EscrowState, encodeEscrowCall } from "./escrowCalls.ts";
 import { chunksOf, type KeeperBatches } from "./keeperBatches.ts";
 import { SURE_MS } from "./keeperInstructions.ts";
 import { AT_ONCE, createTurns, readEach } from "./keeperTurns.ts";
@@ -43,6 +43,12 @@ const REORG_BLOCKS = 30n;
 const HEADS = 32;
 const UNSURE_BLOCKS = 2_000n;
 
+/**
+ * A settlement that the chain shows this many blocks before the head is certain. These are two minutes of Base, as
+ * {@link SURE_MS}. A node that has deleted old states still has the states of the last 128 blocks.
+ */
+const SURE_BLOCKS = 60n;
+
 /** A later deadline never comes, and cannot be written as JSON. */
 const LAST_DEADLINE = BigInt(Number.MAX_SAFE_INTEGER);
 
@@ -71,9 +77,78 @@ export function createTimeouts(parameters: TimeoutsParameters) {
   const { calls, batches, maxBatch, releasing, now, log } = parameters;
   const watch = createWatchedDeposits(parameters);
   const follow = createFollower(parameters, watch);
+  const { heldOf, isPostponed } = createScreening(parameters, watch);
+  const [workLate, workNew, workSettled] = [createTurns<Due>(), createTurns<Due>(), createTurns<Due>()];
+  /**
+   * Whether the next round begins with the deposits that are known. To read a long history takes the time of many rounds,
+   * and so may very many late deposits. Neither must delay the other by more than a round.
+   */
+  let isKnownFirst = true;
+
+  /** Sends a batch of timeouts. */
+  async function send(late: readonly Due[], done: (count: number) => void): Promise<void> {
+    const items = late.map(({ key, hire }) => ({ key, call: encodeEscrowCall("timeoutRefund", [hire]) }));
+    const { tried, failed } = await batches.send(items, GAS_EACH);
+    const failures = new Map(failed.map(({ index, error }) => [index, error]));
+    for (const [at, { key }] of late.entries()) {
+      if (at >= tried) continue;
+      // A failed refund is checked again, because the escrow may be settled in another way.
+      if (failures.has(at)) {
+        log("A timeout failed.", { key, reason: failures.get(at) });
+        continue;
+      }
+      await watch.seeSettled(key);
+      done(1);
+    }
+  }
+
+  return {
+    round: async (signal: AbortSignal, done: (count: number) => void): Promise<void> => {
+      await batches.open();
+      const watched = await watch.all();
+      const { time, number } = await calls.head();
+      const faults: unknown[] = [];
+      const addFault = (error: unknown): unknown => faults.push(error);
+      const dueOf = (isWanted: (it: Watched, key: string) => boolean): Due[] =>
+        [...watched]
+          .filter(([key, it]) => isWanted(it, key))
+          .map(([key, { hire }]) => ({ key, hire }))
+          .filter(({ key }) => !isPostponed(key, time) && !batches.isOnItsWay(key));
+      const turn = { signal, most: maxBatch, look: (due: readonly Due[]) => heldOf(due, time, faults) };
+      const sendBack = async (work: typeof workLate, isWanted: (key: string) => boolean): Promise<void> => {
+        const released = await releasing();
+        const isReleased = (hire: Hire): boolean =>
+          time < hire.deadline + RELEASE_SECONDS && released.has(calls.idOf(hire));
+        const isLate = ({ hire, settledAt }: Watched): boolean =>
+          settledAt === undefined && hire.deadline <= time && !isReleased(hire);
+        const late = dueOf((it, key) => isWanted(key) && isLate(it));
+        const sendHeld = (held: Due[]): Promise<void> => send(held, done).catch(addFault).then();
+        await work(late, { ...turn, send: sendHeld }).catch(addFault);
+      };
+      const before = new Set(watched.keys());
+      const workKnown = async (): Promise<void> => {
+        await sendBack(workLate, (key) => before.has(key));
+        const settled = dueOf(({ settledAt = Number.POSITIVE_INFINITY }) => settledAt + SURE_MS <= now());
+        // What a reorganisation undid is due again in the next round.
+        await workSettled(settled, { ...turn, send: async () => {} }).catch(addFault);
+      };
+      const readNew = async (): Promise<void> => {
+        // What was found goes back even if the RPC lists no more.
+        await follow(number, signal).catch(addFault);
+        await sendBack(workNew, (key) => !before.has(key));
+      };
+      const parts = isKnownFirst ? [workKnown, readNew] : [readNew, workKnown];
+      isKnownFirst = !isKnownFirst;
+      for (const part of parts) await part();
+      if (faults.length > 0) throw faults[0];
+    },
+  };
+}
+
+/** Finds, by the chain's state, the due deposits that are still held. */
+function createScreening({ calls, log }: TimeoutsParameters, watch: WatchedDeposits) {
   /** The late hires that the RPC does not know, and when it is asked about them again, in unix seconds. */
   const unknown = new Map<string, { looks: number; notBefore: bigint }>();
-  const [workLate, workSettled] = [createTurns<Due>(), createTurns<Due>()];
 
   /**
    * Postpones a hire that the RPC does not know. Perhaps the RPC is late, or a reorganisation undid the deposit for
@@ -108,55 +183,9 @@ export function createTimeouts(parameters: TimeoutsParameters) {
     return held;
   }
 
-  /** Sends a batch of timeouts. */
-  async function send(late: readonly Due[], done: (count: number) => void): Promise<void> {
-    const items = late.map(({ key, hire }) => ({ key, call: encodeEscrowCall("timeoutRefund", [hire]) }));
-    const { tried, failed } = await batches.send(items, GAS_EACH);
-    const failures = new Map(failed.map(({ index, error }) => [index, error]));
-    for (const [at, { key }] of late.entries()) {
-      if (at >= tried) continue;
-      // A failed refund is checked again, because the escrow may be settled in another way.
-      if (failures.has(at)) {
-        log("A timeout failed.", { key, reason: failures.get(at) });
-        continue;
-      }
-      await watch.seeSettled(key);
-      done(1);
-    }
-  }
-
   return {
-    round: async (signal: AbortSignal, done: (count: number) => void): Promise<void> => {
-      await batches.open();
-      const watched = await watch.all();
-      const { time, number } = await calls.head();
-      const faults: unknown[] = [];
-      const addFault = (error: unknown): unknown => faults.push(error);
-      // Known deposits go back even if the RPC does not list new deposits.
-      await follow(number, signal).catch(addFault);
-      const dueOf = (isWanted: (it: Watched) => boolean): Due[] =>
-        [...watched]
-          .filter(([, it]) => isWanted(it))
-          .map(([key, { hire }]) => ({ key, hire }))
-          .filter(({ key }) => (unknown.get(key)?.notBefore ?? 0n) <= time && !batches.isOnItsWay(key));
-      const released = await releasing();
-      const isReleased = (hire: Hire): boolean =>
-        time < hire.deadline + RELEASE_SECONDS && released.has(calls.idOf(hire));
-      const late = dueOf(
-        ({ hire, settledAt }) => settledAt === undefined && hire.deadline <= time && !isReleased(hire),
-      );
-      await workLate(late, {
-        ...{ signal, most: maxBatch, look: (due) => heldOf(due, time, faults) },
-        send: (held) => send(held, done).catch(addFault).then(),
-      }).catch(addFault);
-      const settled = dueOf(({ settledAt = Number.POSITIVE_INFINITY }) => settledAt + SURE_MS <= now());
-      await workSettled(settled, {
-        ...{ signal, most: maxBatch, look: (due) => heldOf(due, time, faults) },
-        // What a reorganisation undid is due again in the next round.
-        send: async () => {},
-      }).catch(addFault);
-      if (faults.length > 0) throw faults[0];
-    },
+    heldOf,
+    isPostponed: (key: string, time: bigint): boolean => (unknown.get(key)?.notBefore ?? 0n) > time,
   };
 }
 
@@ -186,29 +215,51 @@ function createFollower({ calls, store, startBlock, minAmount }: TimeoutsParamet
         continue;
       }
       const worthy = deposits.filter((it) => it.amount >= minAmount && it.deadline <= LAST_DEADLINE);
-      if (!(await add(worthy, signal))) return;
+      if (!(await add(worthy, to + SURE_BLOCKS <= head ? head - SURE_BLOCKS : undefined, signal))) return;
       from = to + 1n;
       const next = from > sure ? sure : from;
       if (next > reached) await store.put("cursor/deposits", String(next));
     }
   }
 
-  /** Returns false if the round ended before all deposits were added. The next round reads their blocks again. */
-  async function add(deposits: readonly Hire[], signal: AbortSignal): Promise<boolean> {
+  /**
+   * Returns false if the round ended before all deposits were added. The next round reads their blocks again.
+   *
+   * @param sureBlock a block after these deposits; what it shows is certain
+   */
+  async function add(
+    deposits: readonly Hire[],
+    sureBlock: bigint | undefined,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const fresh = deposits.filter((hire) => !watch.isKnown(hire));
     for (const chunk of chunksOf(fresh, AT_ONCE)) {
       if (signal.aborted) return false;
-      const states = await Promise.all(chunk.map((hire) => calls.state(hire)));
-      const added = chunk.map((hire, at) => {
-        // Another node of the RPC may have given the event. The node that answers now may not have this block yet,
-        // so an unknown escrow is watched too. A settled one is watched until this is certain.
-        const isOpen = ["held", "none"].includes(states[at]?.status ?? "none");
-        return watch.add(hire, !isOpen);
-      });
-      await Promise.all(added);
+      const ends = await Promise.all(chunk.map((hire) => endOf(hire, sureBlock)));
+      await Promise.all(
+        chunk.map(async (hire, at) => {
+          const end = ends[at];
+          if (end === "certain") watch.leaveOut(hire);
+          else await watch.add(hire, end === "seen");
+        }),
+      );
     }
     return true;
   }
 
+  /**
+   * Whether the end of an escrow is certain, was only seen, or is not there. Most deposits of a long history have a
+   * certain end. An RPC that cannot say what was at the older block has not said that the end is certain.
+   */
+  async function endOf(hire: Hire, sureBlock: bigint | undefined): Promise<"certain" | "seen" | "none"> {
+    const sure = sureBlock && (await calls.state(hire, sureBlock).catch(() => undefined));
+    if (sure && isSettled(sure)) return "certain";
+    // Another node of the RPC may have given the event. The node that answers now may not have this block yet,
+    // so an unknown escrow is watched too. A settled one is watched until this is certain.
+    return isSettled(await calls.state(hire)) ? "seen" : "none";
+  }
+
   return follow;
 }
+
+const isSettled = ({ status }: EscrowState): boolean => status !== "held" && status !== "none";

@@ -34,16 +34,17 @@ export async function readEscrowState(
   id: Hex,
   confirmations?: number,
 ): Promise<EscrowState | SettledEscrowState> {
-  if (confirmations === undefined) return await readState(client, escrow, id);
+  if (confirmations === undefined) return await readEscrowStateAt(client, escrow, id);
   const blockNumber = await settledBlock(client, confirmations);
   const [block, state] = await Promise.all([
     client.getBlock({ blockNumber }),
-    readState(client, escrow, id, blockNumber),
+    readEscrowStateAt(client, escrow, id, blockNumber),
   ]);
   return { ...state, time: Number(block.timestamp) };
 }
 
-async function readState(
+/** Reads an escrow from its contract, as it is after this block. Default: the latest block. */
+export async function readEscrowStateAt(
   client: PublicClient,
   escrow: Address,
   id: Hex,

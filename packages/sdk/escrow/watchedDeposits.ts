@@ -55,6 +55,11 @@ export function createWatchedDeposits(parameters: {
     watched?.set(key, watchedOf(hire, settledAt));
   }
 
+  function rememberOver(key: string): void {
+    if (over.size >= MAX_OVER) over.clear();
+    over.add(key);
+  }
+
   async function forget(key: string): Promise<void> {
     watched?.delete(key);
     await store.delete(key);
@@ -67,6 +72,8 @@ export function createWatchedDeposits(parameters: {
     isKnown: (hire: Hire): boolean => watched?.has(keyOf(hire)) || over.has(keyOf(hire)),
     add: (hire: Hire, isSettled: boolean): Promise<void> =>
       put(keyOf(hire), hire, isSettled ? now() : undefined),
+    /** The deposit is settled for good, so it is not watched. */
+    leaveOut: (hire: Hire): void => rememberOver(keyOf(hire)),
     forget,
     /** The chain shows that an escrow is settled. When it shows so again {@link SURE_MS} later, this is certain. */
     seeSettled: async (key: string): Promise<void> => {
@@ -74,8 +81,7 @@ export function createWatchedDeposits(parameters: {
       if (it === undefined) return;
       if (it.settledAt === undefined) return await put(key, it.hire, now());
       if (it.settledAt + SURE_MS > now()) return;
-      if (over.size >= MAX_OVER) over.clear();
-      over.add(key);
+      rememberOver(key);
       await forget(key);
     },
     /** The chain shows that an escrow is held. If it was settled, a reorganisation has undone that. */

@@ -166,6 +166,7 @@ const STATUS_OF_FAILURE = new Map([
   ["own_verification_failed", 500],
   // The deposit could not be sent to the chain, and the buyer is not at fault.
   ["chain_unreachable", 503],
+  ["no_gas_money", 503],
   ["relay_refused", 503],
   ["transaction_reverted", 503],
 ]);

@@ -10,6 +10,7 @@ import { compareWithChain } from "../anchoring/compareWithChain.ts";
 import type { LedgerOnChain } from "../anchoring/readLedgerOnChain.ts";
 import { makeCheckpointKey, readCheckpointKey } from "../proofs/checkpointKey.ts";
 import { LEDGER_FILE, MAX_ENTRY_BYTES } from "./diskLedger.ts";
+import { keepOwner } from "./keepOwner.ts";
 import { LAST_SIGNED_FILE, readLastSigned, writeLastSigned } from "./lastSigned.ts";
 import { lockFolder } from "./lockFolder.ts";
 import { readAnyLedger, type VerifiedFile } from "./readAnyLedger.ts";
@@ -57,6 +58,7 @@ export async function importLedger(parameters: ImportLedgerParameters): Promise<
     // The key is made before the entries are there, because a service does not make one for a ledger with
     // entries.
     if ((await readCheckpointKey(folder)) === undefined) await makeCheckpointKey(folder);
+    await keepOwner(unfinished, target);
     await rename(unfinished, target);
     await syncFolder(folder);
     await writeLastSigned(folder, { size: verified.size, root: toHex(verified.root) });

@@ -11,5 +11,6 @@ export async function keepOwner(file: string, replaced: string = file): Promise<
   if (process.getuid?.() !== 0) return;
   const known = replaced === file ? undefined : await stat(replaced).catch(() => undefined);
   const { uid, gid } = known ?? (await stat(path.dirname(file)));
-  await chown(file, uid, gid);
+  const own = await stat(file);
+  if (own.uid !== uid || own.gid !== gid) await chown(file, uid, gid);
 }

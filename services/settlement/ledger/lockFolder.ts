@@ -2,6 +2,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import path from "node:path";
 import { TallystickError } from "tallystick-protocol/errors";
 import { lockOpened, type ReleaseLock } from "tallystick-runtime/processes/lockFolder";
+import { keepOwner } from "./keepOwner.ts";
 import { makeFolder } from "./makeFolder.ts";
 
 /**
@@ -23,7 +24,10 @@ export async function lockFolder(folder: string): Promise<ReleaseLock> {
 async function openLock(folder: string): Promise<FileHandle> {
   try {
     await makeFolder(folder);
-    return await open(path.join(folder, "ledger.lock"), "a");
+    const file = path.join(folder, "ledger.lock");
+    const lock = await open(file, "a");
+    await keepOwner(file);
+    return lock;
   } catch (cause) {
     throw new TallystickError({
       code: "ledger_unavailable",

@@ -11,6 +11,7 @@ import { checkpointOf, MAX_CHECKPOINT_BYTES } from "../staticLog/logSource.ts";
 import { LEDGER_FILE } from "./diskLedger.ts";
 import { fetchBytes } from "./fetchBytes.ts";
 import { fetchLedgerLines } from "./fetchLedgerLines.ts";
+import { keepOwner } from "./keepOwner.ts";
 import { readLastSigned, writeLastSigned } from "./lastSigned.ts";
 import { LineTooLongError, ledgerLines } from "./ledgerLines.ts";
 import { lockFolder } from "./lockFolder.ts";
@@ -86,6 +87,7 @@ export async function pullLedger(parameters: PullLedgerParameters): Promise<Pull
       const unfinished = `${target}.pulling`;
       try {
         ({ tree: restored, kept } = await restore(parameters, goals, target, unfinished, found));
+        await keepOwner(unfinished, target);
         setAside = hadEntries > 0 ? await keepBeside(target) : undefined;
         await rename(unfinished, target);
         await syncFolder(folder);

@@ -1,4 +1,5 @@
 import { open, rename } from "node:fs/promises";
+import { keepOwner } from "./keepOwner.ts";
 
 /**
  * Writes a file under a temporary name and then renames it. So the file is complete, or not there. After a
@@ -13,5 +14,6 @@ export async function putFile(file: string, bytes: Uint8Array | string, mode = 0
   } finally {
     await handle.close();
   }
+  await keepOwner(unfinished, file);
   await rename(unfinished, file);
 }

@@ -2,7 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "chai";
+import { Command } from "commander";
 import { InvalidInputError } from "tallystick-protocol/errors";
+import { registerKeeper } from "../../../scripts/commands/keeper.ts";
 import { readKeeperConfig } from "../../../scripts/keeper/config.ts";
 import { runKeeper } from "../../../scripts/keeper/runKeeper.ts";
 
@@ -71,6 +73,33 @@ describe("the settings of a keeper", () => {
   });
 });
 
+describe("the command that starts a keeper", () => {
+  /** The settings in the message of the error with which the command ends. */
+  const faultsWith = async (given: { [name: string]: string }): Promise<string[]> => {
+    const before = { ...process.env };
+    Object.assign(process.env, given);
+    try {
+      const program = new Command().exitOverride();
+      registerKeeper(program);
+      await program.parseAsync(["keeper"], { from: "user" });
+    } catch (error) {
+      expect(error).to.be.instanceOf(InvalidInputError);
+      return (error as InvalidInputError).issues.map(({ field }) => field);
+    } finally {
+      for (const name of Object.keys(given)) delete process.env[name];
+      Object.assign(process.env, before);
+    }
+    return expect.fail("it started");
+  };
+
+  it("knows the chain of a network, as npm start does", async () => {
+    const { KEEPER_PRIVATE_KEY, RPC_URL } = settings;
+    const given = { KEEPER_PRIVATE_KEY, RPC_URL, ESCROWS: "0x12", KEEPER_PORT: "0" };
+    expect(await faultsWith(given)).to.deep.equal(["CHAIN_ID"]);
+    expect(await faultsWith({ ...given, NETWORK: "base-sepolia" })).to.deep.equal(["ESCROWS"]);
+  });
+});
+
 describe("a keeper that is asked again and again", () => {
   it("answers 429 with Retry-After to one address, and stays healthy", async () => {
     const folder = await mkdtemp(path.join(tmpdir(), "tallystick-keeper-"));
@@ -108,6 +137,31 @@ describe("a keeper that is started a second time on its folder", () => {
       await (await runKeeper(config)).close();
       const failed = await runKeeper({ ...config, rpcUrl: "" }).catch((error: unknown) => error);
       expect(failed).to.be.instanceOf(Error).and.not.have.property("code", "keeper_running");
+      await (await runKeeper(config)).close();
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describe("a keeper that is started on the folder of another escrow", () => {
+  it("refuses to start, because it would forget what is stored there", async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), "tallystick-keeper-"));
+    const quiet = { KEEPER_PORT: "0", KEEPER_ROUND_MS: "600000", KEEPER_DIR: folder };
+    const config = readKeeperConfig({ ...settings, ...quiet });
+    try {
+      await (await runKeeper(config)).close();
+      const others = [
+        { ...config, escrow: `0x${"aa".repeat(20)}` as const },
+        { ...config, chainId: 8_453 },
+      ];
+      for (const other of others) {
+        const refused = await runKeeper(other).catch((error: unknown) => error);
+        expect(refused).to.include({ code: "other_store" });
+        expect((refused as Error).message)
+          .to.contain(config.escrow)
+          .and.contain("31337");
+      }
       await (await runKeeper(config)).close();
     } finally {
       await rm(folder, { recursive: true });

@@ -1,4 +1,13 @@
-import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
@@ -92,6 +101,15 @@ describe("a ledger that is pulled from a follower", () => {
     const ledger = await DiskLedger.open({ folder: folder() });
     expect([ledger.size, ledger.repair]).to.deep.equal([550, undefined]);
     await ledger.close();
+  });
+
+  it("belongs to the user of the service, also if root pulls it into nothing", async () => {
+    const service = process.getuid?.() === 0 ? 54_321 : (process.getuid?.() ?? 0);
+    rmSync(folder(), { recursive: true });
+    chownSync(temporary.path, service, statSync(temporary.path).gid);
+    await pull(550);
+    for (const name of ["", "ledger.jsonl", "last-signed.json", "ledger.lock"])
+      expect(statSync(path.join(folder(), name)).uid, name).to.equal(service);
   });
 
   it("keeps the entries of an older copy, fetches the rest, and counts signed entries that are lost", async () => {
