@@ -66,7 +66,10 @@ export const HireRef = builder.objectRef<Row<"hire">>("Hire").implement({
     dispute: t.exposeBoolean("dispute"),
     disputeSource: t.exposeString("disputeSource", { nullable: true }),
     silentTimeout: t.exposeBoolean("silentTimeout"),
-    refundAfterDelivery: t.exposeBoolean("refundAfterDelivery"),
+    refundAfterDelivery: t.exposeBoolean("refundAfterDelivery", {
+      description:
+        "Whether its buyer took the money back after delivery was marked: by a refund, by the arbiter that it chose, or by a split that gave the seller less than half.",
+    }),
     clusterSize: t.exposeInt("clusterSize", {
       description:
         "The size of the cluster that buyer and seller shared when the hire was counted, else 1. The hire weighs 1 divided by this. If a hub is published late, this becomes 1.",
