@@ -5,7 +5,7 @@ import { STATE_ID } from "tallystick-derive/stateId";
 import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
-import type { Params } from "tallystick-protocol/records/params";
+import { type Params, parseParams } from "tallystick-protocol/records/params";
 import { nodeLog } from "tallystick-sdk/openLog/nodeLog";
 import { deriveLog } from "../eventLog/deriveLog.ts";
 
@@ -28,13 +28,18 @@ export type DerivedLog = {
   refunds: Map<string, number>;
   /** Hashes of the entries whose records are in the log: ledger → number in it → hash. */
   records: Map<string, Map<number, string>>;
-  /** The position of each receipt, by the hash of its entry. */
+  /** The first position of each receipt, by the hash of its entry. */
   receipts: Map<string, Place>;
+  /** All parameters that were ever in force, each with the position from which on they were. The oldest first. */
+  history: { from: Place; params: Params }[];
   /** The block of the first line. The log has no transfer before it, except lines about the past. */
   firstBlock: number;
   /** The block of the last line. */
   lastBlock: number;
 };
+
+/** Stands for the record of the parameters in the log's first line. */
+const FIRST = "";
 
 /** Reads the whole log of a node and derives it again. Nothing else from the node is trusted. */
 export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<DerivedLog> {
@@ -42,6 +47,7 @@ export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<De
   const records: DerivedLog["records"] = new Map();
   const refunds: DerivedLog["refunds"] = new Map();
   const receipts: DerivedLog["receipts"] = new Map();
+  const given: { id: string; from: Place; read: () => Params }[] = [];
   let firstBlock: number | undefined;
   let token: Address | undefined;
   let tickBlocks: number | undefined;
@@ -56,11 +62,15 @@ export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<De
         if (event.kind === "params") {
           token ??= event.token?.address;
           tickBlocks ??= event.params.tickBlocks;
+          given.push({ id: FIRST, from: placeOf(event), read: () => event.params });
         }
         if (event.kind === "tick") ticks.push({ block: event.block, hash: event.hash });
         if (event.kind === "escrow.refunded") refunds.set(event.escrowId, event.block);
         if (event.kind !== "record") continue;
-        if (event.type === "receipt") receipts.set(event.hash, placeOf(event));
+        const from = placeOf(event);
+        if (event.type === "receipt" && !receipts.has(event.hash)) receipts.set(event.hash, from);
+        if (event.type === "params")
+          given.push({ id: `${event.ledger}/${event.seq}`, from, read: () => parseParams(event.body) });
         if (!records.has(event.ledger)) records.set(event.ledger, new Map());
         records.get(event.ledger)?.set(event.seq, event.hash);
       }
@@ -77,6 +87,8 @@ export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<De
     });
   }
   const params: Params = JSON.parse(state.params);
+  const inForce = given.filter(({ id }) => id === FIRST || store.get("record", id)?.status === "valid");
+  const history = inForce.map(({ from, read }) => ({ from, params: read() }));
   const blocks = { firstBlock: firstBlock ?? 0, lastBlock };
-  return { store, params, tickBlocks, token, ticks, refunds, records, receipts, ...blocks };
+  return { store, params, tickBlocks, token, ticks, refunds, records, receipts, history, ...blocks };
 }

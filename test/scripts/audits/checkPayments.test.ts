@@ -2,7 +2,9 @@ import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises"
 import { expect } from "chai";
 import { MemoryStore } from "tallystick-derive/memoryStore";
 import type { Row } from "tallystick-derive/tables";
+import type { Address } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
+import { defineParams, type Params } from "tallystick-protocol/records/params";
 import type { AuditChain, ChainTransfer } from "../../../scripts/audits/auditChain.ts";
 import { checkPayments } from "../../../scripts/audits/checkPayments.ts";
 import type { DerivedLog } from "../../../scripts/audits/derivedLog.ts";
@@ -32,7 +34,8 @@ function logOf(receipts: Row<"receipt">[]): DerivedLog {
   const params = { minHireAtomic: "1000", escrows: { [`0x${"e".repeat(40)}`]: {} } };
   const places = new Map(receipts.map(({ id }) => [id, PLACE]));
   const blocks = { firstBlock: FIRST_BLOCK, lastBlock: LAST_BLOCK };
-  return { store, params, token: TOKEN, receipts: places, ...blocks } as unknown as DerivedLog;
+  const history = [{ from: { block: FIRST_BLOCK, log: 0 }, params: defineParams() }];
+  return { store, params, token: TOKEN, receipts: places, history, ...blocks } as unknown as DerivedLog;
 }
 
 /** A chain with these transactions, which notes what it is asked. */
@@ -90,6 +93,8 @@ describe("the payments that a log leaves out", () => {
       log.store.put("payee", { id: `${SELLER}/${other}`, block, log: 0 });
     const marked = (log: DerivedLog, id: string, kind: string) =>
       log.store.put("wallet", { id, kind } as Row<"wallet">);
+    const later = (log: DerivedLog, block: number, params: Parameters<typeof defineParams>[0]) =>
+      log.history.push({ from: { block, log: 0 }, params: defineParams(params) as Params });
     const alike = Array.from({ length: 101 }, (_, n) => payment(n));
     type Case = {
       receipt?: Partial<Row<"receipt">>;
@@ -121,6 +126,20 @@ describe("the payments that a log leaves out", () => {
         false,
       ],
       "to an escrow": [{ change: (log) => marked(log, SELLER, "escrow") }, false],
+      "to a hub": [{ change: (log) => later(log, 20, { hubs: [SELLER as Address] }) }, false],
+      "to a wallet that became a hub later": [
+        { change: (log) => later(log, 60, { hubs: [SELLER as Address] }) },
+        true,
+      ],
+      "of less than a hire had to cost": [
+        {
+          change: (log) => {
+            later(log, 30, { minHireAtomic: "6000" });
+            later(log, 45, {});
+          },
+        },
+        false,
+      ],
       "before the log begins": [{ transfers: [{ ...payment(7), block: FIRST_BLOCK - 1 }] }, false],
       "the last that a log keeps of its transaction": [{ receipt: { logIndex: 99 }, transfers: alike }, true],
       "more than a log keeps of its transaction": [{ receipt: { logIndex: 100 }, transfers: alike }, false],

@@ -8,6 +8,31 @@ import { EventLog, LEDGER, TOKEN } from "../../derive/eventLog.ts";
 import { fakeNode } from "../../sdk/openLog/fakeNode.ts";
 
 describe("the log of a node whose audits are verified", () => {
+  it("has all parameters that were in force, and when they began, also if others say more", async () => {
+    const account = privateKeyToAccount(`0x${"7".repeat(64)}`);
+    const operator = account.address.toLowerCase() as Address;
+    const log = new EventLog({ operator, ledgers: { [LEDGER]: ["params"] } });
+    log.events[0] = { ...log.events[0], token: { address: TOKEN, firstBlock: 1 } } as DeriveEvent;
+    for (const version of [3, 2]) {
+      log.after(20, 5).record("params", operator, { version, operator });
+      const record = log.events.at(-1) as RecordEvent;
+      record.signature = await account.sign({ hash: recordSigningHash(record.body) });
+    }
+    log.after(20, 139).tick();
+    const node = await fakeNode(log);
+    try {
+      const { history, firstBlock } = await deriveLogOf(node.url);
+      // The second record has no higher version, so it is not valid.
+      expect(history.map(({ from, params }) => [from.block, params.version])).to.deep.equal([
+        [1, 1],
+        [6, 3],
+      ]);
+      expect(firstBlock).to.equal(1);
+    } finally {
+      await node.close();
+    }
+  });
+
   it("keeps the distance of its ticks when a later record gives other parameters", async () => {
     const account = privateKeyToAccount(`0x${"7".repeat(64)}`);
     const operator = account.address.toLowerCase() as Address;
