@@ -5,6 +5,7 @@ import { type Command, Option } from "commander";
 import { type Address, addressSchema } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
+import { providerIdSchema } from "tallystick-protocol/records/paymentMode";
 import { CREATEX } from "tallystick-protocol/releaseAddress";
 import { plainJson } from "tallystick-runtime/plainText";
 import { createWalletClient, custom, formatEther, keccak256, type PublicClient, toHex } from "viem";
@@ -46,9 +47,6 @@ const owners = z
   .pipe(z.array(addressSchema).length(3, "must be three addresses, with commas between them"))
   .refine((list) => new Set(list).size === 3, "must be three different addresses");
 const privateKeySchema = z.string().regex(/^0x[0-9a-fA-F]{64}$/);
-const provider = z
-  .string()
-  .refine((text) => Buffer.byteLength(text) >= 1 && Buffer.byteLength(text) <= 31, "must be 1 to 31 bytes");
 
 /** `tallystick deploy`: deploys HireEscrow and AnchoredLedger to a chain. */
 export function registerDeploy(program: Command): void {
@@ -81,7 +79,7 @@ export function registerDeploy(program: Command): void {
     .option(
       "--provider <id>",
       "the escrow provider's id, as in platform_escrow:ID",
-      parseOption("--provider", provider),
+      parseOption("--provider", providerIdSchema),
       "tallystick",
     )
     .option(
@@ -158,7 +156,7 @@ async function planDeployment(options: Options): Promise<Plan> {
   const name = [
     chainId,
     genesis.hash.slice(2, 10),
-    options.provider.replaceAll(/[^\w-]/g, "_"),
+    options.provider,
     chosen.guardian ?? keccak256(toHex(chosen.guardianOwners.join())).slice(2, 22),
     ...(options.token ? [options.token] : []),
     ...(deterministic ? ["create2"] : []),

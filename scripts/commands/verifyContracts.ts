@@ -174,8 +174,14 @@ function asText({ chainId, contracts, differences }: VerificationResult, rpcUrl:
     for (const [name, value] of Object.entries(values)) lines.push(`    ${name.padEnd(12)} ${value}`);
     if (guardian !== undefined) lines.push(`    ${"which is".padEnd(12)} ${describeGuardian(guardian)}`);
     if (guardian?.kind === "safe") {
-      const { owners, modules, guards } = guardian;
-      for (const [what, addresses] of Object.entries({ owner: owners, module: modules, guard: guards }))
+      const { owners, modules, guards, handler } = guardian;
+      const parts = {
+        owner: owners,
+        module: modules,
+        guard: guards,
+        handler: handler === null ? [] : [handler],
+      };
+      for (const [what, addresses] of Object.entries(parts))
         for (const it of addresses) lines.push(`    ${what.padEnd(12)} ${getAddress(it)}`);
     }
     if (constructorArguments !== "0x") lines.push(`    ${"constructor".padEnd(12)} ${constructorArguments}`);

@@ -20,6 +20,11 @@ export type GuardianSafe = {
   modules: Address[];
   /** Contracts that can refuse what its owners, or its modules, want to do. */
   guards: Address[];
+  /**
+   * The contract to which a canonical Safe passes calls that it does not know, if that is not Safe's own. Anybody can call
+   * that contract in the Safe's name. If it is the escrow, anybody can pause it.
+   */
+  handler: Address | null;
 };
 
 /** What is at the address of a guardian: an account with a key, a Safe, or another contract. */
@@ -43,6 +48,12 @@ const GUARD_SLOTS = ["guard_manager.guard.address", "module_manager.module_guard
   keccak256(stringToHex(name)),
 );
 
+/** Where a Safe keeps the address of its fallback handler. */
+const HANDLER_SLOT = keccak256(stringToHex("fallback_manager.handler.address"));
+
+/** The handlers that call nobody in the Safe's name: none, and Safe's own. */
+const KNOWN_HANDLERS: readonly string[] = [ZERO_ADDRESS, CANONICAL_SAFE.handler.toLowerCase()];
+
 /**
  * The beginning of code that only points to other code (EIP-7702). Such an account still belongs to a key.
  */
@@ -57,7 +68,7 @@ export async function readGuardian(client: PublicClient, address: Address): Prom
     `0x${((await client.getStorageAt({ address, slot })) ?? "").slice(-40).padStart(40, "0")}`;
   try {
     const read = { address, abi: safeAbi } as const;
-    const [threshold, ownersRead, version, singleton, [modules], ...guards] = await Promise.all([
+    const [threshold, ownersRead, version, singleton, [modules], handler, ...guards] = await Promise.all([
       client.readContract({ ...read, functionName: "getThreshold" }),
       client.readContract({ ...read, functionName: "getOwners" }),
       client.readContract({ ...read, functionName: "VERSION" }),
@@ -67,20 +78,23 @@ export async function readGuardian(client: PublicClient, address: Address): Prom
         functionName: "getModulesPaginated",
         args: [FIRST_MODULE, MAX_MODULES],
       }),
+      addressAt(HANDLER_SLOT),
       ...GUARD_SLOTS.map(addressAt),
     ]);
     const owners = ownersRead.map((owner) => owner.toLowerCase() as Address);
     const isSafesCode = code === SAFE_PROXY_CODE && getAddress(singleton) === CANONICAL_SAFE.singleton;
     const found = guards.filter((guard) => guard !== ZERO_ADDRESS);
+    const isKnownHandler = KNOWN_HANDLERS.includes(handler.toLowerCase());
     return {
       kind: "safe",
       version: version.slice(0, 20),
-      official: isSafesCode && modules.length === 0 && found.length === 0,
+      official: isSafesCode && modules.length === 0 && found.length === 0 && isKnownHandler,
       isAtItsAddress: canonicalSafeAddress(owners, Number(threshold)).toLowerCase() === address.toLowerCase(),
       threshold: Number(threshold),
       owners,
       modules: modules.map((module) => module.toLowerCase() as Address),
       guards: found,
+      handler: isSafesCode && !isKnownHandler ? handler : null,
     };
   } catch {
     return { kind: "contract" };
@@ -95,10 +109,12 @@ export function describeGuardian(guardian: Guardian): string {
   if (guardian.kind === "contract") return "a contract, but not a Safe";
   if (guardian.kind === "key")
     return `an ordinary account${guardian.delegated ? " that runs another's code (EIP-7702)" : ""}, not a multisig`;
-  const { official, isAtItsAddress, version, threshold, owners, modules, guards } = guardian;
+  const { official, isAtItsAddress, version, threshold, owners, modules, guards, handler } = guardian;
   const count = `${threshold} of ${owners.length}`;
   if (modules.length > 0) return `a Safe, ${version}, with modules that act without its owners: ${count}`;
   if (guards.length > 0) return `a Safe, ${version}, with a guard that can stop its owners: ${count}`;
+  if (handler !== null)
+    return `a Safe, ${version}, with a fallback handler that is not Safe's own, which anybody can call in its name: ${count}`;
   if (!official) return `a Safe, ${version}, that is not one of the canonical 1.5.0: ${count}`;
   const doubt =
     "; its storage is not verified, so its set-up may have hidden another owner or a module there";

@@ -13,6 +13,14 @@ export const paymentModeSchema = z
     "must be direct, platform_escrow:<id> or custom_escrow:<url>",
   );
 
+/** The id of an escrow's provider. A contract with another id could never be named by a payment mode. */
+export const providerIdSchema = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,30}$/,
+    "must be 1 to 31 bytes: letters, digits, dots, hyphens and underscores, the first a letter or a digit",
+  );
+
 /** The provider id of a `platform_escrow:` mode, undefined for the other modes. */
 export function escrowProviderOf(paymentMode: string): string | undefined {
   return paymentMode.startsWith("platform_escrow:")

@@ -170,6 +170,13 @@ describe("tallystick deploy", function () {
     expect(none.err).to.contain("code: no_chain");
   });
 
+  it("takes no provider that a payment mode cannot name, because the contract keeps it for ever", async () => {
+    for (const provider of ["", "acme escrow", "acme:1", "-acme", "acmé", "a".repeat(32)]) {
+      const { code, err } = await deploy("--rpc-url", rpcUrl, `--provider=${provider}`);
+      expect([code, err.includes("--provider")], provider).to.deep.equal([2, true]);
+    }
+  });
+
   it("answers a wrong option with exit code 2 and names it", async () => {
     const token = await deploy("--token", "0x12");
     expect(token.code).to.equal(2);

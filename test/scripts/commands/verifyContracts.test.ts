@@ -138,6 +138,7 @@ describe("deployed contracts that others check", function () {
       owners,
       modules: [],
       guards: [],
+      handler: null,
     });
     // Another order of the owners, or another threshold, gives another Safe.
     const others = [canonicalSafeAddress([...owners].reverse(), 2), canonicalSafeAddress(owners, 3)];
@@ -222,6 +223,15 @@ describe("deployed contracts that others check", function () {
       ]);
       expect(found).to.deep.include({ official: false, modules: [hidden] });
       expect(said).to.contain("modules").and.not.contain("official");
+    });
+
+    it("name a fallback handler that is not Safe's own, because anybody can call it in the Safe's name", async () => {
+      const escrow = deployment.hireEscrow.address;
+      const { found, said } = await read([
+        [keccak256(stringToHex("fallback_manager.handler.address")), escrow],
+      ]);
+      expect(found).to.deep.include({ official: false, handler: escrow });
+      expect(said).to.contain("fallback handler").and.not.contain("official");
     });
 
     for (const name of ["guard_manager.guard.address", "module_manager.module_guard.address"]) {
