@@ -12,7 +12,7 @@ import {
 } from "tallystick-protocol/records/record";
 import type { ReadSignature } from "tallystick-runtime/signatures/readSignature";
 import type { DiskLedger, NewEntry } from "../ledger/diskLedger.ts";
-import { notReleased } from "../ledger/writeErrors.ts";
+import { isOutcomeUnknown, notReleased } from "../ledger/writeErrors.ts";
 import type { RejectedWork } from "../outcomes/rejectedWork.ts";
 import { complexityOf } from "../outcomes/tally.ts";
 import { checkSignature, type IsContractSignature } from "../signatures/checkSignature.ts";
@@ -112,6 +112,11 @@ export class SettlementEngine {
    * entry.
    */
   readonly #underWay = new Map<string, UnderWay>();
+  /**
+   * Proposals that are being written, by their tasks. One whose outcome is unknown stays here, because this process then
+   * ends.
+   */
+  readonly #settling = new Map<string, Promise<unknown>>();
   /** Ends what is reserved in budgets for released proposals, by their ids, until their releases are settled. */
   readonly #reserved = new Map<string, () => void>();
   readonly #drift: DriftQueue;
@@ -170,7 +175,7 @@ export class SettlementEngine {
     const payload = settlementPayload(proposal);
     if (proposal.agent !== undefined && drift !== undefined) payload.divergence = drift;
     const endReservation = ruleBook.reserve(proposal.dataUpdate);
-    const settling = this.#append({ taskId: proposal.taskId, payload }).finally(endReservation);
+    const settling = this.#appendProposal({ taskId: proposal.taskId, payload }).finally(endReservation);
     const settled = await this.#inTime(settling);
     this.#drift.settled(proposal.taskId);
     // Agents that already wait get the new head before this agent gets its answer.
@@ -378,7 +383,7 @@ export class SettlementEngine {
         left.push({ id, reason: entry });
         continue;
       }
-      await this.#append(entry);
+      await this.#appendProposal(entry);
       this.#endReservation(id);
     }
     return left;
@@ -440,6 +445,37 @@ export class SettlementEngine {
     if (at === undefined) return undefined;
     const { currentHash, payload } = await ledger.entry(at);
     return currentHash === hash && payload.type === "receipt" ? recordFromPayload(payload).body : undefined;
+  }
+
+  /**
+   * Waits until it is certain whether the proposals of a task that are being written are settled. Call it before you tell a
+   * client what the ledger has of a task. A client that hears that there is nothing proposes the task again.
+   *
+   * @throws TallystickError `outcome_unknown` (503) when it takes too long, or when this process cannot find out
+   */
+  async certainOf(taskId: string): Promise<void> {
+    const settling = this.#settling.get(taskId);
+    if (settling) await this.#inTime(settling);
+  }
+
+  #appendProposal(entry: Omit<NewEntry, "timestamp">): Promise<SettledEntry> {
+    const { taskId } = entry;
+    const settled = this.#append(entry);
+    const before = this.#settling.get(taskId);
+    // An entry that was not written needs no waiting.
+    const known = settled.then(
+      () => before,
+      (error) => {
+        if (isOutcomeUnknown(error)) throw error;
+        return before;
+      },
+    );
+    this.#settling.set(taskId, known);
+    const forget = (): void => {
+      if (this.#settling.get(taskId) === known) this.#settling.delete(taskId);
+    };
+    known.then(forget, () => {});
+    return settled;
   }
 
   async #append(entry: Omit<NewEntry, "timestamp">): Promise<SettledEntry> {

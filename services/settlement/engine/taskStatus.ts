@@ -25,13 +25,18 @@ export type HeldStatus = {
   review?: { decision: string; hash: string };
 };
 
+/** An entry of a task, with its parent. */
+type TaskEntry = SettledEntry & { parent_hash: string };
+
 /** The history of a task, oldest first. */
 export type TaskStatus = {
-  settled: (SettledEntry & { parent_hash: string })[];
+  /** The newest entry of the task, whichever part of its history was asked for; undefined without one. */
+  latest: TaskEntry | undefined;
+  settled: TaskEntry[];
   /** The value of `before` that gives the next older entries; null when there are none. */
   next: number | null;
   held: HeldStatus[];
-  /** Whether the last held proposal came after the last of these entries. */
+  /** Whether the last held proposal came after the newest entry. */
   isHeldLast: boolean;
   consensus: { final: string | null; finalAt: number | null; proposals: readonly ListedProposal[] } | null;
 };
@@ -49,24 +54,19 @@ export async function readTaskStatus(
   }
   const found = index.indexesOfTask(taskId, limit + 1, before);
   const next = found.length > limit ? (found.at(-limit) as number) : null;
-  const entries = await Promise.all(
-    found.slice(-limit).map(async (at) => ({ at, ...(await ledger.envelope(at)) })),
-  );
-  const settled = entries
-    .filter((entry) => entry.taskId === taskId)
-    .map(({ at, currentHash, parentHash, timestamp }) => ({
-      hash: currentHash,
-      index: at,
-      timestamp,
-      parent_hash: parentHash,
-    }));
+  const settled = await entriesAt(found.slice(-limit), taskId, ledger);
+  const [latest] =
+    before === undefined
+      ? settled.slice(-1)
+      : await entriesAt(index.indexesOfTask(taskId, 1), taskId, ledger);
   const waiting = held.ofTask(taskId, MAX_HISTORY);
   const proposals = index.consensus.proposals(taskId, MAX_HISTORY);
   const final = index.consensus.final(taskId);
   return {
+    latest,
     settled,
     next,
-    isHeldLast: await isAfter(waiting.at(-1), settled.at(-1), { index, held }),
+    isHeldLast: await isAfter(waiting.at(-1), latest, { index, held }),
     held: waiting.map(({ id, timestamp, divergence }) => {
       const review = index.reviewOf(id);
       const decided = review && { review: { decision: review.decision, hash: review.hash } };
@@ -77,6 +77,19 @@ export async function readTaskStatus(
         ? { final: final?.proposal ?? null, finalAt: final?.index ?? null, proposals }
         : null,
   };
+}
+
+/** The entries at these positions. The index may give a position of another task, so they are compared with the task's id. */
+async function entriesAt(positions: number[], taskId: string, ledger: DiskLedger): Promise<TaskEntry[]> {
+  const entries = await Promise.all(positions.map(async (at) => ({ at, ...(await ledger.envelope(at)) })));
+  return entries
+    .filter((entry) => entry.taskId === taskId)
+    .map(({ at, currentHash, parentHash, timestamp }) => ({
+      hash: currentHash,
+      index: at,
+      timestamp,
+      parent_hash: parentHash,
+    }));
 }
 
 /**

@@ -33,18 +33,17 @@ export function settleRoutes(dependencies: AppDependencies): Hono {
 
   app.get("/v1/status/:task_id", async (c) => {
     const taskId = c.req.param("task_id");
-    const { settled, next, held, isHeldLast, consensus } = await readTaskStatus(taskId, dependencies, {
-      limit: limitOf(c.req.query("limit")),
-      before: positionOf(c.req.query("before"), "before"),
-    });
-    const latest = settled.at(-1);
+    await engine.certainOf(taskId);
+    const { latest, settled, next, held, isHeldLast, consensus } = await readTaskStatus(
+      taskId,
+      dependencies,
+      {
+        limit: limitOf(c.req.query("limit")),
+        before: positionOf(c.req.query("before"), "before"),
+      },
+    );
     const last = held.at(-1);
-    if (
-      latest === undefined &&
-      last === undefined &&
-      consensus === null &&
-      c.req.query("before") === undefined
-    ) {
+    if (latest === undefined && last === undefined && consensus === null) {
       throw new TallystickError({
         code: "unknown_task",
         message: `Nothing is known of task ${taskId}.`,

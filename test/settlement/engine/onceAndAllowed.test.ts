@@ -20,6 +20,7 @@ import {
 } from "../../../services/settlement/engine/settlementEngine.ts";
 import { DiskLedger } from "../../../services/settlement/ledger/diskLedger.ts";
 import { LedgerGate } from "../../../services/settlement/ledger/ledgerGate.ts";
+import { outcomeUnknown } from "../../../services/settlement/standby/storeErrors.ts";
 import { faultyDisk } from "../support/faultyDisk.ts";
 import { buyer, listingBody, seller } from "../support/records.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
@@ -240,6 +241,28 @@ describe("what an engine settles", () => {
     });
     expect(await codeOf(asking.settleReview(other))).to.equal("invalid_input");
     expect(ledger.size).to.equal(1);
+  });
+
+  it("has an unknown outcome, and not none, until the shared store answers or this process ends", async () => {
+    const codeOf = (work: Promise<unknown>) => work.catch(({ code }: TallystickError) => code);
+    const store = Promise.withResolvers<void>();
+    let commit = () => store.promise;
+    ledger.commitBy(() => commit());
+    const late = engineIn("production", { answerWithinMs: 20 });
+    expect(await codeOf(late.settle(pay(1n)))).to.equal("outcome_unknown");
+    expect(await codeOf(late.certainOf("task-1"))).to.equal("outcome_unknown");
+    await late.certainOf("task-2");
+    const patient = engine.settle(pay(1n, { taskId: "task-2" }));
+    const certain = engine.certainOf("task-2");
+    store.resolve();
+    await Promise.all([late.certainOf("task-1"), certain]);
+    expect([(await patient).status, ledger.size]).to.deep.equal(["SETTLED", 2]);
+
+    commit = async () => {
+      throw outcomeUnknown(new Error("the lease is lost"));
+    };
+    for (const work of [() => engine.settle(pay(1n)), () => engine.certainOf("task-1")])
+      expect(await codeOf(work())).to.equal("outcome_unknown");
   });
 
   it("keeps its part of a budget while nobody knows whether its release is settled", async () => {

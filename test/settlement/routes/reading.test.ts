@@ -118,6 +118,8 @@ describe("reading from the settlement service", () => {
       for (let page = at; ; ) {
         const { json } = await service.get(page);
         expect(json.history.length).to.be.at.most(7);
+        const { hash, index } = wanted.at(-1) as (typeof wanted)[number];
+        expect(json, "the latest entry, on each page").to.include({ status: "SETTLED", hash, index });
         seen.unshift(...json.history);
         if (json.next === null) break;
         page = `${at}&before=${json.next}`;

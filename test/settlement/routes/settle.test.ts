@@ -54,6 +54,22 @@ describe("POST /v1/settle", () => {
     expect(ledgerText(service)).to.contain('"big": 123456789012345678901234567890, "budget": 100.0');
   });
 
+  it("has no status of a task while a proposal of it is on its way to the disk", async () => {
+    const disk = Promise.withResolvers<void>();
+    service.ledger.commitBy(() => disk.promise);
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    const sent = service.post("/v1/settle", proposal(GENESIS_HASH), KEY);
+    while (service.ledger.nextParent === GENESIS_HASH) await turn();
+    let isAnswered = false;
+    const asked = service.get("/v1/status/task-1").finally(() => {
+      isAnswered = true;
+    });
+    for (let turns = 0; turns < 100; turns++) await turn();
+    expect(isAnswered).to.equal(false);
+    disk.resolve();
+    expect((await asked).json).to.include({ status: "SETTLED", hash: (await sent).json.hash });
+  });
+
   it("answers 200 with REJECTED and ESCROWED, because they are outcomes and not errors", async () => {
     const drifted = await service.post("/v1/settle", proposal("ab".repeat(32)), KEY);
     const reason = "State drift detected. Re-base required.";
