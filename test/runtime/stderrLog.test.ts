@@ -2,6 +2,8 @@ import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
+import { errorText } from "tallystick-runtime/processes/endWithError";
 import { withoutUrlSecrets } from "tallystick-runtime/withoutUrlSecrets";
 import { readTypeScript } from "../../scripts/processes/nodeProgram.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
@@ -28,6 +30,26 @@ describe("a log", () => {
     expect(stderr).to.contain("error: HttpRequestError").and.contain("http://127.0.0.1:1/...");
     expect(stderr).to.not.contain("SECRET");
     expect(stderr, "a value that is only a URL").to.contain("url=http://127.0.0.1:8080/v1/hire");
+  });
+
+  it("has no key of an RPC's URL, and cannot control a terminal, in the error that ends a process", () => {
+    const message = "The node says: \u001b]0;title\u0007\u009b2J\u202e at https://rpc.example/v2/KEY";
+    const shown = "The node says: \\u001b]0;title\\u0007\\u009b2J\\u202e at https://rpc.example/...";
+    const error = new InvalidInputError({
+      issues: [
+        { field: "a", message },
+        { field: "b", message },
+      ],
+    });
+    for (const text of [
+      errorText(error),
+      errorText(new TallystickError({ code: "x", message, hint: message })),
+    ]) {
+      expect(text).to.contain(shown).and.not.contain("KEY");
+      expect(text).to.match(/^[ -~\n]+$/);
+    }
+    expect(errorText(error)).to.contain(`error: b: ${shown}\n`);
+    expect(errorText(message)).to.equal(`error: ${shown}\n`);
   });
 
   for (const [url, shown] of [
