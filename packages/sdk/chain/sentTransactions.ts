@@ -77,8 +77,12 @@ export type SentTransactionsParameters = {
   clock?: () => number;
 };
 
-/** How often the number of used nonces is asked for again, if a node gives a number that is too low. */
+/**
+ * How often the number of used nonces is asked for, if nodes give numbers that are too low, and the longest pause between
+ * two of these questions in milliseconds.
+ */
 const MOST_COUNTS = 5;
+const COUNT_MS = 1_000;
 
 /**
  * How many transactions are sent again at a time, beginning with the lowest nonce. Nodes keep about this many
@@ -246,7 +250,7 @@ export class SentTransactions {
     for (let counts = 1; ; counts++) {
       const pending = await this.#count("pending");
       if (pending < this.#afterMined && counts < MOST_COUNTS) {
-        await new Promise((resolve) => setTimeout(resolve, this.#parameters.pollingMs));
+        await new Promise((resolve) => setTimeout(resolve, Math.min(COUNT_MS, this.#parameters.pollingMs)));
         continue;
       }
       if (pending < this.#afterMined) this.#afterMined = pending;
