@@ -163,7 +163,7 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
     leaseMs,
     handlers,
     modeOf: (job) => modeOf(job.mode),
-    listingOf: (job) => listingOf(offers, job),
+    listingOf: (job) => job.listing ?? listingOf(offers, job),
     verify: (job, listing) => rules.verify(job, listing.verification_version),
     disclose: disclosures.disclose,
     now,

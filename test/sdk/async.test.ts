@@ -197,6 +197,51 @@ describe("an asynchronous hire", () => {
     expect(await store.keys("callback")).to.deep.equal([]);
   });
 
+  it("has a receipt by the listing that was paid, also if the seller offers something else when it goes on", async () => {
+    for (const [at, listings] of [[{ ...LISTING, payee: newWallet().address }], []].entries()) {
+      const disk = memoryStore();
+      const process = killable(disk);
+      const seller = await market.openSeller({
+        listings: [LISTING],
+        store: {
+          ...process.store,
+          put: async (key, value) => {
+            await process.store.put(key, value);
+            if (key.includes("job/") && Object(value).stage === "collected") process.kill();
+          },
+        },
+        handlers: { [MEAN]: mean },
+      });
+      const first = market.hosts[seller.host];
+      const killed = Promise.withResolvers<void>();
+      market.hosts[seller.host] = {
+        request: async (input, init) => {
+          if (isPaid(init)) killed.resolve();
+          return await process.connection(first?.request(input, init) ?? Response.error());
+        },
+      };
+      const buyer = await market.openBuyer();
+      const hiring = buyer.hire(ORDER);
+      await killed.promise;
+      const stage = async () => {
+        const [key] = await disk.keys("job");
+        return key && (await disk.get<{ stage: string }>(key))?.stage;
+      };
+      while ((await stage()) !== "collected") await new Promise((resolve) => setTimeout(resolve, 10));
+      const next = await createSeller({ ...seller.parameters, listings, store: disk });
+      market.hosts[seller.host] = {
+        request: (input, init) => next.app.request(input.replace("/v1", ""), init),
+      };
+      await next.resume();
+      const hire = await hiring;
+      expect(hire, String(at)).to.include({ money: "paid" });
+      expect(hire.receiptIssues, String(at)).to.deep.equal([]);
+      expect(hire.receiptHash, String(at)).to.be.a("string");
+      await next.close();
+      market.offers.length = 0;
+    }
+  });
+
   it("waits while the disk is full, and continues when the disk has space; the process does not end", async () => {
     const disk = memoryStore();
     let isFull = false;

@@ -144,6 +144,7 @@ export function newJob(
     free: how.free,
     params: request.params,
     ...(asSent !== undefined && { request: asSent }),
+    listing,
     callbackUrl: request.callback_url ?? undefined,
     acceptedAt: how.nowMs,
     dueAt: how.nowMs + listing.max_latency_ms,

@@ -45,6 +45,11 @@ export type Job = {
    * completed.
    */
   request?: string | undefined;
+  /**
+   * The listing that its buyer hired by, until the job is completed. The seller may offer something else meanwhile. Jobs
+   * of earlier versions have none.
+   */
+  listing?: Listing | undefined;
   callbackUrl?: string | undefined;
   acceptedAt: number;
   /** The time until which its buyer waits. Work that is not finished by then is not charged. */

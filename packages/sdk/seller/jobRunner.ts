@@ -266,23 +266,22 @@ function createSteps(
     // The receipt is stored first. So every completed hire has a receipt that will reach the ledger.
     const waits = needsBuyerSignature(body);
     await outbox.add(job.id, record, waits ? now() + parameters.countersignMs : undefined);
-    const done = await save(job, { stage: "completed", answer, request: undefined });
+    const done = await save(job, { stage: "completed", answer, request: undefined, listing: undefined });
     const settled = waits ? undefined : await within(outbox.submit(job.id), parameters.receiptWaitMs);
     return settled ? { ...done, answer: { ...answer, ...settledFields(settled) } } : done;
   }
 
   /** @param isFirst whether the money of this job was certainly never asked for before */
   async function step(job: Job, isFirst: boolean): Promise<Job> {
-    const mode = modeOf(job);
     switch (job.stage) {
       case "accepted":
-        return await save(job, { ...(job.free ? {} : await mode.secure(job)), stage: "secured" });
+        return await save(job, { ...(job.free ? {} : await modeOf(job).secure(job)), stage: "secured" });
       case "secured":
         return await save(job, { ...requireGood(job, await work(job)), stage: "worked" });
       case "worked":
         return await save(job, { stage: "collecting" });
       case "collecting": {
-        const collected = job.free ? {} : await mode.collect(job, { isFirst });
+        const collected = job.free ? {} : await modeOf(job).collect(job, { isFirst });
         return await save(job, { ...collected, completedAt: now(), stage: "collected" });
       }
       default:
