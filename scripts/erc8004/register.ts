@@ -2,9 +2,12 @@ import type { Address } from "tallystick-protocol/address";
 import type { Service } from "tallystick-protocol/erc8004/registrationFile";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import { isLedgerHash } from "tallystick-protocol/ledger/entry";
-import { MAX_ENDPOINT_LENGTH } from "tallystick-protocol/records/listing";
+import { type Listing, MAX_ENDPOINT_LENGTH } from "tallystick-protocol/records/listing";
+import { listingSources } from "tallystick-sdk/buyer/listingSources";
+import { signedListing } from "tallystick-sdk/buyer/signedListing";
 import { type RegisteredOrNot, registerAgent } from "tallystick-sdk/erc8004/registerAgent";
 import { listForm } from "tallystick-sdk/listForm";
+import type { QueryClient } from "tallystick-sdk/query/createQueryClient";
 import { readServiceAnswer } from "tallystick-sdk/readServiceAnswer";
 import { z } from "zod";
 import { nodeAt } from "../query/nodeQuery.ts";
@@ -61,9 +64,12 @@ export async function register(
 /** The most listings that a node gives in one answer. */
 const PAGE = 100;
 
+/** The most pages that are read. A file has no room for so many listings. */
+const MAX_PAGES = 20;
+
 const offersForm = z.object({
   listings: listForm(
-    z.object({
+    z.looseObject({
       capability: z.string(),
       endpoint: z.string().max(MAX_ENDPOINT_LENGTH),
       retired: z.boolean(),
@@ -71,19 +77,44 @@ const offersForm = z.object({
     }),
     PAGE,
   ),
+  next_cursor: z.string().nullable(),
 });
 
-/** The agent's live listings at the node, always in the same order. */
-async function liveOffers(options: PostOptions, agent: string) {
-  const answer = await nodeAt(options)
-    .listings(agent)
-    .catch((error: { code?: string }) => {
-      if (error.code === "unknown_agent") return { listings: [] };
-      throw error;
+type Offer = z.output<typeof offersForm>["listings"][number];
+
+/**
+ * The agent's live listings at the node, always in the same order. The agent must have signed each of them: a node could
+ * show another endpoint, and the file would send the agent's buyers there.
+ *
+ * @throws ListingError `listing_not_signed`, `listing_differs`, `listing_unavailable`
+ */
+async function liveOffers(options: PostOptions, agent: string): Promise<Offer[]> {
+  const node = nodeAt(options);
+  const offers: Offer[] = [];
+  let cursor: string | null = null;
+  for (let pages = 0; pages === 0 || (cursor !== null && pages < MAX_PAGES); pages++) {
+    const answer: unknown = await node
+      .listings(agent, { limit: PAGE, ...(cursor !== null && { cursor }) })
+      .catch((error: { code?: string }) => {
+        if (error.code === "unknown_agent") return { listings: [], next_cursor: null };
+        throw error;
+      });
+    const page: z.output<typeof offersForm> = readServiceAnswer(offersForm, answer, {
+      what: "The node's list of listings",
     });
-  const { listings } = readServiceAnswer(offersForm, answer, { what: "The node's list of listings" });
+    const live = page.listings.filter(({ retired }) => !retired);
+    await Promise.all(live.map((offer) => requireSigned(node, offer, agent)));
+    offers.push(...live);
+    cursor = page.next_cursor;
+  }
   const keyOf = (it: { endpoint: string; capability: string }) => `${it.endpoint} ${it.capability}`;
-  return listings.filter(({ retired }) => !retired).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  return offers.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+async function requireSigned(node: QueryClient, offer: Offer, agent: string): Promise<void> {
+  const sellerFetch = () => Promise.reject(new Error("Only the node is asked."));
+  const shown = { ...offer, agent_id: agent } as object as Listing;
+  await signedListing(listingSources({ node, sellerFetch, devMode: true }), shown);
 }
 
 function servicesOf({ mcp, a2a, web }: RegisterOptions): Service[] {

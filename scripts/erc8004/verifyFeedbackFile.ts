@@ -2,7 +2,7 @@ import { PUBLISHED_REGISTRIES } from "tallystick-protocol/erc8004/registries";
 import { InvalidInputError } from "tallystick-protocol/errors";
 import { parseVerifierKey } from "tallystick-protocol/note/signedNote";
 import type { ChainRegistries } from "tallystick-sdk/erc8004/registries";
-import { type VerifiedFeedback, verifyFeedback } from "tallystick-sdk/erc8004/verifyFeedback";
+import { fromChain, type VerifiedFeedback, verifyFeedback } from "tallystick-sdk/erc8004/verifyFeedback";
 import { rpcTransport } from "tallystick-sdk/net/rpcTransport";
 import { createPublicClient } from "viem";
 import { readAddress } from "../cli/readAddress.ts";
@@ -37,7 +37,8 @@ export async function verifyFeedbackFile(
     rpcUrl === undefined
       ? undefined
       : createPublicClient({ transport: rpcTransport(rpcUrl, { timeout: 20_000 }), cacheTime: 0 });
-  const registries = client && registriesOrNone(options, await client.getChainId().catch(() => undefined));
+  // A chain that does not answer is an error. Otherwise the event would be left out without a reason.
+  const registries = client && registriesOrNone(options, await fromChain(() => client.getChainId()));
   return await verifyFeedback(text, {
     hash,
     keys: options.key?.map((key) => parseVerifierKey(key, "--key")),
@@ -50,11 +51,8 @@ export async function verifyFeedbackFile(
 }
 
 /** The registries, if any are known on this chain. Checks that need no registry are made without them too. */
-function registriesOrNone(
-  options: RegistryOptions,
-  chainId: number | undefined,
-): ChainRegistries | undefined {
+function registriesOrNone(options: RegistryOptions, chainId: number): ChainRegistries | undefined {
   const isNamed = options.registries !== undefined;
   const isPublished = Object.values(PUBLISHED_REGISTRIES).some((it) => it.chainId === chainId);
-  return chainId !== undefined && (isNamed || isPublished) ? registriesOf(options, chainId) : undefined;
+  return isNamed || isPublished ? registriesOf(options, chainId) : undefined;
 }

@@ -77,8 +77,8 @@ export async function verifyFeedback(
   return { valid, hash, ...(file && { file }), ...(posted && { posted }), findings };
 }
 
-/** @throws TallystickError `chain_unavailable` */
-async function fromChain<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+/** Asks the chain. @throws TallystickError `chain_unavailable` */
+export async function fromChain<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   try {
     return await ask();
   } catch (cause) {

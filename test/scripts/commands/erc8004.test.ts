@@ -100,15 +100,24 @@ describe("tallystick erc8004", () => {
       entry_hash: JSON.parse(text).current_hash,
       retired: false,
     };
+    const [signed] = seller.listings;
+    // What the node changes in the listing, and whether it divides its list into pages.
+    let changes: object = {};
+    let isPaged = false;
     // The receipt and the identity that the node knows.
     let receipt = "";
     let known: number | undefined;
     const url = await listen(async (request) => {
       const { pathname, search } = new URL(request.url);
-      if (pathname.endsWith("/listings"))
-        return Response.json({ agent_id: seller.address, listings: [listing], next_cursor: null });
+      if (pathname.endsWith("/listings")) {
+        const isFirst = isPaged && !search.includes("cursor=");
+        const listings = isFirst ? [{ ...listing, retired: true }] : [{ ...listing, ...changes }];
+        return Response.json({ agent_id: seller.address, listings, next_cursor: isFirst ? "2" : null });
+      }
       if (pathname !== "/graphql") return market.fetch(NODE + pathname + search, request);
       const { query } = (await request.json()) as { query: string };
+      if (query.includes("SignedRecord"))
+        return Response.json({ data: { ledgerEntryByHash: { record: signed } } });
       const node = { identity: { id: String(known) } };
       const counted = {
         ...{ id: "hire", hireId: "0x", sellerAddress: seller.address, buyerAddress: buyer.wallet.address },
@@ -134,6 +143,12 @@ describe("tallystick erc8004", () => {
     });
     const agent = { name: "Mean", description: "Computes means." };
 
+    changes = { endpoint: "https://thief.example" };
+    expect(await codeOf(register({ ...options, ...agent }, environment(seller.wallet)))).to.equal(
+      "listing_differs",
+    );
+    changes = {};
+    isPaged = true;
     const quoted = await register({ ...options, ...agent }, environment(seller.wallet));
     expect(quoted.status).to.equal("quoted");
     expect(postedText(quoted)).to.contain("ETH (").and.contain("--yes sends it");
@@ -285,6 +300,16 @@ describe("tallystick erc8004", () => {
     const good = await run(...args);
     expect(good.code, good.out + good.err).to.equal(0);
     expect(JSON.parse(good.out)).to.include({ valid: true, hash: posted.hash });
+    // An RPC that fails once does not make the command leave out the event.
+    let failures = 1;
+    const failing = await listen(async (request) => {
+      const { id, method } = (await request.clone().json()) as { id: number; method: string };
+      if (method !== "eth_chainId" || failures-- <= 0) return await answerRpc(request);
+      return Response.json({ jsonrpc: "2.0", id, error: { code: -32_000, message: "busy" } });
+    });
+    const unsure = await run(...args.map((word) => (word === rpcUrl ? failing : word)));
+    expect([unsure.code, unsure.out]).to.deep.equal([1, ""]);
+    expect(unsure.err).to.contain("chain_unavailable");
     writeFileSync(file, posted.text.replace('"value":60,', '"value":100,'));
     const bad = await run("erc8004", "verify-feedback", file);
     expect([bad.code, bad.err]).to.deep.equal([1, ""]);
