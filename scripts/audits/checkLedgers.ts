@@ -160,7 +160,8 @@ async function checkLedger(
   );
   if (!isAnchored) return;
   const named = (seqs: number[]) => `${seqs.slice(0, 10).join(", ")}${seqs.length > 10 ? " …" : ""}`;
-  const extra = [...inLog.keys()].filter((seq) => !missing.includes(seq));
+  const left = new Set(missing);
+  const extra = [...inLog.keys()].filter((seq) => !left.has(seq));
   if (missing.length > 0)
     found.check(
       false,

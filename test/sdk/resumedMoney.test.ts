@@ -9,6 +9,7 @@ import type { JournalEntry } from "tallystick-sdk/buyer/journal";
 import { type KeptHire, keptHires } from "tallystick-sdk/buyer/keptHires";
 import { resumeHire, resumeHires } from "tallystick-sdk/buyer/resumeHires";
 import type { Verify } from "tallystick-sdk/buyer/verifyResult";
+import { base } from "tallystick-sdk/chain/paymentNetwork";
 import { NoSellerError } from "tallystick-sdk/errors";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { receiptBody } from "../settlement/support/records.ts";
@@ -25,13 +26,14 @@ const listing = {
   ...{ agent_id: `0x${"5e".repeat(20)}`, capability: "custom.acme.echo", price_usdc: "1.00" },
   ...{ endpoint: "http://seller.test", payment_mode: "platform_escrow:acme", max_latency_ms: PROMISED_MS },
 } as Listing;
+const PAYLOAD = { accepted: { network: "eip155:8453" } };
 const entry = {
   ...{ hireId: "0x01", jobId: "job_1", startedAt: BEGUN, listing, maxPrice: "1000000", judge: "caller" },
   ...{
     request: { buyer_id, params: {}, max_latency_ms: LATENCY_MS } as unknown as HireRequest,
     telemetry: false,
   },
-  ...{ signsUntil: BEGUN + 100, signed: { amount: "700", payload: {}, validUntil: 0 }, key: "order-17" },
+  ...{ signsUntil: BEGUN + 100, signed: { amount: "700", payload: PAYLOAD, validUntil: 0 }, key: "order-17" },
 } as unknown as JournalEntry;
 const NOT_KNOWN = { status: 404, body: {} };
 const FAILED = { status: 200, body: { status: "failed", error: { code: "oops" } } };
@@ -74,7 +76,7 @@ describe("the money of a hire that is resumed", () => {
       ...mode,
     };
     const context = {
-      ...{ account, address: account.address.toLowerCase(), journal, now, kept },
+      ...{ account, address: account.address.toLowerCase(), network: base, journal, now, kept },
       budget: { recall: noted("recall "), spend: noted("spend"), giveBack: noted("giveBack") },
       keyed: new Map(),
       ...{ underWay: new Set(isUnderWay ? ["job_1"] : []), verifiers: new Map() },
@@ -192,6 +194,13 @@ describe("the money of a hire that is resumed", () => {
       });
       expect([resumed.did, resumed.outcomes, resumed.isOpen]).to.deep.equal([[], [], true]);
     }
+  });
+
+  it("is left alone if it was paid on another chain, which would say that nobody took the payment", async () => {
+    const payload = { accepted: { network: "eip155:84532" } } as never;
+    const signed = { amount: "700", payload, validUntil: 0 };
+    const resumed = await resume({ entry: { signed }, verify: passed(true), atMs: 10 * LATENCY_MS });
+    expect([resumed.did, resumed.outcomes, resumed.isOpen]).to.deep.equal([[], [], true]);
   });
 
   it("is booked when the chain shows its end, and only then the hire's key has the failure", async () => {

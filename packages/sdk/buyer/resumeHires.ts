@@ -2,6 +2,7 @@ import { capabilityOf } from "tallystick-capabilities/capabilityOf";
 import { parseUsdc } from "tallystick-protocol/amount";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
+import { networkId } from "../chain/paymentNetwork.ts";
 import { abortable, type Deadline, DeadlineError, startDeadline, within } from "../deadline.ts";
 import { type EscrowOfHire, HireFailedError, type MoneyState, NoSellerError } from "../errors.ts";
 import type { BuyerContext, BuyerMode, SignedPayment } from "./buyerContext.ts";
@@ -74,7 +75,7 @@ export async function resumeHires(
 
 /**
  * Concludes one hire, as {@link resumeHires} does for all. Returns undefined if the hire runs in this process, is
- * not in the journal, is another wallet's, or has no signed payment.
+ * not in the journal, is another wallet's, has no signed payment, or was paid on another chain.
  */
 export async function resumeHire(
   context: BuyerContext,
@@ -100,6 +101,8 @@ async function resumeEntry(
       await book({ context, hireId, jobId }, { money: "none", book: "giveBack" });
     return undefined;
   }
+  // This chain says nothing about a payment on another one: it would seem that nobody took it.
+  if (signed.payload.accepted.network !== networkId(context.network)) return undefined;
   const payment = { ...signed, amount: BigInt(signed.amount) };
   context.underWay.add(jobId);
   const deadline = startDeadline(RESUME_MS);
