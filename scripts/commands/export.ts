@@ -23,10 +23,10 @@ export function registerExport(program: Command): void {
       },
     });
     // An incomplete log looks complete and gives other numbers. So the file gets its name only when it is
-    // complete.
+    // complete, and on the disk.
     const unfinished = `${output}.${process.pid}.part`;
     try {
-      const target = output === undefined ? process.stdout : createWriteStream(unfinished, { flags: "wx" });
+      const target = output === undefined ? process.stdout : createWriteStream(unfinished, { flags: "wx", flush: true });
       await pipeline(Readable.from(snapshot.eventLog()), lines, target, { end: output !== undefined });
       if (output !== undefined) await rename(unfinished, output);
     } catch (error) {

@@ -48,6 +48,8 @@ export type AnchorerParameters = {
   intervalMs: number;
   /** The number of new entries that starts a round early. */
   maxEntries: number;
+  /** The most new entries of one anchor. Default {@link MAX_ANCHORED}. */
+  maxAnchored?: number;
   /**
    * The wait after the first failed round, and the longest wait, in milliseconds. The wait doubles after each failed
    * round.
@@ -61,6 +63,12 @@ export type AnchorerParameters = {
   /** A clock that only goes forward, in milliseconds. */
   elapsedMs?: () => number;
 };
+
+/**
+ * The most new entries of one anchor. An indexer holds all entries of an anchor in memory, some 2.4 kB for each. A ledger with
+ * more, such as one that was imported, is anchored in several rounds.
+ */
+const MAX_ANCHORED = 100_000;
 
 /** The longest time between two rounds while writes wait for the chain, in milliseconds. */
 const WAITED_FOR_MS = 5_000;
@@ -177,6 +185,7 @@ export class Anchorer {
    */
   async anchorOnce(): Promise<AnchorRound> {
     const { contract, tree, history, onAnchored, sizeToAnchor } = this.#parameters;
+    const { maxAnchored = MAX_ANCHORED } = this.#parameters;
     const asOf = this.#elapsedMs();
     let onChain = await this.look();
     if (onChain.ledger === undefined) {
@@ -200,7 +209,7 @@ export class Anchorer {
     // This check comes first. So nothing is signed that cannot be sent.
     const halt = haltOf(onChain);
     if (halt) throw halt;
-    const newSize = (await sizeToAnchor?.(oldSize, size)) ?? size;
+    const newSize = Math.min((await sizeToAnchor?.(oldSize, size)) ?? size, oldSize + maxAnchored);
     const root = toHex(tree.root(newSize));
     const proof = tree.consistencyProof(oldSize, newSize).map(toHex);
     await history.cover(newSize);

@@ -182,6 +182,18 @@ describe("the anchorer", () => {
     expect(anchorer.state).to.deep.include({ size: 63, seq: 6, error: null });
   });
 
+  it("anchors a long ledger in several rounds, also if its witnesses have cosigned all of it", async () => {
+    grow(7);
+    const asIs = create({ maxAnchored: 3 }).anchorer;
+    expect(await asIs.anchorOnce()).to.include({ oldSize: 0, newSize: 3 });
+    const { root } = await head();
+    expect(root).to.equal(toHex(tree.root(3)));
+    const witnessed = create({ maxAnchored: 3, sizeToAnchor: async () => 7 }).anchorer;
+    expect(await witnessed.anchorOnce()).to.include({ oldSize: 3, newSize: 6 });
+    expect(await witnessed.anchorOnce()).to.include({ oldSize: 6, newSize: 7 });
+    expect(await witnessed.anchorOnce()).to.deep.equal({ kind: "upToDate", size: 7 });
+  });
+
   it("continues from the head on chain after a restart", async () => {
     grow(5);
     await create().anchorer.anchorOnce();
