@@ -26,7 +26,8 @@ export function registerExport(program: Command): void {
     // complete, and on the disk.
     const unfinished = `${output}.${process.pid}.part`;
     try {
-      const target = output === undefined ? process.stdout : createWriteStream(unfinished, { flags: "wx", flush: true });
+      const target =
+        output === undefined ? process.stdout : createWriteStream(unfinished, { flags: "wx", flush: true });
       await pipeline(Readable.from(snapshot.eventLog()), lines, target, { end: output !== undefined });
       if (output !== undefined) await rename(unfinished, output);
     } catch (error) {

@@ -14,7 +14,7 @@ export function registerKeeper(program: Command): void {
     .option("--escrow <address>", "the contract, when ESCROWS names several")
     .action(async (options: { escrow?: string }) => {
       const { completedSettings } = await import("../start/completedSettings.ts");
-      const config = readKeeperConfig(await completedSettings(), options.escrow);
+      const config = readKeeperConfig(await completedSettings(options.escrow), options.escrow);
       const { runKeeper } = await import("../keeper/runKeeper.ts");
       const { escrow, chainId, folder } = config;
       await serveUntilStopped(async () => ({

@@ -112,6 +112,15 @@ describe("a keeper that gets a newer signature of an instruction", () => {
     });
   }
 
+  it("keeps it if a node without the newest deposits refuses it in a round", async () => {
+    const { book, take, round } = await open();
+    await take(NEW);
+    tryItem = async () => ({ done: false, error: "WrongStatus" });
+    send = () => expect.fail("nothing is sent");
+    await round();
+    expect([book.find(KEY)?.signature, await signatureOnDisk()]).to.deep.equal([NEW, NEW]);
+  });
+
   it("gives it much gas if it needs much gas left, although it uses little", async () => {
     // As if the token refused the payment: the payee is on its denylist.
     tryItem = async (_, gas) =>

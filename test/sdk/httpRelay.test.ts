@@ -126,6 +126,11 @@ describe("a keeper over HTTP", () => {
     expect(await rejection(long.relay.release(hire, "0x12"))).to.include({ code: "chain_unreachable" });
   });
 
+  it("is waited for while its node does not know the newest deposits", async () => {
+    const { relay } = relayTo([Response.json({ escrow_id: ID, status: "none" }), released()]);
+    expect(await relay.release(hire, "0x12")).to.equal(TX);
+  });
+
   it("is asked again after the time that it names, because an instruction may be sent twice", async () => {
     const { asked, relay } = relayTo([busy("0"), busy("1"), released()]);
     expect(await relay.release(hire, "0x12")).to.equal(TX);

@@ -56,34 +56,74 @@ describe("the gas that a keeper pays before its fee, while its provider fails", 
 });
 
 describe("the gas account of a buyer at a keeper", () => {
-  it("always has room for the mark of delivery of a hire that the keeper deposited, and for nothing more", async () => {
+  /** The trials of calls fail so often, as at a node that does not know the newest deposits. */
+  let behind: number;
+  /** Resolves when the batches that wait are mined. */
+  let mined: Promise<void>;
+  beforeEach(() => {
+    [behind, mined] = [0, Promise.resolve()];
+  });
+
+  const open = async (batchMs: number) => {
     const client = { getCode: async () => undefined };
     const calls = {
       ...createEscrowCalls({
         sender: { client } as never,
         deployment: { chainId: 31_337, escrow: address("e5") },
       }),
-      tryItem: async () => ({ done: true, gasUsed: 100_000n, error: undefined }),
+      state: async () => ({ status: "held" }),
+      tryItem: async () =>
+        behind-- > 0
+          ? { done: false, gasUsed: 1n, error: "WrongStatus" }
+          : { done: true, gasUsed: 100_000n, error: undefined },
     };
-    const advances = createAdvances({
-      ...{ calls, gasPerBuyer: 200_000, gasPerWallet: 200_000, batchMs: 5_000 },
+    return createAdvances({
+      ...{ calls, gasPerBuyer: 200_000, gasPerWallet: 200_000, batchMs },
       accounts: await openGasAccounts(memoryStore()),
       batches: {
         isOnItsWay: () => false,
-        send: async () => ({ failed: [], tried: 1, gasUsed: 100_000n, transactionHash: hash("ab") }),
+        send: async () => {
+          await mined;
+          return { failed: [], tried: 1, gasUsed: 100_000n, transactionHash: hash("ab") };
+        },
       },
     } as unknown as AdvancesParameters);
-    const hireOf = (byte: string): Hire => ({
-      ...{ hireId: hash(byte), buyer: address("b1"), seller: LUCKY, payee: LUCKY, amount: 1n, fee: 0n },
-      ...{ feeRecipient: address("00"), deadline: 2_000_000_000n, arbiter: address("00") },
-    });
-    const authorization = { validAfter: 0n, validBefore: 2_000_000_000n, signature: "0x12" } as const;
+  };
+  const hireOf = (byte: string): Hire => ({
+    ...{ hireId: hash(byte), buyer: address("b1"), seller: LUCKY, payee: LUCKY, amount: 1n, fee: 0n },
+    ...{ feeRecipient: address("00"), deadline: 2_000_000_000n, arbiter: address("00") },
+  });
+  const authorization = { validAfter: 0n, validBefore: 2_000_000_000n, signature: "0x12" } as const;
+  const [own, others] = [hireOf("11"), hireOf("12")];
+
+  it("always has room for the mark of delivery of a hire that the keeper deposited, and for nothing more", async () => {
+    const advances = await open(5_000);
     const mark = (hire: Hire) => advances.markDelivered(hire, hash("22"), "0x12");
-    const [own, others] = [hireOf("11"), hireOf("12")];
     await advances.deposit(own, authorization);
     expect(await rejection(advances.deposit(others, authorization))).to.include({ code: "gas_limit" });
     expect(await rejection(mark(others))).to.include({ code: "gas_limit" });
     expect(await mark(own)).to.equal(hash("ab"));
     expect(await rejection(mark(own)), "only once").to.include({ code: "gas_limit" });
+  });
+
+  it("has this room also if the deposit was mined after the request for it had ended", async () => {
+    const late = Promise.withResolvers<void>();
+    mined = late.promise;
+    const advances = await open(5);
+    const isNotMined = await rejection(advances.deposit(own, authorization));
+    expect(isNotMined).to.include({ name: "ChainError" });
+    // A second request waits for the same batch.
+    const again = advances.deposit(own, authorization).catch(() => {});
+    late.resolve();
+    await again;
+    for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
+    const marked = await advances.markDelivered(own, hash("22"), "0x12");
+    expect(marked).to.equal(hash("ab"));
+  });
+
+  it("pays for a mark of delivery that a node without the newest deposits refuses at first", async () => {
+    const advances = await open(60_000);
+    behind = 1;
+    expect(await advances.markDelivered(own, hash("22"), "0x12")).to.equal(hash("ab"));
   });
 });

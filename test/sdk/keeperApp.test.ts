@@ -98,6 +98,9 @@ describe("a keeper's HTTP interface", () => {
       statuses = ["held", "held", end];
       const done = await post(path, { ...sent, ...signer }, open(60_000));
       expect([done.status, done.json]).to.deep.equal([200, { ...state, status: end, tx_hash: TX }]);
+      statuses = ["none", "none", end];
+      const behind = await post(path, { ...sent, ...signer }, open(60_000));
+      expect(behind.json.status, "a node without the newest deposits says none").to.equal(end);
       did = [];
       const again = await post(path, { ...sent, ...signer });
       expect([again.status, again.json.status, did]).to.deep.equal([200, end, []]);

@@ -202,6 +202,12 @@ describe("a sender of transactions", () => {
     sender.close();
   });
 
+  it("refuses a call that needs more gas than may be spent on it, and sends nothing", async () => {
+    const sender = await open();
+    const refused = await rejection(sender.send({ ...mint(1n), maxGas: 1n }));
+    expect(refused).to.include({ code: "call_refused", neverSent: true });
+  });
+
   it("reports that another transaction of the account has used the nonce", async () => {
     const { chainId } = chain.network;
     const client = createPublicClient({ transport: chain.transport, cacheTime: 0 });

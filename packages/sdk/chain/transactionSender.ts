@@ -124,7 +124,7 @@ export function createTransactionSender(parameters: TransactionSenderParameters)
     const gas = (estimate * 5n) / 4n;
     if (maxGas === undefined || gas <= maxGas) return gas;
     if (estimate <= maxGas) return maxGas;
-    throw new Error(`it needs ${estimate} gas, and at most ${maxGas} may be spent on it`);
+    throw tooMuchGas(call, estimate, maxGas);
   }
 
   async function sendNow(call: ContractCall, attempt: Attempt): Promise<Hex> {
@@ -147,6 +147,7 @@ export function createTransactionSender(parameters: TransactionSenderParameters)
       };
       return await transactions.send({ nonce, to: call.address, data, gas }, { leave, stay });
     } catch (cause) {
+      if (cause instanceof ChainError && cause.code === "call_refused") throw cause;
       const error = chainError(call, cause, !attempt.isSent);
       if (error.code === "call_refused" || !isUnpaid(cause)) throw error;
       throw noGasMoney(account.address, call, error);
@@ -201,6 +202,15 @@ export function createTransactionSender(parameters: TransactionSenderParameters)
   };
 }
 
+function tooMuchGas({ functionName }: ContractCall, needed: bigint, most: bigint): ChainError {
+  return new ChainError({
+    code: "call_refused",
+    message: `${functionName}: it needs ${needed} gas, and at most ${most} may be spent on it.`,
+    hint: "Nothing was sent.",
+    neverSent: true,
+  });
+}
+
 function noGasMoney(
   account: Address,
   { functionName }: ContractCall,
@@ -209,7 +219,9 @@ function noGasMoney(
   return new ChainError({
     code: "no_gas_money",
     message: `${account.toLowerCase()} does not have the ether that ${functionName} may cost.`,
-    hint: "Give the account ether on this chain.",
+    hint: neverSent
+      ? "Nothing was sent. Give the account ether on this chain."
+      : "Give the account ether on this chain. It is not known whether the transaction was sent: read the state again.",
     neverSent,
     cause,
   });

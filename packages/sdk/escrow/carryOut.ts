@@ -196,7 +196,9 @@ function createScreening(calls: EscrowCalls, outcomes: ReturnType<typeof createO
       if (it.signature !== signatures.get(it)) continue;
       const gas = Number(outcome.gas);
       it.gasUsed = Number(outcome.gasUsed);
-      if (!outcome.done) await onRefused(it, outcome.error);
+      // The escrow was held a moment ago. Either somebody was faster, or this node of the RPC is behind: the next look says.
+      if (outcome.error === "WrongStatus") await lookLater(it, outcome.error);
+      else if (!outcome.done) await onRefused(it, outcome.error);
       else if (it.reservation?.gas === gas || setAside(it, gas)) good.push(it);
       else await lookLater(it, `needs ${gas} gas, for which its account has no room`);
     }
@@ -254,16 +256,25 @@ async function take(
   }
 }
 
+/** Tries a new instruction off the chain. */
+function tryNew(calls: EscrowCalls, { call, id, byKey }: Instruction): Promise<TriedWithGas> {
+  return tryWhenKnown(calls, id, async () =>
+    byKey ? { ...(await calls.tryItem(call, GAS_EACH)), gas: GAS_EACH } : await tryWithGas(calls, call),
+  );
+}
+
 /**
- * Tries a new instruction off the chain. Several nodes may answer at the address of one RPC, and one that is behind does
- * not know the newest deposits. So an escrow that is not settled is tried again, before its buyer hears that its release
+ * Tries a call on an escrow off the chain. Several nodes may answer at the address of one RPC, and one that is behind does
+ * not know the newest deposits. So a call on an escrow that is not settled is tried again, before its sender hears that it
  * is refused.
  */
-async function tryNew(calls: EscrowCalls, { call, id, byKey }: Instruction): Promise<TriedWithGas> {
+export async function tryWhenKnown<Tried extends TriedCall>(
+  calls: EscrowCalls,
+  id: Hex,
+  attempt: () => Promise<Tried>,
+): Promise<Tried> {
   for (let trials = 1; ; trials++) {
-    const tried = byKey
-      ? { ...(await calls.tryItem(call, GAS_EACH)), gas: GAS_EACH }
-      : await tryWithGas(calls, call);
+    const tried = await attempt();
     if (tried.error !== "WrongStatus" || trials === MAX_TRIALS) return tried;
     const { status } = await calls.state(id);
     if (status !== "none" && status !== "held") return tried;

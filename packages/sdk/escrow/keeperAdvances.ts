@@ -3,13 +3,14 @@ import type { Hire } from "tallystick-protocol/escrow/hire";
 import type { Hex } from "tallystick-protocol/hex";
 import { within } from "../deadline.ts";
 import { ChainError, RelayRefusedError } from "../errors.ts";
-import { refusal } from "./carryOut.ts";
+import { refusal, tryWhenKnown } from "./carryOut.ts";
 import { type EscrowCalls, encodeEscrowCall } from "./escrowCalls.ts";
 import type { EscrowRelay } from "./escrowRelay.ts";
 import { unlessDone } from "./escrowRelay.ts";
 import { advancesOf, type GasAccountId, type GasAccounts, signaturesOf } from "./gasAccounts.ts";
 import type { KeeperBatches } from "./keeperBatches.ts";
 import type { DepositAuthorization } from "./signEscrow.ts";
+import type { TriedCall } from "./tryCall.ts";
 
 /** Gas with which a deposit or a mark of delivery is tried: several times what either takes. */
 const TRY_GAS = 1_000_000n;
@@ -44,7 +45,7 @@ export type AdvancesParameters = {
  * that checks a signature may burn the gas. So if a call with such a signature fails on the chain, its gas counts
  * against the wallet, which has an allowance of its own.
  *
- * The delivery of a hire that this keeper deposited is always marked. Otherwise a buyer could use up its account, stay
+ * The delivery of a hire that this keeper deposited since its last start is always marked. Otherwise a buyer could use up its account, stay
  * silent, and so make its seller look like one that never delivered.
  */
 export function createAdvances(
@@ -58,16 +59,35 @@ export function createAdvances(
   /** The hires that this keeper deposited and whose delivery it has not marked. */
   const deposited = new Set<Hex>();
 
+  /** Notes a call that was mined, also if its request had ended. */
+  function noteSent({ what, hire }: Advance): void {
+    const id = calls.idOf(hire);
+    if (what === "markDelivered") deposited.delete(id);
+    else deposited.add(id);
+    for (const oldest of deposited) {
+      if (deposited.size <= MAX_DEPOSITED) break;
+      deposited.delete(oldest);
+    }
+  }
+
   /** Tries a call, and sends it, unless a call with another signature already does the same. */
   async function tryAndSend(it: Advance): Promise<Hex> {
-    const { key, what, call, signer } = it;
-    const tried = await calls.tryItem(call, TRY_GAS);
+    const { key, what, call, hire, signer } = it;
+    const attempt = (): Promise<TriedCall> => calls.tryItem(call, TRY_GAS);
+    // The contract refuses a second deposit with the same error, so a deposit is tried once.
+    const tried =
+      what === "markDelivered" ? await tryWhenKnown(calls, calls.idOf(hire), attempt) : await attempt();
     if (!tried.done) throw refusal(what, tried);
     const hasCode = await calls.hasCode(signer);
     const running = sending.get(key);
     if (running) return await running;
     if (batches.isOnItsWay(key)) throw notMined(what);
-    const sent = send(parameters, it, (tried.gasUsed * 5n) / 4n, hasCode).finally(() => sending.delete(key));
+    const sent = send(parameters, it, (tried.gasUsed * 5n) / 4n, hasCode)
+      .then((hash) => {
+        noteSent(it);
+        return hash;
+      })
+      .finally(() => sending.delete(key));
     sending.set(key, sent);
     return await sent;
   }
@@ -90,21 +110,14 @@ export function createAdvances(
   };
 
   async function deposit(hire: Hire, { validAfter, validBefore, signature }: DepositAuthorization) {
-    const id = calls.idOf(hire);
-    const tx = await once({
-      key: `deposit/${id}`,
+    return await once({
+      key: `deposit/${calls.idOf(hire)}`,
       what: "depositWithAuthorization",
       call: encodeEscrowCall("depositWithAuthorization", [hire, validAfter, validBefore, signature]),
       hire,
       signer: hire.buyer,
       isOwed: false,
     });
-    deposited.add(id);
-    for (const oldest of deposited) {
-      if (deposited.size <= MAX_DEPOSITED) break;
-      deposited.delete(oldest);
-    }
-    return tx;
   }
 
   return {
@@ -112,7 +125,7 @@ export function createAdvances(
       unlessDone(calls, hire, "deposit", "held", () => deposit(hire, authorization)),
     markDelivered: async (hire, resultHash, signature) => {
       const id = calls.idOf(hire);
-      const tx = await once({
+      return await once({
         key: `delivered/${id}`,
         what: "markDelivered",
         call: encodeEscrowCall("markDelivered", [hire, resultHash, signature]),
@@ -120,8 +133,6 @@ export function createAdvances(
         signer: hire.seller,
         isOwed: deposited.has(id),
       });
-      deposited.delete(id);
-      return tx;
     },
   };
 }

@@ -143,7 +143,8 @@ export function keeperApp(parameters: KeeperAppParameters): Hono {
     // The pauses grow, since each look is a question to the chain.
     for (let until = performance.now() + waitMs, pause = 50; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
       const state = await describe(id);
-      if (state.status !== "held") return Response.json(state);
+      // The instruction was taken, so the escrow is there: a node that says `none` does not know the newest deposits.
+      if (state.status !== "held" && state.status !== "none") return Response.json(state);
       if (performance.now() > until) return Response.json({ ...state, queued: true }, { status: 202 });
       await new Promise((resolve) => setTimeout(resolve, pause));
     }

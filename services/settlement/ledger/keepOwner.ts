@@ -1,4 +1,4 @@
-import { chown, stat } from "node:fs/promises";
+import { lchown, lstat, stat } from "node:fs/promises";
 import path from "node:path";
 
 /**
@@ -11,6 +11,7 @@ export async function keepOwner(file: string, replaced: string = file): Promise<
   if (process.getuid?.() !== 0) return;
   const known = replaced === file ? undefined : await stat(replaced).catch(() => undefined);
   const { uid, gid } = known ?? (await stat(path.dirname(file)));
-  const own = await stat(file);
-  if (own.uid !== uid || own.gid !== gid) await chown(file, uid, gid);
+  // Never follows a link: the service's user can put one here, and root would give it the link's target.
+  const own = await lstat(file);
+  if (own.uid !== uid || own.gid !== gid) await lchown(file, uid, gid);
 }

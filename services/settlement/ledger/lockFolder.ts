@@ -26,7 +26,10 @@ async function openLock(folder: string): Promise<FileHandle> {
     await makeFolder(folder);
     const file = path.join(folder, "ledger.lock");
     const lock = await open(file, "a");
-    await keepOwner(file);
+    await keepOwner(file).catch(async (error) => {
+      await lock.close();
+      throw error;
+    });
     return lock;
   } catch (cause) {
     throw new TallystickError({

@@ -11,7 +11,7 @@ const NOT_OURS = ["EACCES", "EPERM", "EROFS", "EINVAL", "ENOTSUP", "ENOSYS"];
  * created them and ended right then. Otherwise a power failure could remove the folder with everything in it.
  */
 export async function makeFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true });
+  const first = await mkdir(path.resolve(folder), { recursive: true });
   if (first !== undefined) for (const made of foldersFrom(first, folder)) await keepOwner(made);
   for (let at = path.resolve(folder); at !== path.dirname(at); at = path.dirname(at)) {
     try {
