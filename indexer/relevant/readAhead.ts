@@ -2,6 +2,7 @@ import { amountsOf } from "tallystick-derive/amountsOf";
 import type { DeriveEvent, RecordEvent } from "tallystick-derive/events";
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
+import { checkPayeeSignature } from "tallystick-protocol/records/listing";
 import type { Params } from "tallystick-protocol/records/params";
 import type { TokenTransfer } from "../logPort/logPort.ts";
 import type { ChainView } from "./chainView.ts";
@@ -11,7 +12,6 @@ import { fundersOf, MOST_AHEAD, MOST_WALLETS, readPaths } from "./readPaths.ts";
 const TOGETHER = 16;
 
 const HASH = /^0x[0-9a-f]{64}$/;
-const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
 /**
  * Reads in advance, in few requests, what records would otherwise read one after the other. These are the
@@ -65,10 +65,10 @@ function groupsOf(wallets: Iterable<Address>, isWatched: (wallet: Address) => bo
   );
 }
 
-/** The payee that a listing names, if the payee signed that. */
-function payeeOf({ payee, payee_signature: signature }: RecordEvent["body"]): Address[] {
-  const isSigned = typeof payee === "string" && typeof signature === "string" && ADDRESS.test(payee);
-  return isSigned ? [payee.toLowerCase() as Address] : [];
+/** The payee that a listing names, if the payee signed that. Anybody can name a wallet with a long past. */
+function payeeOf(body: RecordEvent["body"]): Address[] {
+  const isNamed = typeof body.payee_signature === "string" && body.payee !== body.agent_id;
+  return isNamed && checkPayeeSignature(body) ? [body.payee as Address] : [];
 }
 
 function namesTransaction({ body: { tx_hash: tx, escrow_id: escrow } }: RecordEvent): boolean {

@@ -1,6 +1,7 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import { parsePythonJson } from "tallystick-protocol/json/pythonJson";
 import { recordBodyFromPyJson } from "tallystick-protocol/json/recordBody";
+import { parseListing } from "tallystick-protocol/records/listing";
 import { parseReceipt } from "tallystick-protocol/records/receipt";
 import { recordDigest, signerOf } from "tallystick-protocol/records/record";
 import { type Check, type Finding, fails, holds, isOpen } from "./check.ts";
@@ -27,6 +28,7 @@ export function verifyRecordFile(text: string): Finding {
           : fails("Its signer's wallet did not sign it", signatureOf(found, signer)),
         holds("What was signed", `digest ${recordDigest(signed)}`),
         ...(type === "receipt" ? receiptChecks(signed, signer.toLowerCase()) : []),
+        ...(type === "listing" ? listingChecks(signed, signer.toLowerCase()) : []),
         isOpen(
           "Whether it counts",
           "A record counts once its entry is anchored: the page of its hire, or a .proof file, shows that.",
@@ -42,6 +44,23 @@ export function verifyRecordFile(text: string): Finding {
 function signatureOf(found: string | null, signer: string): string {
   const by = found === null ? "No wallet's key made this signature." : `It is by ${found}, not by ${signer}.`;
   return `${by} Only the chain can check the signature of a contract wallet.`;
+}
+
+function listingChecks(body: ReturnType<typeof recordBodyFromPyJson>, signer: string): Check[] {
+  try {
+    const { agent_id } = parseListing(body);
+    return [
+      agent_id === signer
+        ? holds("Its signer is the agent that it names", agent_id)
+        : fails(
+            "Its signer is not the agent that it names",
+            `It names ${agent_id}. Anybody can sign such a listing.`,
+          ),
+    ];
+  } catch (error) {
+    if (!(error instanceof TallystickError)) throw error;
+    return [fails("It does not have the form of a listing", error.message)];
+  }
 }
 
 function receiptChecks(body: ReturnType<typeof recordBodyFromPyJson>, signer: string): Check[] {

@@ -137,11 +137,12 @@ async function paymentOf(
 }
 
 async function depositOf(
-  { params, lastBlock }: DerivedLog,
+  { history, lastBlock }: DerivedLog,
   { escrowId }: Row<"receipt">,
   chain: AuditChain,
 ): Promise<Place> {
-  for (const escrow of Object.keys(params.escrows))
+  // A node follows the escrows of its log's first line. A later record makes it follow no other.
+  for (const escrow of Object.keys(history[0]?.params.escrows ?? {}))
     if (await chain.hasEscrow(escrow as Address, escrowId as Hex, lastBlock))
       return `the deposit ${escrowId}`;
   return null;

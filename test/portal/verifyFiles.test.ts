@@ -117,6 +117,20 @@ describe("files that the portal verifies", () => {
     expect(said(forged, "no")).to.deep.equal(["Its signer is not the seller that it names"]);
   });
 
+  it("are no good listings if somebody else than the agent that they name signed them", async () => {
+    const agent = privateKeyToAccount(`0x${"11".repeat(32)}`);
+    const body = {
+      ...{ agent_id: agent.address.toLowerCase(), capability: "text.translate.en.it", price_usdc: "0.50" },
+      ...{ max_latency_ms: 1_000, endpoint: "https://agent.example", payment_mode: "direct" },
+      ...{ verification_version: "v1", protocol_version: "swarmwage/v0.3" },
+    };
+    const checked = async (account: typeof agent) =>
+      await verify(JSON.stringify(await signRecord({ type: "listing", body, account })));
+    expect(said(await checked(agent), "no")).to.deep.equal([]);
+    const forged = await checked(privateKeyToAccount(`0x${"33".repeat(32)}`));
+    expect(said(forged, "no")).to.deep.equal(["Its signer is not the agent that it names"]);
+  });
+
   it("have a root, which the portal compares with the chain", async () => {
     const { tree: found } = await verify(proof, key);
     expect(found).to.deep.equal({ what: "the proof", size: 7, root: toHex(tree.root(7)), isWhole: false });

@@ -11,7 +11,7 @@ import type { KeptPayment, PaymentStore } from "./paymentStore.ts";
  * The longest times of the parts of a payment, in milliseconds. `store` is the time of one use of the store. Together they
  * are shorter than the time after which the server closes a silent connection.
  */
-export const PAYMENT_MS = { verify: 10_000, settle: 25_000, look: 8_000, store: 1_500 };
+export const PAYMENT_MS = { verify: 6_000, settle: 25_000, look: 6_000, store: 1_500 };
 
 /**
  * The most answers for one payment to the same request. More than one, because a connection may close before the client

@@ -46,6 +46,15 @@ const TIMEOUT_MS = 30_000;
 const CHUNK = 1 << 18;
 
 /**
+ * How long one reading goes on waiting for a busy service, in milliseconds. Then it fails, so that the caller reports the wait
+ * and keeps its transaction alive: Postgres ends one that is idle for an hour.
+ */
+const MAX_READING_MS = 2_400_000;
+
+/** How a reading waits for a busy service. `now`: a clock that only goes forward, in milliseconds. */
+type Reading = Retries & { now?: () => number };
+
+/**
  * Opens the source of a ledger's entries.
  *
  * @param ledgerId the ledger, because the source may follow several ledgers
@@ -55,7 +64,7 @@ const CHUNK = 1 << 18;
 export function openSegmentSource(
   config: SegmentSourceConfig,
   ledgerId: Hex,
-  retries: Retries = {},
+  retries: Reading = {},
 ): SegmentSource {
   return config.kind === "http"
     ? (request) => readHttp(config.url, ledgerId, request, retries)
@@ -70,10 +79,12 @@ async function readHttp(
   base: string,
   ledgerId: Hex,
   { from, to, signal }: SegmentRequest,
-  retries: Retries,
+  retries: Reading,
 ): Promise<string[]> {
   const lines: string[] = [];
   const attempts = attemptsOf(retries);
+  const { now = () => performance.now() } = retries;
+  const end = now() + MAX_READING_MS;
   // A bad source could answer each request with a single line of the largest size. So all answers together have a
   // limit, too: as many bytes as full pages can have.
   let bytesLeft = Math.ceil((to - from) / PAGE) * MAX_PAGE_BYTES;
@@ -84,7 +95,7 @@ async function readHttp(
     try {
       bytes = await get(url, Math.min(bytesLeft, MAX_PAGE_BYTES), signal);
     } catch (error) {
-      const isBusy = lines.length > 0 && error instanceof BusyError;
+      const isBusy = lines.length > 0 && error instanceof BusyError && now() < end;
       if (isBusy && (await attempts.again(signal, error.waitMs))) continue;
       throw error;
     }

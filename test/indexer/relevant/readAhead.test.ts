@@ -2,6 +2,8 @@ import { expect } from "chai";
 import type { RecordEvent } from "tallystick-derive/events";
 import type { Address } from "tallystick-protocol/address";
 import { paramsSchema } from "tallystick-protocol/records/params";
+import { signBody } from "tallystick-protocol/records/record";
+import { type LocalAccount, privateKeyToAccount } from "viem/accounts";
 import { ChainTransfers } from "../../../indexer/relevant/chainView.ts";
 import { readAhead } from "../../../indexer/relevant/readAhead.ts";
 import { readPastOf } from "../../../indexer/relevant/readPast.ts";
@@ -48,6 +50,8 @@ async function readFor(log: EventLog) {
   };
 }
 
+const addressOf = ({ address }: LocalAccount) => address.toLowerCase() as Address;
+
 const receipt = (agent: Address, buyer: Address, tx: string, amount: number) => ({
   agent_id: agent,
   buyer,
@@ -78,18 +82,28 @@ describe("what is read in advance for records", () => {
       [2, 50].map(async (count) => {
         const { log } = chainWithPayments();
         log.after(60);
-        const payees = Array.from({ length: count }, (_, n) => wallet(100 + n));
-        for (const payee of payees)
-          log.listing(SELLER, "text.translate", {
-            payee: payee.toUpperCase().replace("0X", "0x"),
-            payee_signature: "0x01",
-          });
+        const payees = Array.from({ length: count }, (_, n) =>
+          privateKeyToAccount(`0x${(n + 1).toString(16).padStart(64, "0")}`),
+        );
+        for (const account of payees) {
+          const body = { agent_id: SELLER, capability: "text.translate", payee: addressOf(account) };
+          const payee_signature = await signBody(body, { account });
+          log.said("listing", SELLER, { ...body, payee_signature });
+        }
         const { calls, further } = await readFor(log);
-        for (const payee of payees) expect(await further(payee)).to.equal(0);
+        for (const account of payees) expect(await further(addressOf(account))).to.equal(0);
         return calls;
       }),
     );
     expect(counts[1]).to.equal(counts[0]);
+  });
+
+  it("has no past of a wallet that a listing names as its payee, and that did not sign it", async () => {
+    const { log } = chainWithPayments();
+    log.after(60);
+    for (const payee_signature of ["0x01", `0x${"5a".repeat(65)}`, "garbage"])
+      log.listing(wallet(50), "text.translate", { payee: EXCHANGE, payee_signature });
+    expect((await readFor(log)).isRead(EXCHANGE)).to.equal(false);
   });
 
   it("has the past of a buyer that paid, and not of a wallet that paid somebody else or another amount", async () => {

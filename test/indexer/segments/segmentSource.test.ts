@@ -34,6 +34,8 @@ describe("segments from a settlement service", () => {
   let status: number;
   /** How many of the next requests after the first one the service refuses, because it is busy. */
   let busy: number;
+  /** The service refuses every second request. */
+  let isSlow: boolean;
   let pauses: number[];
 
   before(async () => {
@@ -43,7 +45,7 @@ describe("segments from a settlement service", () => {
       const from = Number(query.get("from"));
       const page = lines.slice(from, Math.min(Number(query.get("to")), from + atMost));
       response.statusCode = status;
-      if (asked.length > 1 && busy-- > 0) {
+      if (isSlow ? asked.length % 2 === 0 : asked.length > 1 && busy-- > 0) {
         response.writeHead(429, { "retry-after": "7" }).end();
         return;
       }
@@ -53,7 +55,8 @@ describe("segments from a settlement service", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
     const sleep = async (ms: number) => void pauses.push(ms);
-    source = openSegmentSource({ kind: "http", url: `http://127.0.0.1:${port}` }, LEDGER, { sleep });
+    const now = () => pauses.reduce((sum, ms) => sum + ms, 0);
+    source = openSegmentSource({ kind: "http", url: `http://127.0.0.1:${port}` }, LEDGER, { sleep, now });
   });
   after(() => server.close());
   beforeEach(() => {
@@ -63,6 +66,7 @@ describe("segments from a settlement service", () => {
     status = 200;
     busy = 0;
     pauses = [];
+    isSlow = false;
   });
 
   it("gives exactly the requested entries", async () => {
@@ -98,6 +102,13 @@ describe("segments from a settlement service", () => {
       "answered 429",
     );
     expect(asked.length).to.be.below(10);
+  });
+
+  it("gives up after forty minutes also if the service gives a line from time to time", async () => {
+    [isSlow, atMost] = [true, 1];
+    const failed = await failure(source({ from: 0, to: 2_500, byteOffset: 0, signal }));
+    expect(failed.message).to.contain("answered 429");
+    expect(pauses.reduce((sum, ms) => sum + ms, 0)).to.be.within(2_400_000, 2_460_000);
   });
 
   it("names the entry that is not available yet", async () => {

@@ -26,15 +26,19 @@ function receiptOf(n: number, more: Partial<Row<"receipt">> = {}) {
   return receipt as Row<"receipt">;
 }
 
+const ESCROW = `0x${"e".repeat(40)}`;
+
 /** The log of a seller that agreed to audits, with these receipts and no payment. */
 function logOf(receipts: Row<"receipt">[]): DerivedLog {
   const store = new MemoryStore();
   store.put("agent", { id: SELLER, everConsented: true } as Row<"agent">);
   for (const receipt of receipts) store.put("receipt", receipt);
-  const params = { minHireAtomic: "1000", escrows: { [`0x${"e".repeat(40)}`]: {} } };
+  const params = { minHireAtomic: "1000", escrows: { [ESCROW]: {} } };
   const places = new Map(receipts.map(({ id }) => [id, PLACE]));
   const blocks = { firstBlock: FIRST_BLOCK, lastBlock: LAST_BLOCK };
-  const history = [{ from: { block: FIRST_BLOCK, log: 0 }, params: defineParams() }];
+  const history = [
+    { from: { block: FIRST_BLOCK, log: 0 }, params: defineParams({ escrows: { [ESCROW]: "test" } }) },
+  ];
   return { store, params, token: TOKEN, receipts: places, history, ...blocks } as unknown as DerivedLog;
 }
 
@@ -85,6 +89,16 @@ describe("the payments that a log leaves out", () => {
     await checkPayments(logOf([receiptOf(1, { escrowId: "0x77", status: "pending" })]), chain, found);
     expect(found.all.map(({ what }) => what)).to.satisfy(([what]: string[]) => what?.includes("0x77"));
     expect(found.all[0]?.holds).to.equal(false);
+  });
+
+  it("are no deposits in an escrow that only a later record names", async () => {
+    const later = `0x${"f".repeat(40)}`;
+    const log = logOf([receiptOf(1, { escrowId: "0x77", status: "pending" })]);
+    Object.assign(log.params, { escrows: { [ESCROW]: "test", [later]: "test" } });
+    const chain = { hasEscrow: async (escrow: string) => escrow === later } as unknown as AuditChain;
+    const found = new Findings();
+    await checkPayments(log, chain, found);
+    expect(found.all.map(({ holds }) => holds)).to.deep.equal([true]);
   });
 
   it("are only those that a receipt can claim, so that nobody can accuse a node by a receipt", async () => {
