@@ -68,7 +68,11 @@ const journal = {
     signsUntil: 0,
     signed: {
       amount: "500000",
-      payload: { x402Version: 2, accepted: {}, payload: { authorization: { nonce: `0x${"0".repeat(64)}` } } },
+      payload: {
+        x402Version: 2,
+        accepted: { network: "eip155:8453" },
+        payload: { authorization: { nonce: `0x${"0".repeat(64)}` } },
+      },
       validUntil: 4_000_000_000,
     },
   },
