@@ -576,6 +576,22 @@ describe("the money of a hire that is resumed", () => {
     expect(error).to.include({ hireId: "0x01", jobId: "job_1" });
   });
 
+  it("is with the wallet and the chain that paid, if another wallet or chain uses the hire's key", async () => {
+    const request = { ...entry.request, buyer_id: newWallet().address };
+    const payload = { accepted: { network: "eip155:84532" } } as never;
+    for (const other of [{ request }, { signed: { amount: "700", payload, validUntil: 0 } }]) {
+      const { did, context, kept } = await openNext({ entry: other, seller: DONE });
+      await kept.put(signed);
+      const error = await rejection(again(context, goodOf));
+      expect(error).to.include({ code: "hire_elsewhere", money: "authorized", jobId: "job_1" });
+      expect(error).to.include({
+        message: "This hire was paid by another wallet that shares the journal, or on another chain.",
+        hint: "Resume it with the settings that paid for it. For a new hire give another key.",
+      });
+      expect(did).to.deep.equal([]);
+    }
+  });
+
   it("is left alone by calls with the hire's key while the hire runs in this process", async () => {
     const { did, context, kept } = await openNext({ isUnderWay: true });
     await kept.put(signed);
