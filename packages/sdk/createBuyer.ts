@@ -166,6 +166,7 @@ export function createBuyer(parameters: CreateBuyerParameters): Buyer {
     sellerFetch,
     store: journal,
     now,
+    network,
     onReceipt,
   });
   const context: BuyerContext = {

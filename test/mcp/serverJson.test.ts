@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import { MCP_SERVER } from "tallystick-mcp/createTallystickMcp";
+import { readMcpConfig } from "tallystick-mcp/mcpConfig";
+import { baseSepolia } from "tallystick-sdk/chain/paymentNetwork";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 
 const read = (file: string): string => readFileSync(path.join(repositoryRoot, file), "utf8");
@@ -34,6 +36,13 @@ describe("server.json", () => {
       "TALLYSTICK_DISPATCH_KEY",
       "TALLYSTICK_PRIVATE_KEY",
     ]);
+  });
+
+  it("has defaults with which the number of Base Sepolia is all that a server on that chain needs", () => {
+    const listed: { name: string; default?: string }[] = server.packages[0].environmentVariables;
+    const defaults = Object.fromEntries(listed.map(({ name, default: value }) => [name, value]));
+    const chain = { TALLYSTICK_URL: "https://node.example", TALLYSTICK_CHAIN_ID: "84532" };
+    expect(readMcpConfig({ ...defaults, ...chain }).network).to.deep.equal(baseSepolia);
   });
 
   it("respects the registry's limits", () => {

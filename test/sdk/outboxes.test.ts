@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { type SignedRecord, signBody } from "tallystick-protocol/records/record";
 import { createReports, type Report } from "tallystick-sdk/buyer/reports";
+import { base } from "tallystick-sdk/chain/paymentNetwork";
 import { createReceiptOutbox } from "tallystick-sdk/seller/receiptOutbox";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { endAtEveryWrite } from "../support/endAtEveryWrite.ts";
@@ -269,6 +270,35 @@ describe("a buyer's reports on their way to the ledger", () => {
     time += 2_000;
     await reports.flush();
     expect(asked).to.have.length(4);
+  });
+
+  it("of hires on another chain wait for a buyer on that chain, because the ledger of this one refuses them", async () => {
+    for (const isFree of [false, true])
+      for (const [of, sent] of [
+        ["eip155:84532", 0],
+        ["base-sepolia", 0],
+        ["eip155:8453", 1],
+        ["base", 1],
+        [undefined, 1],
+      ] as const) {
+        store = memoryStore();
+        const taken = { status: 201, body: { hash: HASH, receipt_hash: HASH } };
+        const { asked, fetch } = network(() => taken);
+        const reports = createReports({
+          ...{ account, baseUrl: NODE, fetch, sellerFetch: fetch, store, now: () => time, network: base },
+          ledger: async () => "local",
+        });
+        const body = { hire_id: "1", ...(of && { network: of }) } as RecordBody;
+        const receipt = { body, signer: "0x", signature: "0x" } as const;
+        const { jobId, endpoint } = report;
+        await reports.add({ jobId, endpoint, since: 0, ...(isFree ? { freeReceipt: body } : { receipt }) });
+        await reports.flush();
+        const isSent = asked.length > 0;
+        expect([isSent, await reports.waiting()], `${isFree} ${of}`).to.deep.equal([
+          sent === 1,
+          sent ? 0 : 1,
+        ]);
+      }
   });
 
   it("wait after a success that names no entry, because a proxy may have answered", async () => {

@@ -5,6 +5,7 @@ import { signBody } from "tallystick-protocol/records/record";
 import type { BuyerContext, BuyerMode, Conclusion } from "tallystick-sdk/buyer/buyerContext";
 import { book } from "tallystick-sdk/buyer/concludeHire";
 import { askedOf, findByKey, hireByKey } from "tallystick-sdk/buyer/hireByKey";
+import type { HireResult } from "tallystick-sdk/buyer/hireResult";
 import type { JournalEntry } from "tallystick-sdk/buyer/journal";
 import { type KeptHire, keptHires } from "tallystick-sdk/buyer/keptHires";
 import { resumeHire, resumeHires } from "tallystick-sdk/buyer/resumeHires";
@@ -151,8 +152,24 @@ describe("the money of a hire that is resumed", () => {
       expect(resumed.outcomes[0], String(atMs)).to.include({ isOver: true, money: "paid" });
       expect(resumed.isOpen, String(atMs)).to.equal(false);
     }
-    const worse = await resume({ entry: { isGood: true }, seller: DONE, verify: passed(false) });
+    const mode: Partial<BuyerMode> = { escrowOf, isOver };
+    const worse = await resume({ entry: { isGood: true }, seller: DONE, verify: passed(false), mode });
     expect(worse.did, "another result").to.deep.equal(["recall 700", "release", "spend"]);
+  });
+
+  it("is paid for the result that passed before, which stays under the hire's key if the seller now answers a bad one", async () => {
+    const mode: Partial<BuyerMode> = {
+      escrowOf: () => ({ contract: listing.agent_id, escrowId: "0x02", deadline: 0 }),
+      isOver: async () => ({ money: "paid", book: "spend" }),
+    };
+    const { context, kept } = await openNext({ entry: { isGood: true }, seller: DONE, mode });
+    const hire = { hireId: "0x01", jobId: "job_1", listing, amount: 700n, result: "good", money: "held" };
+    await kept.done("order-17", { ...hire, receiptHash: null } as unknown as HireResult);
+    const [outcome] = await resumeHires(context, passed(false) as unknown as Verify);
+    expect(outcome).to.have.property("error").with.property("code", "garbage_answer");
+    expect(await kept.get("order-17"))
+      .to.have.property("hire")
+      .that.includes({ result: "good", money: "paid" });
   });
 
   it("is noted as the seller's if the result passes and its release does not get through, and only then", async () => {
@@ -557,6 +574,22 @@ describe("the money of a hire that is resumed", () => {
     const error = await rejection(again(context, goodOf));
     expect(error).to.include({ code: "result_lost", money: "authorized", seller: listing.agent_id });
     expect(error).to.include({ hireId: "0x01", jobId: "job_1" });
+  });
+
+  it("is with the wallet and the chain that paid, if another wallet or chain uses the hire's key", async () => {
+    const request = { ...entry.request, buyer_id: newWallet().address };
+    const payload = { accepted: { network: "eip155:84532" } } as never;
+    for (const other of [{ request }, { signed: { amount: "700", payload, validUntil: 0 } }]) {
+      const { did, context, kept } = await openNext({ entry: other, seller: DONE });
+      await kept.put(signed);
+      const error = await rejection(again(context, goodOf));
+      expect(error).to.include({ code: "hire_elsewhere", money: "authorized", jobId: "job_1" });
+      expect(error).to.include({
+        message: "This hire was paid by another wallet that shares the journal, or on another chain.",
+        hint: "Resume it with the settings that paid for it. For a new hire give another key.",
+      });
+      expect(did).to.deep.equal([]);
+    }
   });
 
   it("is left alone by calls with the hire's key while the hire runs in this process", async () => {

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { parseUsdc } from "tallystick-protocol/amount";
 import { toHex } from "tallystick-protocol/hex";
+import { base, baseSepolia } from "tallystick-sdk/chain/paymentNetwork";
 import { createBuyer } from "tallystick-sdk/createBuyer";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import type { LocalAccount } from "viem";
@@ -98,6 +99,17 @@ describe("the same call again", () => {
     hires.push(await processWith(store, other.account).hire(ORDER));
     expect(hires[1]?.hireId).not.to.equal(hires[0]?.hireId);
     expect([await one.paid(), await other.paid()]).to.deep.equal([PRICE, PRICE]);
+  });
+
+  it("is another hire on another chain, also if both share the journal", async () => {
+    const journal = memoryStore();
+    const keys = [base, baseSepolia].map((network) =>
+      createBuyer({ account: purse.account, baseUrl: NODE, network, fetch: market.fetch, journal }).keyOf(
+        ORDER,
+      ),
+    );
+    const [one, other] = await Promise.all(keys);
+    expect(one).not.to.equal(other);
   });
 
   it("is another hire after an hour, with other params, or with the key `new`", async () => {

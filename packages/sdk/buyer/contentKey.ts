@@ -1,3 +1,4 @@
+import { networkId } from "../chain/paymentNetwork.ts";
 import type { BuyerContext } from "./buyerContext.ts";
 import { askedOf } from "./hireByKey.ts";
 
@@ -11,11 +12,17 @@ export const SAME_CALL_MS = 3_600_000;
  * after.
  */
 export async function contentKey(
-  { address, kept, keyed, now }: Pick<BuyerContext, "address" | "kept" | "keyed" | "now">,
+  {
+    address,
+    network,
+    kept,
+    keyed,
+    now,
+  }: Pick<BuyerContext, "address" | "network" | "kept" | "keyed" | "now">,
   asked: { [name: string]: unknown },
 ): Promise<string> {
-  // Two wallets that share a journal have hires of their own.
-  const content = askedOf({ ...asked, buyer: address }).slice(2, 34);
+  // Two wallets that share a journal have hires of their own, and so has one wallet on two chains.
+  const content = askedOf({ ...asked, buyer: address, network: networkId(network) }).slice(2, 34);
   const hour = Math.floor(now() / SAME_CALL_MS);
   for (const near of [hour - 1, hour + 1]) {
     const key = `call-${content}-${near}`;

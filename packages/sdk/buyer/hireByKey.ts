@@ -1,6 +1,7 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import { isHex } from "tallystick-protocol/hex";
 import { jsonHash } from "tallystick-protocol/hire/paramsHash";
+import { networkId } from "../chain/paymentNetwork.ts";
 import { abortable, within } from "../deadline.ts";
 import { HireFailedError } from "../errors.ts";
 import type { HireParameters } from "../hireParameters.ts";
@@ -201,7 +202,7 @@ export function isSettled({ money }: HireFailedError): boolean {
 /**
  * Returns the result of a hire for which something was signed: from the store, or by resuming the hire.
  *
- * @throws HireFailedError of the failed hire, or `result_lost`; TallystickError `hire_under_way`
+ * @throws HireFailedError of the failed hire, `result_lost` or `hire_elsewhere`; TallystickError `hire_under_way`
  */
 async function ended(context: BuyerContext, kept: KeptHire, verify: Verify | undefined): Promise<HireResult> {
   if (kept.state === "done") return await withItsMoney(context, await withItsReceipt(context, kept), verify);
@@ -218,11 +219,20 @@ async function ended(context: BuyerContext, kept: KeptHire, verify: Verify | und
       hireId,
       jobId,
     });
-  if ((await context.journal.get<JournalEntry>(`hire/${jobId}`)) === undefined) {
+  const entry = await context.journal.get<JournalEntry>(`hire/${jobId}`);
+  if (entry === undefined) {
     throw lost(
       "result_lost",
       "This hire was concluded, and its result was not kept.",
       "Nothing is paid again for this key. Look at the hire by its id; give another key for a new hire.",
+    );
+  }
+  const chain = entry.signed?.payload.accepted.network ?? networkId(context.network);
+  if (entry.request.buyer_id !== context.address || chain !== networkId(context.network)) {
+    throw lost(
+      "hire_elsewhere",
+      "This hire was paid by another wallet that shares the journal, or on another chain.",
+      "Resume it with the settings that paid for it. For a new hire give another key.",
     );
   }
   const resumed = await resumeHire(context, jobId, verify);

@@ -1,6 +1,8 @@
 import type { Verification } from "tallystick-capabilities/verification";
+import { chainIdOfNetwork } from "tallystick-protocol/erc8004/chainIdOfNetwork";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import type { Listing } from "tallystick-protocol/records/listing";
+import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
 import { type Fetch, ServiceError } from "../requestService.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { receiptInLedger, type SignedReceipt } from "./receiptInLedger.ts";
@@ -59,11 +61,13 @@ export function createReports(
     sellerFetch: Fetch;
     store: KeyValueStore;
     now: () => number;
+    /** The chain of the ledger. Reports of hires on another chain wait for a process on that chain. */
+    network?: Pick<PaymentNetwork, "chainId">;
     /** Called with a hire's idempotency key and the entry hash of its receipt, once that is in the ledger. */
     onReceipt?: ((key: string, receiptHash: string) => Promise<void>) | undefined;
   },
 ): Reports {
-  const { account, baseUrl, fetch, ledger, sellerFetch, store, now, onReceipt } = parameters;
+  const { account, baseUrl, fetch, ledger, sellerFetch, store, now, network, onReceipt } = parameters;
   const own = account.address.toLowerCase();
   /** When a failed report is tried again, and how often it was tried. */
   const later = new Map<string, { at: number; times: number }>();
@@ -75,9 +79,12 @@ export function createReports(
     if (!report) return;
     if (now() - report.since > KEEP_MS) return await store.delete(key);
     const { telemetry, receipt } = report;
-    const { buyer = own } = (receipt?.body ?? report.freeReceipt ?? {}) as { buyer?: unknown };
+    const body: RecordBody = receipt?.body ?? report.freeReceipt ?? {};
     // Another wallet that shares the journal sends it.
-    if (buyer !== own) return;
+    if (body.buyer !== undefined && body.buyer !== own) return;
+    // The ledger of this chain would refuse it, and then it would be deleted.
+    if (network && typeof body.network === "string" && chainIdOfNetwork(body.network) !== network.chainId)
+      return;
     const receiptHash = await entryOf(report);
     if (receiptHash === null) return;
     if (report.key !== undefined) await onReceipt?.(report.key, receiptHash);

@@ -203,6 +203,8 @@ async function resumeOne(
     if (judge === "standard") await loadVerifier(hiring, mode.whenSent);
     const response = await lookUp(hiring, jobId, mode.whenSent);
     const judged = await abortable(judgeDelivery(hiring, response), deadline.signal);
+    // The stored result stays. This one must not replace it.
+    if (entry.isGood && !judged.verification.all_passed) throw otherResult(hiring, mode.whenSent);
     return { ...of, hire: await concludeHire(hiring, judged) };
   } catch (cause) {
     error = asFailure(hiring, cause, mode.whenSent);
@@ -261,6 +263,14 @@ function verifyNeeded(hiring: Hiring, money: MoneyState): HireFailedError {
     code: "verify_needed",
     message: "The caller of this hire gave its own check.",
     hint: "Give `resume` the same `verify`.",
+    money,
+  });
+}
+
+function otherResult(hiring: Hiring, money: MoneyState): HireFailedError {
+  return failed(hiring, {
+    code: "garbage_answer",
+    message: "The seller's answer is not the result that passed before.",
     money,
   });
 }

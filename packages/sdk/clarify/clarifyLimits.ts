@@ -11,6 +11,9 @@ const DAY_SECONDS = 86_400;
  */
 const MAX_ROUNDS = 200;
 
+/** The names of buyers in requests without a signature begin with this. */
+const UNSIGNED = "unsigned-";
+
 /** How often the rounds of buyers that no longer ask are deleted. */
 const SWEEP_SECONDS = 3_600;
 
@@ -32,7 +35,8 @@ type Asked = { round: string; nonce: string; capability: string; now: number };
  * ask again. It must not ask about a listing within 30 seconds after the seller offered alternatives. Declined
  * rounds do not count as these, because the buyer could not accept them. But they have a limit of their own.
  *
- * @param parameters.maxPerDay the most rounds of a day by all buyers together that have no hire in 24 hours
+ * @param parameters.maxPerDay the most rounds of a day by all buyers together that have no hire in 24 hours. Unsigned
+ * requests have as many of their own, so that they do not use up those of buyers that sign
  */
 export function clarifyLimits({
   store,
@@ -58,12 +62,13 @@ export function clarifyLimits({
     await store.put(keyOf(who), changed);
   });
 
-  /** The rounds of a day by buyers without a hire. */
-  let strangers = { day: 0, rounds: 0 };
+  /** The rounds of a day by buyers without a hire: by those that sign, and unsigned. */
+  const strangers = { signed: { day: 0, rounds: 0 }, unsigned: { day: 0, rounds: 0 } };
   /** @throws HireRefusedError when no round of this day is left for such a buyer */
-  function countStranger(now: number): void {
+  function countStranger(who: string, now: number): void {
     const day = Math.floor(now / DAY_SECONDS);
-    const rounds = strangers.day === day ? strangers.rounds : 0;
+    const pool = who.startsWith(UNSIGNED) ? "unsigned" : "signed";
+    const rounds = strangers[pool].day === day ? strangers[pool].rounds : 0;
     if (rounds >= maxPerDay) {
       throw new HireRefusedError({
         status: 429,
@@ -73,13 +78,13 @@ export function clarifyLimits({
         secondsToWait: (day + 1) * DAY_SECONDS - now,
       });
     }
-    strangers = { day, rounds: rounds + 1 };
+    strangers[pool] = { day, rounds: rounds + 1 };
   }
 
   const begin = inTurn(async (who: string, { round, nonce, capability, now }: Asked) => {
     const rounds = (await read(who)).filter(({ at }) => now - at < DAY_SECONDS);
     checkRounds(rounds, { round, nonce, capability, now }, maxUnaccepted);
-    if (!rounds.some(({ accepted }) => accepted)) countStranger(now);
+    if (!rounds.some(({ accepted }) => accepted)) countStranger(who, now);
     const asked = { round, nonce, capability, at: now, accepted: false, countered: false };
     await store.put(keyOf(who), [...withoutOldHires(rounds), asked]);
   });
@@ -122,7 +127,7 @@ export function clarifyLimits({
     accept: async (buyer: string, round: string): Promise<void> => {
       const isSigned = (await read(buyer)).some((known) => known.round === round);
       // Strangers can ask in the buyer's name without a signature. A signed round does not wait for them.
-      await change(isSigned ? buyer : `unsigned-${buyer}`, round, { accepted: true });
+      await change(isSigned ? buyer : `${UNSIGNED}${buyer}`, round, { accepted: true });
     },
   };
 }

@@ -66,7 +66,7 @@ export type CreateClarificationParameters = {
   maxUnaccepted?: number;
   /**
    * Rounds a day for all buyers together that have no hire in 24 hours. There must be a limit, because wallets are cheap,
-   * and `answer` may cost money. Default 1,000.
+   * and `answer` may cost money. Unsigned requests have as many of their own. Default 1,000.
    */
   maxPerDay?: number;
   /** Checks the params that an answer would execute, e.g. the capability's schema. @throws InvalidInputError */

@@ -56,12 +56,22 @@ describe("the limits of clarification", () => {
     const limits = clarifyLimits({ store, maxUnaccepted: 10, maxPerDay: 5 });
     const at = Math.floor(NOW / DAY) * DAY;
     await limits.accept("customer", await ask(limits, { who: "customer", now: at }));
-    for (let n = 0; n < 4; n++) await ask(limits, { who: `unsigned-${n}`, now: at + n });
+    for (let n = 0; n < 4; n++) await ask(limits, { who: `stranger-${n}`, now: at + n });
     const refused = await rejection(ask(limits, { who: "newcomer", now: at + 100 }));
     expect(refused).to.include({ code: "too_many_clarifications", secondsToWait: DAY - 100 });
     expect(await roundsOf("newcomer")).to.deep.equal([]);
     await ask(limits, { who: "customer", now: at + 200 });
     await ask(limits, { who: "newcomer", now: at + DAY });
+  });
+
+  it("stop unsigned requests after as many rounds of their own, which use up no round of those who sign", async () => {
+    const limits = clarifyLimits({ store, maxPerDay: 5 });
+    for (let n = 0; n < 5; n++) await ask(limits, { who: `unsigned-${n}` });
+    expect(await rejection(ask(limits, { who: "unsigned-5" }))).to.include({
+      code: "too_many_clarifications",
+    });
+    for (let n = 0; n < 5; n++) await ask(limits, { who: `stranger-${n}` });
+    expect(await rejection(ask(limits, { who: "newcomer" }))).to.include({ code: "too_many_clarifications" });
   });
 
   it("do not stop a buyer whose rounds lead to hires, and keep only the latest of these rounds", async () => {
