@@ -203,4 +203,22 @@ describe("a visit to a host", () => {
       expect(seen.filter(isLook), `known: ${isKnown}`).to.have.length(1);
     }
   });
+
+  it("asks for the next agent if no params fit the schema of an agent's listing", async () => {
+    const input = {
+      type: "object",
+      required: ["a"],
+      properties: { a: { type: "string", pattern: "^x{3}7$" } },
+    };
+    const schema = { ...OK, text: JSON.stringify({ input, output: {} }) };
+    const { it: prober, memory, seen } = proberWith([[0, schema]]);
+    const target = { endpoint: "https://a.example", capability: "custom.x", maxLatencyMs: 1_000 };
+    const mean = { ...target, capability: "compute.statistics.mean" };
+    const agents = new Map([1, 2].map((n) => [agent(n), [n === 1 ? target : mean]]));
+    memory.noteRobots(KEY, dayOf(FIRST_SLOT), false);
+    const visits = new HostVisits(prober);
+    for (const slot of [FIRST_SLOT + 284, FIRST_SLOT + 286])
+      await visits.visit({ key: KEY, agents: agents as never }, slot, () => true);
+    expect(seen.flatMap((it) => (it.what === "unserved" ? [it.agent] : []))).to.deep.equal([agent(2)]);
+  });
 });

@@ -140,6 +140,9 @@ export class HostVisits {
     const target = listings[dayOf(visit.slot) % Math.max(1, listings.length)];
     if (target === undefined) return;
     const outcome = await this.#terms(visit, target);
+    // An agent that cannot be asked for must not keep the turn of others.
+    if (outcome === "skipped" && this.#hasNoParams(target))
+      return this.#it.memory.noteAsked(visit.host.key, agent, dayOf(visit.slot));
     if (outcome === "skipped" || outcome === "ours") return;
     if (outcome.up && outcome.serves) return this.#noteServed(visit, agent);
     visit.record({ what: "unserved", agent });
