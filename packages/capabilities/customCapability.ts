@@ -73,7 +73,7 @@ export function verifyCustomOutput({ output: schema }: CustomSchemas, output: un
 }
 
 /** Keywords whose value is not a schema and may contain anything. */
-const DATA = new Set(["const", "enum", "default", "examples", "required", "title", "description"]);
+const DATA = new Set("const enum default examples required dependentRequired title description".split(" "));
 /** Keywords whose value is an object with a schema under each name. */
 const NAMED = new Set(["properties", "patternProperties", "dependentSchemas"]);
 /** Keywords whose value is a schema. */

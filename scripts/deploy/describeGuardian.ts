@@ -21,8 +21,8 @@ export type GuardianSafe = {
   /** Contracts that can refuse what its owners, or its modules, want to do. */
   guards: Address[];
   /**
-   * The contract to which a canonical Safe passes calls that it does not know, if that is not Safe's own. Anybody can call
-   * that contract in the Safe's name. If it is the escrow, anybody can pause it.
+   * The contract to which a canonical Safe passes calls that it does not know, if that is not the
+   * canonical handler of 1.5.0. Anybody can call that contract in the Safe's name. If it is the escrow, anybody can pause it.
    */
   handler: Address | null;
 };
@@ -51,7 +51,7 @@ const GUARD_SLOTS = ["guard_manager.guard.address", "module_manager.module_guard
 /** Where a Safe keeps the address of its fallback handler. */
 const HANDLER_SLOT = keccak256(stringToHex("fallback_manager.handler.address"));
 
-/** The handlers that call nobody in the Safe's name: none, and Safe's own. */
+/** The handlers that call nobody in the Safe's name: none, and the canonical one of 1.5.0. */
 const KNOWN_HANDLERS: readonly string[] = [ZERO_ADDRESS, CANONICAL_SAFE.handler.toLowerCase()];
 
 /**
@@ -114,7 +114,7 @@ export function describeGuardian(guardian: Guardian): string {
   if (modules.length > 0) return `a Safe, ${version}, with modules that act without its owners: ${count}`;
   if (guards.length > 0) return `a Safe, ${version}, with a guard that can stop its owners: ${count}`;
   if (handler !== null)
-    return `a Safe, ${version}, with a fallback handler that is not Safe's own, which anybody can call in its name: ${count}`;
+    return `a Safe, ${version}, with another fallback handler than the canonical one of 1.5.0, which anybody can call in its name: ${count}`;
   if (!official) return `a Safe, ${version}, that is not one of the canonical 1.5.0: ${count}`;
   const doubt =
     "; its storage is not verified, so its set-up may have hidden another owner or a module there";

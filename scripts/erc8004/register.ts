@@ -103,7 +103,8 @@ async function liveOffers(options: PostOptions, agent: string): Promise<Offer[]>
       what: "The node's list of listings",
     });
     const live = page.listings.filter(({ retired }) => !retired);
-    await Promise.all(live.map((offer) => requireSigned(node, offer, agent)));
+    // One after the other: a node answers few requests of one client at a time, and each has only some seconds.
+    for (const offer of live) await requireSigned(node, offer, agent);
     offers.push(...live);
     cursor = page.next_cursor;
   }

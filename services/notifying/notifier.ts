@@ -150,12 +150,12 @@ async function collect(
     for (const it of byAgent.get(step.agent) ?? [])
       if (step.time >= it.since && (await outbox.add(step, it)) === "full") leftOut++;
   }
+  // If this clock is wrong, they are new. So a later round reads all these steps again.
+  if (state.isClockDoubtful && unsure > 0) return;
   if (leftOut > 0) {
     state.givenUp += leftOut;
     log("Notices were left out, because too many wait for their receivers.", { notices: leftOut });
   }
-  // If this clock is wrong, they are new. So a later round reads them again.
-  if (state.isClockDoubtful && unsure > 0) return;
   state.nextBlock = Math.max(place?.block ?? 0, finalBlock + 1);
   if (state.nextBlock !== place?.block) await store.put(PLACE, { block: state.nextBlock });
 }

@@ -118,6 +118,14 @@ describe("a custom capability", () => {
     }
   });
 
+  it("may need some properties together, whatever their names are", () => {
+    const dependentRequired = { contains: ["x"], items: ["y"], pattern: ["z"] };
+    expect(codeOf(withInput({ dependentRequired }))).to.equal("none");
+    const schemas = readCustomSchemas(id, withInput({ dependentRequired }));
+    expect(() => checkCustomInput(schemas, { items: 1, y: 1 })).not.to.throw();
+    expect(() => checkCustomInput(schemas, { items: 1 })).to.throw();
+  });
+
   it("is refused when something stands where a schema must stand", () => {
     for (const schema of [
       { properties: { a: 5 } },

@@ -9,6 +9,7 @@ import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueSt
 import { privateKeyToAccount } from "viem/accounts";
 import { createChainClock } from "../../services/notifying/chainClock.ts";
 import { createHttpNode } from "../../services/notifying/httpNode.ts";
+import { createNotifier } from "../../services/notifying/notifier.ts";
 import type { BreachStep, NotifierNode, Subscription } from "../../services/notifying/notifierNode.ts";
 import { openNotifier } from "../../services/notifying/openNotifier.ts";
 import { createOutbox } from "../../services/notifying/outbox.ts";
@@ -338,6 +339,31 @@ describe("a sender of notices", () => {
     await notifier.round();
     expect(taken).to.deep.equal(ids);
     expect(asked).to.deep.equal([0, 0, 0, 11]);
+  });
+
+  it("counts a left-out notice once, although it reads the step again while its node is days behind", async () => {
+    const store = memoryStore();
+    const known = { ...subscription("https://a.example/n"), since: 0 };
+    const old = step({ breach: `brch_${"B".repeat(26)}`, time: NOW - 8 * 86_400 });
+    const told = { steps: [old, step()], finalBlock: 10, time: NOW - 2 * 86_400 };
+    const clock = createChainClock(() => NOW);
+    const ledger = async () => "local" as const;
+    const notifier = createNotifier({
+      ...{ ...receiver(), store, clock, roundMs: 1_000, now: () => NOW * 1_000, log: () => {} },
+      node: { subscriptions: async () => [known], stepsFrom: async () => told },
+      outbox: {
+        ...createOutbox({ store, account: privateKeyToAccount(KEY), ledger, clock }),
+        add: async () => "full",
+      },
+      confirmations: { confirmed: async (all) => [...all] },
+    });
+    const counts: number[] = [];
+    for (const time of [told.time, told.time, NOW]) {
+      told.time = time;
+      await notifier.round();
+      counts.push(notifier.state().givenUp);
+    }
+    expect(counts).to.deep.equal([0, 0, 1]);
   });
 
   it("tries a notice for three days also if its clock was days behind when the step came", async () => {

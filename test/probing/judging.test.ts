@@ -168,4 +168,57 @@ describe("a visit to a host", () => {
     const asked = seen.flatMap((it) => (it.what === "unserved" ? [it.agent] : []));
     expect(asked).to.deep.equal([agent(1), agent(9_999)]);
   });
+
+  it("uses another listing in the next slot if no params fit the schema of a listing", async () => {
+    const input = {
+      type: "object",
+      required: ["a"],
+      properties: { a: { type: "string", pattern: "^x{3}7$" } },
+    };
+    const schema = { ...OK, text: JSON.stringify({ input, output: {} }) };
+    const endpoint = "https://a.example";
+    const custom = {
+      agent: agent(1),
+      endpoint,
+      capability: "custom.x",
+      paymentMode: "direct",
+      maxLatencyMs: 1_000,
+    };
+    const mean = { ...custom, capability: "compute.statistics.mean" };
+    const agents = new Map([[agent(1), [custom, mean]]]);
+    const isLook = ({ what }: Observation) => what === "up" || what === "down";
+    const day = dayOf(FIRST_SLOT);
+    // Also if the other listing answered last and then failed.
+    for (const isKnown of [false, true]) {
+      const { it: prober, memory, seen } = proberWith([[0, schema]]);
+      memory.noteServed(KEY, agent(1), day);
+      memory.noteRobots(KEY, day, false);
+      if (isKnown)
+        for (const isUp of [true, false]) memory.noteLook(KEY, isUp, `${agent(1)} ${mean.capability} direct`);
+      const visits = new HostVisits(prober);
+      const visit = (slot: number) => visits.visit({ key: KEY, agents: agents as never }, slot, () => true);
+      await visit(FIRST_SLOT);
+      expect(seen.filter(isLook), "no params").to.have.length(0);
+      await visit(FIRST_SLOT + 1);
+      expect(seen.filter(isLook), `known: ${isKnown}`).to.have.length(1);
+    }
+  });
+
+  it("asks for the next agent if no params fit the schema of an agent's listing", async () => {
+    const input = {
+      type: "object",
+      required: ["a"],
+      properties: { a: { type: "string", pattern: "^x{3}7$" } },
+    };
+    const schema = { ...OK, text: JSON.stringify({ input, output: {} }) };
+    const { it: prober, memory, seen } = proberWith([[0, schema]]);
+    const target = { endpoint: "https://a.example", capability: "custom.x", maxLatencyMs: 1_000 };
+    const mean = { ...target, capability: "compute.statistics.mean" };
+    const agents = new Map([1, 2].map((n) => [agent(n), [n === 1 ? target : mean]]));
+    memory.noteRobots(KEY, dayOf(FIRST_SLOT), false);
+    const visits = new HostVisits(prober);
+    for (const slot of [FIRST_SLOT + 284, FIRST_SLOT + 286])
+      await visits.visit({ key: KEY, agents: agents as never }, slot, () => true);
+    expect(seen.flatMap((it) => (it.what === "unserved" ? [it.agent] : []))).to.deep.equal([agent(2)]);
+  });
 });

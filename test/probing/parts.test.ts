@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { costLimitRule } from "@escape.tech/graphql-armor-cost-limit";
 import { expect } from "chai";
@@ -16,6 +16,7 @@ import { Uplink } from "../../services/probing/net/uplink.ts";
 import { readObservation, writeObservation } from "../../services/probing/observations/observation.ts";
 import { ObservationFiles } from "../../services/probing/observations/observationFiles.ts";
 import { makeReports } from "../../services/probing/reports/makeReports.ts";
+import { Outbox } from "../../services/probing/reports/outbox.ts";
 import { drawnMoments } from "../../services/probing/schedule/drawnMoments.ts";
 import { Pacer } from "../../services/probing/schedule/pacer.ts";
 import { suiteFolder } from "../support/suiteFolder.ts";
@@ -210,6 +211,30 @@ describe("the observations of a prober", () => {
     expect(hours()).to.include(last);
     expect(readdirSync(observations)).to.include("notes.txt");
     files.close();
+  });
+});
+
+describe("the outbox of a prober", () => {
+  const folder = suiteFolder();
+
+  it("stores a removed report again also if the disk refused it at first", async () => {
+    const reports = path.join(folder.path, "reports");
+    mkdirSync(reports);
+    const outbox = new Outbox({ folder: reports, send: async () => ({ hash: "00" }), log: () => {} });
+    const hour = FIRST_SLOT / 12;
+    await outbox.add(hour, [{ hour }]);
+    expect(await outbox.goBackTo((hour - 5) * 3_600)).to.have.length(1);
+    rmSync(reports, { recursive: true });
+    const now = (hour + 1) * 3_600;
+    expect(
+      await outbox.goForwardTo(now).then(
+        () => "stored",
+        () => "refused",
+      ),
+    ).to.equal("refused");
+    mkdirSync(reports);
+    await outbox.goForwardTo(now);
+    expect(outbox.waiting).to.equal(1);
   });
 });
 

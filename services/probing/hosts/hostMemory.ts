@@ -18,7 +18,7 @@ type Entry = {
   /** The listing by which a look last found the host up. All looks use it while the host answers. */
   good: string | undefined;
   /**
-   * How many looks in a row found the host down. After an odd number the next look uses another listing, and after that the
+   * How many looks in a row found the host down, or could not be made. After an odd number the next look uses another listing, and after that the
    * good one again. Somebody with many listings at a shared host can let them fail, but they do not follow each other.
    */
   failures: number;
@@ -127,6 +127,14 @@ export class HostMemory {
     entry.failures = isUp ? 0 : entry.failures + 1;
     if (isUp) entry.good = listing ?? entry.good;
     else if (entry.good === undefined || entry.failures % 2 === 0) entry.turn++;
+  }
+
+  /** Called when there are no params for a listing, so that the next look uses another one. */
+  passOver(key: string, listing: string): void {
+    const entry = this.#of(key);
+    entry.turn++;
+    if (entry.good === listing) entry.good = undefined;
+    else entry.failures++;
   }
 
   /** Chooses the listing for the next look; undefined if there is none. */

@@ -119,7 +119,10 @@ export class HostVisits {
     const target = memory.listingFor(key, targets, listingName);
     if (target === undefined) return;
     const outcome = await this.#terms(visit, target);
-    if (outcome === "skipped") return metrics.countLook("dropped");
+    if (outcome === "skipped") {
+      if (this.#hasNoParams(target)) memory.passOver(key, listingName(target));
+      return metrics.countLook("dropped");
+    }
     if (outcome === "ours") {
       visit.record({ what: "ours" });
       return metrics.countLook("ours");
@@ -137,10 +140,18 @@ export class HostVisits {
     const target = listings[dayOf(visit.slot) % Math.max(1, listings.length)];
     if (target === undefined) return;
     const outcome = await this.#terms(visit, target);
+    // An agent that cannot be asked for must not keep the turn of others.
+    if (outcome === "skipped" && this.#hasNoParams(target))
+      return this.#it.memory.noteAsked(visit.host.key, agent, dayOf(visit.slot));
     if (outcome === "skipped" || outcome === "ours") return;
     if (outcome.up && outcome.serves) return this.#noteServed(visit, agent);
     visit.record({ what: "unserved", agent });
     this.#it.memory.noteAsked(visit.host.key, agent, dayOf(visit.slot));
+  }
+
+  /** Whether a look at this listing cannot be made, because no params that fit its schema were found. */
+  #hasNoParams(target: Target): boolean {
+    return this.#samples.get(sampleKey(target)) === null;
   }
 
   #noteServed(visit: Visit, agent: Address): void {

@@ -113,11 +113,12 @@ export class Outbox {
   async goForwardTo(now: number): Promise<void> {
     for (const [hour, report] of this.#removed) {
       if (now < (hour + 1) * HOUR_SECONDS) continue;
+      if (!this.#stored.has(hour)) {
+        await writeWhole(this.#fileOf(hour), JSON.stringify(report));
+        this.#stored.add(hour);
+        if (report.parts.some(isWaiting)) this.#waiting.set(hour, report);
+      }
       this.#removed.delete(hour);
-      if (this.#stored.has(hour)) continue;
-      await writeWhole(this.#fileOf(hour), JSON.stringify(report));
-      this.#stored.add(hour);
-      if (report.parts.some(isWaiting)) this.#waiting.set(hour, report);
     }
   }
 

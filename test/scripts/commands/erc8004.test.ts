@@ -3,6 +3,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { serve } from "@hono/node-server";
 import { expect } from "chai";
 import { MAX_FILE_BYTES, writeJsonFile } from "tallystick-protocol/erc8004/jsonFile";
@@ -104,6 +105,8 @@ describe("tallystick erc8004", () => {
     // What the node changes in the listing, and whether it divides its list into pages.
     let changes: object = {};
     let isPaged = false;
+    // How many listings the node is asked for at once, and the most that it was.
+    let [atOnce, most] = [0, 0];
     // The receipt and the identity that the node knows.
     let receipt = "";
     let known: number | undefined;
@@ -111,13 +114,19 @@ describe("tallystick erc8004", () => {
       const { pathname, search } = new URL(request.url);
       if (pathname.endsWith("/listings")) {
         const isFirst = isPaged && !search.includes("cursor=");
-        const listings = isFirst ? [{ ...listing, retired: true }] : [{ ...listing, ...changes }];
+        const live = Array(3).fill({ ...listing, ...changes });
+        const listings = isFirst ? [{ ...listing, retired: true }] : live;
         return Response.json({ agent_id: seller.address, listings, next_cursor: isFirst ? "2" : null });
       }
       if (pathname !== "/graphql") return market.fetch(NODE + pathname + search, request);
       const { query } = (await request.json()) as { query: string };
-      if (query.includes("SignedRecord"))
+      if (query.includes("SignedRecord")) {
+        most = Math.max(most, ++atOnce);
+        // Leaves other requests the time to arrive.
+        await setTimeout(50);
+        atOnce--;
         return Response.json({ data: { ledgerEntryByHash: { record: signed } } });
+      }
       const node = { identity: { id: String(known) } };
       const counted = {
         ...{ id: "hire", hireId: "0x", sellerAddress: seller.address, buyerAddress: buyer.wallet.address },
@@ -151,6 +160,7 @@ describe("tallystick erc8004", () => {
     isPaged = true;
     const quoted = await register({ ...options, ...agent }, environment(seller.wallet));
     expect(quoted.status).to.equal("quoted");
+    expect(most, "a node answers few requests of a client at once").to.equal(1);
     expect(postedText(quoted)).to.contain("ETH (").and.contain("--yes sends it");
     const registered = await register({ ...options, ...agent, yes: true }, environment(seller.wallet));
     expect(registered.status).to.equal("registered");
