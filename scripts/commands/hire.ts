@@ -151,7 +151,9 @@ async function resume(options: HireOptions): Promise<void> {
   await buyer.idle();
   process.exitCode = exitOfResumed(hires);
   answer(options, { hires }, () =>
-    hires.length === 0 ? "No hire is open." : hires.map((one) => plainJson(one, 2)).join("\n"),
+    hires.length === 0
+      ? "This wallet has no open hire on this chain."
+      : hires.map((one) => plainJson(one, 2)).join("\n"),
   );
 }
 

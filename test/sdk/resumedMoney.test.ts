@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { HireRequest } from "tallystick-protocol/hire/hireRequest";
 import type { Listing } from "tallystick-protocol/records/listing";
 import { signBody } from "tallystick-protocol/records/record";
+import { createBackground } from "tallystick-sdk/buyer/background";
 import type { BuyerContext, BuyerMode, Conclusion } from "tallystick-sdk/buyer/buyerContext";
 import { book } from "tallystick-sdk/buyer/concludeHire";
 import { askedOf, findByKey, hireByKey } from "tallystick-sdk/buyer/hireByKey";
@@ -195,6 +196,45 @@ describe("the money of a hire that is resumed", () => {
       const [outcome] = await resumeHires(context, goodOf);
       expect(outcome).to.have.nested.property("hire.money", "held");
       expect(await journal.get("hire/job_1")).to.include({ isGood: true });
+    } finally {
+      globalThis.setTimeout = real;
+    }
+  });
+
+  it("does not return to the journal if it is settled while the hire is noted as the seller's", async () => {
+    const real = globalThis.setTimeout;
+    globalThis.setTimeout = ((run: () => void, ms: number) => real(run, ms === 10_000 ? 1 : ms)) as never;
+    try {
+      const released = Promise.withResolvers<Conclusion>();
+      const mode: Partial<BuyerMode> = {
+        escrowOf: () => ({ contract: listing.agent_id, escrowId: "0x02", deadline: 0 }),
+        conclude: () => released.promise,
+      };
+      const { context, journal } = await openNext({ seller: DONE, mode });
+      context.background = createBackground();
+      const [deleted, put] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const { get, put: write, delete: remove } = journal;
+      journal.delete = async (key) => {
+        await remove(key);
+        deleted.resolve();
+      };
+      journal.put = async (key, value) => {
+        await write(key, value);
+        if (key === "hire/job_1") put.resolve();
+      };
+      let reads = 0;
+      journal.get = async <T>(key: string) => {
+        const entry = await get<T>(key);
+        // The first read begins the resume, and the second is that of the note.
+        if (key !== "hire/job_1" || ++reads !== 2) return entry;
+        released.resolve({ money: "released", book: "spend" });
+        await deleted.promise;
+        return entry;
+      };
+      await resumeHires(context, goodOf);
+      await put.promise;
+      await context.background.idle();
+      expect(await get("hire/job_1")).to.equal(undefined);
     } finally {
       globalThis.setTimeout = real;
     }

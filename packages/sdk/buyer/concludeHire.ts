@@ -148,6 +148,12 @@ async function settleInTime(
   if (conclusion) return conclusion;
   // The caller gets the result now, and may call `resume` before the rest is done.
   const noted = mode.escrowOf ? noteVerdict(hiring, judged).catch(() => {}) : Promise.resolve();
+  // The money may settle while the note is written. Then the note puts back the hire that `settle` has deleted.
+  const tidied = noted.then(async () => {
+    const late = await settled;
+    if (late && late.book !== "open") await context.journal.delete(`hire/${hiring.jobId}`);
+  });
+  context.background.add(tidied);
   await within(noted, Math.min(RECEIPT_MS, order.deadline.left()));
   return { money: mode.escrowOf ? "held" : mode.whenSent };
 }

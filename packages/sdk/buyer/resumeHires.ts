@@ -47,7 +47,7 @@ const AT_ONCE = 8;
  * stays in the journal. Reports that wait for the ledger are sent too.
  *
  * @param verify the caller's own check, as it was given to `hire`. Without it, hires that had such a check
- * wait, because nobody else may release their money
+ * wait, because nobody else may release their money, unless the result had passed before
  * @param onOutcome tells the progress, because many hires with silent sellers take long
  */
 export async function resumeHires(
