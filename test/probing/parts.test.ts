@@ -329,6 +329,17 @@ describe("the hosts of a prober", () => {
     expect(next.listingFor("a.example:443", listings, (it) => it)).to.equal("good");
   });
 
+  it("are looked at by one listing after the other if the good listing is gone", () => {
+    const memory = new HostMemory();
+    memory.noteLook("a.example:443", true, "gone");
+    const used = [1, 2].map(() => {
+      const listing = memory.listingFor("a.example:443", ["first", "second"], (it) => it);
+      memory.noteLook("a.example:443", false, listing);
+      return listing;
+    });
+    expect(used).to.have.members(["first", "second"]);
+  });
+
   it("are remembered by the next process", () => {
     const memory = new HostMemory();
     memory.noteServed("a.example:443", agent(1), 20_000);
