@@ -271,11 +271,22 @@ describe("the hosts of a prober", () => {
     expect(table.size).to.equal(50);
     for (const host of ["z.honest.example:443", "z.other.example:443"])
       expect(table.get(host), host).to.not.equal(undefined);
-    // Invented hosts do not take the places of hosts that serve somebody.
+    // Invented hosts get at most a tenth of the places, because the hosts that serve somebody need the rest.
     const flood = Array.from({ length: 200 }, (_, n) => at(`flood${n}.example`, 2_000 + n));
     await table.load(each([...flood, ...evil, ...honest]), day);
     const serving = [...table.keys()].filter((key) => memory.serves(key, day));
     expect(serving).to.have.length(45).and.to.include("z.honest.example:443");
+  });
+
+  it("are drawn without turns of sites if they serve nobody, because names of invented sites cost nothing", async () => {
+    const day = FIRST_SLOT / 288;
+    const memory = new HostMemory();
+    const table = new HostTable({ maxHosts: 60, moments, memory, problemOf: () => undefined });
+    const at = (host: string, n: number) => listingAt("", agent(n), { endpoint: `https://${host}` });
+    const shared = Array.from({ length: 60 }, (_, n) => at(`h${n}.fly.example`, n));
+    const invented = Array.from({ length: 60 }, (_, n) => at(`www.flood${n}.example`, 1_000 + n));
+    await table.load(each([...shared, ...invented]), day);
+    expect([...table.keys()].filter((key) => key.includes("fly.example"))).to.have.length.above(15);
   });
 
   it("keep a new agent of a host although a thousand others were registered before, and were asked for already", async () => {
@@ -316,6 +327,17 @@ describe("the hosts of a prober", () => {
     const next = new HostMemory();
     next.take(JSON.parse(JSON.stringify(memory.toJson())));
     expect(next.listingFor("a.example:443", listings, (it) => it)).to.equal("good");
+  });
+
+  it("are looked at by one listing after the other if the good listing is gone", () => {
+    const memory = new HostMemory();
+    memory.noteLook("a.example:443", true, "gone");
+    const used = [1, 2].map(() => {
+      const listing = memory.listingFor("a.example:443", ["first", "second"], (it) => it);
+      memory.noteLook("a.example:443", false, listing);
+      return listing;
+    });
+    expect(used).to.have.members(["first", "second"]);
   });
 
   it("are remembered by the next process", () => {

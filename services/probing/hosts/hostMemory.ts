@@ -126,7 +126,8 @@ export class HostMemory {
     entry.wasUp = isUp;
     entry.failures = isUp ? 0 : entry.failures + 1;
     if (isUp) entry.good = listing ?? entry.good;
-    else if (entry.good === undefined || entry.failures % 2 === 0) entry.turn++;
+    // A failure of the good listing leaves the choice of the other one as it is.
+    else if (listing === undefined || listing !== entry.good) entry.turn++;
   }
 
   /** Called when there are no params for a listing, so that the next look uses another one. */

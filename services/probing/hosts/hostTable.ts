@@ -33,8 +33,9 @@ export type HostTableParameters = {
 
 /**
  * The hosts of all listings. If there are too many, the prober keeps those that serve somebody, and draws some of the
- * others. The prober's secret key decides the draw, so nobody else can predict it. Ten thousand listed hosts that do not
- * exist cannot push out a host that serves somebody. Sites take turns, so a site with many hosts pushes out only its own.
+ * others. The prober's secret key decides the draw, so nobody else can predict it. Listed hosts that do not exist get at
+ * most a tenth of the places if the serving hosts need the rest. The sites of serving hosts take turns, so a site with many
+ * of them pushes out only its own. Other hosts have no turns of sites, because names of invented sites cost nothing.
  */
 export class HostTable {
   readonly #parameters: HostTableParameters;
@@ -90,7 +91,7 @@ export class HostTable {
         memory.serves(key, day) ? "serving" : "others",
       );
       const places = Math.max(maxHosts - others.length, maxHosts - Math.floor(maxHosts / NEW_SHARE));
-      const ranked = [...inTurns(serving).slice(0, places), ...inTurns(others)];
+      const ranked = [...inTurns(serving).slice(0, places), ...others];
       const kept = new Set(ranked.slice(0, maxHosts).map(({ key }) => key));
       for (const key of hosts.keys()) if (!kept.has(key)) hosts.delete(key);
       leftOut += Math.max(0, drawn.length - maxHosts);
