@@ -1,7 +1,6 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import { isHex } from "tallystick-protocol/hex";
 import { jsonHash } from "tallystick-protocol/hire/paramsHash";
-import { networkId } from "../chain/paymentNetwork.ts";
 import { abortable, within } from "../deadline.ts";
 import { HireFailedError } from "../errors.ts";
 import type { HireParameters } from "../hireParameters.ts";
@@ -9,6 +8,7 @@ import { type JobLease, LeaseLostError } from "../store/jobLeases.ts";
 import type { BuyerContext } from "./buyerContext.ts";
 import type { HireResult } from "./hireResult.ts";
 import type { KeyedOrder } from "./hiring.ts";
+import { isOwnHire } from "./isOwnHire.ts";
 import type { JournalEntry } from "./journal.ts";
 import {
   isMoneyOpen,
@@ -227,8 +227,7 @@ async function ended(context: BuyerContext, kept: KeptHire, verify: Verify | und
       "Nothing is paid again for this key. Look at the hire by its id; give another key for a new hire.",
     );
   }
-  const chain = entry.signed?.payload.accepted.network ?? networkId(context.network);
-  if (entry.request.buyer_id !== context.address || chain !== networkId(context.network)) {
+  if (!isOwnHire(context, entry)) {
     throw lost(
       "hire_elsewhere",
       "This hire was paid by another wallet that shares the journal, or on another chain.",

@@ -2,7 +2,6 @@ import { capabilityOf } from "tallystick-capabilities/capabilityOf";
 import { parseUsdc } from "tallystick-protocol/amount";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
-import { networkId } from "../chain/paymentNetwork.ts";
 import { abortable, type Deadline, DeadlineError, startDeadline, within } from "../deadline.ts";
 import { type EscrowOfHire, HireFailedError, type MoneyState, NoSellerError } from "../errors.ts";
 import type { BuyerContext, BuyerMode, SignedPayment } from "./buyerContext.ts";
@@ -11,6 +10,7 @@ import { failed } from "./hireFailure.ts";
 import { lookUp } from "./hireOnce.ts";
 import type { HireResult } from "./hireResult.ts";
 import type { Hiring } from "./hiring.ts";
+import { isOwnHire } from "./isOwnHire.ts";
 import type { JournalEntry } from "./journal.ts";
 import { createSellerClient } from "./sellerClient.ts";
 import type { Verify } from "./verifyResult.ts";
@@ -92,8 +92,7 @@ async function resumeEntry(
 ): Promise<ResumedHire | undefined> {
   const entry = await context.journal.get<JournalEntry>(key);
   if (!entry || context.underWay.has(entry.jobId)) return undefined;
-  // Two wallets may share a folder. Only the own wallet can release, refund or report a hire, and its budget reserved it.
-  if (entry.request.buyer_id !== context.address) return undefined;
+  if (!isOwnHire(context, entry)) return undefined;
   const { hireId, jobId, signed } = entry;
   if (!signed) {
     // A process that was about to sign has not sent anything, and will not.
@@ -101,8 +100,6 @@ async function resumeEntry(
       await book({ context, hireId, jobId }, { money: "none", book: "giveBack" });
     return undefined;
   }
-  // This chain says nothing about a payment on another one: it would seem that nobody took it.
-  if (signed.payload.accepted.network !== networkId(context.network)) return undefined;
   const payment = { ...signed, amount: BigInt(signed.amount) };
   context.underWay.add(jobId);
   const deadline = startDeadline(RESUME_MS);
