@@ -13,6 +13,7 @@ import { append, itemsOf } from "./lists.ts";
 import { forEachRow } from "./loadedRows.ts";
 import { addNumber, removeNumber } from "./orderedSet.ts";
 import type { Outcome } from "./outcome.ts";
+import { setRatingCounts } from "./ratings.ts";
 import {
   add,
   formatRational,
@@ -165,7 +166,8 @@ export function markAuditable(context: ApplyContext, id: string): void {
 }
 
 /**
- * Changes columns of a counted hire: what the work was, or its outcome. The hire's weight, price and time stay.
+ * Changes columns of a counted hire: what the work was, or its outcome. The hire's weight, price and time stay. Its
+ * buyer's rating counts unless the hire is neutral.
  */
 export function amendHire(
   context: ApplyContext,
@@ -178,10 +180,14 @@ export function amendHire(
   >,
 ): void {
   const hire = hireRow(context, id);
+  const after = { ...hire, ...change };
   if (hire.inWindow) changeWindow(context, hire, -1);
   context.store.update("hire", id, change);
-  if (hire.inWindow) changeWindow(context, { ...hire, ...change }, 1);
-  noteAmended(context, hire, { ...hire, ...change });
+  if (hire.inWindow) changeWindow(context, after, 1);
+  noteAmended(context, hire, after);
+  const isNeutral = after.outcome === "neutral";
+  if (isNeutral === (hire.outcome === "neutral") || hire.isCanary || hire.receipt === null) return;
+  setRatingCounts(context, hire.receipt, !isNeutral);
 }
 
 /**

@@ -146,7 +146,7 @@ export const publishedFields = {
   total_ratings: field({
     type: "count",
     description: "The number of ratings by its buyers, of all time.",
-    formula: "ratings by buyers of counted hires, all time",
+    formula: "ratings by buyers of counted hires that are not neutral, all time",
     section: "SHP §9.2",
     source: ["receipt"],
     cadence: ON_ANCHOR,
@@ -161,7 +161,7 @@ export const publishedFields = {
     description:
       "The mean of its buyers' stars of 30 days. A rating weighs e^(-0.1) for each day of its age.",
     formula:
-      "Σw·qᵈ·stars / Σw·qᵈ over ratings in the window, q = `starDecay`, d = whole days (⌊time/86400⌋) before the latest; w as of when the rating was counted",
+      "Σw·qᵈ·stars / Σw·qᵈ over ratings in the window whose hires are not neutral, q = `starDecay`, d = whole days (⌊time/86400⌋) before the latest; w as of when the rating was counted",
     section: "SHP §9.2",
     source: ["receipt"],
     cadence: ON_TICK,

@@ -61,23 +61,22 @@ export function ratingId(receipt: string, side: RatingSide): string {
 }
 
 /**
- * Counts a rating, and sets its weight, which does not change later. A buyer's rating enters its seller's stars. A
- * seller's rating is only shown with the hire. A rating of a hire that an operator arranged does not count.
+ * Called when the hire of a rating is counted. Fixes the rating's weight and its window, which do not change later. A
+ * buyer's rating enters its seller's stars. A seller's rating is only shown with the hire. A rating of a hire that an
+ * operator arranged does not count, and a buyer's rating does not count while the hire is neutral.
  */
 function countRating(context: ApplyContext, id: string, hire: string): void {
-  const rating = ratingRow(context, id);
-  if (context.store.get("hire", hire)?.isCanary) return;
-  const clusterSize = sharedClusterSize(context, rating.rater, rating.ratee);
-  const entersStars = rating.side === "buyer";
-  const inWindow = entersStars && rating.time > context.state.time - context.params.windowSeconds;
-  const counted = { status: "counted", hire, clusterSize, inWindow };
-  context.store.update("rating", id, counted);
-  if (!entersStars) return;
-  const { totalRatings } = agentRow(context, rating.ratee);
-  updateAgent(context, rating.ratee, { totalRatings: totalRatings + 1 });
-  if (!inWindow) return;
-  changeStars(context, { ...rating, ...counted }, add);
-  schedule(context, rating.time + context.params.windowSeconds, "rating", id);
+  const { isCanary, outcome } = existingRow(context.store, "hire", hire);
+  if (isCanary) return;
+  const before = ratingRow(context, id);
+  const isBuyers = before.side === "buyer";
+  const clusterSize = sharedClusterSize(context, before.rater, before.ratee);
+  const inWindow = isBuyers && before.time > context.state.time - context.params.windowSeconds;
+  const counts = !isBuyers || outcome !== "neutral";
+  const rating = { ...before, status: counts ? "counted" : "pending", hire, clusterSize, inWindow };
+  context.store.put("rating", rating);
+  if (inWindow) schedule(context, rating.time + context.params.windowSeconds, "rating", id);
+  if (isBuyers && counts) changeFigures(context, rating, 1);
 }
 
 /** Removes a rating that left the window from the average. */
@@ -85,20 +84,26 @@ export function leaveStars(context: ApplyContext, id: string): void {
   const rating = ratingRow(context, id);
   if (!rating.inWindow) return;
   context.store.update("rating", id, { inWindow: false });
-  changeStars(context, rating, subtract);
+  if (rating.status === "counted") changeStars(context, rating, subtract);
 }
 
 /**
- * Called when a hire turned out to be arranged by an operator of audits. Its buyer's rating no longer counts.
+ * Takes the buyer's rating of a counted hire out of its seller's figures, or brings it back with the same weight. It
+ * does not count if an operator of audits arranged the hire. It does not count either while the hire is neutral: the
+ * buyer has its money back, and the work was not found bad. Otherwise bad stars would cost nothing.
  */
-export function withdrawRating(context: ApplyContext, receipt: string): void {
+export function setRatingCounts(context: ApplyContext, receipt: string, counts: boolean): void {
   const id = ratingId(receipt, "buyer");
   const rating = context.store.get("rating", id);
-  if (rating?.status !== "counted") return;
-  leaveStars(context, id);
-  context.store.update("rating", id, { status: "pending" });
+  if (rating === null || (rating.status === "counted") === counts) return;
+  context.store.update("rating", id, { status: counts ? "counted" : "pending" });
+  changeFigures(context, rating, counts ? 1 : -1);
+}
+
+function changeFigures(context: ApplyContext, rating: Row<"rating">, by: 1 | -1): void {
   const { totalRatings } = agentRow(context, rating.ratee);
-  updateAgent(context, rating.ratee, { totalRatings: totalRatings - 1 });
+  updateAgent(context, rating.ratee, { totalRatings: totalRatings + by });
+  if (rating.inWindow) changeStars(context, rating, by === 1 ? add : subtract);
 }
 
 function changeStars(

@@ -484,7 +484,10 @@ export const tables = {
     side: "text",
     stars: "number",
     time: "number",
-    /** `pending` until the hire is counted, then `counted`. */
+    /**
+     * `counted` if it counts. `pending` until its hire is counted. A buyer's rating is also `pending` while the hire is
+     * neutral, and if an operator of audits arranged the hire.
+     */
     status: "text",
     hire: "text?",
     clusterSize: "number",

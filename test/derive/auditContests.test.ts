@@ -54,6 +54,12 @@ function refunded(
   return id;
 }
 
+/** The hash of the last receipt in the log. */
+function receiptOf(log: EventLog): string {
+  const receipt = log.events.findLast((it) => it.kind === "record" && it.type === "receipt");
+  return receipt?.kind === "record" ? receipt.hash : "";
+}
+
 const statesOf = async (log: EventLog) =>
   auditsIn((await log.derive()).store).audits.map(({ cause, status }) => `${cause} ${status}`);
 const figures = async (log: EventLog) => (await log.derive()).agents;
@@ -218,10 +224,40 @@ describe("a contested hire", () => {
     expect(agents[BUYER]?.false_refunds).to.equal(1);
   });
 
+  for (const when of ["before", "after"] as const)
+    it(`that passed is in no stars, also if its buyer rated it ${when} the verdict`, async () => {
+      const log = market();
+      const paid = log.hire(SELLER, wallet(3), HASHES);
+      log.record("rating", wallet(3), { receipt: paid, side: "buyer", stars: 5 });
+      refunded(log);
+      const rate = () => log.record("rating", BUYER, { receipt: receiptOf(log), side: "buyer", stars: 1 });
+      if (when === "before") {
+        rate();
+        expect((await figures(log))[SELLER]).to.include({ avg_stars: 3, total_ratings: 2 });
+      }
+      await concluded(log, "pass");
+      if (when === "after") rate();
+      expect((await figures(log))[SELLER]).to.include({ avg_stars: 5, total_ratings: 1 });
+      refunded(log);
+      rate();
+      const { agents, store } = await log.derive();
+      expect(agents[SELLER], "of a buyer with a false refund").to.include({ avg_stars: 5, total_ratings: 1 });
+      log.after(30 * DAY).tick();
+      expect((await figures(log))[SELLER]).to.include({ avg_stars: null, total_ratings: 1 });
+      const ratings = [...store.rows("rating").values()].map(({ status, hire }) => [status, hire !== null]);
+      expect(ratings).to.deep.equal([
+        ["counted", true],
+        ["pending", true],
+        ["pending", true],
+      ]);
+    });
+
   it("loses its result when its seller signs other hashes for it", async () => {
     const log = market();
     const id = refunded(log);
+    log.record("rating", BUYER, { receipt: receiptOf(log), side: "buyer", stars: 1 });
     await concluded(log, "pass");
+    expect((await figures(log))[SELLER]).to.include({ avg_stars: null, total_ratings: 0 });
     log.said(
       "receipt",
       SELLER,
@@ -236,8 +272,10 @@ describe("a contested hire", () => {
       OTHER_LEDGER,
     );
     const agents = await figures(log);
-    expect(agents[SELLER]?.success_rate).to.equal(0);
+    expect(agents[SELLER]).to.include({ success_rate: 0, avg_stars: 1, total_ratings: 1 });
     expect(agents[BUYER]?.false_refunds).to.equal(0);
+    log.after(30 * DAY).tick();
+    expect((await figures(log))[SELLER]).to.include({ avg_stars: null, total_ratings: 1 });
   });
 });
 

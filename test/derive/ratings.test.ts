@@ -63,6 +63,19 @@ describe("ratings", () => {
     expect(agents[buyer]?.total_ratings, "the seller's stars are shown with the hire only").to.equal(0);
   });
 
+  it("do not count for an escrow that timed out after delivery, and the seller's rating is still shown", async () => {
+    const log = new EventLog();
+    rate(log, log.hire(seller, buyer), 5);
+    const id = log.deposit(seller, buyer);
+    const late = log.receipt(seller, buyer, { escrow_id: id });
+    rate(log, late, 1);
+    log.record("rating", seller, { receipt: late, side: "seller", stars: 2 });
+    log.delivered(id).timedOut(id, true);
+    const { agents, store } = await log.derive();
+    expect(agents[seller]).to.include({ avg_stars: 5, total_ratings: 1, success_rate: 1 });
+    expect(store.rows("rating").get(`${late}/seller`)?.status).to.equal("counted");
+  });
+
   it("between agents of one cluster weigh 1/size of the cluster", async () => {
     const log = new EventLog();
     for (const member of [1, 2, 3, 4].map(wallet)) log.transfer(wallet(100), member, 1_000_000);

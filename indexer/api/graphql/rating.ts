@@ -16,7 +16,9 @@ export const RatingRef = builder.objectRef<Row<"rating">>("Rating").implement({
     ratee: t.field({ type: "Address", resolve: (it) => it.ratee }),
     side: t.exposeString("side", { description: "buyer or seller: the side that rates." }),
     stars: t.exposeInt("stars"),
-    status: t.exposeString("status", { description: "pending until its hire is counted, then counted." }),
+    status: t.exposeString("status", {
+      description: "counted if it counts. pending until its hire is counted, and while the hire is neutral.",
+    }),
     clusterSize: t.exposeInt("clusterSize", {
       description: "Size of the cluster that both sides shared when it was counted, else 1.",
     }),

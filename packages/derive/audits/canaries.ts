@@ -7,7 +7,7 @@ import { findHireKey } from "../hireKeys.ts";
 import { withdrawHire } from "../hires.ts";
 import { itemsOf, listLength } from "../lists.ts";
 import { forEachRow } from "../loadedRows.ts";
-import { withdrawRating } from "../ratings.ts";
+import { setRatingCounts } from "../ratings.ts";
 import type { Row } from "../tables.ts";
 import { assignmentsOf } from "./assignments.ts";
 import { isOperator } from "./auditRow.ts";
@@ -93,7 +93,7 @@ function revealOne(context: ApplyContext, list: Row<"canaryList">, canary: Canar
   if (!isFound || status === "contradicted") return false;
   for (const it of said) measure(context, found, it, truth);
   withdrawHire(context, found.id);
-  if (found.receipt !== null) withdrawRating(context, found.receipt);
+  if (found.receipt !== null) setRatingCounts(context, found.receipt, false);
   withdrawAudit(context, found.id, truth);
   return true;
 }

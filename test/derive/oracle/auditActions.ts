@@ -72,6 +72,7 @@ const action = fc.oneof(
       by: fc.constantFrom("buyer", "buyer", "buyer", "arbiter", "split"),
       verdicts: fc.array(fc.constantFrom("pass", "pass", "fail", "inconclusive"), { maxLength: 3 }),
       after: fc.constantFrom(null, null, "refund", "other"),
+      rates: fc.constantFrom(null, "before the verdicts", "last"),
     }),
   },
   {

@@ -298,10 +298,13 @@ class AuditBuilder {
           ...(what === "slow" && { latency_ms: 9 }),
         });
     }
+    const rate = () => log.record("rating", to, { receipt, side: "buyer", stars: 1 + (this.#serial % 5) });
+    if (it.rates === "before the verdicts") rate();
     for (const verdict of it.verdicts) {
       await this.verdict({ do: "verdict", pick: 1, verdict, fault: null });
       log.after(60).tick(hashOf(this.#serial));
     }
+    if (it.rates === "last") rate();
     if (it.after === "other") log.receipt(by, to, { ...body, ...this.hashes("both"), escrow_id: id, amount });
     await this.derive();
     if (it.after === "refund" && this.#store.rows("escrow").get(id)?.status === "held") takeBack();

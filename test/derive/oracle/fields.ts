@@ -50,7 +50,11 @@ export function fieldsOf(facts: Facts, address: string): Expected {
   const volume = sum(today.map((it) => weightOf(it) * it.price));
   const stars = facts.ratings.filter(
     (it) =>
-      it.side === "buyer" && it.receipt.agent === address && it.size !== null && !it.receipt.hire?.isCanary,
+      it.side === "buyer" &&
+      it.receipt.agent === address &&
+      it.size !== null &&
+      !it.receipt.hire?.isCanary &&
+      it.receipt.hire?.outcome !== "neutral",
   );
   const ownership = ownershipGroups(facts).find((it) => it.has(address));
   const fingerprint = fingerprintGroups(facts).find((it) => it.has(address));
