@@ -144,9 +144,10 @@ export const tables = {
     auditsUndisclosed: "number",
     /** Hires in the window that may be audited, or were. */
     windowAuditable: "number",
-    /** Whether one of its listings ever agreed to audits, and whether one of its hires was ever rolled back. */
+    /** Whether one of its listings ever agreed to audits. */
     everConsented: "boolean",
-    everElevated: "boolean",
+    /** Until when its hires are drawn more often, because one was rolled back; 0 if none ever was. */
+    elevatedUntil: "number",
     /** Whether it is now a hub or an escrow. It can become one after it has become an agent. */
     isHub: "boolean",
     /** Hires in the window whose latency is known, and statistics of it in milliseconds. */

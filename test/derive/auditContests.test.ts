@@ -343,17 +343,19 @@ describe("after a hire was rolled back", () => {
       expect(await ppmOf(log)).to.equal(ppm);
     });
 
-  it("only its seller's hires of the same verification version are drawn more often", async () => {
-    for (const [before, after, ppm] of [
-      ["v1", "v1", 200_000],
-      ["v1", "v2", 10],
-      [undefined, "v0", 200_000],
+  it("its seller's hires are drawn more often also under another verification version, and under none", async () => {
+    for (const [before, after] of [
+      ["v1", "v1"],
+      ["v1", "v2"],
+      [undefined, "v0"],
     ] as const) {
       const log = await rolledBack(before);
       const more = { audit: { operator: AUDITED }, verification_version: after, issued_at: 2 };
       log.listing(SELLER, "text.translate", more);
       log.hire(SELLER, wallet(3), HASHES);
-      expect(await ppmOf(log), `${before}, ${after}`).to.equal(ppm);
+      expect(await ppmOf(log), `${before}, ${after}`).to.equal(200_000);
+      log.hire(SELLER, wallet(4), { ...HASHES, capability: "text.unlisted" });
+      expect(await ppmOf(log), "of a capability that it does not list").to.equal(200_000);
     }
   });
 
@@ -392,6 +394,10 @@ describe("after a hire was rolled back", () => {
       }
       log.hire(other, wallet(4), { capability: `custom.${other}`, ...HASHES });
       expect(await ppmOf(log)).to.equal(200_000);
+      const changed = { ...listing, verification_version: "v7", issued_at: 2 };
+      log.listing(wallet(61), `custom.${wallet(61)}`, changed);
+      log.hire(wallet(61), wallet(4), { capability: `custom.${wallet(61)}`, ...HASHES });
+      expect(await ppmOf(log), "of another agent, under another version").to.equal(10);
       params(3, { hubs: [funder] });
       log.hire(other, wallet(5), { capability: `custom.${other}`, ...HASHES });
       expect(await ppmOf(log), "after the split").to.equal(10);

@@ -1,12 +1,12 @@
-import { changeAgent, findAgent } from "../agentRow.ts";
 import type { ApplyContext } from "../applyContext.ts";
 import { append, itemsOf } from "../lists.ts";
 import { forEachRow } from "../loadedRows.ts";
 
 /**
- * Stores until when hires of an agent or a cluster are drawn more often (SHP §8.3.1), if this time is later than the
- * stored one. Each verification version has its own time. A cluster's time is the latest of its members' times. When
- * clusters merge, the merged cluster takes the latest time. When a cluster splits, its time is computed again.
+ * Stores until when hires of a cluster are drawn more often (SHP §8.3.1), if this time is later than the stored one.
+ * Each verification version has its own time. An agent has such times too, for the clusters that it joins later. A
+ * cluster's time is the latest of its members' times. When clusters merge, the merged cluster takes the latest time.
+ * When a cluster splits, its time is computed again.
  */
 export function raiseElevation(context: ApplyContext, who: string, version: string, until: number): void {
   const id = idOf(who, version);
@@ -14,12 +14,10 @@ export function raiseElevation(context: ApplyContext, who: string, version: stri
   if (row === null) {
     context.store.insert("elevation", { id, until });
     append(context.store, versionsOf(who), encodeURIComponent(version));
-    // A cluster is not an agent.
-    if (findAgent(context, who) !== null) changeAgent(context, who, { everElevated: true });
   } else if (row.until < until) context.store.update("elevation", id, { until });
 }
 
-/** The time until which the hires of an agent or a cluster are drawn more often; 0 if there is none. */
+/** The time that {@link raiseElevation} stored; 0 if there is none. */
 export function elevatedUntil(context: ApplyContext, who: string, version: string): number {
   return context.store.get("elevation", idOf(who, version))?.until ?? 0;
 }

@@ -3,13 +3,15 @@ import type { Audit } from "./auditFacts.ts";
 import type { Escrow, Facts } from "./facts.ts";
 import { sharedSize } from "./groups.ts";
 
-/** Whether this seller, or an agent in its present cluster, recently had a hire of this version rolled back. */
+/**
+ * Whether this seller recently had any hire rolled back, or an agent in its present cluster had one of this version
+ * rolled back.
+ */
 export function isElevated(facts: Facts, now: number, seller: string, version: string): boolean {
   return facts.audits.elevated.some(
     (it) =>
-      it.version === version &&
       now < it.until &&
-      (it.seller === seller || sharedSize(facts, it.seller, seller) > 1),
+      (it.seller === seller || (it.version === version && sharedSize(facts, it.seller, seller) > 1)),
   );
 }
 
