@@ -8,8 +8,8 @@ import { DAY, type EventLog, hireIdFor, wallet } from "./eventLog.ts";
 const CAPABILITY = "text.translate";
 const POOL_ID = `${AUDITED}/${CAPABILITY}`;
 const MONTH = 30 * DAY;
-/** The time for verdicts is longer than the time until a capability can be mature. */
-const SLOW = { verdictSeconds: 100 * DAY, pairSeconds: 1 };
+/** Verdicts, and the work for new auditors, may come after a capability became mature. */
+const SLOW = { verdictSeconds: 100 * DAY, disclosureSeconds: 200 * DAY, pairSeconds: 1 };
 const reasons = [{ code: "other", detail: "" }];
 
 const modeIn = (store: MemoryStore) => store.rows("auditMode").get(POOL_ID)?.mode ?? "bootstrap";

@@ -177,6 +177,33 @@ describe("an auditor", () => {
     );
   });
 
+  for (const [seconds, status] of [
+    [14 * DAY - 1, "assigned"],
+    [14 * DAY, "inconclusive"],
+  ] as const)
+    it(`that comes ${seconds} seconds after the draw finds the audit ${status}`, async () => {
+      const log = drawn(scene({ auditors: 0 })).after(seconds - 60);
+      log.transfer(wallet(100), wallet(98), 1);
+      log.hire(wallet(100), wallet(99));
+      offer(log, wallet(100));
+      log.after(60).tick(tickHash(2_000));
+      expect(await statusOf(log)).to.equal(status);
+      const { store } = await only(log);
+      expect(store.rows("auditOperator").get(AUDITED)).to.include({
+        inconclusive: Number(status === "inconclusive"),
+        unassigned: 0,
+      });
+    });
+
+  it("that did not answer until 14 days after the draw is not followed by another, and missed its verdict", async () => {
+    const log = drawn(scene({ auditors: 2, audit: { verdictSeconds: 14 * DAY } }));
+    log.after(14 * DAY).tick();
+    const { audit, store, last } = await only(log);
+    expect([audit.status, audit.round, audit.attempt]).to.deep.equal(["inconclusive", 1, 1]);
+    expect(store.rows("auditor").get(`${AUDITED}/${last.auditor}`)?.unanswered).to.equal(1);
+    expect(store.rows("auditOperator").get(AUDITED)?.unanswered).to.equal(1);
+  });
+
   it("is found at once among any number of offers of agents outside of Tier 2", async () => {
     const log = scene({ auditors: 1 });
     for (let n = 0; n < 300; n++) offer(log, wallet(1_000 + n));

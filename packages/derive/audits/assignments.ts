@@ -18,7 +18,7 @@ const MAX_PROBES = 64;
 
 /**
  * The list of the audits that wait for an auditor, in the order in which they began to wait. An audit may wait for
- * months, and rows are never deleted. So a tick writes this list only if an audit waits no longer, and in the same rows.
+ * weeks, and rows are never deleted. So a tick writes this list only if an audit waits no longer, and in the same rows.
  */
 const WAITING = "auditsWaiting";
 
@@ -37,6 +37,14 @@ export function awaitAuditor(
   return changeAudit(context, audit, { ...more, status: "assigning", round, ...(isNew && { attempt: 0 }) });
 }
 
+/** What becomes of an audit that gets no auditor. */
+type GiveUp = {
+  /** Its operator has left the parameters. */
+  abandon: (audit: Row<"audit">) => void;
+  /** It waited too long. */
+  exhaust: (audit: Row<"audit">) => void;
+};
+
 /**
  * At a tick, assigns an auditor to each audit that waits for one (SHP §8.3.1). The block's hash picks the auditor:
  * nobody chooses, and every node picks the same one.
@@ -44,7 +52,7 @@ export function awaitAuditor(
 export function assignAuditors(
   context: ApplyContext,
   hash: string | undefined,
-  abandon: (audit: Row<"audit">) => void,
+  { abandon, exhaust }: GiveUp,
 ): void {
   const waiting = [...itemsOf(context.store, WAITING)];
   const left: string[] = [];
@@ -53,13 +61,25 @@ export function assignAuditors(
     const audit = auditRow(context, id);
     if (audit.status !== "assigning") return;
     if (!isOperator(context, audit.operator)) abandon(audit);
-    else if (hash === undefined || !assign(context, audit, hash)) {
+    else if (isTooOld(context, audit)) {
+      endAttempt(context, audit);
+      exhaust(audit);
+    } else if (hash === undefined || !assign(context, audit, hash)) {
       if (hash !== undefined && audit.unassignedSince === null)
         changeAudit(context, audit, { unassignedSince: context.at.time });
       left.push(id);
     }
   });
   if (left.length < waiting.length) replaceItems(context.store, WAITING, left);
+}
+
+/**
+ * Whether an audit was drawn so long ago that its seller need not keep the work any longer. A new auditor would not get
+ * the work, and would fail it.
+ */
+function isTooOld(context: ApplyContext, { drawnTime }: Row<"audit">): boolean {
+  const { disclosureSeconds } = context.params.audit;
+  return drawnTime !== null && context.at.time - drawnTime >= disclosureSeconds;
 }
 
 function assign(context: ApplyContext, audit: Row<"audit">, hash: string): boolean {

@@ -4,7 +4,7 @@ import { assignAuditors, awaitAuditor } from "./assignments.ts";
 import { auditRow, changeAudit, isOperator } from "./auditRow.ts";
 import { settleModes } from "./modes.ts";
 import { countFor } from "./operators.ts";
-import { auditAbandoned, auditPassed, failUndisclosed } from "./outcomes.ts";
+import { auditAbandoned, auditPassed, failUndisclosed, roundExhausted } from "./outcomes.ts";
 import { drawQueues, type QueueKind } from "./queues.ts";
 
 /**
@@ -19,7 +19,10 @@ export function tickAudits(context: ApplyContext, hash: string | undefined): voi
     countFor(context, operator, "drawn", drawn);
     if (contested > 0) countFor(context, operator, "contested", contested);
   }
-  assignAuditors(context, hash, (audit) => auditAbandoned(context, audit));
+  assignAuditors(context, hash, {
+    abandon: (audit) => auditAbandoned(context, audit),
+    exhaust: (audit) => roundExhausted(context, audit),
+  });
 }
 
 function drawn(

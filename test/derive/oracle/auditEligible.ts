@@ -169,6 +169,7 @@ function admit(
     words: "",
     block: event.block,
     drawn: null,
+    drawnAt: null,
     closed: null,
     nobodySince: null,
     mode: null,

@@ -95,7 +95,9 @@ export type Audit = {
   attempt: number;
   words: string;
   block: number;
+  /** The block and the time of its draw. */
   drawn: number | null;
+  drawnAt: number | null;
   closed: number | null;
   /** The time since which no auditor was found for the audit. */
   nobodySince: number | null;

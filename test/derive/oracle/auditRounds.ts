@@ -88,7 +88,10 @@ export function tickAudits(facts: Facts, event: TickEvent, before: number): void
   for (const audit of waiting) {
     if (audit.status !== "assigning") continue;
     if (!followed(facts, audit.operator)) close(facts, event.time, audit, "abandoned");
-    else if (event.hash === undefined || !assign(facts, event, event.hash, audit)) {
+    else if (event.time >= (audit.drawnAt ?? event.time) + facts.params.audit.disclosureSeconds) {
+      miss(facts, audit);
+      close(facts, event.time, audit, "inconclusive");
+    } else if (event.hash === undefined || !assign(facts, event, event.hash, audit)) {
       if (event.hash !== undefined) audit.nobodySince ??= event.time;
       audits.waiting.push(audit);
     }
@@ -120,6 +123,7 @@ function draw(facts: Facts, event: TickEvent, kind: string, audit: Audit, isDraw
   }
   if (!isDrawn || audit.status !== "eligible" || audit.canary !== null || !isFollowed) return;
   audit.drawn = event.block;
+  audit.drawnAt = event.time;
   if (audit.isDisclosed) newRound(facts, audit);
   else close(facts, event.time, audit, "failed", "undisclosed");
 }
