@@ -193,7 +193,10 @@ export const auditTables = {
   },
   /** How many of the `verdicts` of `auditMode` one auditor gave, `<operator>/<capability>/<auditor>`. */
   auditShare: { id: "text", verdicts: "number" },
-  /** Until when a seller, or a cluster, is drawn more often, `<seller or cluster>/<verification version>`. */
+  /**
+   * Until when a cluster is drawn more often, `<seller or cluster>/<verification version>`. A seller's row is for the
+   * clusters that it joins later.
+   */
   elevation: { id: "text", until: "number" },
   /** When a refund after delivery was last drawn because it was contested, `<buyer>/<seller>`. */
   contestedPair: { id: "text", time: "number" },
