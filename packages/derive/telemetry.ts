@@ -27,8 +27,11 @@ export function telemetrySettled(
   // The decision of an escrow or an audit stays. Only the latency changes.
   const isDecided = hire.escrowId !== null || hire.evidence === "audit";
   const { outcome, evidence } = isDecided ? hire : directOutcome(receipt, telemetry);
-  const latencyMs = possibleLatency(telemetry, paidAt(context, hire)) ?? hire.latencyMs;
-  amendHire(context, hire.id, { outcome, evidence, latencyMs });
+  amendHire(context, hire.id, {
+    outcome,
+    evidence,
+    latencyMs: latencyOf(context, receipt, paidAt(context, hire)),
+  });
   if (measured.failure === CLIENT_ERROR) noteClientError(context, hire.id);
 }
 
@@ -48,13 +51,15 @@ export function saidNothingCame(context: ApplyContext, receipt: string): boolean
 
 /**
  * The latency of a receipt's hire: the buyer's figure if there is one, else the seller's. Null if neither is possible.
+ * When the receipt came, the seller said that the work was done. So a buyer cannot make the latency longer by a late
+ * report.
  *
  * @param paid when the buyer paid or deposited
  */
 export function latencyOf(context: ApplyContext, receipt: Row<"receipt">, paid: number): number | null {
   const telemetry = context.store.get("telemetry", receipt.id);
   const measured = telemetry === null ? null : possibleLatency(telemetry, paid);
-  return measured ?? possibleLatency(receipt, paid);
+  return measured === null ? possibleLatency(receipt, paid) : Math.min(measured, longestLatency(receipt, paid));
 }
 
 /**
@@ -62,11 +67,16 @@ export function latencyOf(context: ApplyContext, receipt: Row<"receipt">, paid: 
  * Otherwise one invented figure would decide a seller's average.
  */
 function possibleLatency(
-  { latencyMs, time }: Pick<Row<"telemetry">, "latencyMs" | "time">,
+  record: Pick<Row<"telemetry">, "latencyMs" | "time">,
   paid: number,
 ): number | null {
-  const passed = Math.max(0, time - paid) + LATENCY_TOLERANCE_SECONDS;
-  return latencyMs !== null && latencyMs <= passed * 1_000 ? latencyMs : null;
+  const { latencyMs } = record;
+  return latencyMs !== null && latencyMs <= longestLatency(record, paid) ? latencyMs : null;
+}
+
+/** The longest latency, in milliseconds, that a record with this time can state. */
+function longestLatency({ time }: Pick<Row<"telemetry">, "time">, paid: number): number {
+  return (Math.max(0, time - paid) + LATENCY_TOLERANCE_SECONDS) * 1_000;
 }
 
 /** When the buyer of a hire paid or deposited. */

@@ -242,22 +242,29 @@ describe("direct hires", () => {
       return shown;
     };
 
-    it("use the buyer's figure if it is at most an hour longer than the time since the payment, else the seller's", async () => {
+    it("use the buyer's figure if it is at most an hour longer than the time since the payment, else the seller's; a late report makes it no longer", async () => {
       for (const how of ["direct", "escrow"]) {
-        for (const [latency_ms, expected] of [
-          [3_660_000, 3_660_000],
-          [3_660_001, 800],
-          [Number.MAX_SAFE_INTEGER, 800],
+        for (const [late, latency_ms, expected] of [
+          [0, 3_660_000, 3_660_000],
+          [0, 3_660_001, 800],
+          [0, Number.MAX_SAFE_INTEGER, 800],
+          [10 * DAY, 3_660_000, 3_660_000],
+          [10 * DAY, 3_660_001, 3_660_000],
+          [10 * DAY, 10 * DAY * 1_000, 3_660_000],
+          [10 * DAY, Number.MAX_SAFE_INTEGER, 800],
         ] as const) {
           const log = new EventLog();
-          const id = log.hash();
-          if (how === "escrow") log.deposit(seller, buyer, { escrowId: id, deadline: log.time + DAY });
-          const said = { latency_ms: 800, ...(how === "escrow" && { escrow_id: id }) };
-          const receipt = how === "escrow" ? log.receipt(seller, buyer, said) : log.hire(seller, buyer, said);
-          if (how === "escrow") log.after(30).released(id).after(30);
-          else log.after(60);
-          log.record("telemetry", buyer, { receipt, latency_ms });
-          expect(await latencyOf(log), how).to.equal(expected);
+          const escrow_id = log.hash();
+          const isDirect = how === "direct";
+          const tx = isDirect ? log.transfer(buyer, seller, 500_000, { authorized: true }) : log.hash();
+          if (!isDirect) log.deposit(seller, buyer, { escrowId: escrow_id, deadline: log.time + DAY });
+          log.after(30);
+          if (!isDirect) log.released(escrow_id);
+          log.after(30);
+          const paid = isDirect ? { tx } : { escrow_id };
+          const receipt = log.receipt(seller, buyer, { latency_ms: 800, ...paid });
+          log.after(late).record("telemetry", buyer, { receipt, latency_ms });
+          expect(await latencyOf(log), `${how}, ${late} s, ${latency_ms} ms`).to.equal(expected);
         }
       }
     });

@@ -140,12 +140,15 @@ function close(facts: Facts, receipt: Receipt, hire: Hire): void {
   }
 }
 
-/** The first latency that can be true: the buyer's, then the seller's. It is at most an hour longer than the time since the payment. */
+/**
+ * The first latency that can be true: the buyer's, then the seller's. It is at most an hour longer than the time since the
+ * payment. The buyer's is also cut at an hour more than the time to the receipt.
+ */
 export function latencyOf(facts: Facts, receipt: Receipt, paid: number): number | null {
+  const most = (said: number) => (Math.max(paid, said) - paid + 3_600) * 1_000;
   for (const it of [facts.telemetry.get(receipt.hash), receipt]) {
-    if (it === undefined || it.latency === null) continue;
-    const seconds = Math.max(paid, it.time) - paid + 3_600;
-    if (it.latency / 1_000 <= seconds) return it.latency;
+    if (it === undefined || it.latency === null || it.latency > most(it.time)) continue;
+    return Math.min(it.latency, most(receipt.time));
   }
   return null;
 }
