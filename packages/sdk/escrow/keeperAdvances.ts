@@ -3,15 +3,15 @@ import type { Hire } from "tallystick-protocol/escrow/hire";
 import type { Hex } from "tallystick-protocol/hex";
 import { within } from "../deadline.ts";
 import { ChainError, RelayRefusedError } from "../errors.ts";
-import { refusal, tryWhenKnown } from "./carryOut.ts";
+import { refusal } from "./carryOut.ts";
 import { type EscrowCalls, encodeEscrowCall } from "./escrowCalls.ts";
-import type { EscrowRelay } from "./escrowRelay.ts";
-import { unlessDone } from "./escrowRelay.ts";
+import { DEPOSIT, type EscrowRelay, sendWhenKnown } from "./escrowRelay.ts";
 import { advancesOf, type GasAccountId, type GasAccounts, signaturesOf } from "./gasAccounts.ts";
 import type { KeeperBatches } from "./keeperBatches.ts";
 import type { OwnDeposits } from "./ownDeposits.ts";
 import type { DepositAuthorization } from "./signEscrow.ts";
 import type { TriedCall } from "./tryCall.ts";
+import { tryWhenKnown } from "./tryWhenKnown.ts";
 
 /** Gas with which a deposit or a mark of delivery is tried: several times what either takes. */
 const TRY_GAS = 1_000_000n;
@@ -104,7 +104,7 @@ export function createAdvances(
 
   return {
     deposit: (hire, authorization) =>
-      unlessDone(calls, hire, "deposit", "held", () => deposit(hire, authorization)),
+      sendWhenKnown(calls, hire, () => deposit(hire, authorization), DEPOSIT),
     markDelivered: async (hire, resultHash, signature) => {
       const id = calls.idOf(hire);
       return await once({
