@@ -22,6 +22,7 @@ import { readEscrowState } from "../escrow/readEscrowState.ts";
 import { createEscrowSigner } from "../escrow/signEscrow.ts";
 import { lookFor, requireSameTerms } from "./directMode.ts";
 import type { Job, Offer, SettlementMode } from "./job.ts";
+import { markDelivery } from "./markDelivery.ts";
 import { HireRefusedError, PaymentInvalidError } from "./sellerErrors.ts";
 
 /** How long one look at the chain may take, in milliseconds. The buyer waits meanwhile. */
@@ -125,13 +126,15 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
 
     collect: async (job) => {
       const { hire } = paymentOf(job);
+      const id = escrowId(hire, deployment);
       const resultHash = jsonHash(job.result ?? null);
-      const signature = await signer.markDelivered(escrowId(hire, deployment), resultHash);
-      // The result is delivered even if this fails. The mark only protects the seller from a buyer that never
-      // answers.
-      await relay
-        .markDelivered(hire, resultHash, signature)
-        .catch((error) => log("Delivery could not be marked.", { job: job.id, error: String(error) }));
+      const signature = await signer.markDelivered(id, resultHash);
+      // The mark only protects the seller from a buyer that never answers.
+      await markDelivery({
+        ...{ relay, escrowId: id, deadline: hire.deadline, now },
+        send: () => relay.markDelivered(hire, resultHash, signature),
+        log: (sentence, details) => log(sentence, { job: job.id, ...details }),
+      });
       return {};
     },
 
