@@ -66,6 +66,8 @@ export type Job = {
   completedAt?: number;
   answer?: HireAnswer;
   failure?: { code: string; message: string };
+  /** When the params, the result and the payment of this job were deleted. */
+  forgottenAt?: number;
 };
 
 /** How a seller is paid: in `direct` mode, or by one escrow. */
