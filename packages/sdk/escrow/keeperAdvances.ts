@@ -156,7 +156,7 @@ async function send(
     if (isSure) advance.giveBack();
     else await advance.lose(gas);
     signatureGas?.giveBack();
-    if (isSure && isNew) await own.forget(id);
+    if (isSure && isNew) await own.forget(id).catch(() => {});
     throw error;
   });
   const [failure] = outcome.failed;
