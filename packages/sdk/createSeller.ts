@@ -202,6 +202,10 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
   });
 
   const deleteOldWork = createOldWork({ store, keepMs: parameters.keepWorkMs, now });
+  const markAgain = (job: Job): void => {
+    const marked = (async () => modeOf(job.mode).collect(job, { isFirst: false }))();
+    marked.catch((error) => log("Delivery could not be marked.", { job: job.id, error: String(error) }));
+  };
   // Jobs of a process that is gone, and those with an uncertain payment, are resumed when their lease has expired.
   let sweep: ReturnType<typeof setInterval> | undefined;
   const takeUp = async (): Promise<void> => {
@@ -220,7 +224,10 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
     resume: async () => {
       outbox.start();
       await callbacks.start();
-      await continueJobs(store, runner.run);
+      await continueJobs(store, async (job) => {
+        if (job.isMarkDue) markAgain(job);
+        if (!isEnded(job.stage)) await runner.run(job);
+      });
       sweep ??= setInterval(() => {
         takeUp().catch((error) => log("Unfinished jobs could not be continued.", { error: String(error) }));
       }, leaseMs);

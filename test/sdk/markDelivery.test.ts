@@ -4,8 +4,12 @@ import type { Hire } from "tallystick-protocol/escrow/hire";
 import { ChainError } from "tallystick-sdk/errors";
 import { toEscrowPayload } from "tallystick-sdk/escrow/escrowScheme";
 import type { EscrowState } from "tallystick-sdk/escrow/readEscrowState";
+import { createSeller } from "tallystick-sdk/createSeller";
 import { escrowMode } from "tallystick-sdk/seller/escrowMode";
-import type { Job } from "tallystick-sdk/seller/job";
+import type { Job, SettlementMode } from "tallystick-sdk/seller/job";
+import { sellerStore } from "tallystick-sdk/seller/sellerStore";
+import { memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { MEAN, mean } from "./support/market.ts";
 import { newWallet } from "./support/sdkChain.ts";
 
 const address = (byte: string) => `0x${byte.repeat(20)}` as const;
@@ -21,7 +25,11 @@ describe("a seller's mark of delivery", () => {
   /** Delivers a job. The mark fails so often, and the escrow is then in this state. */
   function deliver(
     { fault, faults }: { fault: Error; faults: number },
-    { state = {}, left = 1_000 }: { state?: Partial<EscrowState>; left?: number } = {},
+    {
+      state = {},
+      left = 1_000,
+      isFirst = true,
+    }: { state?: Partial<EscrowState>; left?: number; isFirst?: boolean } = {},
   ) {
     let [marks, asked] = [0, 0];
     const marked = Promise.withResolvers<void>();
@@ -33,8 +41,8 @@ describe("a seller's mark of delivery", () => {
       },
       state: async () => {
         asked++;
-        // The RPC is still away at the first question.
-        if (asked === 1) throw away;
+        // The RPC is still away at the first question after the mark.
+        if (isFirst && asked === 1) throw away;
         return { status: "held", delivered: false, amount: 1n, ...state };
       },
     };
@@ -51,7 +59,7 @@ describe("a seller's mark of delivery", () => {
     const payload = { payload: toEscrowPayload({ hire, authorization }) };
     const job = { id: "job", result: 1, payment: { payload } } as unknown as Job;
     return {
-      collected: mode.collect(job, { isFirst: true }),
+      collected: mode.collect(job, { isFirst }),
       marked: marked.promise,
       counts: () => ({ marks, asked }),
     };
@@ -59,10 +67,64 @@ describe("a seller's mark of delivery", () => {
 
   it("is sent again while the chain cannot be reached, and the result does not wait for it", async () => {
     const job = deliver({ fault: away, faults: 1 });
-    expect(await job.collected).to.deep.equal({});
+    expect(await job.collected).to.deep.equal({ isMarkDue: true });
     expect(job.counts()).to.deep.equal({ marks: 1, asked: 0 });
     await job.marked;
     expect(job.counts()).to.deep.equal({ marks: 2, asked: 2 });
+  });
+
+  it("is sent by a later process only if it is missing and there is time", async () => {
+    const works = { fault: away, faults: 0 };
+    const missing = deliver(works, { isFirst: false });
+    expect(await missing.collected).to.deep.equal({});
+    expect(missing.counts()).to.deep.equal({ marks: 1, asked: 1 });
+    for (const [how, asked] of [
+      [{ state: { delivered: true } }, 1],
+      [{ state: { status: "released" } }, 1],
+      [{ left: 0 }, 0],
+    ] as const) {
+      const job = deliver(works, { ...how, isFirst: false });
+      expect(await job.collected).to.deep.equal({});
+      expect(job.counts()).to.deep.equal({ marks: 0, asked });
+    }
+  });
+
+  it("is sent again by each start of the seller, and only if it did not get through", async () => {
+    const mode = "platform_escrow:acme";
+    const store = memoryStore();
+    const own = sellerStore(store, seller.address);
+    const jobs: Partial<Job>[] = [{ isMarkDue: true }, {}, { isMarkDue: true, mode: "platform_escrow:gone" }];
+    for (const [at, changes] of jobs.entries()) {
+      const id = `job_${String(at).padStart(26, "0")}`;
+      await own.put(`job/${id}`, { id, mode, stage: "completed", free: false, ...changes });
+    }
+    const collected: [string, boolean][] = [];
+    const said: string[] = [];
+    const next = await createSeller({
+      account: seller.account,
+      endpoint: "https://seller.example",
+      baseUrl: "https://node.example",
+      network,
+      facilitator: "https://facilitator.example",
+      listings: [{ capability: MEAN, price_usdc: "0.05", max_latency_ms: 1_000 }],
+      handlers: { [MEAN]: mean },
+      modes: {
+        [mode]: {
+          collect: async ({ id }, { isFirst }) => {
+            collected.push([id, isFirst]);
+            return {};
+          },
+        } as SettlementMode,
+      },
+      store,
+      log: (sentence, details) => said.push(`${sentence} ${details?.job}`),
+    });
+    await next.resume();
+    await next.close();
+    expect(collected).to.deep.equal([["job_00000000000000000000000000", false]]);
+    expect(said.filter((sentence) => sentence.startsWith("Delivery"))).to.deep.equal([
+      "Delivery could not be marked. job_00000000000000000000000002",
+    ]);
   });
 
   it("is not sent again after a refusal, the deadline, another mark or the end of the escrow", async () => {

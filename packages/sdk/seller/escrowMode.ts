@@ -126,18 +126,18 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
       }
     },
 
-    collect: async (job) => {
+    collect: async (job, { isFirst }) => {
       const { hire } = paymentOf(job);
       const id = escrowId(hire, deployment);
       const resultHash = jsonHash(job.result ?? null);
       const signature = await signer.markDelivered(id, resultHash);
       // The mark only protects the seller from a buyer that never answers.
-      await markDelivery({
-        ...{ relay, escrowId: id, deadline: hire.deadline, now },
+      const isOver = await markDelivery({
+        ...{ relay, escrowId: id, deadline: hire.deadline, isFirst, now },
         send: () => relay.markDelivered(hire, resultHash, signature),
         log: (sentence, details) => log(sentence, { job: job.id, ...details }),
       });
-      return {};
+      return isOver ? {} : { isMarkDue: true };
     },
 
     giveUp: async (job) => {

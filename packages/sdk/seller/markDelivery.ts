@@ -17,6 +17,8 @@ export type DeliveryMark = {
   escrowId: Hex;
   /** Unix seconds. From then on the contract takes no mark. */
   deadline: bigint;
+  /** Whether it was certainly never sent before. */
+  isFirst: boolean;
   /** Sends the mark. It may be sent again: the contract marks a delivery once. */
   send: () => Promise<unknown>;
   /** The chain's clock, in milliseconds since 1970. */
@@ -27,24 +29,30 @@ export type DeliveryMark = {
 /**
  * Marks a delivery. The result is delivered even if this fails: the promise resolves after the first attempt. If the chain
  * or the relay could not be reached, more attempts follow, until the delivery is marked, the escrow is settled, or the
- * deadline has come. A process that ends forgets them.
+ * deadline has come.
+ *
+ * @returns whether nothing is left to do. If not, a process that ends must have the delivery marked at its next start
  */
-export async function markDelivery(mark: DeliveryMark): Promise<void> {
+export async function markDelivery(mark: DeliveryMark): Promise<boolean> {
   const until = Math.min(Number(mark.deadline) * 1_000, mark.now() + TRIED_MS);
-  if (!(await attempt(mark, mark.send))) void markLater(mark, until);
+  if (!mark.isFirst && mark.now() >= until) return true;
+  const isOver = await attempt(mark, mark.isFirst ? mark.send : () => sendUnlessMarked(mark));
+  if (!isOver) void markLater(mark, until);
+  return isOver;
 }
 
 async function markLater(mark: DeliveryMark, until: number): Promise<void> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MOST_PAUSE_MS)) {
     if (mark.now() + pauseMs >= until) return;
     await pause(pauseMs);
-    const isOver = await attempt(mark, async () => {
-      const { status, delivered } = await mark.relay.state(mark.escrowId);
-      // A node of the RPC that does not know the newest deposits says `none`.
-      if (!delivered && (status === "held" || status === "none")) await mark.send();
-    });
-    if (isOver) return;
+    if (await attempt(mark, () => sendUnlessMarked(mark))) return;
   }
+}
+
+async function sendUnlessMarked({ relay, escrowId, send }: DeliveryMark): Promise<void> {
+  const { status, delivered } = await relay.state(escrowId);
+  // A node of the RPC that does not know the newest deposits says `none`.
+  if (!delivered && (status === "held" || status === "none")) await send();
 }
 
 /** Returns whether no more attempts are needed. */
