@@ -24,7 +24,7 @@ describe("the work of a seller's old jobs", () => {
     ({
       ...{ id: idOf(name), stage: "completed", params: { data: [1] }, result: { result: 1 }, price: "50000" },
       ...{ answer: { result: { result: 1 } }, completedAt: START, dueAt: START, free: false, ...changes },
-    }) as Job;
+    }) as unknown as Job;
   const put = async (name: string, changes?: object) =>
     await store.put(`job/${idOf(name)}`, jobOf(name, changes));
   const isWhole = async (name: string) => (await store.get<Job>(`job/${idOf(name)}`))?.result !== undefined;

@@ -137,7 +137,7 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
         send: () => relay.markDelivered(hire, resultHash, signature),
         log: (sentence, details) => log(sentence, { job: job.id, ...details }),
       });
-      return isOver ? {} : { isMarkDue: true };
+      return { ...(!isOver && { isMarkDue: true }) };
     },
 
     giveUp: async (job) => {
