@@ -24,6 +24,7 @@ import type { RedeemQuote } from "./seller/intake.ts";
 import type { Job, SettlementMode } from "./seller/job.ts";
 import { createJobRunner, isEnded, type JobRunnerParameters, settledFields } from "./seller/jobRunner.ts";
 import { type Offers, type OfferTerms, signOffers } from "./seller/offers.ts";
+import { createOldWork } from "./seller/oldWork.ts";
 import { createReceiptOutbox } from "./seller/receiptOutbox.ts";
 import { sellerApp } from "./seller/sellerApp.ts";
 import { HireRefusedError } from "./seller/sellerErrors.ts";
@@ -85,6 +86,11 @@ export type CreateSellerParameters = {
   /** Asks the indexer whether a buyer has hired before, for free first calls. */
   hasHired?: HasHired;
   freeCallsPerDay?: number;
+  /**
+   * How long the params and the result of an ended job are kept, in milliseconds. Default: 90 days. `Infinity` keeps them
+   * for ever.
+   */
+  keepWorkMs?: number;
   /** The most jobs that run at the same time. Default 64. */
   maxRunning?: number;
   /** The largest request, in bytes. Default 1 MiB. */
@@ -195,6 +201,11 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
     log,
   });
 
+  const deleteOldWork = createOldWork({ store, keepMs: parameters.keepWorkMs, now });
+  const markAgain = (job: Job): void => {
+    const marked = (async () => modeOf(job.mode).collect(job, { isFirst: false }))();
+    marked.catch((error) => log("Delivery could not be marked.", { job: job.id, error: String(error) }));
+  };
   // Jobs of a process that is gone, and those with an uncertain payment, are resumed when their lease has expired.
   let sweep: ReturnType<typeof setInterval> | undefined;
   const takeUp = async (): Promise<void> => {
@@ -203,6 +214,7 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
       const job = await store.get<Job>(`job/${id}`);
       if (job && !isEnded(job.stage)) void runner.run(job);
     }
+    await deleteOldWork();
   };
   return {
     address,
@@ -212,7 +224,10 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
     resume: async () => {
       outbox.start();
       await callbacks.start();
-      await continueJobs(store, runner.run);
+      await continueJobs(store, async (job) => {
+        if (job.isMarkDue) markAgain(job);
+        if (!isEnded(job.stage)) await runner.run(job);
+      });
       sweep ??= setInterval(() => {
         takeUp().catch((error) => log("Unfinished jobs could not be continued.", { error: String(error) }));
       }, leaseMs);

@@ -1,6 +1,20 @@
 import { type Address, ZERO_ADDRESS } from "tallystick-protocol/address";
+import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
-import { getAddress, keccak256, type PublicClient, parseAbi, stringToHex } from "viem";
+import {
+  BaseError,
+  ContractFunctionRevertedError,
+  getAddress,
+  HttpRequestError,
+  InvalidInputRpcError,
+  keccak256,
+  type PublicClient,
+  parseAbi,
+  RpcError,
+  RpcRequestError,
+  stringToHex,
+  TimeoutError,
+} from "viem";
 import { CANONICAL_SAFE, canonicalSafeAddress, SAFE_PROXY_CODE } from "../ignition/canonicalSafe.ts";
 
 /** A guardian that says that it is a Safe. */
@@ -59,8 +73,26 @@ const KNOWN_HANDLERS: readonly string[] = [ZERO_ADDRESS, CANONICAL_SAFE.handler.
  */
 const DELEGATION = "0xef0100";
 
-/** Reads what a guardian is. */
+/**
+ * Reads what a guardian is.
+ *
+ * @throws TallystickError `chain_unavailable` when the chain cannot be asked
+ */
 export async function readGuardian(client: PublicClient, address: Address): Promise<Guardian> {
+  try {
+    return await readCode(client, address);
+  } catch (cause) {
+    const words = cause instanceof BaseError ? cause.shortMessage : String(cause);
+    throw new TallystickError({
+      code: "chain_unavailable",
+      message: `The chain could not be asked what the guardian ${address} is: ${words}`,
+      hint: "Check the RPC. It must answer eth_call, eth_getCode and eth_getStorageAt.",
+      cause,
+    });
+  }
+}
+
+async function readCode(client: PublicClient, address: Address): Promise<Guardian> {
   const code = (await client.getCode({ address })) ?? "0x";
   if (code === "0x") return { kind: "key", delegated: false };
   if (code.startsWith(DELEGATION)) return { kind: "key", delegated: true };
@@ -96,9 +128,20 @@ export async function readGuardian(client: PublicClient, address: Address): Prom
       guards: found,
       handler: isSafesCode && !isKnownHandler ? handler : null,
     };
-  } catch {
+  } catch (error) {
+    if (isUnanswered(error)) throw error;
     return { kind: "contract" };
   }
+}
+
+/** Whether an error comes from the RPC, and not from a contract that is no Safe. */
+function isUnanswered(error: unknown): boolean {
+  if (!(error instanceof BaseError)) return false;
+  const isOneOf = (...kinds: (abstract new (...given: never[]) => Error)[]): boolean =>
+    error.walk((it) => kinds.some((kind) => it instanceof kind)) !== null;
+  // Nodes give an invalid opcode, or burnt gas, as an invalid input.
+  if (isOneOf(ContractFunctionRevertedError, InvalidInputRpcError)) return false;
+  return isOneOf(HttpRequestError, TimeoutError, RpcRequestError, RpcError);
 }
 
 /**

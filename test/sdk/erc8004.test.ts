@@ -369,9 +369,15 @@ describe("ERC-8004's registries", () => {
     expect(await wrong(text, { hash })).to.deep.equal(["event.receipt", "agentWallet"]);
 
     const receipt = { ...JSON.parse(JSON.parse(text).tallystick.receipt_proof.entry).payload.body };
-    const paid = async (changes: object) =>
-      (await checkPayment(reader(), { ...receipt, ...changes }, { chainId, token })).finding.holds;
+    const check = async (changes: object) =>
+      (await checkPayment(reader(), { ...receipt, ...changes }, { chainId, token })).finding;
+    const paid = async (changes: object) => (await check(changes)).holds;
     expect(await paid({})).to.equal(true);
+    expect((await check({})).detail).to.contain("its authorization names this hire");
+    // The seller signed a second receipt about the same payment.
+    const second = await check({ hire_id: `0x${"22".repeat(32)}` });
+    expect(second.holds).to.equal(true);
+    expect(second.detail).to.contain("several receipts may name this payment");
     expect(await paid({ amount_usdc_atomic: String(hire.amount + 1n) })).to.equal(false);
     expect(await paid({ buyer: chain.guardian.address })).to.equal(false);
     expect(await paid({ payee: chain.guardian.address })).to.equal(false);

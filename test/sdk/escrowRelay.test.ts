@@ -41,13 +41,19 @@ const given: { [verb: string]: unknown[] } = {
 };
 
 describe("a relay with its own wallet", () => {
-  const open = (status: EscrowState["status"], fault?: Error) => {
+  /** @param faults how often the contract refuses what is sent */
+  const open = (
+    status: EscrowState["status"],
+    fault?: Error,
+    faults = fault === undefined ? 0 : Number.POSITIVE_INFINITY,
+  ) => {
     const asked: unknown[][] = [];
+    let left = faults;
     const send =
       (name: string) =>
       async (...args: unknown[]) => {
         asked.push([name, ...args]);
-        if (fault) throw fault;
+        if (left-- > 0) throw fault;
         return SENT;
       };
     const calls = {
@@ -76,20 +82,38 @@ describe("a relay with its own wallet", () => {
   it("gives the earlier transaction if the same was done before, and the refusal if something else was done", async () => {
     const wanted = { deposit: "held", release: "released", refund: "refunded" } as const;
     const statuses = ["none", "held", "released", "split", "refunded", "timedOut"] as const;
-    for (const [verb, done] of Object.entries(wanted))
-      for (const status of statuses) {
-        const { asked, relay } = open(status, wrongStatus);
-        const end = await (verbs[verb]?.(relay) ?? expect.fail(verb)).catch((error: unknown) => error);
-        expect(end, `${verb} of ${status}`).to.equal(status === done ? EARLIER : wrongStatus);
-        const what = verb === "deposit" ? "deposit" : "settlement";
-        const looked = [["state", hash("1d")], ...(status === done ? [["find", hash("1d"), what]] : [])];
-        expect(asked.slice(1)).to.deep.equal(looked);
-      }
+    const endOf = async (verb: string, done: string, status: (typeof statuses)[number]) => {
+      const { asked, relay } = open(status, wrongStatus);
+      const end = await (verbs[verb]?.(relay) ?? expect.fail(verb)).catch((error: unknown) => error);
+      expect(end, `${verb} of ${status}`).to.equal(status === done ? EARLIER : wrongStatus);
+      const what = verb === "deposit" ? "deposit" : "settlement";
+      const looked = [["state", hash("1d")], ...(status === done ? [["find", hash("1d"), what]] : [])];
+      const isTried = status !== done && (status === "none" || status === "held");
+      const once = [[verb, ...(given[verb] ?? [])], ...looked];
+      expect(asked, `${verb} of ${status}`).to.deep.equal(isTried ? [...once, ...once, ...once] : once);
+    };
+    await Promise.all(
+      Object.entries(wanted).flatMap(([verb, done]) => statuses.map((status) => endOf(verb, done, status))),
+    );
     for (const fault of [notAParty, away, new Error("oops")]) {
       const { asked, relay } = open("released", fault);
       expect(await rejection(relay.release(hire, "0x12"))).to.equal(fault);
       expect(asked).to.have.length(1);
     }
+  });
+
+  it("sends it again if a node of the RPC that does not know the deposit has refused it", async () => {
+    const attempts = ["markDelivered", "release", "refund"].flatMap((verb) =>
+      (["none", "held"] as const).map(async (status) => {
+        const { asked, relay } = open(status, wrongStatus, 2);
+        expect(await verbs[verb]?.(relay), `${verb} of ${status}`).to.equal(SENT);
+        expect(asked.filter(([name]) => name === verb)).to.have.length(3);
+      }),
+    );
+    await Promise.all(attempts);
+    const { asked, relay } = open("released", wrongStatus);
+    expect(await rejection(relay.markDelivered(hire, hash("44"), "0x12"))).to.equal(wrongStatus);
+    expect(asked.map(([name]) => name)).to.deep.equal(["markDelivered", "state"]);
   });
 
   it("gives the refusal if the earlier transaction is not found", async () => {

@@ -34,6 +34,20 @@ describe("the free first calls of a seller", () => {
     expect(await open(3).take(buyer(7), MEAN)).to.equal(true);
   });
 
+  it("leave no files of a day that is more than a week ago, and still know their buyers", async () => {
+    const today = 20_000;
+    for (let n = 0; n < 3; n++) await open(3).take(buyer(n), MEAN);
+    time += 7 * DAY_MS;
+    await open().take(buyer(4), MEAN);
+    expect(await store.keys("free")).to.include.members([`free/${today}`, `free/${today}-3`]);
+    time += DAY_MS;
+    await open().take(buyer(5), MEAN);
+    expect(await store.keys("free")).to.have.members(
+      [today + 7, today + 8].flatMap((day) => [`free/${day}`, `free/${day}-1`]),
+    );
+    expect(await open().take(buyer(1), MEAN)).to.equal(false);
+  });
+
   it("are refused to a buyer that has hired before or may have, and a refusal does not count for the day's limit", async () => {
     const yes: HasHired = async () => true;
     const away: HasHired = async () => {

@@ -4,7 +4,8 @@ import type { Hire } from "tallystick-protocol/escrow/hire";
 import { createEscrowCalls } from "tallystick-sdk/escrow/escrowCalls";
 import { openGasAccounts } from "tallystick-sdk/escrow/gasAccounts";
 import { type AdvancesParameters, createAdvances } from "tallystick-sdk/escrow/keeperAdvances";
-import { memoryStore } from "tallystick-sdk/store/keyValueStore";
+import { openOwnDeposits } from "tallystick-sdk/escrow/ownDeposits";
+import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { rejection } from "./support/tamper.ts";
 
 const address = (byte: string) => `0x${byte.repeat(20)}` as Address;
@@ -30,6 +31,7 @@ describe("the gas that a keeper pays before its fee, while its provider fails", 
   const advances = createAdvances({
     ...{ calls, gasPerBuyer: 1_000_000, gasPerWallet: 200_000, batchMs: 5_000 },
     accounts: { reserve: () => ({ giveBack: () => {}, lose: async () => {} }) },
+    own: { has: () => false, forget: async () => {} },
     batches: {
       isOnItsWay: () => false,
       send: async ([{ key }]: [{ key: string }]) => {
@@ -60,10 +62,17 @@ describe("the gas account of a buyer at a keeper", () => {
   let behind: number;
   /** Resolves when the batches that wait are mined. */
   let mined: Promise<void>;
+  /** Resolves when a batch is sent. */
+  let sent: PromiseWithResolvers<void>;
+  /** What fails in the batches. */
+  let failed: { index: number; error: string }[];
+  let store: KeyValueStore;
   beforeEach(() => {
-    [behind, mined] = [0, Promise.resolve()];
+    [behind, mined, failed, store] = [0, Promise.resolve(), [], memoryStore()];
+    sent = Promise.withResolvers();
   });
 
+  /** A keeper's process. All of them have the same store. */
   const open = async (batchMs: number) => {
     const client = { getCode: async () => undefined };
     const calls = {
@@ -79,12 +88,14 @@ describe("the gas account of a buyer at a keeper", () => {
     };
     return createAdvances({
       ...{ calls, gasPerBuyer: 200_000, gasPerWallet: 200_000, batchMs },
-      accounts: await openGasAccounts(memoryStore()),
+      accounts: await openGasAccounts(store),
+      own: await openOwnDeposits(store, Date.now),
       batches: {
         isOnItsWay: () => false,
         send: async () => {
+          sent.resolve();
           await mined;
-          return { failed: [], tried: 1, gasUsed: 100_000n, transactionHash: hash("ab") };
+          return { failed, tried: 1, gasUsed: 100_000n, transactionHash: hash("ab") };
         },
       },
     } as unknown as AdvancesParameters);
@@ -119,6 +130,35 @@ describe("the gas account of a buyer at a keeper", () => {
     for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
     const marked = await advances.markDelivered(own, hash("22"), "0x12");
     expect(marked).to.equal(hash("ab"));
+  });
+
+  it("has this room also after a restart, and once", async () => {
+    await (await open(5_000)).deposit(own, authorization);
+    const next = await open(5_000);
+    expect(await next.markDelivered(own, hash("22"), "0x12")).to.equal(hash("ab"));
+    const last = await open(5_000);
+    expect(await rejection(last.markDelivered(own, hash("22"), "0x12"))).to.include({ code: "gas_limit" });
+  });
+
+  it("has this room also if the keeper was killed before it knew that its deposit was mined", async () => {
+    mined = new Promise(() => {});
+    const killed = await open(5_000);
+    killed.deposit(own, authorization).catch(() => {});
+    await sent.promise;
+    mined = Promise.resolve();
+    await (await openGasAccounts(store)).reserve(own.buyer, 200_000, 200_000)?.lose(200_000);
+    const next = await open(5_000);
+    expect(await next.markDelivered(own, hash("22"), "0x12")).to.equal(hash("ab"));
+  });
+
+  it("has no such room for a deposit that failed on the chain", async () => {
+    failed = [{ index: 0, error: "TransferFailed" }];
+    const advances = await open(5_000);
+    const refused = await rejection(advances.deposit(own, authorization));
+    expect(refused).to.include({ code: "call_refused", reason: "TransferFailed" });
+    expect(await store.keys("deposited")).to.deep.equal([]);
+    failed = [];
+    expect(await rejection(advances.markDelivered(own, hash("22"), "0x12"))).to.include({ code: "gas_limit" });
   });
 
   it("pays for a mark of delivery that a node without the newest deposits refuses at first", async () => {

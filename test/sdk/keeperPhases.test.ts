@@ -461,6 +461,22 @@ describe("the parts of a keeper's round", () => {
     await calls.timeoutRefund(hire);
   });
 
+  it("forget that a deposit was the keeper's own when its escrow has ended for certain", async () => {
+    let at = Date.now();
+    const keeper = open({ now: () => at, startBlock: await chain.client.getBlockNumber() });
+    const buyer = await world.person();
+    const soon = (await chain.now()) + 1_000;
+    const hire = await world.hireOf(buyer.address, { deadline: BigInt(soon) });
+    await keeper.deposit(hire, await world.signerOf(buyer).authorizeDeposit(hire));
+    await chain.passTo(soon);
+    expect(await keeper.round()).to.deep.include({ timedOut: 1, failed: [] });
+    expect(await store.keys("deposited")).to.deep.equal([`deposited/${calls.idOf(hire)}`]);
+    at += 120_000;
+    expect((await keeper.round()).failed).to.deep.equal([]);
+    expect(await store.keys("deposited")).to.deep.equal([]);
+    await keeper.close();
+  });
+
   describe("with a settlement that a reorganisation undoes", () => {
     /** The keeper's clock, which these tests move by hand. */
     let at: number;

@@ -77,8 +77,8 @@ describe("a keeper with more items than it can read in the time of a round", () 
     const store = memoryStore();
     for (const hire of watched) await store.put(`watch/${hire.hireId}`, toHireJson(hire));
     const clocks = { now: () => 0, startBlock: 0n, minAmount: 1n, log: () => {} };
-    const releasing = async () => new Set<string>();
-    const timeouts = createTimeouts({ calls, store, batches, maxBatch: 50, releasing, ...clocks });
+    const hooks = { releasing: async () => new Set<string>(), onEnd: async () => {} };
+    const timeouts = createTimeouts({ calls, store, batches, maxBatch: 50, ...hooks, ...clocks });
     return (): Promise<void> => timeouts.round(round.signal, () => {});
   }
 

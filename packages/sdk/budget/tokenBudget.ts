@@ -3,6 +3,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 import { type BudgetToken, readBudgetToken, requireBudgetToken } from "tallystick-protocol/hire/budgetToken";
 import { jsonHash } from "tallystick-protocol/hire/paramsHash";
 import { BudgetError } from "../errors.ts";
+import { inLowerCase } from "../inLowerCase.ts";
 import { type Budget, memoryBudget } from "./budget.ts";
 
 export type TokenBudgetParameters = {
@@ -31,9 +32,7 @@ export type TokenBudgetParameters = {
  */
 export async function openTokenBudget(parameters: TokenBudgetParameters): Promise<Budget> {
   const { token, now = Date.now } = parameters;
-  // Wallets write addresses in mixed case (EIP-55).
-  const agent = parameters.agent.toLowerCase() as Address;
-  const operators = parameters.operators.map((operator) => operator.toLowerCase());
+  const { agent, operators } = inLowerCase(parameters, "agent", "operators");
   const { open = (_, limit) => memoryBudget(limit) } = parameters;
   const terms = readBudgetToken(token);
   if (!operators.includes(terms.operator)) {

@@ -18,6 +18,7 @@ import {
 } from "../escrow/escrowScheme.ts";
 import type { SettledEscrowState } from "../escrow/readEscrowState.ts";
 import { createEscrowSigner } from "../escrow/signEscrow.ts";
+import { inLowerCase } from "../inLowerCase.ts";
 import type { PaymentRequirements } from "../x402/paymentHeaders.ts";
 import type { BuyerMode, Conclusion, SignedPayment } from "./buyerContext.ts";
 import { type Agreed, judgeTerms, refusal } from "./judgeTerms.ts";
@@ -62,7 +63,7 @@ export function escrowPayment(parameters: {
   readState?: ((escrow: Address, id: Hex) => Promise<SettledEscrowState>) | undefined;
 }): BuyerMode {
   const { account, network, now } = parameters;
-  const allowed = inLowerCase(parameters.allowed);
+  const allowed = inLowerCase(parameters.allowed, "escrow", "feeRecipient", "arbiter");
   const { relay } = allowed;
   const deployment: EscrowDeployment = { chainId: network.chainId, escrow: allowed.escrow };
   const signer = createEscrowSigner({ account, deployment, network });
@@ -144,17 +145,6 @@ export function escrowPayment(parameters: {
       return money !== "held" && { ...booked(money), money };
     },
     conclude: async (payment, { all_passed }) => await settle(hireOf(payment), all_passed ? release : refund),
-  };
-}
-
-/** The same escrow. Explorers and wallets write addresses in mixed case (EIP-55). */
-function inLowerCase(allowed: AllowedEscrow): AllowedEscrow {
-  const { escrow, feeRecipient, arbiter } = allowed;
-  return {
-    ...allowed,
-    escrow: escrow.toLowerCase() as Address,
-    ...(feeRecipient !== undefined && { feeRecipient: feeRecipient.toLowerCase() as Address }),
-    ...(arbiter !== undefined && { arbiter: arbiter.toLowerCase() as Address }),
   };
 }
 

@@ -9,14 +9,16 @@ import { readEscrowState } from "../escrow/readEscrowState.ts";
 import type { ChainReader } from "./registries.ts";
 
 const transferAbi = parseAbi(["event Transfer(address indexed from, address indexed to, uint256 value)"]);
+const usedAbi = parseAbi(["event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)"]);
 
 /** What the caller knows from a source other than the receipt. */
 export type PaymentOf = { chainId: number; token?: Address | undefined; escrow?: Address | undefined };
 
 /**
  * Checks that a receipt's transaction paid what the receipt says. It must contain a transfer of exactly this amount
- * of the token, from the buyer to the payee. In escrow mode it must contain the buyer's deposit, and the escrow must
- * have released this whole deposit since. A fee may take less than half of it: a fee can go back to the buyer.
+ * of the token, from the buyer to the payee. The finding says whether the buyer's authorization names the hire. In escrow
+ * mode the transaction must contain the buyer's deposit, and the escrow must have released this whole deposit since. A fee
+ * may take less than half of it: a fee can go back to the buyer.
  *
  * @returns the finding, and the payment's block when the transaction is there
  */
@@ -55,15 +57,25 @@ function checkTransfer(receipt: Receipt, { logs }: TransactionReceipt, known: Pa
     return notChecked("payment", "the token of this chain is not known; name it (--token)");
   const { buyer, agent_id: seller, payee = seller, amount_usdc_atomic: amount, tx_hash: hash } = receipt;
   const ofToken = logs.filter(({ address }) => isAddressEqual(address, token));
-  const holds = parseEventLogs({ abi: transferAbi, logs: ofToken }).some(
+  const paid = parseEventLogs({ abi: transferAbi, logs: ofToken }).filter(
     ({ args, logIndex }) =>
       isAddressEqual(args.from, buyer) &&
       isAddressEqual(args.to, payee) &&
       args.value === BigInt(amount) &&
       (receipt.log_index === undefined || receipt.log_index === logIndex),
   );
+  // The nonce of a buyer's authorization is the id of the hire, and the transfer is the log just after its use.
+  const isForHire = parseEventLogs({ abi: usedAbi, logs: ofToken }).some(
+    ({ args, logIndex }) =>
+      isAddressEqual(args.authorizer, buyer) &&
+      args.nonce === receipt.hire_id &&
+      paid.some((it) => it.logIndex === logIndex + 1),
+  );
   const text = `${amount} of ${token} from ${buyer} to ${payee} in transaction ${hash}`;
-  return finding("payment", holds, text, `there is no transfer of ${text}`);
+  const whose = isForHire
+    ? "its authorization names this hire"
+    : "nothing on the chain names the hire, so several receipts may name this payment";
+  return finding("payment", paid.length > 0, `${text}; ${whose}`, `there is no transfer of ${text}`);
 }
 
 async function checkEscrow(

@@ -64,10 +64,10 @@ export async function sendOnce<Found>(parameters: SendOnceParameters<Found>): Pr
     const cost = await quoteGas(client, { to: parameters.call.address, data, gas });
     if (!(await agree(cost))) return { status: "quoted", cost };
     const hash = await send(parameters, { data, nonce, cost });
+    const receipt = hash && (await mined(parameters, hash));
+    if (receipt) return { status: "sent", cost, receipt };
     // Another transaction took the nonce meanwhile. Perhaps another call has sent the same transaction.
-    if (hash === undefined && tries < MAX_TRIES) continue;
-    if (hash === undefined) throw pending(parameters.call.functionName, undefined);
-    return { status: "sent", cost, receipt: await mined(parameters, hash) };
+    if (tries === MAX_TRIES) throw pending(parameters.call.functionName, undefined);
   }
 }
 
@@ -133,15 +133,29 @@ async function send<Found>(
   }
 }
 
-async function mined<Found>(parameters: SendOnceParameters<Found>, hash: Hex): Promise<TransactionReceipt> {
+/** Waits for the transaction. Returns undefined when another call is in a block with its nonce. */
+async function mined<Found>(
+  parameters: SendOnceParameters<Found>,
+  hash: Hex,
+): Promise<TransactionReceipt | undefined> {
   const { client, call, pollingMs = 1_000, minedMs = MINED_MS } = parameters;
   const limit = startDeadline(minedMs);
+  let isOther = false;
   try {
     const receipt = await client
-      .waitForTransactionReceipt({ hash, pollingInterval: pollingMs, timeout: Math.max(1, limit.left()) })
+      .waitForTransactionReceipt({
+        hash,
+        pollingInterval: pollingMs,
+        timeout: Math.max(1, limit.left()),
+        // viem then returns the receipt of the transaction that took the nonce. A repriced one has the same call.
+        onReplaced: ({ reason }) => {
+          isOther = reason !== "repriced";
+        },
+      })
       .catch((cause) => {
         throw pending(call.functionName, cause, hash);
       });
+    if (isOther) return undefined;
     if (receipt.status === "success") return receipt;
     throw new ChainError({
       code: "transaction_reverted",

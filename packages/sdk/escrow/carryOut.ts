@@ -10,10 +10,7 @@ import { chunksOf, type KeeperBatches } from "./keeperBatches.ts";
 import type { Instruction, InstructionKind } from "./keeperInstructions.ts";
 import { createTurns, readEach } from "./keeperTurns.ts";
 import type { TriedCall } from "./tryCall.ts";
-
-/** How often a new instruction is tried while its escrow is not known, and the milliseconds between two trials. */
-const MAX_TRIALS = 3;
-const TRIAL_MS = 1_000;
+import { tryWhenKnown } from "./tryWhenKnown.ts";
 
 /** The base cost of every transaction, in gas. */
 const TRANSACTION_GAS = 21_000;
@@ -261,25 +258,6 @@ function tryNew(calls: EscrowCalls, { call, id, byKey }: Instruction): Promise<T
   return tryWhenKnown(calls, id, async () =>
     byKey ? { ...(await calls.tryItem(call, GAS_EACH)), gas: GAS_EACH } : await tryWithGas(calls, call),
   );
-}
-
-/**
- * Tries a call on an escrow off the chain. Several nodes may answer at the address of one RPC, and one that is behind does
- * not know the newest deposits. So a call on an escrow that is not settled is tried again, before its sender hears that it
- * is refused.
- */
-export async function tryWhenKnown<Tried extends TriedCall>(
-  calls: EscrowCalls,
-  id: Hex,
-  attempt: () => Promise<Tried>,
-): Promise<Tried> {
-  for (let trials = 1; ; trials++) {
-    const tried = await attempt();
-    if (tried.error !== "WrongStatus" || trials === MAX_TRIALS) return tried;
-    const { status } = await calls.state(id);
-    if (status !== "none" && status !== "held") return tried;
-    await new Promise((resolve) => setTimeout(resolve, TRIAL_MS));
-  }
 }
 
 /** A trial, and the gas that the item gets. */

@@ -4,6 +4,7 @@ import type { Hex } from "tallystick-protocol/hex";
 import { ChainError } from "../errors.ts";
 import type { EscrowCalls, EscrowState } from "./escrowCalls.ts";
 import type { DepositAuthorization } from "./signEscrow.ts";
+import { MAX_TRIALS, TRIAL_MS } from "./tryWhenKnown.ts";
 
 /**
  * Brings signed instructions to an escrow: a wallet that sends them itself, or a keeper by HTTP. Each method except
@@ -18,25 +19,41 @@ export type EscrowRelay = {
   state: (id: Hex) => Promise<EscrowState>;
 };
 
+/** What an instruction brings about: the status of its escrow, and the event that shows it. */
+type Effect = { status: EscrowState["status"]; event: "deposit" | "settlement" };
+
+export const DEPOSIT: Effect = { status: "held", event: "deposit" };
+const RELEASE: Effect = { status: "released", event: "settlement" };
+const REFUND: Effect = { status: "refunded", event: "settlement" };
+
 /**
- * Runs an instruction. If the contract refuses because the same was done before, this returns the earlier
- * transaction, which the events name.
+ * Sends an instruction. If the contract refuses it because the same was done before, this returns the earlier
+ * transaction, which the events name. Several nodes may answer at the address of one RPC, and one that is behind
+ * refuses what it does not know yet. So the instruction is sent again while its escrow may be in the right status.
+ *
+ * @param effect what it brings about; undefined for a mark, which leaves the status as it is
  */
-export async function unlessDone(
+export async function sendWhenKnown(
   calls: EscrowCalls,
   hire: Hire,
-  what: "deposit" | "settlement",
-  done: EscrowState["status"],
-  work: () => Promise<Hex>,
+  send: () => Promise<Hex>,
+  effect?: Effect,
 ): Promise<Hex> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof ChainError) || error.reason !== "WrongStatus") throw error;
-    const id = calls.idOf(hire);
-    const earlier = (await calls.state(id)).status === done ? await calls.findEvent(id, what) : undefined;
-    if (earlier === undefined) throw error;
-    return earlier;
+  for (let trials = 1; ; trials++) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!(error instanceof ChainError) || error.reason !== "WrongStatus") throw error;
+      const id = calls.idOf(hire);
+      const { status } = await calls.state(id);
+      if (effect !== undefined && status === effect.status) {
+        const earlier = await calls.findEvent(id, effect.event);
+        if (earlier !== undefined) return earlier;
+        throw error;
+      }
+      if (trials === MAX_TRIALS || (status !== "none" && status !== "held")) throw error;
+      await new Promise((resolve) => setTimeout(resolve, TRIAL_MS));
+    }
   }
 }
 
@@ -44,12 +61,12 @@ export async function unlessDone(
 export function walletRelay(calls: EscrowCalls): EscrowRelay {
   return {
     deposit: (hire, authorization) =>
-      unlessDone(calls, hire, "deposit", "held", () => calls.depositWithAuthorization(hire, authorization)),
-    markDelivered: (hire, resultHash, signature) => calls.markDelivered(hire, resultHash, signature),
-    release: (hire, signature) =>
-      unlessDone(calls, hire, "settlement", "released", () => calls.release(hire, signature)),
+      sendWhenKnown(calls, hire, () => calls.depositWithAuthorization(hire, authorization), DEPOSIT),
+    markDelivered: (hire, resultHash, signature) =>
+      sendWhenKnown(calls, hire, () => calls.markDelivered(hire, resultHash, signature)),
+    release: (hire, signature) => sendWhenKnown(calls, hire, () => calls.release(hire, signature), RELEASE),
     refund: (hire, signer, signature) =>
-      unlessDone(calls, hire, "settlement", "refunded", () => calls.refund(hire, signer, signature)),
+      sendWhenKnown(calls, hire, () => calls.refund(hire, signer, signature), REFUND),
     state: (id) => calls.state(id),
   };
 }

@@ -13,6 +13,7 @@ import { createKeeperBatches } from "./keeperBatches.ts";
 import { type InstructionBook, openInstructionBook } from "./keeperInstructions.ts";
 import { createTimeouts } from "./keeperTimeouts.ts";
 import { requireWorth, type Worth } from "./keeperWorth.ts";
+import { openOwnDeposits } from "./ownDeposits.ts";
 import { requireKeeperStore } from "./requireKeeperStore.ts";
 
 export type KeeperParameters = {
@@ -104,6 +105,7 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
   const closing = new AbortController();
 
   const requireOwnStore = untilDone(() => requireKeeperStore(store, calls.deployment));
+  const ownDeposits = untilDone(() => openOwnDeposits(store, now));
   async function openBooks() {
     await requireOwnStore();
     await batches.open();
@@ -112,12 +114,16 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
     const limits = { maxBatch, gasPerBuyer, gasPerWallet };
     const isPaid = (): boolean => fee !== undefined;
     const carrier = createCarrier({ calls, book, batches, accounts, isPaid, now, log, ...limits });
-    return { book, carrier, advances: createAdvances({ calls, batches, accounts, batchMs, ...limits }) };
+    const own = await ownDeposits();
+    return { book, carrier, advances: createAdvances({ calls, batches, accounts, own, batchMs, ...limits }) };
   }
   const books = untilDone(openBooks);
 
   const of = { calls, store, batches, startBlock, maxBatch, minAmount };
-  const timeouts = createTimeouts({ ...of, releasing: () => releasesIn(books()), now, log });
+  const timeouts = createTimeouts({
+    ...{ ...of, releasing: () => releasesIn(books()), now, log },
+    onEnd: async (id) => (await ownDeposits()).forget(id),
+  });
 
   async function roundNow(): Promise<KeeperRound> {
     const failed: KeeperPhase[] = [];

@@ -3,23 +3,21 @@ import type { Hire } from "tallystick-protocol/escrow/hire";
 import type { Hex } from "tallystick-protocol/hex";
 import { within } from "../deadline.ts";
 import { ChainError, RelayRefusedError } from "../errors.ts";
-import { refusal, tryWhenKnown } from "./carryOut.ts";
+import { refusal } from "./carryOut.ts";
 import { type EscrowCalls, encodeEscrowCall } from "./escrowCalls.ts";
-import type { EscrowRelay } from "./escrowRelay.ts";
-import { unlessDone } from "./escrowRelay.ts";
+import { DEPOSIT, type EscrowRelay, sendWhenKnown } from "./escrowRelay.ts";
 import { advancesOf, type GasAccountId, type GasAccounts, signaturesOf } from "./gasAccounts.ts";
 import type { KeeperBatches } from "./keeperBatches.ts";
+import type { OwnDeposits } from "./ownDeposits.ts";
 import type { DepositAuthorization } from "./signEscrow.ts";
 import type { TriedCall } from "./tryCall.ts";
+import { tryWhenKnown } from "./tryWhenKnown.ts";
 
 /** Gas with which a deposit or a mark of delivery is tried: several times what either takes. */
 const TRY_GAS = 1_000_000n;
 
 /** The gas that an item costs besides its own call: the transaction, the batch, and the call's bytes. */
 const AROUND_GAS = 50_000;
-
-/** The most own deposits that are remembered until their delivery is marked. The oldest are forgotten first. */
-const MAX_DEPOSITED = 10_000;
 
 /**
  * What is sent: `key` says what it does to which escrow, and `call` has the signature in it. `isOwed`: it is sent even
@@ -31,6 +29,8 @@ export type AdvancesParameters = {
   calls: EscrowCalls;
   batches: KeeperBatches;
   accounts: GasAccounts;
+  /** The hires that this keeper deposited and whose delivery it has not marked. */
+  own: OwnDeposits;
   /** Gas that a buyer's deposits and deliveries may cost in a window. Each hire that pays the fee adds to it. */
   gasPerBuyer: number;
   /** Gas that the signatures of one contract wallet may cost in a window. */
@@ -45,30 +45,17 @@ export type AdvancesParameters = {
  * that checks a signature may burn the gas. So if a call with such a signature fails on the chain, its gas counts
  * against the wallet, which has an allowance of its own.
  *
- * The delivery of a hire that this keeper deposited since its last start is always marked. Otherwise a buyer could use up its account, stay
+ * The delivery of a hire that this keeper deposited is always marked. Otherwise a buyer could use up its account, stay
  * silent, and so make its seller look like one that never delivered.
  */
 export function createAdvances(
   parameters: AdvancesParameters,
 ): Pick<EscrowRelay, "deposit" | "markDelivered"> {
-  const { calls, batches, batchMs } = parameters;
+  const { calls, batches, own, batchMs } = parameters;
   /** Requests, by their call: the signature is a part of it. */
   const underWay = new Map<Hex, Promise<Hex>>();
   /** Calls that passed their trial and are being sent, by their `key`. */
   const sending = new Map<string, Promise<Hex>>();
-  /** The hires that this keeper deposited and whose delivery it has not marked. */
-  const deposited = new Set<Hex>();
-
-  /** Notes a call that was mined, also if its request had ended. */
-  function noteSent({ what, hire }: Advance): void {
-    const id = calls.idOf(hire);
-    if (what === "markDelivered") deposited.delete(id);
-    else deposited.add(id);
-    for (const oldest of deposited) {
-      if (deposited.size <= MAX_DEPOSITED) break;
-      deposited.delete(oldest);
-    }
-  }
 
   /** Tries a call, and sends it, unless a call with another signature already does the same. */
   async function tryAndSend(it: Advance): Promise<Hex> {
@@ -82,12 +69,7 @@ export function createAdvances(
     const running = sending.get(key);
     if (running) return await running;
     if (batches.isOnItsWay(key)) throw notMined(what);
-    const sent = send(parameters, it, (tried.gasUsed * 5n) / 4n, hasCode)
-      .then((hash) => {
-        noteSent(it);
-        return hash;
-      })
-      .finally(() => sending.delete(key));
+    const sent = send(parameters, it, (tried.gasUsed * 5n) / 4n, hasCode).finally(() => sending.delete(key));
     sending.set(key, sent);
     return await sent;
   }
@@ -122,7 +104,7 @@ export function createAdvances(
 
   return {
     deposit: (hire, authorization) =>
-      unlessDone(calls, hire, "deposit", "held", () => deposit(hire, authorization)),
+      sendWhenKnown(calls, hire, () => deposit(hire, authorization), DEPOSIT),
     markDelivered: async (hire, resultHash, signature) => {
       const id = calls.idOf(hire);
       return await once({
@@ -131,15 +113,15 @@ export function createAdvances(
         call: encodeEscrowCall("markDelivered", [hire, resultHash, signature]),
         hire,
         signer: hire.seller,
-        isOwed: deposited.has(id),
+        isOwed: own.has(id),
       });
     },
   };
 }
 
-/** Sends one call that passed its trial, and records its cost. */
+/** Sends one call that passed its trial, and records its cost and whose deposit it is. */
 async function send(
-  { batches, accounts, gasPerBuyer, gasPerWallet }: AdvancesParameters,
+  { calls, batches, accounts, own, gasPerBuyer, gasPerWallet }: AdvancesParameters,
   { key, what, call, hire, signer, isOwed }: Advance,
   gasEach: bigint,
   hasCode: boolean,
@@ -158,14 +140,28 @@ async function send(
       signaturesOf(signer),
     );
   }
+  const id = calls.idOf(hire);
+  const isMark = what === "markDelivered";
+  // A deposit is noted before it is sent, so that the keeper knows it as its own also if it is killed meanwhile.
+  const isNew =
+    !isMark &&
+    (await own.add(id).catch((error: unknown) => {
+      advance.giveBack();
+      signatureGas?.giveBack();
+      throw error;
+    }));
   const outcome = await batches.send([{ key, call }], gasEach).catch(async (error: unknown) => {
     // Unless `neverSent` is set, the call may have been sent, so its gas counts as spent.
-    if (error instanceof ChainError && error.neverSent) advance.giveBack();
+    const isSure = error instanceof ChainError && error.neverSent;
+    if (isSure) advance.giveBack();
     else await advance.lose(gas);
     signatureGas?.giveBack();
+    if (isSure && isNew) await own.forget(id).catch(() => {});
     throw error;
   });
   const [failure] = outcome.failed;
+  // What the disk keeps too long does no harm: the contract marks a delivery once.
+  if (failure ? isNew : isMark) await own.forget(id).catch(() => {});
   if (failure && signatureGas) {
     advance.giveBack();
     await signatureGas.lose(Number(outcome.gasUsed), true);

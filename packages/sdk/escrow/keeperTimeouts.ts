@@ -1,4 +1,5 @@
 import type { Hire } from "tallystick-protocol/escrow/hire";
+import type { Hex } from "tallystick-protocol/hex";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { GAS_EACH } from "./batch.ts";
 import { type EscrowCalls, type EscrowState, encodeEscrowCall } from "./escrowCalls.ts";
@@ -17,6 +18,8 @@ export type TimeoutsParameters = {
   minAmount: bigint;
   /** The ids of the escrows whose release this keeper has taken and not carried out yet. */
   releasing: () => Promise<ReadonlySet<string>>;
+  /** Called when an escrow has ended for certain, or never was, before its deposit is forgotten. */
+  onEnd: (id: Hex) => Promise<void>;
   /** Milliseconds since 1970. */
   now: () => number;
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
@@ -239,7 +242,7 @@ function createFollower({ calls, store, startBlock, minAmount }: TimeoutsParamet
       await Promise.all(
         chunk.map(async (hire, at) => {
           const end = ends[at];
-          if (end === "certain") watch.leaveOut(hire);
+          if (end === "certain") await watch.leaveOut(hire);
           else await watch.add(hire, end === "seen");
         }),
       );

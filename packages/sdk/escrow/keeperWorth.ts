@@ -2,6 +2,7 @@ import type { Address } from "tallystick-protocol/address";
 import { escrowFee, type FeeBand } from "tallystick-protocol/escrow/feeSchedule";
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import { RelayRefusedError } from "../errors.ts";
+import { inLowerCase } from "../inLowerCase.ts";
 
 /** What a hire needs so that a keeper relays its instructions. */
 export type Worth = {
@@ -22,8 +23,9 @@ export function requireWorth(hire: Hire, { minAmount = 1n, fee }: Worth): void {
   }
   if (!fee) return;
   const least = escrowFee(hire.amount, fee.fees);
-  const message = `Only hires that pay ${fee.recipient} a fee of ${least} atomic units are relayed here.`;
-  if (hire.feeRecipient !== fee.recipient.toLowerCase()) {
+  const { recipient } = inLowerCase(fee, "recipient");
+  const message = `Only hires that pay ${recipient} a fee of ${least} atomic units are relayed here.`;
+  if (hire.feeRecipient !== recipient) {
     throw new RelayRefusedError({ code: "fee_missing", message, field: "hire.fee_recipient" });
   }
   if (hire.fee < least) throw new RelayRefusedError({ code: "fee_missing", message, field: "hire.fee" });

@@ -1,5 +1,6 @@
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import { type HireJson, readHireJson, toHireJson } from "tallystick-protocol/escrow/hireJson";
+import type { Hex } from "tallystick-protocol/hex";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import type { EscrowCalls } from "./escrowCalls.ts";
 import { SURE_MS } from "./keeperInstructions.ts";
@@ -23,9 +24,11 @@ export function createWatchedDeposits(parameters: {
   store: KeyValueStore;
   /** Milliseconds since 1970. */
   now: () => number;
+  /** Called when an escrow has ended for certain, or never was, before its deposit is forgotten. */
+  onEnd: (id: Hex) => Promise<void>;
   log: (sentence: string, details?: { [key: string]: unknown }) => void;
 }) {
-  const { calls, store, now, log } = parameters;
+  const { calls, store, now, onEnd, log } = parameters;
   /** By their keys in the store; filled from there before the first round. */
   let watched: Map<string, Watched> | undefined;
   /** Deposits that are settled for good and forgotten, because recent blocks list them again and again. */
@@ -61,6 +64,7 @@ export function createWatchedDeposits(parameters: {
   }
 
   async function forget(key: string): Promise<void> {
+    await onEnd(key.slice("watch/".length) as Hex);
     watched?.delete(key);
     await store.delete(key);
   }
@@ -73,7 +77,10 @@ export function createWatchedDeposits(parameters: {
     add: (hire: Hire, isSettled: boolean): Promise<void> =>
       put(keyOf(hire), hire, isSettled ? now() : undefined),
     /** The deposit is settled for good, so it is not watched. */
-    leaveOut: (hire: Hire): void => rememberOver(keyOf(hire)),
+    leaveOut: async (hire: Hire): Promise<void> => {
+      await onEnd(calls.idOf(hire));
+      rememberOver(keyOf(hire));
+    },
     forget,
     /** The chain shows that an escrow is settled. When it shows so again {@link SURE_MS} later, this is certain. */
     seeSettled: async (key: string): Promise<void> => {
@@ -81,8 +88,8 @@ export function createWatchedDeposits(parameters: {
       if (it === undefined) return;
       if (it.settledAt === undefined) return await put(key, it.hire, now());
       if (it.settledAt + SURE_MS > now()) return;
-      rememberOver(key);
       await forget(key);
+      rememberOver(key);
     },
     /** The chain shows that an escrow is held. If it was settled, a reorganisation has undone that. */
     seeHeld: async (key: string): Promise<void> => {

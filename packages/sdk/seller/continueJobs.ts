@@ -7,8 +7,8 @@ import { isEnded } from "./jobRunner.ts";
 const READS_AT_ONCE = 8;
 
 /**
- * Runs the jobs of a store that have not ended, and waits for them. A job runs as soon as it is found. Only these jobs
- * stay in memory.
+ * Runs the jobs of a store that have not ended, or whose delivery may not be marked, and waits for them. A job runs as soon
+ * as it is found. Only these jobs stay in memory.
  *
  * @throws what the store throws, after the jobs that were found have run; what `run` throws
  */
@@ -17,7 +17,7 @@ export async function continueJobs(store: KeyValueStore, run: (job: Job) => Prom
   try {
     await forEachAtOnce(await store.keys("job"), { atOnce: READS_AT_ONCE }, async (key) => {
       const job = await store.get<Job>(key);
-      if (job && !isEnded(job.stage)) runs.push(run(job));
+      if (job && (!isEnded(job.stage) || job.isMarkDue)) runs.push(run(job));
     });
   } finally {
     await Promise.allSettled(runs);

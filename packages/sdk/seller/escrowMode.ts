@@ -20,8 +20,10 @@ import {
 import { isByKey, unwrapSignature } from "../escrow/escrowSignature.ts";
 import { readEscrowState } from "../escrow/readEscrowState.ts";
 import { createEscrowSigner } from "../escrow/signEscrow.ts";
+import { inLowerCase } from "../inLowerCase.ts";
 import { lookFor, requireSameTerms } from "./directMode.ts";
 import type { Job, Offer, SettlementMode } from "./job.ts";
+import { markDelivery } from "./markDelivery.ts";
 import { HireRefusedError, PaymentInvalidError } from "./sellerErrors.ts";
 
 /** How long one look at the chain may take, in milliseconds. The buyer waits meanwhile. */
@@ -58,7 +60,8 @@ export type EscrowModeParameters = {
  * it, and the buyer releases. If the work fails, the seller sends the money back at once.
  */
 export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
-  const { account, network, escrow, relay, feeRecipient, fees = PUBLISHED_FEES } = inLowerCase(parameters);
+  const { account, network, relay, fees = PUBLISHED_FEES } = parameters;
+  const { escrow, feeRecipient = ZERO_ADDRESS } = inLowerCase(parameters, "escrow", "feeRecipient");
   const { minWindowMs = VERIFICATION_WINDOW_MS.sync / 2, now = Date.now, log = () => {} } = parameters;
   const deployment: EscrowDeployment = { chainId: network.chainId, escrow };
   const signer = createEscrowSigner({ account, deployment, network });
@@ -123,16 +126,18 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
       }
     },
 
-    collect: async (job) => {
+    collect: async (job, { isFirst }) => {
       const { hire } = paymentOf(job);
+      const id = escrowId(hire, deployment);
       const resultHash = jsonHash(job.result ?? null);
-      const signature = await signer.markDelivered(escrowId(hire, deployment), resultHash);
-      // The result is delivered even if this fails. The mark only protects the seller from a buyer that never
-      // answers.
-      await relay
-        .markDelivered(hire, resultHash, signature)
-        .catch((error) => log("Delivery could not be marked.", { job: job.id, error: String(error) }));
-      return {};
+      const signature = await signer.markDelivered(id, resultHash);
+      // The mark only protects the seller from a buyer that never answers.
+      const isOver = await markDelivery({
+        ...{ relay, escrowId: id, deadline: hire.deadline, isFirst, now },
+        send: () => relay.markDelivered(hire, resultHash, signature),
+        log: (sentence, details) => log(sentence, { job: job.id, ...details }),
+      });
+      return { ...(!isOver && { isMarkDue: true }) };
     },
 
     giveUp: async (job) => {
@@ -152,16 +157,6 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
       field: "payload.hire.deadline",
     });
   }
-}
-
-/** The same with addresses in lower case. Explorers and wallets write them in mixed case (EIP-55). */
-function inLowerCase(parameters: EscrowModeParameters) {
-  const { escrow, feeRecipient = ZERO_ADDRESS } = parameters;
-  return {
-    ...parameters,
-    escrow: escrow.toLowerCase() as Address,
-    feeRecipient: feeRecipient.toLowerCase() as Address,
-  };
 }
 
 function read(payload: unknown): EscrowPayload {

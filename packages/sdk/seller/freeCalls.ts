@@ -34,6 +34,10 @@ export type FreeCalls = {
 
 const DAY_MS = 86_400_000;
 
+/** The files of a day are kept so many days, in case the clock goes back. The most that are deleted at once. */
+const KEPT_DAYS = 7;
+const MAX_DELETED = 10_000;
+
 /** Stored for a buyer whose call was completed. While a free call runs, its time is stored instead. */
 const DONE = "done";
 
@@ -44,10 +48,19 @@ const DONE = "done";
 export function createFreeCalls({ store, perDay = 1_000, hasHired, now }: FreeCallsParameters): FreeCalls {
   const keyOf = (buyer: Address, capability: string) => `seen/${buyer}-${capability}`;
 
+  /** Deletes the numbers of old days. Nobody can take them any more. */
+  async function forgetDaysBefore(day: number): Promise<void> {
+    const dayOf = (key: string): number => Number(/^free\/(\d+)/.exec(key)?.[1] ?? day);
+    const old = (await store.keys("free")).filter((key) => dayOf(key) < day);
+    for (const key of old.slice(0, MAX_DELETED)) await store.delete(key);
+  }
+
   /** Takes the next unused number of today's calls, in one atomic step. Returns false when all are used. */
   async function takeToday(): Promise<boolean> {
     const day = Math.floor(now() / DAY_MS);
     const last = (await store.get<number>(`free/${day}`)) ?? 0;
+    // Files that stay because the disk fails are deleted tomorrow.
+    if (last === 0) await forgetDaysBefore(day - KEPT_DAYS).catch(() => {});
     for (let number = last + 1; number <= perDay; number++) {
       if (!(await store.putNew(`free/${day}-${number}`, true))) continue;
       await store.put(`free/${day}`, number);

@@ -64,8 +64,12 @@ export type Job = {
   tx?: Hex;
   escrowId?: Hex;
   completedAt?: number;
+  /** The mark of delivery did not get through at first. So each start of the seller calls `collect` again. */
+  isMarkDue?: boolean;
   answer?: HireAnswer;
   failure?: { code: string; message: string };
+  /** When the params, the result and the payment of this job were deleted. */
+  forgottenAt?: number;
 };
 
 /** How a seller is paid: in `direct` mode, or by one escrow. */

@@ -41,7 +41,7 @@ export function jobRoutes({ store, outbox, account, now }: JobRoutesParameters):
 
   const findJob = async (id: string): Promise<Job> => {
     const job = /^job_[0-9A-Z]{26}$/.test(id) ? await store.get<Job>(`job/${id}`) : undefined;
-    if (job) return job;
+    if (job && job.forgottenAt === undefined) return job;
     throw new HireRefusedError({ status: 404, code: "unknown_job", message: "There is no such job here." });
   };
 

@@ -134,6 +134,8 @@ describe("tallystick hire", function () {
       result: { result: 3 },
     });
     expect(await purse.paid()).to.equal(PRICE);
+    const nothing = await run("--resume");
+    expect([nothing.code, nothing.out]).to.deep.equal([0, "This wallet has no open hire on this chain.\n"]);
   });
 
   it("reports what is missing or refused, and pays nothing", async () => {

@@ -1,0 +1,75 @@
+import type { Hex } from "tallystick-protocol/hex";
+import { ChainError } from "../errors.ts";
+import type { EscrowRelay } from "../escrow/escrowRelay.ts";
+
+/** The first pause and the longest pause between two attempts, in milliseconds. Each pause is twice as long. */
+const FIRST_PAUSE_MS = 1_000;
+const MOST_PAUSE_MS = 60_000;
+
+/** How long a mark is tried again and again at most, in milliseconds: a day. */
+const TRIED_MS = 86_400_000;
+
+/** A refusal with one of these codes stays the same. */
+const FINAL = new Set(["call_refused", "relay_refused"]);
+
+export type DeliveryMark = {
+  relay: Pick<EscrowRelay, "state">;
+  escrowId: Hex;
+  /** Unix seconds. From then on the contract takes no mark. */
+  deadline: bigint;
+  /** Whether it was certainly never sent before. */
+  isFirst: boolean;
+  /** Sends the mark. It may be sent again: the contract marks a delivery once. */
+  send: () => Promise<unknown>;
+  /** The chain's clock, in milliseconds since 1970. */
+  now: () => number;
+  log: (sentence: string, details: { error: string }) => void;
+};
+
+/**
+ * Marks a delivery. The result is delivered even if this fails: the promise resolves after the first attempt. If the chain
+ * or the relay could not be reached, more attempts follow, until the delivery is marked, the escrow is settled, or the
+ * deadline has come.
+ *
+ * @returns whether nothing is left to do. If not, a process that ends must have the delivery marked at its next start
+ */
+export async function markDelivery(mark: DeliveryMark): Promise<boolean> {
+  const until = Math.min(Number(mark.deadline) * 1_000, mark.now() + TRIED_MS);
+  if (!mark.isFirst && mark.now() >= until) return true;
+  const isOver = await attempt(mark, mark.isFirst ? mark.send : () => sendUnlessMarked(mark));
+  if (!isOver) void markLater(mark, until);
+  return isOver;
+}
+
+async function markLater(mark: DeliveryMark, until: number): Promise<void> {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MOST_PAUSE_MS)) {
+    if (mark.now() + pauseMs >= until) return;
+    await pause(pauseMs);
+    if (await attempt(mark, () => sendUnlessMarked(mark))) return;
+  }
+}
+
+async function sendUnlessMarked({ relay, escrowId, send }: DeliveryMark): Promise<void> {
+  const { status, delivered } = await relay.state(escrowId);
+  // A node of the RPC that does not know the newest deposits says `none`.
+  if (!delivered && (status === "held" || status === "none")) await send();
+}
+
+/** Returns whether no more attempts are needed. */
+async function attempt({ log }: DeliveryMark, work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    log("Delivery could not be marked.", { error: String(error) });
+    return error instanceof ChainError && FINAL.has(error.code);
+  }
+}
+
+/** A process that has nothing else to do may end meanwhile. */
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    (timer as { unref?: () => void }).unref?.();
+  });
+}
