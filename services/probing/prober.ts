@@ -237,7 +237,8 @@ export class Prober {
   #complain(error: unknown): void {
     if (this.#stop.signal.aborted) return;
     const now = this.#it.now();
-    if (now - this.#lastFault < QUIET_SECONDS) return;
+    // A time in the future was set by a wrong clock.
+    if (Math.abs(now - this.#lastFault) < QUIET_SECONDS) return;
     this.#lastFault = now;
     this.#it.log("A host could not be looked at, or an hour could not be reported.", { error });
   }

@@ -348,6 +348,16 @@ describe("a prober among local hosts", () => {
     expect(reportOf(prober).hosts).to.deep.equal({ [at("127.1.13.1")]: [0b10, 0] });
   });
 
+  it("logs a fault at once after its clock was far ahead at the last one", async () => {
+    const ask = () => Promise.reject(new Error("a fault of its own"));
+    const prober = await start(`${folder.path}/faults`, [listingAt(at("127.1.17.1"), agent(1))], { ask });
+    const faults = () => prober.logged.filter((it) => it.includes("could not be looked at")).length;
+    await prober.passSlot(FIRST_SLOT + 400 * 288);
+    expect(faults()).to.equal(1);
+    await prober.passSlot(FIRST_SLOT + 1);
+    expect(faults()).to.equal(2);
+  });
+
   it("reports the next hour when its clock is set back while it closes hours of the future", async () => {
     hosts.set("127.1.12.1", behaviours.good);
     const prober = await start(`${folder.path}/closing`, [listingAt(at("127.1.12.1"), agent(1))]);
