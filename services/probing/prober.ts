@@ -72,6 +72,8 @@ export class Prober {
   readonly #underWay = new Set<Promise<void>>();
   readonly metrics: Metrics;
   readonly #plan: SlotPlan;
+  /** The latest slot that the clock showed since this prober was opened, or since the clock was set back. */
+  #slot = -1;
   #listingsRead = 0;
   #lastFault = Number.NEGATIVE_INFINITY;
 
@@ -167,7 +169,9 @@ export class Prober {
 
   async #takeUp(): Promise<void> {
     const { folder, now, log } = this.#it;
-    const hour = hourOf(slotOf(now()));
+    // The clock may jump before the first tick.
+    this.#slot = slotOf(now());
+    const hour = hourOf(this.#slot);
     // A file is missing until the first listings are read, or until the first hour closes.
     const read = async (name: string, take: (json: unknown) => void | Promise<void>): Promise<void> => {
       try {
@@ -203,12 +207,14 @@ export class Prober {
     const { now } = this.#it;
     const slot = slotOf(now());
     // If the clock goes back by at most one slot, no visit begins until the clock is again where it was.
-    if (slot < this.#plan.slot - 1) {
+    if (slot < this.#slot - 1) {
+      this.#slot = slot;
       this.#plan.begin(-1);
       this.#desk.goBackTo(slot);
     }
+    if (slot > this.#slot + 1) this.#desk.goForwardTo(slot);
+    this.#slot = Math.max(this.#slot, slot);
     if (slot > this.#plan.slot) {
-      if (this.#plan.slot >= 0 && slot > this.#plan.slot + 1) this.#desk.goForwardTo(slot);
       this.#desk.beginSlot(slot);
       this.#plan.begin(slot);
       this.#replan();

@@ -413,36 +413,40 @@ describe("a prober among local hosts", () => {
       expect(sent[1]).to.deep.include({ hour: HOUR + 24, hosts: { [at(address)]: [0b110, 0] } });
     });
 
-  it("reports all that it saw also if it starts again before its machine knows the time", async () => {
-    hosts.set("127.1.16.1", behaviours.good);
-    const place = `${folder.path}/behind`;
-    const targets = [listingAt(at("127.1.16.1"), agent(1))];
-    const sent: RecordBody[] = [];
-    let isReachable = false;
-    const send = async (body: RecordBody) => {
-      if (!isReachable) throw new Error("settlement cannot be reached");
-      sent.push(body);
-      return { hash: "00" };
-    };
-    const first = await start(place, targets, { send });
-    for (const slot of [0, 1]) await first.passSlot(FIRST_SLOT + slot);
-    await first.reportAt(FIRST_SLOT + 12);
-    await first.passSlot(FIRST_SLOT + 13);
-    await first.prober.close();
-    open.splice(0);
-    const next = await start(place, targets, { send }, { now: DAY - 400 * 86_400 });
-    next.prober.tick();
-    await next.prober.idle();
-    await next.prober.report();
-    isReachable = true;
-    await next.passSlot(FIRST_SLOT + 14);
-    await next.reportAt(FIRST_SLOT + 24);
-    expect(sent.map(({ hour }) => Number(hour) - HOUR)).to.deep.equal([0, 1]);
-    const [early, late] = sent.map(({ hosts: told }) => (told as Uptime["hosts"])[at("127.1.16.1")]);
-    expect(early).to.deep.equal([0b10, 0]);
-    const [looked = 0, down] = late ?? [];
-    expect([looked & 0b110, down]).to.deep.equal([0b110, 0]);
-  });
+  for (const [when, address] of [
+    ["after its first tick", "127.1.16.1"],
+    ["before its first tick", "127.1.16.2"],
+  ] as const)
+    it(`reports all that it saw also if it starts again before its machine knows the time, and gets it ${when}`, async () => {
+      hosts.set(address, behaviours.good);
+      const place = `${folder.path}/behind-${address}`;
+      const targets = [listingAt(at(address), agent(1))];
+      const sent: RecordBody[] = [];
+      let isReachable = false;
+      const send = async (body: RecordBody) => {
+        if (!isReachable) throw new Error("settlement cannot be reached");
+        sent.push(body);
+        return { hash: "00" };
+      };
+      const first = await start(place, targets, { send });
+      for (const slot of [0, 1]) await first.passSlot(FIRST_SLOT + slot);
+      await first.reportAt(FIRST_SLOT + 12);
+      await first.passSlot(FIRST_SLOT + 13);
+      await first.prober.close();
+      open.splice(0);
+      const next = await start(place, targets, { send }, { now: DAY - 400 * 86_400 });
+      if (when === "after its first tick") next.prober.tick();
+      await next.prober.idle();
+      await next.prober.report();
+      isReachable = true;
+      await next.passSlot(FIRST_SLOT + 14);
+      await next.reportAt(FIRST_SLOT + 24);
+      expect(sent.map(({ hour }) => Number(hour) - HOUR)).to.deep.equal([0, 1]);
+      const [early, late] = sent.map(({ hosts: told }) => (told as Uptime["hosts"])[at(address)]);
+      expect(early).to.deep.equal([0b10, 0]);
+      const [looked = 0, down] = late ?? [];
+      expect([looked & 0b110, down]).to.deep.equal([0b110, 0]);
+    });
 
   it("sends a report that only a wrong clock found too late", async () => {
     hosts.set("127.1.15.1", behaviours.good);
