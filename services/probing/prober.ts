@@ -208,9 +208,9 @@ export class Prober {
     const slot = slotOf(now());
     // If the clock goes back by at most one slot, no visit begins until the clock is again where it was.
     if (slot < this.#slot - 1) {
-      this.#slot = slot;
       this.#plan.begin(-1);
-      this.#desk.goBackTo(slot);
+      this.#desk.goBackTo(slot, this.#slot);
+      this.#slot = slot;
     }
     if (slot > this.#slot + 1) this.#desk.goForwardTo(slot);
     this.#slot = Math.max(this.#slot, slot);

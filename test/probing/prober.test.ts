@@ -448,6 +448,16 @@ describe("a prober among local hosts", () => {
       expect([looked & 0b110, down]).to.deep.equal([0b110, 0]);
     });
 
+  it("brings nothing back that a wrong clock had stored, once its clock has come to that time without a jump", async () => {
+    hosts.set("127.1.18.1", behaviours.good);
+    const prober = await start(`${folder.path}/believed`, [listingAt(at("127.1.18.1"), agent(1))]);
+    await prober.passSlot(FIRST_SLOT + 4);
+    for (let slot = 0; slot <= 5; slot++) await prober.passSlot(FIRST_SLOT + slot);
+    await prober.passSlot(FIRST_SLOT + 20);
+    const about = prober.logged.filter((it) => it.includes("clock"));
+    expect(about).to.deep.equal(["The clock was set back. Looks and reports continue from the new time."]);
+  });
+
   it("sends a report that only a wrong clock found too late", async () => {
     hosts.set("127.1.15.1", behaviours.good);
     const sent: RecordBody[] = [];

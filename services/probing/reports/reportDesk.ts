@@ -6,7 +6,7 @@ import { HourBook } from "../observations/hourBook.ts";
 import type { Observation } from "../observations/observation.ts";
 import { type Keeping, ObservationFiles } from "../observations/observationFiles.ts";
 import { writeWhole } from "../observations/writeWhole.ts";
-import { dayOf, hourOf, slotOf } from "../schedule/slots.ts";
+import { dayOf, hourOf, lastSlotOf, slotOf } from "../schedule/slots.ts";
 import { hourOfReports, makeReports } from "./makeReports.ts";
 import { Outbox, type PartState } from "./outbox.ts";
 
@@ -47,6 +47,8 @@ export class ReportDesk {
    * since then was not read.
    */
   #setBack: "at its start" | "later" | undefined;
+  /** The last slot of what was stored before. A clock that comes beyond it without a jump is believed. */
+  #doubtedTo = -1;
   /** Set from a jump of such a clock until what was stored before is read again. */
   #jumped: "at its start" | "later" | undefined;
   /** The running work on the reports. */
@@ -68,7 +70,8 @@ export class ReportDesk {
   async open(hour: number): Promise<void> {
     const { memory, now } = this.#it;
     await this.#outbox.open();
-    if (this.#outbox.lastHour() >= hour) this.#setBack = "at its start";
+    const last = this.#outbox.lastHour();
+    if (last >= hour) [this.#setBack, this.#doubtedTo] = ["at its start", lastSlotOf(last)];
     const reopened = await this.#outbox.goBackTo(now());
     await this.#recall(hour);
     memory.goBackTo(dayOf(slotOf(now())));
@@ -107,14 +110,21 @@ export class ReportDesk {
   /** Called when a slot begins. */
   beginSlot(slot: number): void {
     this.#outbox.forgetRemoved(hourOf(slot));
+    if (this.#setBack === undefined || slot <= this.#doubtedTo) return;
+    // The clock came here without a jump. Otherwise a jump in a year would bring back what a wrong clock had stored.
+    this.#setBack = undefined;
+    this.#it.memory.forgetBefore();
   }
 
   /**
    * The clock was ahead and was set back. Without this step the prober would ask no host until its clock reaches that
    * time again.
+   *
+   * @param from the slot that the clock had shown before
    */
-  goBackTo(slot: number): void {
+  goBackTo(slot: number, from: number): void {
     const { memory, now, log } = this.#it;
+    this.#doubtedTo = Math.max(this.#doubtedTo, from);
     this.#setBack ??= this.#jumped ?? "later";
     this.#jumped = undefined;
     this.#closedTo = Math.min(this.#closedTo, hourOf(slot) - HOURS_BACK);
