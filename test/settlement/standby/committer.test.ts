@@ -134,8 +134,8 @@ describe("the commit of a flush", () => {
   });
 
   it("names the database's host in the log only, and not in the reason that strangers read", async () => {
-    const gate = new LedgerGate((_, fields) => logged.push(fields));
     const logged: unknown[] = [];
+    const gate = new LedgerGate((_, fields) => logged.push(fields));
     for (const [code, reason] of [
       ["ECONNREFUSED", "ECONNREFUSED"],
       [undefined, "the connection is broken or too slow"],
