@@ -19,6 +19,7 @@ import type { World } from "./tasks/world.ts";
 import { noSpans, type Spans } from "./telemetry.ts";
 import { kindRecords } from "./triage/kindRecords.ts";
 import type { Settlement } from "./triage/settlementRules.ts";
+import { type TwoClocks, twoClocks } from "./twoClocks.ts";
 
 /** How long a finished task is remembered, so that its id gives the same answer again, in milliseconds. */
 const REMEMBER_MS = 7 * 86_400_000;
@@ -122,11 +123,13 @@ class RunningDispatcher implements Dispatcher {
   #sweeper: NodeJS.Timeout | undefined;
 
   constructor(parameters: DispatcherParameters) {
-    const { models: table, settlement, store, perTask, perDay, now = Date.now, log = () => {} } = parameters;
+    const { models: table, store, perTask, perDay, now = Date.now, log = () => {} } = parameters;
     const { name = "dispatcher", environment = process.env, spans = noSpans } = parameters;
     const { atOnce = 8, waiting = 256, random = () => randomInt(2 ** 32) / 2 ** 32 } = parameters;
     const opened = openAll(table, parameters.openModel ?? ((model) => openModel(model, environment)));
-    this.budget = callBudget({ store, perTask, perDay, now });
+    const clocks = twoClocks(now);
+    const settlement = notingTime(parameters.settlement, clocks);
+    this.budget = callBudget({ store, perTask, perDay, clocks });
     this.#turns = queue(atOnce);
     this.#atMost = atOnce + waiting;
     this.#world = {
@@ -139,6 +142,7 @@ class RunningDispatcher implements Dispatcher {
       recordOf: kindRecords(settlement, name, now),
       spans,
       now,
+      clocks,
       random,
       log,
     };
@@ -278,9 +282,9 @@ class RunningDispatcher implements Dispatcher {
     return count;
   }
 
-  /** Whether a task has ended. Forgets it if that was long ago. */
+  /** Whether a task has ended. Forgets it if that was long ago by both clocks. */
   async #isOver(key: string): Promise<boolean> {
-    const { files, now } = this.#world;
+    const { files, clocks } = this.#world;
     let overAt = this.#over.get(key);
     if (overAt === undefined) {
       const file = await files.at(key);
@@ -288,7 +292,7 @@ class RunningDispatcher implements Dispatcher {
       overAt = file.overAt ?? 0;
       this.#over.set(key, overAt);
     }
-    if (overAt + REMEMBER_MS >= now()) return true;
+    if (overAt + REMEMBER_MS >= (clocks.passed() ?? 0)) return true;
     await files.forget(key);
     this.#over.delete(key);
     return true;
@@ -351,10 +355,22 @@ async function runTask(world: World, task: Task, file: TaskFile, signal: AbortSi
     calls: {},
     phase: "over",
     outcome,
-    overAt: world.now(),
+    overAt: world.clocks.latest() ?? world.now(),
   }));
   await world.budget.forget(taskKey(task.taskId));
   return outcome;
+}
+
+/** Settlement, each answer of which tells its time. */
+function notingTime(settlement: Settlement, { note }: TwoClocks): Settlement {
+  return {
+    ...settlement,
+    fetch: async (input, init) => {
+      const answer = await (settlement.fetch ?? globalThis.fetch)(input, init);
+      note(answer);
+      return answer;
+    },
+  };
 }
 
 function openAll(table: ModelTable, open: (model: Model) => OpenedModel): Map<string, OpenedModel> {

@@ -11,15 +11,14 @@ import { createMetrics, type Metrics } from "./metrics.ts";
 import type { Answer, Question } from "./net/ask.ts";
 import type { Policy } from "./net/policy.ts";
 import { Uplink } from "./net/uplink.ts";
-import { HourBook } from "./observations/hourBook.ts";
 import type { Observation } from "./observations/observation.ts";
-import { type Keeping, ObservationFiles } from "./observations/observationFiles.ts";
+import type { Keeping } from "./observations/observationFiles.ts";
 import { writeWhole } from "./observations/writeWhole.ts";
-import { hourOfReports, makeReports } from "./reports/makeReports.ts";
-import { Outbox } from "./reports/outbox.ts";
+import { ReportDesk } from "./reports/reportDesk.ts";
 import type { DrawnMoments } from "./schedule/drawnMoments.ts";
 import { Pacer } from "./schedule/pacer.ts";
-import { dayOf, hourOf, SLOT_SECONDS, slotOf } from "./schedule/slots.ts";
+import { SlotPlan } from "./schedule/slotPlan.ts";
+import { dayOf, hourOf, slotOf } from "./schedule/slots.ts";
 import type { Target } from "./terms/target.ts";
 import type { Asker } from "./terms/termsRequest.ts";
 
@@ -53,16 +52,8 @@ export type ProberParameters = {
   ask?: (question: Question) => Promise<Answer>;
 };
 
-/** An hour is reported this many seconds after its end. By then all looks of its last slot are over. */
-const CLOSE_SECONDS = 45;
-
-/** A report can still be made from the disk for this many past hours. */
-const HOURS_BACK = 3;
-
 /** The least time between two lines of the log about failed work, in seconds. */
 const QUIET_SECONDS = 60;
-
-type Planned = { at: number; key: string };
 
 /**
  * Checks the listed hosts, stores what it saw, and reports it hour by hour (STEWARD, The prober). It checks a host in
@@ -73,38 +64,21 @@ export class Prober {
   readonly #it: ProberParameters;
   readonly #memory = new HostMemory();
   readonly #table: HostTable;
-  readonly #book = new HourBook();
-  readonly #files: ObservationFiles;
-  readonly #outbox: Outbox;
+  readonly #desk: ReportDesk;
   readonly #uplink: Uplink;
   readonly #pacer: Pacer;
   readonly #visits: HostVisits;
   readonly #stop = new AbortController();
   readonly #underWay = new Set<Promise<void>>();
   readonly metrics: Metrics;
+  readonly #plan: SlotPlan;
+  /** The latest slot that the clock showed since this prober was opened, or since the clock was set back. */
   #slot = -1;
-  #plan: Planned[] = [];
-  #next = 0;
-  /**
-   * Hosts whose visit in this slot has begun, even if their request is still waiting, and hosts that need no visit in
-   * this slot. A host whose time comes while the uplink is lost is not among them.
-   */
-  readonly #begun = new Set<string>();
-  #closedTo = 0;
-  /**
-   * Set while the clock may be wrong, because it is behind what was stored. "at its start": what an earlier process saw
-   * since then was not read.
-   */
-  #setBack: "at its start" | "later" | undefined;
-  /** Set from a jump of such a clock until what was stored before is read again. */
-  #jumped: "at its start" | "later" | undefined;
-  /** The running work on the reports. */
-  #closing: Promise<void> | undefined;
   #listingsRead = 0;
   #lastFault = Number.NEGATIVE_INFINITY;
 
   private constructor(parameters: ProberParameters) {
-    const { folder, maxHosts, moments, policy, leaveOut, log, requestsPerSecond } = parameters;
+    const { maxHosts, moments, policy, leaveOut, log, requestsPerSecond } = parameters;
     this.#it = parameters;
     this.#table = new HostTable({
       maxHosts,
@@ -113,19 +87,19 @@ export class Prober {
       leaveOut,
       problemOf: policy.problemOf,
     });
-    this.#files = new ObservationFiles(path.join(folder, "observations"));
+    this.#desk = new ReportDesk({
+      ...parameters,
+      memory: this.#memory,
+      onEnd: (state) => this.metrics.countReport(state),
+      onFault: (error) => this.#complain(error),
+    });
+    this.#plan = new SlotPlan(moments);
     this.#pacer = new Pacer({ perSecond: requestsPerSecond });
     this.#uplink = new Uplink({
       test: parameters.testUplink,
       delayMs: parameters.uplinkDelayMs ?? 2_000,
       clock: () => performance.now(),
       onChange: (isLost) => log(isLost ? "The uplink is lost. Nothing is recorded." : "The uplink is back."),
-    });
-    this.#outbox = new Outbox({
-      folder: path.join(folder, "reports"),
-      send: parameters.send,
-      log,
-      onEnd: (state) => this.metrics.countReport(state),
     });
     this.metrics = this.#createMetrics();
     this.#visits = new HostVisits(this.#visitParameters());
@@ -150,10 +124,10 @@ export class Prober {
       refusedEndpoints: () => table.refused,
       hostsLeftOut: () => table.leftOut,
       waitingRequests: () => this.#pacer.waiting,
-      waitingReports: () => this.#outbox.waiting,
+      waitingReports: () => this.#desk.waiting,
       isUplinkLost: () => this.#uplink.isLost,
       listingsRead: () => this.#listingsRead,
-      observationBytes: () => this.#files.size(),
+      observationBytes: () => this.#desk.diskBytes(),
     });
   }
 
@@ -184,19 +158,20 @@ export class Prober {
 
   #record(observation: Observation): void {
     // The clock was set back during this look, so its slot is wrong. The observation is dropped.
-    if (observation.slot > this.#slot) return;
+    if (observation.slot > this.#plan.slot) return;
     try {
-      this.#files.write(observation);
+      this.#desk.record(observation);
     } catch (error) {
       this.metrics.countFailedWrite();
       throw error;
     }
-    this.#book.note(observation);
   }
 
   async #takeUp(): Promise<void> {
     const { folder, now, log } = this.#it;
-    const hour = hourOf(slotOf(now()));
+    // The clock may jump before the first tick.
+    this.#slot = slotOf(now());
+    const hour = hourOf(this.#slot);
     // A file is missing until the first listings are read, or until the first hour closes.
     const read = async (name: string, take: (json: unknown) => void | Promise<void>): Promise<void> => {
       try {
@@ -210,29 +185,7 @@ export class Prober {
     await read("listings.json", async (json) => {
       await this.#table.load(keptTargets(json), dayOf(slotOf(now())));
     });
-    await this.#outbox.open();
-    if (this.#outbox.lastHour() >= hour) this.#setBack = "at its start";
-    const reopened = await this.#outbox.goBackTo(now());
-    await this.#recall(hour);
-    this.#memory.goBackTo(dayOf(slotOf(now())));
-    this.#reopen(slotOf(now()), reopened);
-  }
-
-  /** Reads what was seen in this hour and the last few, and continues after the last report. */
-  async #recall(hour: number): Promise<void> {
-    let last = -1;
-    for (let of = hour - HOURS_BACK; of <= hour; of++)
-      for await (const observation of this.#files.read(of)) {
-        const { slot } = observation;
-        // Lines of later slots were written while the clock was ahead.
-        if (slot > slotOf(this.#it.now())) continue;
-        if (slot < last - 1) this.#book.goBackTo(slot);
-        last = slot;
-        this.#book.note(observation);
-        this.#memory.recall(observation);
-      }
-    this.#book.skipTo(this.#outbox.lastHour(hour) + 1);
-    this.#closedTo = hour - HOURS_BACK;
+    await this.#desk.open(hour);
   }
 
   /** Reads the listings again. If the node does not answer, the old ones stay. */
@@ -254,91 +207,32 @@ export class Prober {
     const { now } = this.#it;
     const slot = slotOf(now());
     // If the clock goes back by at most one slot, no visit begins until the clock is again where it was.
-    if (slot < this.#slot - 1) this.#goBackTo(slot);
-    if (slot > this.#slot) {
-      if (this.#slot >= 0 && slot > this.#slot + 1) this.#goForwardTo(slot);
+    if (slot < this.#slot - 1) {
+      this.#plan.begin(-1);
+      this.#desk.goBackTo(slot, this.#slot);
       this.#slot = slot;
-      this.#outbox.forgetRemoved(hourOf(slot));
-      this.#begun.clear();
+    }
+    if (slot > this.#slot + 1) this.#desk.goForwardTo(slot);
+    this.#slot = Math.max(this.#slot, slot);
+    if (slot > this.#plan.slot) {
+      this.#desk.beginSlot(slot);
+      this.#plan.begin(slot);
       this.#replan();
     }
-    for (
-      let due = this.#plan[this.#next];
-      due !== undefined && due.at <= now();
-      due = this.#plan[this.#next]
-    ) {
-      this.#next++;
-      this.#begin(due.key, slot);
-    }
-    this.#closeHours();
-  }
-
-  /**
-   * The clock was ahead and was set back. Without this step the prober would ask no host until its clock reaches that
-   * time again.
-   */
-  #goBackTo(slot: number): void {
-    this.#slot = -1;
-    this.#setBack ??= this.#jumped ?? "later";
-    this.#jumped = undefined;
-    this.#closedTo = Math.min(this.#closedTo, hourOf(slot) - HOURS_BACK);
-    this.#book.goBackTo(slot);
-    this.#memory.goBackTo(dayOf(slot));
-    try {
-      this.#files.deleteAfter(hourOf(slot));
-    } catch (error) {
-      this.#it.log("Observations of the wrong time could not be deleted.", { error });
-    }
-    this.#inTurn(async () => {
-      this.#reopen(slot, await this.#outbox.goBackTo(this.#it.now()));
-    });
-    this.#it.log("The clock was set back. Looks and reports continue from the new time.");
-  }
-
-  /**
-   * The clock jumped forward. If it was set back before, it was wrong since then, as the clock of a machine is that has
-   * not asked for the time yet. So what was stored before is right.
-   */
-  #goForwardTo(slot: number): void {
-    if (this.#setBack === undefined) return;
-    [this.#jumped, this.#setBack] = [this.#setBack, undefined];
-    this.#memory.goForwardTo(dayOf(slot));
-    this.#it.log("The clock jumped forward. What was stored before it was behind counts again.");
-  }
-
-  /** Takes back what was seen before this slot in its hour, if a wrong clock had made a report of it. */
-  #reopen(slot: number, reports: readonly RecordBody[]): void {
-    const hour = hourOf(slot);
-    this.#book.reopen(slot, hourOfReports(reports.filter((it) => it.hour === hour)));
-  }
-
-  /** Works on the reports when the work before is done. */
-  #inTurn(work: () => Promise<void>): void {
-    const turn: Promise<void> = (this.#closing === undefined ? work() : this.#closing.then(work))
-      .catch((error) => this.#complain(error))
-      .finally(() => {
-        if (this.#closing === turn) this.#closing = undefined;
-      });
-    this.#closing = turn;
+    for (const key of this.#plan.due(now)) this.#begin(key, slot);
+    this.#desk.closeHours();
   }
 
   #replan(): void {
-    const { moments } = this.#it;
-    const slot = this.#slot;
+    const { slot } = this.#plan;
     if (slot < 0) return;
-    const plan: Planned[] = [];
-    for (const key of this.#table.keys()) {
-      if (this.#book.wasAsked(slot, key) || this.#begun.has(key)) continue;
-      plan.push({ key, at: slot * SLOT_SECONDS + moments.secondOf(slot, key) });
-    }
-    this.#plan = plan.sort((a, b) => a.at - b.at);
-    this.#next = 0;
+    this.#plan.draw([...this.#table.keys()].filter((key) => !this.#desk.wasAsked(slot, key)));
   }
 
   #begin(key: string, slot: number): void {
     const host = this.#table.get(key);
     if (host === undefined || this.#uplink.isLost) return;
-    this.#begun.add(key);
+    this.#plan.noteBegun(key);
     if (!this.#visits.isDue(host, slot)) return;
     const isWanted = () => !this.#uplink.isLost && slotOf(this.#it.now()) === slot;
     const visit = this.#visits.visit(host, slot, isWanted).catch((error) => this.#complain(error));
@@ -349,62 +243,33 @@ export class Prober {
   #complain(error: unknown): void {
     if (this.#stop.signal.aborted) return;
     const now = this.#it.now();
-    if (now - this.#lastFault < QUIET_SECONDS) return;
+    // A time in the future was set by a wrong clock.
+    if (Math.abs(now - this.#lastFault) < QUIET_SECONDS) return;
     this.#lastFault = now;
     this.#it.log("A host could not be looked at, or an hour could not be reported.", { error });
   }
 
-  /** Stores the reports of the hours that are over. */
-  #closeHours(): void {
-    const { now } = this.#it;
-    const hour = hourOf(slotOf(now() - CLOSE_SECONDS));
-    if (hour <= this.#closedTo || this.#closing !== undefined) return;
-    this.#inTurn(async () => {
-      await this.#close(hour);
-      // The clock may have been set back meanwhile.
-      this.#closedTo = Math.min(hour, hourOf(slotOf(now() - CLOSE_SECONDS)));
-    });
-  }
-
-  async #close(hour: number): Promise<void> {
-    const { region, folder, keep, now } = this.#it;
-    if (this.#jumped !== undefined) {
-      await this.#outbox.goForwardTo(now());
-      if (this.#jumped === "at its start") await this.#recall(hourOf(slotOf(now())));
-      this.#jumped = undefined;
-    }
-    for (const [of, seen] of this.#book.closeBefore(hour)) {
-      await this.#outbox.add(of, makeReports(of, region, seen));
-      this.#book.remove(of, seen);
-    }
-    await writeWhole(path.join(folder, "hosts.json"), JSON.stringify(this.#memory.toJson()));
-    await this.#files.tidy(hour, keep);
-    await this.#outbox.tidy(hour, keep.days * 24);
-  }
-
   /** Sends the waiting reports. Call it every half minute. */
   async report(): Promise<void> {
-    await this.#closing;
-    await this.#outbox.sendAll(this.#it.now());
+    await this.#desk.send();
   }
 
   /** The state for `GET /health`. */
   status(): { hosts: number; uplink: "there" | "lost"; last_hour: number; reports_waiting: number } {
-    const { waiting } = this.#outbox;
+    const { lastHour: last_hour, waiting: reports_waiting } = this.#desk;
     const uplink = this.#uplink.isLost ? "lost" : "there";
-    const last_hour = this.#outbox.lastHour(hourOf(slotOf(this.#it.now())));
-    return { hosts: this.#table.size, uplink, last_hour, reports_waiting: waiting };
+    return { hosts: this.#table.size, uplink, last_hour, reports_waiting };
   }
 
   /** The size of the observations on the disk. */
   diskBytes(): Promise<number> {
-    return this.#files.size();
+    return this.#desk.diskBytes();
   }
 
   /** Resolves when no work is running. */
   async idle(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
-    await this.#closing;
+    await this.#desk.idle();
   }
 
   /** Ends all running work. Requests without an answer count as no data. */
@@ -413,6 +278,6 @@ export class Prober {
     this.#uplink.close();
     this.#pacer.close();
     await this.idle();
-    this.#files.close();
+    this.#desk.close();
   }
 }

@@ -3,8 +3,12 @@ import fc from "fast-check";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { CallBudgetError, callBudget } from "../../services/dispatch/budget/callBudget.ts";
 import { formatDollars, parseDollars, readDollars } from "../../services/dispatch/models/money.ts";
+import { twoClocks } from "../../services/dispatch/twoClocks.ts";
 
 const DAY_MS = 86_400_000;
+
+/** Two clocks that always agree. */
+const oneClock = (now: () => number) => ({ now, passed: now, latest: now });
 
 type Step =
   | { do: "reserve"; task: number; amount: number }
@@ -31,7 +35,7 @@ describe("the budget of calls to models", () => {
       fc.asyncProperty(fc.array(fc.array(step, { maxLength: 6 }), { maxLength: 12 }), async (rounds) => {
         const store = memoryStore();
         let now = 0;
-        const open = () => callBudget({ store, perTask: 100n, perDay: 150n, now: () => now });
+        const open = () => callBudget({ store, perTask: 100n, perDay: 150n, clocks: oneClock(() => now) });
         let budget = open();
         /** The oracle: a list of all accepted calls. */
         const calls: { task: string; day: number; amount: bigint; cost?: bigint }[] = [];
@@ -88,7 +92,7 @@ describe("the budget of calls to models", () => {
   });
 
   it("does not let a hundred concurrent calls spend more than the budget", async () => {
-    const budget = callBudget({ store: memoryStore(), perTask: 1_000n, perDay: 70n, now: () => 0 });
+    const budget = callBudget({ store: memoryStore(), perTask: 1_000n, perDay: 70n, clocks: oneClock(() => 0) });
     const asked = Array.from({ length: 100 }, (_, at) =>
       budget.reserve({ id: `${at}`, task: `${at}`, amount: 3n }),
     );
@@ -103,7 +107,7 @@ describe("the budget of calls to models", () => {
       [100n, 100n],
       [1_000n, 100n],
     ] as const) {
-      const budget = callBudget({ store: memoryStore(), perTask: 100n, perDay: 150n, now: () => 0 });
+      const budget = callBudget({ store: memoryStore(), perTask: 100n, perDay: 150n, clocks: oneClock(() => 0) });
       const reserve = (id: string, amount: bigint) => budget.reserve({ id, task: "t", amount, taskLimit });
       const refused = await reserve("a", allowed + 1n).catch((error: unknown) => error);
       expect(refused, String(taskLimit)).to.be.instanceOf(CallBudgetError);
@@ -112,7 +116,7 @@ describe("the budget of calls to models", () => {
   });
 
   it("reserves a running call only once, and forgets what a task spent when the task is over", async () => {
-    const budget = callBudget({ store: memoryStore(), perTask: 10n, perDay: 100n, now: () => 0 });
+    const budget = callBudget({ store: memoryStore(), perTask: 10n, perDay: 100n, clocks: oneClock(() => 0) });
     const reserve = (id: string) => budget.reserve({ id, task: "t", amount: 10n });
     await reserve("a");
     expect((await reserve("a").catch((error: Error) => error))?.message).to.equal("the call a is under way");
@@ -127,7 +131,7 @@ describe("the budget of calls to models", () => {
   it("does not start a new day when the clock is set back", async () => {
     const store = memoryStore();
     let now = 5 * DAY_MS;
-    const budget = callBudget({ store, perTask: 10n, perDay: 10n, now: () => now });
+    const budget = callBudget({ store, perTask: 10n, perDay: 10n, clocks: oneClock(() => now) });
     await budget.reserve({ id: "a", task: "a", amount: 10n });
     await budget.settle("a", 10n);
     now -= 2 * DAY_MS;
@@ -138,7 +142,7 @@ describe("the budget of calls to models", () => {
   it("returns from a future day after the clock was wrong, and counts what was spent on that day as spent today", async () => {
     const store = memoryStore();
     let now = 400 * DAY_MS;
-    const budget = callBudget({ store, perTask: 10n, perDay: 10n, now: () => now });
+    const budget = callBudget({ store, perTask: 10n, perDay: 10n, clocks: oneClock(() => now) });
     await budget.reserve({ id: "a", task: "a", amount: 6n });
     await budget.settle("a", 6n);
     await budget.reserve({ id: "b", task: "b", amount: 4n });
@@ -149,6 +153,48 @@ describe("the budget of calls to models", () => {
     await budget.settle("b", 4n);
     now += DAY_MS;
     await budget.reserve({ id: "d", task: "d", amount: 10n });
+  });
+
+  it("begins a new day only when this machine's clock and settlement's both say so", async () => {
+    const clock = { own: 5 * DAY_MS, settlement: 5 * DAY_MS };
+    const given = { store: memoryStore(), perTask: 10n, perDay: 10n };
+    const elapsed = () => 0;
+    const clocks = twoClocks(() => clock.own, elapsed);
+    const budget = callBudget({ ...given, clocks });
+    const noteTime = (to = clocks) =>
+      to.note(new Response("", { headers: { date: new Date(clock.settlement).toUTCString() } }));
+    let calls = 0;
+    const spend = async (from = budget) => {
+      const id = String(calls++);
+      return await from.reserve({ id, task: id, amount: 10n }).then(
+        async () => {
+          await from.settle(id, 10n);
+          return "spent";
+        },
+        ({ code }) => code as string,
+      );
+    };
+    noteTime();
+    expect(await spend()).to.equal("spent");
+    for (const wrong of [
+      { own: 7 * DAY_MS },
+      { own: 5 * DAY_MS, settlement: 8 * DAY_MS },
+      { settlement: 2 * DAY_MS },
+      { own: 0, settlement: 5 * DAY_MS },
+      { own: 5 * DAY_MS },
+    ]) {
+      Object.assign(clock, wrong);
+      noteTime();
+      expect(await spend(), JSON.stringify(clock)).to.equal("day_budget_spent");
+    }
+    // A process that starts with a wrong clock does not believe it before settlement answers.
+    clock.own = 400 * DAY_MS;
+    const others = twoClocks(() => clock.own, elapsed);
+    const next = callBudget({ ...given, clocks: others });
+    expect(await spend(next)).to.equal("day_budget_spent");
+    [clock.own, clock.settlement] = [6 * DAY_MS, 6 * DAY_MS];
+    noteTime(others);
+    expect(await spend(next)).to.equal("spent");
   });
 
   it("is written in dollars, and is read again without the loss of a digit", () => {

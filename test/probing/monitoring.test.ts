@@ -206,6 +206,42 @@ describe("an agent's own monitoring", () => {
     }
   });
 
+  it("is read for at most a hundred agents of one host in a round, which are drawn, and for all agents of others", async () => {
+    const asked = new Set<string>();
+    const all = Array.from({ length: 300 }, (_, n) => ({ agent: `${n}`, endpoint: `https://a.example/${n}` }));
+    all.push({ agent: "other", endpoint: "https://b.example/" });
+    let drawn = 300;
+    const round = async (before: readonly MonitoringReport[]) => {
+      const reports: MonitoringReport[] = [];
+      asked.clear();
+      await monitoringRound(
+        {
+          monitored: (async function* () {
+            for (const it of all) yield { ...it, measured };
+          })(),
+          ask: async ({ url }) => {
+            asked.add(url);
+            return { ...{ status: 200, headers: new Headers(), isCut: false }, text: said(0.95, 1_000) };
+          },
+          ...{ before, policy: openPolicy, leaveOut: [], userAgent: "test", now: () => 5 },
+          // The later an agent comes, the smaller is its number.
+          random: () => (--drawn + 0.5) / 300,
+          ...{ resolve: async () => ["10.0.0.1"], pause: async () => {}, log: () => {} },
+          signal: new AbortController().signal,
+        },
+        (report) => reports.push(report),
+      );
+      return reports;
+    };
+    const urls = (from: number, to: number) => all.slice(from, to).map(({ endpoint }) => endpoint);
+    const first = await round([]);
+    expect([...asked]).to.deep.equal([...urls(0, 100), "https://b.example/"]);
+    expect(first.filter(({ problem }) => problem === "not_drawn")).to.have.length(200);
+    drawn = 300;
+    expect(await round(first)).to.have.length(301);
+    expect([...asked]).to.deep.equal([...urls(200, 300), "https://b.example/"]);
+  });
+
   it("is not read from a node whose answer has another form, and nothing of that answer goes into a record", async () => {
     const guarantee = { metric: "uptime", measurementWindow: "30 days", current: 0.9, status: "at_risk" };
     const answerWith = (changes: object, sla: unknown = {}) => ({

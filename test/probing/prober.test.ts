@@ -298,6 +298,8 @@ describe("a prober among local hosts", () => {
       prober.clock.now = (FIRST_SLOT + 24) * 300 - 1;
       prober.prober.tick();
       const answer = await asked.promise;
+      // A look of the new time may begin in the same tick in which the clock goes back. It finds the host up.
+      hosts.set(address, behaviours.good);
       prober.clock.now = (FIRST_SLOT + 21) * 300;
       prober.prober.tick();
       answer();
@@ -344,6 +346,16 @@ describe("a prober among local hosts", () => {
     rmdirSync(draft);
     await prober.reportAt(FIRST_SLOT + 12);
     expect(reportOf(prober).hosts).to.deep.equal({ [at("127.1.13.1")]: [0b10, 0] });
+  });
+
+  it("logs a fault at once after its clock was far ahead at the last one", async () => {
+    const ask = () => Promise.reject(new Error("a fault of its own"));
+    const prober = await start(`${folder.path}/faults`, [listingAt(at("127.1.17.1"), agent(1))], { ask });
+    const faults = () => prober.logged.filter((it) => it.includes("could not be looked at")).length;
+    await prober.passSlot(FIRST_SLOT + 400 * 288);
+    expect(faults()).to.equal(1);
+    await prober.passSlot(FIRST_SLOT + 1);
+    expect(faults()).to.equal(2);
   });
 
   it("reports the next hour when its clock is set back while it closes hours of the future", async () => {
@@ -401,35 +413,49 @@ describe("a prober among local hosts", () => {
       expect(sent[1]).to.deep.include({ hour: HOUR + 24, hosts: { [at(address)]: [0b110, 0] } });
     });
 
-  it("reports all that it saw also if it starts again before its machine knows the time", async () => {
-    hosts.set("127.1.16.1", behaviours.good);
-    const place = `${folder.path}/behind`;
-    const targets = [listingAt(at("127.1.16.1"), agent(1))];
-    const sent: RecordBody[] = [];
-    let isReachable = false;
-    const send = async (body: RecordBody) => {
-      if (!isReachable) throw new Error("settlement cannot be reached");
-      sent.push(body);
-      return { hash: "00" };
-    };
-    const first = await start(place, targets, { send });
-    for (const slot of [0, 1]) await first.passSlot(FIRST_SLOT + slot);
-    await first.reportAt(FIRST_SLOT + 12);
-    await first.passSlot(FIRST_SLOT + 13);
-    await first.prober.close();
-    open.splice(0);
-    const next = await start(place, targets, { send }, { now: DAY - 400 * 86_400 });
-    next.prober.tick();
-    await next.prober.idle();
-    await next.prober.report();
-    isReachable = true;
-    await next.passSlot(FIRST_SLOT + 14);
-    await next.reportAt(FIRST_SLOT + 24);
-    expect(sent.map(({ hour }) => Number(hour) - HOUR)).to.deep.equal([0, 1]);
-    const [early, late] = sent.map(({ hosts: told }) => (told as Uptime["hosts"])[at("127.1.16.1")]);
-    expect(early).to.deep.equal([0b10, 0]);
-    const [looked = 0, down] = late ?? [];
-    expect([looked & 0b110, down]).to.deep.equal([0b110, 0]);
+  for (const [when, address] of [
+    ["after its first tick", "127.1.16.1"],
+    ["before its first tick", "127.1.16.2"],
+  ] as const)
+    it(`reports all that it saw also if it starts again before its machine knows the time, and gets it ${when}`, async () => {
+      hosts.set(address, behaviours.good);
+      const place = `${folder.path}/behind-${address}`;
+      const targets = [listingAt(at(address), agent(1))];
+      const sent: RecordBody[] = [];
+      let isReachable = false;
+      const send = async (body: RecordBody) => {
+        if (!isReachable) throw new Error("settlement cannot be reached");
+        sent.push(body);
+        return { hash: "00" };
+      };
+      const first = await start(place, targets, { send });
+      for (const slot of [0, 1]) await first.passSlot(FIRST_SLOT + slot);
+      await first.reportAt(FIRST_SLOT + 12);
+      await first.passSlot(FIRST_SLOT + 13);
+      await first.prober.close();
+      open.splice(0);
+      const next = await start(place, targets, { send }, { now: DAY - 400 * 86_400 });
+      if (when === "after its first tick") next.prober.tick();
+      await next.prober.idle();
+      await next.prober.report();
+      isReachable = true;
+      await next.passSlot(FIRST_SLOT + 14);
+      await next.reportAt(FIRST_SLOT + 24);
+      expect(sent.map(({ hour }) => Number(hour) - HOUR)).to.deep.equal([0, 1]);
+      const [early, late] = sent.map(({ hosts: told }) => (told as Uptime["hosts"])[at(address)]);
+      expect(early).to.deep.equal([0b10, 0]);
+      const [looked = 0, down] = late ?? [];
+      expect([looked & 0b110, down]).to.deep.equal([0b110, 0]);
+    });
+
+  it("brings nothing back that a wrong clock had stored, once its clock has come to that time without a jump", async () => {
+    hosts.set("127.1.18.1", behaviours.good);
+    const prober = await start(`${folder.path}/believed`, [listingAt(at("127.1.18.1"), agent(1))]);
+    await prober.passSlot(FIRST_SLOT + 4);
+    for (let slot = 0; slot <= 5; slot++) await prober.passSlot(FIRST_SLOT + slot);
+    await prober.passSlot(FIRST_SLOT + 20);
+    const about = prober.logged.filter((it) => it.includes("clock"));
+    expect(about).to.deep.equal(["The clock was set back. Looks and reports continue from the new time."]);
   });
 
   it("sends a report that only a wrong clock found too late", async () => {

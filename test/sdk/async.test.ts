@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { parseUsdc } from "tallystick-protocol/amount";
 import { createSeller } from "tallystick-sdk/createSeller";
 import { readCallback } from "tallystick-sdk/readCallback";
+import { requestService } from "tallystick-sdk/requestService";
 import { fileStore } from "tallystick-sdk/store/fileStore";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { type Market, MEAN, mean, openMarket, PURSE } from "./support/market.ts";
@@ -98,6 +99,19 @@ describe("an asynchronous hire", () => {
       error: { code: "handler_failed", message: "The work failed." },
     });
     expect(await chain.balanceOf(buyer.wallet)).to.equal(PURSE);
+  });
+
+  it("does not tell the buyer which service of the seller could not be reached", async () => {
+    const baseUrl = "http://db7.internal:8080";
+    const { buyer } = await scene(async () => {
+      const away = () => Promise.reject(new Error("connect ECONNREFUSED 10.0.0.7:8080"));
+      return JSON.parse((await requestService({ baseUrl, path: "/", fetch: away })).text);
+    });
+    const { words } = await rejection(buyer.hire(ORDER));
+    expect(words.code).to.equal("handler_failed");
+    expect(JSON.stringify(words)).to.not.match(/internal|10\.0/);
+    await until(() => calls.length > 0);
+    expect(calls[0].error).to.deep.equal({ code: "handler_failed", message: "The work failed." });
   });
 
   it("costs nothing if its result has a number that JSON turns into null", async () => {

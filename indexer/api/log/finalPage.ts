@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
 /**
- * The cache policy of a complete page of final data, which never changes. A page that may still grow is fresh
- * only for seconds.
+ * The cache policy of a complete page of final data, which never changes. A page that may still grow, or that another
+ * version of this software computes in another way, is fresh only for seconds.
  */
 export const FOREVER = "public, max-age=31536000, immutable";
 export const FOR_NOW = "public, max-age=5";

@@ -12,11 +12,6 @@ export type DigestPage = {
   digests: TickDigest[];
   /** The block of the next final tick in the range; null if there is none. */
   next: number | null;
-  /**
-   * Whether the page can never change: it has all ticks that the range will ever have, or the tick after it is
-   * known.
-   */
-  isWhole: boolean;
 };
 
 /** The number of digits of a block in the id of a digest. */
@@ -47,29 +42,20 @@ export async function digestPage(
   db: Database,
   { from, to, limit }: { from: number; to?: number | undefined; limit: number },
 ): Promise<DigestPage> {
-  const { rows } = await db.execute<{ final: string } & Record<keyof TickDigest, string | null>>(sql`
+  const { rows } = await db.execute<Record<keyof TickDigest, string | null>>(sql`
     WITH final AS (SELECT ${FINAL_BLOCK} AS block FROM _ponder_checkpoint LIMIT 1),
     page AS (SELECT id, block, time, digest FROM digest
       WHERE id >= lpad(${from}::text, ${PADDED}, '0')
         AND id <= lpad(least((SELECT block FROM final), ${to ?? null}::bigint)::text, ${PADDED}, '0')
       ORDER BY id LIMIT ${sql.raw(String(limit + 1))})
-    SELECT final.block AS final, page.block, page.time, page.digest,
+    SELECT page.block, page.time, page.digest,
       (SELECT line FROM log_line WHERE log_line.id = page.id || '/99999999/0000000000000000') AS line
-    FROM final LEFT JOIN page ON true ORDER BY page.id`);
-  const final = Number(rows[0]?.final ?? 0);
-  const found = rows
-    .filter(({ block }) => block !== null)
-    .map(({ block, time, digest, line }) => ({
-      block: Number(block),
-      time: Number(time),
-      digest: String(digest),
-      line: Number(line),
-    }));
-  const next = found[limit]?.block ?? null;
-  // The last block of the history may still get its tick.
-  return {
-    digests: found.slice(0, limit),
-    next,
-    isWhole: next !== null || (to !== undefined && to < final),
-  };
+    FROM final JOIN page ON true ORDER BY page.id`);
+  const found = rows.map(({ block, time, digest, line }) => ({
+    block: Number(block),
+    time: Number(time),
+    digest: String(digest),
+    line: Number(line),
+  }));
+  return { digests: found.slice(0, limit), next: found[limit]?.block ?? null };
 }

@@ -1,3 +1,4 @@
+import { hostOf } from "tallystick-protocol/net/publicAddress";
 import type { LocalAccount } from "viem";
 import { signCallback } from "../readCallback.ts";
 import type { Fetch } from "../requestService.ts";
@@ -29,6 +30,12 @@ export type Callbacks = {
 /** The most attempts. After them the buyer can still ask for the job at its URL. */
 const MAX_ATTEMPTS = 8;
 
+/**
+ * How many callbacks to one host may be repeated at the same time. Others to this host are tried once. A buyer names the
+ * address, which may be a stranger's. So many hires, which may fail and cost nothing, cannot become eight times as many requests.
+ */
+const MAX_REPEATED_OF_HOST = 8;
+
 /** How long a buyer may take to answer a callback, in milliseconds. */
 const TIMEOUT_MS = 10_000;
 
@@ -45,14 +52,28 @@ export function createCallbacks({
 }: CallbacksParameters): Callbacks {
   const timers = new Set<ReturnType<typeof setTimeout>>();
   const underWay = new Set<Promise<void>>();
+  /** The host of each callback that is repeated, by the job's id. */
+  const repeated = new Map<string, string>();
   let closed = false;
 
-  async function post(id: string, attempt: number): Promise<void> {
+  /** Whether a callback that failed may be repeated. */
+  function mayRepeat(id: string, host: string): boolean {
+    const isFull = [...repeated.values()].filter((it) => it === host).length >= MAX_REPEATED_OF_HOST;
+    if (!repeated.has(id) && isFull) return false;
+    repeated.set(id, host);
+    return true;
+  }
+
+  /** @returns whether it is repeated */
+  async function post(id: string, attempt: number): Promise<boolean> {
     const job = await store.get<Job>(`job/${id}`);
-    if (!job?.callbackUrl) return await store.delete(`callback/${id}`);
+    if (!job?.callbackUrl) {
+      await store.delete(`callback/${id}`);
+      return false;
+    }
     // An earlier process made the note, but did not store the job's end. The process that continues the job tells the
     // buyer.
-    if (job.stage !== "completed" && job.stage !== "failed") return;
+    if (job.stage !== "completed" && job.stage !== "failed") return false;
     const message =
       job.stage === "completed"
         ? { ...job.answer, job_id: id, status: "completed" as const }
@@ -68,20 +89,28 @@ export function createCallbacks({
       await response.body?.cancel();
       if (!response.ok) throw new Error(`it answered ${response.status}`);
       await store.delete(`callback/${id}`);
+      return false;
     } catch (error) {
-      if (attempt >= MAX_ATTEMPTS) {
+      if (attempt >= MAX_ATTEMPTS || !mayRepeat(id, hostOf(new URL(job.callbackUrl)))) {
         log("A buyer could not be called back.", { job: id, url: job.callbackUrl, error: String(error) });
         await store.delete(`callback/${id}`);
-        return;
+        return false;
       }
       later(id, attempt + 1);
+      return true;
     }
   }
 
   function run(id: string, attempt: number): Promise<void> {
     const work = post(id, attempt)
-      .catch((error) => log("A callback failed.", { job: id, error: String(error) }))
-      .finally(() => underWay.delete(work));
+      .catch((error) => {
+        log("A callback failed.", { job: id, error: String(error) });
+        return false;
+      })
+      .then((isRepeated) => {
+        if (!isRepeated) repeated.delete(id);
+        underWay.delete(work);
+      });
     underWay.add(work);
     return work;
   }

@@ -10,6 +10,7 @@ import { signRecord } from "tallystick-protocol/records/record";
 import type { LocalAccount } from "viem";
 import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
 import { within } from "../deadline.ts";
+import { ServiceError } from "../requestService.ts";
 import { type JobLease, type JobLeases, LeaseLostError } from "../store/jobLeases.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import type { Handler } from "./handlers.ts";
@@ -290,7 +291,8 @@ function createSteps(
   }
 
   async function fail(job: Job, error: unknown): Promise<Job> {
-    const isOurs = error instanceof TallystickError;
+    // The error of a service that a handler asked may name an address inside the seller's own network.
+    const isOurs = error instanceof TallystickError && !(error instanceof ServiceError);
     if (!isOurs)
       log("A handler failed.", { job: job.id, error: error instanceof Error ? error.stack : error });
     const failure = isOurs

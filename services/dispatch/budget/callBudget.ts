@@ -1,6 +1,7 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import type { KeyValueStore } from "tallystick-sdk/store/keyValueStore";
 import { formatDollars, type Picodollars } from "../models/money.ts";
+import type { TwoClocks } from "../twoClocks.ts";
 
 const DAY_MS = 86_400_000;
 const KEY = "budget/book";
@@ -44,17 +45,16 @@ export type CallBudget = {
 
 /**
  * The budget of all calls to models: for each task and for each day. It is exact under concurrency, because changes
- * are made one after the other, each with one write. One process owns the store.
- *
- * @param parameters.now milliseconds since 1970
+ * are made one after the other, each with one write. One process owns the store. A new day begins when both clocks say so,
+ * so a clock that is wrong for a while begins no second budget.
  */
 export function callBudget(parameters: {
   store: KeyValueStore;
   perTask: Picodollars;
   perDay: Picodollars;
-  now: () => number;
+  clocks: Pick<TwoClocks, "now" | "passed" | "latest">;
 }): CallBudget {
-  const { store, perTask, perDay, now } = parameters;
+  const { store, perTask, perDay, clocks } = parameters;
   let turn: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const next = turn.then(work, work);
@@ -62,12 +62,16 @@ export function callBudget(parameters: {
     return next;
   };
   const read = async (): Promise<Book> => {
-    const day = Math.floor(now() / DAY_MS);
-    const book = (await store.get<Book>(KEY)) ?? { day, spent: "0", tasks: {}, calls: {} };
-    if (day > book.day) return { ...book, day, spent: "0" };
-    // If the clock was set back by at most one day, the stored day stays. A stored day that is further ahead came
-    // from a wrong clock, so today replaces it. What was spent on the stored day then counts for today.
-    return day < book.day - 1 ? { ...book, day } : book;
+    const book = (await store.get<Book>(KEY)) ?? {
+      ...{ day: dayOf(clocks.now()), spent: "0" },
+      ...{ tasks: {}, calls: {} },
+    };
+    const [passed, latest] = [clocks.passed(), clocks.latest()];
+    if (passed === undefined || latest === undefined) return book;
+    if (dayOf(passed) > book.day) return { ...book, day: dayOf(passed), spent: "0" };
+    // If the clocks were set back by at most one day, the stored day stays. A stored day that is further ahead of both
+    // came from a wrong clock, so today replaces it. What was spent on the stored day then counts for today.
+    return dayOf(latest) < book.day - 1 ? { ...book, day: dayOf(latest) } : book;
   };
   const sum = (book: Book, ofThese: (call: Book["calls"][string]) => boolean): Picodollars =>
     Object.values(book.calls).reduce(
@@ -116,6 +120,11 @@ export function callBudget(parameters: {
         return { spent: BigInt(book.spent), reserved: sum(book, (call) => call.day >= book.day) };
       }),
   };
+}
+
+/** The day of a time, by UTC. */
+function dayOf(ms: number): number {
+  return Math.floor(ms / DAY_MS);
 }
 
 function spent(code: string, whose: string, amount: Picodollars, left: Picodollars): CallBudgetError {

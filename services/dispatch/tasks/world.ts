@@ -5,6 +5,7 @@ import type { OpenedModel } from "../models/openModel.ts";
 import type { Spans } from "../telemetry.ts";
 import type { KindRecord } from "../triage/kindRecords.ts";
 import type { Settlement } from "../triage/settlementRules.ts";
+import type { TwoClocks } from "../twoClocks.ts";
 import type { TaskFiles } from "./taskFile.ts";
 
 /** The things that all tasks of a dispatcher share. */
@@ -22,6 +23,7 @@ export type World = {
   spans: Spans;
   /** Milliseconds since 1970. */
   now: () => number;
+  clocks: TwoClocks;
   /** From 0 to below 1. */
   random: () => number;
   log: Log;

@@ -197,6 +197,11 @@ export class HostMemory {
     this.#before = undefined;
   }
 
+  /** The days that {@link goBackTo} replaced do not come back. */
+  forgetBefore(): void {
+    this.#before = undefined;
+  }
+
   toJson(): z.input<typeof kept> {
     return Object.fromEntries(
       [...this.#entries].map(([key, { served, asked, robotsDay, optedOut, good }]) => [

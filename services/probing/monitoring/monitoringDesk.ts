@@ -38,7 +38,7 @@ export type MonitoringDesk = {
  */
 export async function openMonitoringDesk(
   store: KeyValueStore,
-  parameters: Omit<MonitoringParameters, "monitored"> & {
+  parameters: Omit<MonitoringParameters, "monitored" | "before"> & {
     monitored: () => MonitoringParameters["monitored"];
     send: (body: RecordBody) => Promise<unknown>;
   },
@@ -57,7 +57,8 @@ export async function openMonitoringDesk(
     // again.
     await store.put(KEPT, { ...kept, startedAt });
     const reports: MonitoringReport[] = [];
-    await monitoringRound({ ...parameters, monitored: parameters.monitored() }, (report) => {
+    const round = { ...parameters, monitored: parameters.monitored(), before: kept.reports };
+    await monitoringRound(round, (report) => {
       reports.push(report);
     });
     if (signal.aborted) return;

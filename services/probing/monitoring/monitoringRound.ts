@@ -12,6 +12,12 @@ const ANSWER_MS = 10_000;
 /** The most agents of a round. At one agent per second a round takes at most three hours. */
 const MAX_AGENTS = 10_000;
 
+/**
+ * The most agents of one host that are asked in a round. Anybody may name a stranger's host. If more agents named a host in
+ * the last round, this round draws some of them, so that none is always left out.
+ */
+const MAX_OF_HOST = 100;
+
 /** The result of asking an agent's own monitoring endpoint. `problem`: why there is nothing to compare. */
 export type MonitoringReport = {
   agent: string;
@@ -30,6 +36,10 @@ export type MonitoringParameters = {
   /** `host:port` of hosts that asked not to be probed. */
   leaveOut: readonly string[];
   userAgent: string;
+  /** The reports of the last round. */
+  before?: readonly MonitoringReport[];
+  /** Gives a number from 0 to below 1. */
+  random?: () => number;
   /** Waits between two agents. */
   pause: () => Promise<void>;
   /** Unix seconds. */
@@ -48,10 +58,20 @@ export async function monitoringRound(
   parameters: MonitoringParameters,
   note: (report: MonitoringReport) => void,
 ): Promise<void> {
-  const { monitored, pause, now, signal, log } = parameters;
-  let asked = 0;
+  const { monitored, before = [], random = Math.random, pause, now, signal, log } = parameters;
+  const named = Map.groupBy(before, ({ endpoint }) => hostNamed(endpoint));
+  const asked = new Map<string, number>();
+  let agents = 0;
   for await (const it of monitored) {
-    if (signal.aborted || asked++ >= MAX_AGENTS) return;
+    if (signal.aborted || agents++ >= MAX_AGENTS) return;
+    const host = hostNamed(it.endpoint);
+    const ofHost = asked.get(host) ?? 0;
+    if (ofHost >= MAX_OF_HOST || random() * (named.get(host)?.length ?? 0) >= MAX_OF_HOST) {
+      const { agent, endpoint } = it;
+      note({ agent, endpoint, askedAt: Math.floor(now()), problem: "not_drawn", guarantees: [] });
+      continue;
+    }
+    asked.set(host, ofHost + 1);
     const answer = await textOf(parameters, it.endpoint);
     const guarantees = "text" in answer ? compareMonitoring(answer.text, it.measured) : [];
     const problem = "problem" in answer ? answer.problem : guarantees === undefined ? "other_form" : null;
@@ -62,6 +82,12 @@ export async function monitoringRound(
     note(report);
     await pause();
   }
+}
+
+/** The host of an endpoint; empty if the endpoint is no URL. */
+function hostNamed(endpoint: string): string {
+  const url = URL.parse(endpoint);
+  return url === null ? "" : hostOf(url);
 }
 
 async function textOf(

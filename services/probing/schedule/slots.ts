@@ -15,6 +15,11 @@ export function hourOf(slot: number): number {
   return Math.floor(slot / SLOTS_PER_HOUR);
 }
 
+/** The last slot of an hour. */
+export function lastSlotOf(hour: number): number {
+  return (hour + 1) * SLOTS_PER_HOUR - 1;
+}
+
 /** The UTC day that a slot is in, since 1970. */
 export function dayOf(slot: number): number {
   return Math.floor(slot / SLOTS_PER_DAY);

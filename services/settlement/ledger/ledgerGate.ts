@@ -64,7 +64,7 @@ export class LedgerGate {
     if (before?.code === reason.code || quietly) return;
     this.#hasSaid = true;
     const sentence = SIGNING.includes(part) ? "Writes and checkpoints are refused." : "Writes are refused.";
-    this.#log(sentence, { code: reason.code, reason: reason.message, hint: reason.hint });
+    this.#log(sentence, { code: reason.code, reason: reason.message, hint: reason.hint, ...causeOf(reason) });
     this.#tell();
   }
 
@@ -145,6 +145,11 @@ export class LedgerGate {
     const part = SIGNING.find((one) => this.#closed.has(one));
     if (part) throw asAnswer(this.#closed.get(part) as TallystickError);
   }
+}
+
+/** The cause of a reason, for the log only. */
+export function causeOf({ cause }: TallystickError): { cause?: unknown } {
+  return cause === undefined ? {} : { cause };
 }
 
 function asAnswer({ code, message, hint }: TallystickError): TallystickError {

@@ -337,7 +337,8 @@ export class Mirror {
     theirs: ReadCheckpoint,
   ): Promise<{ ours: string; theirs: string } | undefined> {
     const one = { from: position, to: position + 1, mostBytes: 1 };
-    const read = async (log: LogSource, size: number) => (await readLines(log, { ...one, size }))[0] ?? "";
+    const read = async (log: LogSource, size: number) =>
+      (await readLines(log, { ...one, size })).lines[0] ?? "";
     try {
       const [mine, other] = [this.#position.size, theirs.checkpoint.size];
       return { ours: await read(this.own, mine), theirs: await read(from, other) };

@@ -1,8 +1,10 @@
+import type { IncomingMessage } from "node:http";
 import { Hono } from "hono";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import { answerError } from "tallystick-runtime/http/answerError";
 import { entryRange } from "tallystick-runtime/http/entryRange";
+import { admittedOf } from "tallystick-runtime/http/limitClients";
 import { measureRoutes, requestHistogram } from "tallystick-runtime/http/measureRoutes";
 import type { BucketCopyState } from "../objectStore/bucketCopy.ts";
 import { logRoutes } from "../routes/tileRoutes.ts";
@@ -17,6 +19,9 @@ import { readLines } from "./readLines.ts";
  */
 const MAX_ENTRIES = 1_024;
 const MAX_BYTES = 4 << 20;
+
+/** Bytes of bundles that cost a client one point. A bundle is read whole, and may have 17 MB, for a single short line. */
+const READ_PER_POINT = 64 * 1024;
 
 export type MirrorAppParameters = {
   mirror: Mirror;
@@ -42,13 +47,15 @@ export function createMirrorApp({ mirror, ledgerId, bucket, onFault }: MirrorApp
   app.use(measureRoutes(requestHistogram(registry)));
   app.onError((error) => answerError(error, { statusByCode: { unknown_ledger: 404 }, log: onFault }));
 
-  app.get("/v1/ledger/entries", async ({ req }) => {
+  app.get("/v1/ledger/entries", async ({ req, env }) => {
     requireLedger(req.query("ledger"));
     const { size } = mirror.state;
     const range = { from: req.query("from"), to: req.query("to") };
     const [from, to] = entryRange(range, size, "the size of this copy");
     const end = Math.min(to, from + MAX_ENTRIES);
-    const lines = await readLines(mirror.own, { from, to: end, size, mostBytes: MAX_BYTES });
+    const { lines, bytesRead } = await readLines(mirror.own, { from, to: end, size, mostBytes: MAX_BYTES });
+    const { incoming } = env as { incoming?: IncomingMessage };
+    admittedOf(incoming)?.budget.charge(bytesRead / READ_PER_POINT);
     return new Response(lines.map((line) => `${line}\n`).join(""), {
       headers: { "content-type": "application/jsonl", "x-ledger-size": String(size) },
     });

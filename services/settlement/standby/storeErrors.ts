@@ -92,6 +92,9 @@ export function foreignRow(what: string): TallystickError {
   });
 }
 
+/** Strangers read this reason, and the text of an error may name the database's host or user. So only its code is told. */
 function reasonOf(cause: unknown): string {
-  return (cause instanceof Error ? cause.message : String(cause)).split("\n")[0] as string;
+  if (typeof cause === "string") return cause;
+  const { code } = Object(cause) as { code?: unknown };
+  return typeof code === "string" ? code : "the connection is broken or too slow";
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Log } from "tallystick-runtime/stderrLog";
 import type { DiskLedger } from "../ledger/diskLedger.ts";
+import { causeOf } from "../ledger/ledgerGate.ts";
 import type { SharedStore } from "./sharedStore.ts";
 import { storeUnavailable } from "./storeErrors.ts";
 import { takeFlushes } from "./takeFlushes.ts";
@@ -43,7 +44,8 @@ export async function waitForTurn(parameters: WaitForTurnParameters): Promise<vo
     onState({ reason });
     if (said === reason.code) return;
     said = reason.code;
-    log("This machine stands by.", { code: reason.code, reason: reason.message, hint: reason.hint });
+    const { code, message, hint } = reason;
+    log("This machine stands by.", { code, reason: message, hint, ...causeOf(reason) });
   };
   for (;;) {
     signal.throwIfAborted();

@@ -111,6 +111,16 @@ describe("a running mirror", () => {
     expect(await (await get("/metrics")).text()).to.match(/^tallystick_mirror_entries 600$/m);
   });
 
+  it("charges a client for the whole bundle that it reads, also for a single line of it", async () => {
+    const long = await openLedger(temporary.path, 256, "x".repeat(20_000));
+    answer.now = logOf(long);
+    const mirror = await run({ requestsPerAddress: 60 });
+    await untilSize(mirror, 256);
+    const ask = async () => (await fetch(`${mirror.url}/v1/ledger/entries?from=255&to=256`)).status;
+    expect([await ask(), await ask()]).to.deep.equal([200, 429]);
+    await long.close();
+  });
+
   it("gives a lost ledger back, up to its last anchor", async () => {
     const mirror = await run();
     await untilSize(mirror, 600);

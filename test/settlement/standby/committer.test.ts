@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { TallystickError } from "tallystick-protocol/errors";
 import { LedgerGate } from "../../../services/settlement/ledger/ledgerGate.ts";
 import { Committer } from "../../../services/settlement/standby/committer.ts";
+import { storeUnavailable } from "../../../services/settlement/standby/storeErrors.ts";
 
 const because = (code: string) => new TallystickError({ code, message: "It cannot.", hint: "Look." });
 
@@ -130,6 +131,21 @@ describe("the commit of a flush", () => {
     });
     expect(anothers).to.include({ code: "ledger_taken_over" });
     expect(anothers.hint).to.contain("Your request was not written");
+  });
+
+  it("names the database's host in the log only, and not in the reason that strangers read", async () => {
+    const logged: unknown[] = [];
+    const gate = new LedgerGate((_, fields) => logged.push(fields));
+    for (const [code, reason] of [
+      ["ECONNREFUSED", "ECONNREFUSED"],
+      [undefined, "the connection is broken or too slow"],
+    ]) {
+      const cause = Object.assign(new Error("connect to db7.internal:5432 failed"), { code });
+      gate.close("store", storeUnavailable(cause));
+      expect(gate.refusal?.message).to.equal(`The shared store does not answer: ${reason}.`);
+      expect(logged.pop()).to.deep.include({ code: "store_unavailable", cause });
+      gate.open("store");
+    }
   });
 });
 

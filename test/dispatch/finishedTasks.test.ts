@@ -1,0 +1,49 @@
+import { expect } from "chai";
+import { API_KEY } from "../settlement/support/testService.ts";
+import { type DispatchScene, openDispatchScene } from "./support/dispatchScene.ts";
+
+const DAY_MS = 86_400_000;
+
+describe("a finished task of a dispatcher", () => {
+  let scene: DispatchScene;
+  beforeEach(async () => {
+    scene = await openDispatchScene();
+    scene.models.say = () => ({ answer: "Rome" });
+  });
+  afterEach(() => scene.close());
+
+  it("is remembered until seven days are over by this machine's clock and by settlement's", async () => {
+    const ahead = { own: 0, settlement: 0 };
+    const open = () =>
+      scene.dispatcher({
+        now: () => Date.now() + ahead.own,
+        settlement: {
+          ...{ baseUrl: "http://settlement.test", apiKey: API_KEY },
+          fetch: async (input, init) => {
+            const { body, status, headers } = await scene.fetch(input, init);
+            const date = new Date(Date.now() + ahead.settlement).toUTCString();
+            return new Response(body, { status, headers: { ...Object.fromEntries(headers), date } });
+          },
+        },
+      });
+    const [first, second, third] = ["task-1", "task-2", "task-3"].map((id) => ({
+      ...{ task_id: id, goal: `Do ${id}.`, key: id },
+    })) as [{ task_id: string }, object, object];
+    const dispatcher = open();
+    await dispatcher.dispatch(first);
+    await dispatcher.close();
+
+    ahead.own = 8 * DAY_MS;
+    const next = open();
+    // Settlement has not answered this process yet, and then it tells another time.
+    await next.resume();
+    await next.dispatch(second);
+    await next.resume();
+    expect(await next.state(first.task_id)).to.include({ status: "SETTLED" });
+
+    ahead.settlement = 8 * DAY_MS;
+    await next.dispatch(third);
+    await next.resume();
+    expect(await next.state(first.task_id)).to.equal(undefined);
+  });
+});
