@@ -21,7 +21,7 @@ export async function contentKey(
   }: Pick<BuyerContext, "address" | "network" | "kept" | "keyed" | "now">,
   asked: { [name: string]: unknown },
 ): Promise<string> {
-  // Two wallets that share a journal have hires of their own, and so has one wallet on two chains.
+  // Each wallet has its own hires on each chain, even if two wallets share a journal.
   const content = askedOf({ ...asked, buyer: address, network: networkId(network) }).slice(2, 34);
   const hour = Math.floor(now() / SAME_CALL_MS);
   for (const near of [hour - 1, hour + 1]) {

@@ -95,7 +95,7 @@ async function resumeEntry(
   if (!isOwnHire(context, entry)) return undefined;
   const { hireId, jobId, signed } = entry;
   if (!signed) {
-    // A process that was about to sign has not sent anything, and will not.
+    // The process that wanted to sign has sent nothing, and will send nothing.
     if (context.now() > entry.signsUntil)
       await book({ context, hireId, jobId }, { money: "none", book: "giveBack" });
     return undefined;
@@ -200,14 +200,15 @@ async function resumeOne(
     if (judge === "standard") await loadVerifier(hiring, mode.whenSent);
     const response = await lookUp(hiring, jobId, mode.whenSent);
     const judged = await abortable(judgeDelivery(hiring, response), deadline.signal);
-    // The stored result stays. This one must not replace it.
+    // An earlier result has passed and is stored. The new answer must not replace it.
     if (entry.isGood && !judged.verification.all_passed) throw otherResult(hiring, mode.whenSent);
     return { ...of, hire: await concludeHire(hiring, judged) };
   } catch (cause) {
     error = asFailure(hiring, cause, mode.whenSent);
   }
-  // The money is asked back after the hire's time, or after a final answer of the seller. Before that, the next
-  // `resume` asks the seller again. If the result had passed, the seller gets the money, whatever it answers now.
+  // After the hire's time, or after a final answer of the seller, the buyer asks for its money back. Before that, the
+  // next `resume` asks the seller again. If an earlier result has passed, the seller gets the money, whatever it
+  // answers now.
   let { money } = error;
   const isDue = !WITHOUT_JUDGE.has(error.code) && context.now() >= entry.startedAt + maxLatencyMs;
   const end = entry.isGood

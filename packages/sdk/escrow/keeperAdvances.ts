@@ -45,8 +45,8 @@ export type AdvancesParameters = {
  * that checks a signature may burn the gas. So if a call with such a signature fails on the chain, its gas counts
  * against the wallet, which has an allowance of its own.
  *
- * The delivery of a hire that this keeper deposited since its last start is always marked. Otherwise a buyer could use up its account, stay
- * silent, and so make its seller look like one that never delivered.
+ * The delivery of a hire that this keeper deposited since its last start is always marked. Otherwise a buyer could use
+ * up its gas account and then stay silent. Its seller would look as if it had never delivered.
  */
 export function createAdvances(
   parameters: AdvancesParameters,

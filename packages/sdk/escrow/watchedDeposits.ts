@@ -6,8 +6,8 @@ import { SURE_MS } from "./keeperInstructions.ts";
 
 /**
  * A deposit that is watched. `settledAt` is when the chain showed that its escrow is settled, in unix milliseconds. A
- * reorganisation may undo that, and then nobody lists an old deposit again. So the chain is asked once more after
- * {@link SURE_MS}, and only then the deposit is forgotten.
+ * reorganization may undo the settlement, and no later event shows the deposit again. So the chain is asked once more
+ * after {@link SURE_MS}. Only then is the deposit forgotten.
  */
 export type Watched = { hire: Hire; settledAt?: number };
 
@@ -84,11 +84,11 @@ export function createWatchedDeposits(parameters: {
       rememberOver(key);
       await forget(key);
     },
-    /** The chain shows that an escrow is held. If it was settled, a reorganisation has undone that. */
+    /** The chain shows that an escrow is held. If it was settled, a reorganization has undone that. */
     seeHeld: async (key: string): Promise<void> => {
       const it = watched?.get(key);
       if (it?.settledAt === undefined) return;
-      log("A reorganisation has undone the end of an escrow, which is watched again.", { key });
+      log("A reorganization has undone the end of an escrow, which is watched again.", { key });
       await put(key, it.hire);
     },
   };

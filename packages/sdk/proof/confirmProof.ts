@@ -59,7 +59,7 @@ export async function confirmProof(
     if (cause instanceof ProofError) throw cause;
     if ((cause as Error).name === "TransactionReceiptNotFoundError") {
       throw new ProofError(
-        `The chain has no transaction ${transaction}: a reorg removed it, or it never existed.`,
+        `The chain has no transaction ${transaction}: a reorganization removed it, or it never existed.`,
       );
     }
     const message = `The chain could not be asked: ${(cause as Error).message.split("\n")[0]}`;
@@ -67,7 +67,7 @@ export async function confirmProof(
   }
 }
 
-/** Of a marked ledger another history exists too, and an earlier entry may be missing in it. */
+/** A marked ledger has a second history, and the proved entry may be missing there. */
 async function requireUnmarked(
   contract: VerifiedLedger["contract"],
   id: Hex,

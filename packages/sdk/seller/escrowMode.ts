@@ -210,7 +210,7 @@ async function requireSigned(
   });
 }
 
-/** Requires that the chain itself shows the deposit. A relay may lie, or a reorganisation may undo the deposit. */
+/** Requires that the chain itself shows the deposit. A relay may lie, or a reorganization may undo the deposit. */
 async function requireHeld(
   id: Hex,
   amount: bigint,

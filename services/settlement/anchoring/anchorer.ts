@@ -74,9 +74,9 @@ const MAX_ANCHORED = 100_000;
 const WAITED_FOR_MS = 5_000;
 
 /**
- * Keeps the ledger's head on chain. Every round reads the contract's head and continues from there. So
- * earlier events do not matter: a restart, a reorg that undid an anchor, a transaction of an earlier process,
- * an RPC that did not answer.
+ * Keeps the ledger's head on chain. Every round reads the contract's head and continues from there. So earlier events
+ * do not matter: a restart, a reorganization that undid an anchor, a transaction of an earlier process, an RPC that did
+ * not answer.
  */
 export class Anchorer {
   readonly #parameters: AnchorerParameters;

@@ -12,9 +12,10 @@ export type ChainWatchParameters = {
   writer: Address;
   gate: LedgerGate;
   /**
-   * Whether a contradiction ends when a later block no longer shows it. It does not end if anchors are signed
-   * for others to send, because such an anchor is still signed after a reorg. A wrong writer is a contradiction that
-   * always ends: it contradicts no history, and a new writer's service waits for the block in which the writer accepts.
+   * Whether a contradiction ends when a later block no longer shows it. It does not end if anchors are signed for
+   * others to send, because such an anchor is still signed after a reorganization. A wrong writer is a contradiction
+   * that always ends: it contradicts no history, and a new writer's service waits for the block in which the writer
+   * accepts.
    */
   forgives: boolean;
 };
