@@ -159,7 +159,7 @@ function readRoot(
     /^[\d.+e]+(?:px)?$/i.test((length ?? "").trim());
   contents.hasSize = hasBox || (isLength(attributes.width) && isLength(attributes.height));
   if (!contents.hasSize) return undefined;
-  // "100%" and "10cm" are another number of units than they say. Then the frame is unknown.
+  // "100%" and "10cm" are not numbers of pixels, so the frame is unknown.
   if (!hasBox && !(isInPixels(attributes.width) && isInPixels(attributes.height))) return undefined;
   const [left = 0, top = 0, width = 0, height = 0] = hasBox
     ? box

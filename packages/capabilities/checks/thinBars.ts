@@ -59,7 +59,10 @@ function follow(columns: readonly Column[], values: readonly number[]): boolean 
   return correlation(drawn, wanted) >= MIN_CORRELATION;
 }
 
-/** At both ends nothing may be drawn, so the first and the last column belong to the first and the last visible bar. */
+/**
+ * The bars at both ends may be invisible. So the first and the last column belong to the first and the last visible
+ * bar.
+ */
 function withoutInvisibleEnds(values: readonly number[]): readonly number[] {
   const isVisible = (value: number): boolean => Math.abs(value) >= INVISIBLE;
   return values.slice(values.findIndex(isVisible), values.findLastIndex(isVisible) + 1);

@@ -96,7 +96,7 @@ export const dataLookupWebSearch = defineCapability({
 
 /** The stems of long words, and short words. */
 function wordsOf(text: string): Set<string> {
-  // The plural of a short word is the word: "cats" finds "Cat breeds".
+  // The plural of a short word counts as the word itself: "cats" finds "Cat breeds".
   const bare = plain(text).replace(/\b([a-z]{3,4})s\b/g, (word, one) => (STOP.has(word) ? word : one));
   const words = stemsOf(bare);
   for (const word of bare.split(" ")) {
