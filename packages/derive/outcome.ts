@@ -74,9 +74,9 @@ export function escrowOutcome(context: ApplyContext, escrow: Row<"escrow">): Out
 
 /**
  * Whether the buyer took the money of a settled escrow back: by a refund of its own, by a refund of the arbiter that it
- * chose, or by a split that gives the seller less than half. Otherwise a buyer could avoid what follows from a refund by
- * naming a wallet of its own as the arbiter, or by leaving the seller a millionth. An arbiter of audits does not act for
- * the buyer.
+ * chose, or by a split that gives the seller less than half. Otherwise a buyer could avoid the effects of a refund: it
+ * could name its own wallet as the arbiter, or leave the seller a millionth. An arbiter of audits does not act for the
+ * buyer.
  */
 export function isTakenBack(context: ApplyContext, escrow: Row<"escrow">): boolean {
   if (escrow.status === "released") return (escrow.toSeller ?? 0n) * 2n < escrow.amount;

@@ -4,8 +4,8 @@ import { clusterOf } from "../clusters.ts";
 import { elevatedUntil, raiseElevation } from "./elevations.ts";
 
 /**
- * Called when a hire of a seller was rolled back. For a time audits then draw more hires of the seller, and of its
- * clusters, that have this verification version.
+ * Called when a hire of a seller was rolled back. For a time, audits draw more hires with this verification version:
+ * those of the seller, and those of its clusters.
  */
 export function elevate(context: ApplyContext, seller: string, version: string): void {
   const until = context.at.time + context.params.audit.elevatedSeconds;
