@@ -93,7 +93,7 @@ const pageForm = <Row extends z.ZodType>(row: Row) =>
 
 const pageForms = {
   accounts: pageForm(z.object({ address: addressSchema, accruedUsdc: usdcForm, paidUsdc: usdcForm })),
-  // A stranger chose the endpoint. The hire of this auditor checks it, so that a bad one spoils only that hire.
+  // A stranger chose the endpoint. Only the hire of this auditor checks it, so a bad endpoint spoils only this hire.
   endpoints: pageForm(z.object({ address: addressSchema, endpoint: z.string().max(MAX_ENDPOINT_LENGTH) })),
   open: pageForm(
     z.object({

@@ -12,19 +12,20 @@ import type { Subscription } from "./notifierNode.ts";
 import { type Post, reasonOf } from "./post.ts";
 
 /**
- * How many subscriptions are asked in one round: those that were asked least often, and of the rest those that wait
- * longest. And how many of one host.
+ * How many subscriptions are asked in one round: the ones that were asked least often, then the ones of the rest that
+ * wait longest. `MAX_PER_HOST` is the most of one host.
  */
 const LEAST_ASKED = 48;
 const LONGEST_WAITING = 16;
 const MAX_PER_HOST = 2;
 
-/** Of how many pairs of a host and a buyer the number of questions is remembered. */
+/** The most pairs of a host and a buyer for which the number of questions is remembered. */
 const MAX_COUNTS = 20_000;
 
 /**
- * How many confirmations are kept. A node keeps half as many subscriptions. A subscription that is renewed needs a new
- * confirmation, so a stranger could fill the disk with old ones. After so many new ones the old ones are deleted.
+ * How many confirmations are kept. A node keeps half as many subscriptions. A renewed subscription needs a new
+ * confirmation, so a stranger could fill the disk with old confirmations. After each `NEW_CONFIRMED` new confirmations,
+ * old ones are deleted.
  */
 const MAX_CONFIRMED = 20_000;
 const NEW_CONFIRMED = 1_000;
@@ -184,7 +185,7 @@ function choose(
   const ofSites = inTurns(leastAsked, ({ url }) => siteOf(new URL(url)));
   // The last place of each host is left to the subscription that waits longest.
   add(ofSites, LEAST_ASKED, MAX_PER_HOST - 1);
-  // Strangers can bring new hosts and new buyers in every round. They cannot wait longer than others.
+  // Strangers can bring new hosts and new buyers in every round, but they cannot wait longer than others.
   const longest = open.toSorted((a, b) => waitsSince(a) - waitsSince(b));
   add(longest, LEAST_ASKED + LONGEST_WAITING, MAX_PER_HOST);
   return [...chosen];

@@ -87,16 +87,16 @@ export class Prober {
   #next = 0;
   /**
    * Hosts whose visit in this slot has begun, even if their request is still waiting, and hosts that need no visit in
-   * this slot. A host whose time comes while the uplink is lost is not among them.
+   * this slot. The set does not have hosts whose time came while the uplink was lost.
    */
   readonly #begun = new Set<string>();
   #closedTo = 0;
   /**
-   * Set while the clock may be wrong, because it is behind what was stored. "at its start": what an earlier process saw
-   * since then was not read.
+   * Set while the clock may be wrong, because it is behind the stored observations. "at its start": the clock was
+   * behind when this process started, so the later observations of an earlier process were not read.
    */
   #setBack: "at its start" | "later" | undefined;
-  /** Set from a jump of such a clock until what was stored before is read again. */
+  /** Set after such a clock jumped forward, until the stored observations are read again. */
   #jumped: "at its start" | "later" | undefined;
   /** The running work on the reports. */
   #closing: Promise<void> | undefined;
@@ -242,7 +242,7 @@ export class Prober {
       await this.#table.load(listings(), dayOf(slotOf(now())));
       this.#listingsRead = now();
       await writeWhole(path.join(folder, "listings.json"), JSON.stringify(this.#table.targets()));
-      // Now new hosts are visited in this slot already, and not only from the next slot on.
+      // So new hosts are visited in this slot, and not only from the next slot on.
       this.#replan();
     } catch (error) {
       log("The node's listings could not be read or stored. The next reading tries again.", { error });
@@ -274,8 +274,8 @@ export class Prober {
   }
 
   /**
-   * The clock was ahead and was set back. Without this step the prober would ask no host until its clock reaches that
-   * time again.
+   * Called when the clock was ahead and was set back. Without this call the prober would ask no host until its clock
+   * reaches that time again.
    */
   #goBackTo(slot: number): void {
     this.#slot = -1;
@@ -296,8 +296,8 @@ export class Prober {
   }
 
   /**
-   * The clock jumped forward. If it was set back before, it was wrong since then, as the clock of a machine is that has
-   * not asked for the time yet. So what was stored before is right.
+   * Called when the clock jumped forward. If the clock was set back before, it was wrong in between, like the clock of
+   * a machine that has just started. So the observations from before that are right.
    */
   #goForwardTo(slot: number): void {
     if (this.#setBack === undefined) return;
@@ -306,7 +306,10 @@ export class Prober {
     this.#it.log("The clock jumped forward. What was stored before it was behind counts again.");
   }
 
-  /** Takes back what was seen before this slot in its hour, if a wrong clock had made a report of it. */
+  /**
+   * Puts the observations of this hour from before this slot back into the book, if a wrong clock had made a report of
+   * them.
+   */
   #reopen(slot: number, reports: readonly RecordBody[]): void {
     const hour = hourOf(slot);
     this.#book.reopen(slot, hourOfReports(reports.filter((it) => it.hour === hour)));

@@ -17,7 +17,7 @@ export type WitnessConfig = {
   name: string;
   host: string;
   port: number;
-  /** The folder of its key and its last cosignatures. */
+  /** The folder of the witness's key and its last cosignatures. */
   folder: string;
   logs: readonly NoteVerifierKey[];
   /**

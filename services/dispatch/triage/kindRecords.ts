@@ -31,7 +31,8 @@ export function kindRecords(settlement: Settlement, dispatcher: string, now: () 
       (await requestService({ baseUrl, path, fetch, signal })).text;
     const { size } = Object(tryForeignJson(await ask("/v1/ledger/latest"))) as { size: unknown };
     if (!Number.isSafeInteger(size)) return;
-    // A task waits for this. So a ledger that has grown much meanwhile, or says so, must not keep it for long.
+    // A task waits for this loop. So the loop reads a limited number of entries, even if the ledger has grown much or
+    // says so.
     for (let from = Math.max(next ?? 0, Number(size) - BACK); from < Number(size); from += PAGE) {
       const to = Math.min(Number(size), from + PAGE);
       for (const line of (await ask(`/v1/ledger/entries?from=${from}&to=${to}`)).split("\n"))
