@@ -206,7 +206,7 @@ export class Anchorer {
       return { kind: "upToDate", size };
     }
 
-    // This check comes first. So nothing is signed that cannot be sent.
+    // This check comes first, because an anchor that cannot be sent must not be signed.
     const halt = haltOf(onChain);
     if (halt) throw halt;
     const newSize = Math.min((await sizeToAnchor?.(oldSize, size)) ?? size, oldSize + maxAnchored);

@@ -38,7 +38,7 @@ export class ChainWatch {
    * Compares an answer of the chain with the ledger, and opens or closes the gate.
    *
    * @throws TallystickError as {@link compareWithChain}, also for an earlier contradiction that has not ended;
-   * `stale_chain` when the ledger contradicts a block that is older than one with which it agreed: this proves nothing
+   * `stale_chain` when the ledger contradicts a block, but agreed with a newer one: then the older block proves nothing
    */
   seen(onChain: LedgerOnChain): void {
     const { tree, writer, gate } = this.#parameters;

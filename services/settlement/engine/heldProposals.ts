@@ -49,7 +49,9 @@ type PyObject = { [key: string]: PyJson };
 export class HeldProposals {
   readonly #file: AppendFile;
   readonly #index: HeldIndex;
-  /** Proposals that are being written. One whose outcome is unknown stays here, because this process then ends. */
+  /**
+   * Proposals that are being written. A proposal with an unknown outcome stays here, because this process then ends.
+   */
   readonly #underWay = new Map<string, UnderWay>();
   /** Lines of the file that the index lacks, because the disk refused to write it. */
   #unindexed: Row[] = [];

@@ -315,9 +315,9 @@ export class LedgerIndex {
   }
 
   /**
-   * The slice of the shared state that a task needs (swarm.at §6.2): the requested keys, and `core_logic`.
-   * The shared state is made of all settled `data_update` objects: for each top-level key the latest one
-   * counts. The institutional rules replace keys of all of them, so no agent can overwrite the rules.
+   * The slice of the shared state that a task needs (swarm.at §6.2): the requested keys, and `core_logic`. The shared
+   * state is made of all settled `data_update` objects: for each top-level key, the latest value counts. If the
+   * institutional rules have a key, their value replaces this value. So no agent can overwrite the rules.
    */
   contextSlice(keywords: readonly string[], rules: PyObject = {}): PyObject {
     const slice: PyObject = {};

@@ -49,7 +49,7 @@ export async function readTaskStatus(
 ): Promise<TaskStatus> {
   if (before !== undefined && (before >= ledger.size || (await ledger.envelope(before)).taskId !== taskId)) {
     throw new InvalidInputError({
-      issues: [{ field: "before", message: "is the position of no entry of this task" }],
+      issues: [{ field: "before", message: "is not the position of an entry of this task" }],
     });
   }
   const found = index.indexesOfTask(taskId, limit + 1, before);

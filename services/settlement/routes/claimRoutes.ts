@@ -20,7 +20,9 @@ const proofSchema = challengeSchema.extend({
     .optional(),
 });
 
-/** How often one network address may have X asked in a day. X counts each question, and may take money for it. */
+/**
+ * How often in a day this service asks X for one network address. X counts each question, and may take money for it.
+ */
 const MAX_QUESTIONS_A_DAY = 100;
 
 /**

@@ -70,7 +70,7 @@ export function proofRoutes(dependencies: AppDependencies): Hono {
     }
     const at = isLedgerHash(hash) ? index.indexOfHash(hash) : undefined;
     if (at !== undefined && (await ledger.entry(at)).currentHash === hash) return at;
-    const message = "is the hash of no entry in this ledger";
+    const message = "is not the hash of an entry in this ledger";
     throw new InvalidInputError({ code: "not_in_ledger", issues: [{ field: "hash", message }] });
   }
 
