@@ -56,9 +56,10 @@ export type CreateSellerParameters = {
   /** How long a silent process keeps its jobs from the seller's other processes, in milliseconds. Default 10,000. */
   leaseMs?: number;
   /**
-   * Reads the chain: a viem public client. With it nothing is delivered for a direct payment that the chain does not
-   * show, even if a facilitator confirms the payment. After a crash it also looks up the unfinished payments. Without
-   * it (and without `findPayment`) a seller of direct payments says at its start that it lacks this.
+   * Reads the chain: a viem public client. With it, the seller delivers nothing for a direct payment that the chain
+   * does not show, even if a facilitator confirms the payment. After a crash, the seller also looks up the unfinished
+   * payments on the chain. Without `client` and `findPayment`, a seller of direct payments logs at its start that it
+   * lacks this.
    */
   client?: PublicClient;
   /** How many blocks must show a payment, its own block included. Default 1. */

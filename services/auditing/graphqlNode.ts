@@ -244,7 +244,8 @@ export function createGraphqlNode(parameters: {
           failure ??= error;
           failed.delete(id);
           failed.add(id);
-          // A node that does not answer at all is not asked for each of the others. The next round begins with them.
+          // If the node does not answer at all, this round asks it for no more escrows. The next round begins with
+          // those.
           if (error.code !== "unreadable_answer" && error.status !== 200) break;
         }
       }

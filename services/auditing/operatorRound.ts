@@ -71,7 +71,7 @@ export function createRound(
   const finalAccounts = createFinalAccounts();
   const finalEscrows = createFinalSet<RolledBackEscrow>();
   const finalSettled = createFinalSet<{ id: string }>();
-  /** The escrows that are settled for good. The others are asked about in every round. */
+  /** The permanently settled escrows. The node is asked about the others in every round. */
   const over = new Set<string>();
 
   /** Runs a part of the round. If it fails, the parts after it still run. */

@@ -7,9 +7,9 @@ export const SAME_CALL_MS = 3_600_000;
 
 /**
  * The key of a call that names no key. It is made from the content of the call. So a caller that got no answer and
- * calls again does not pay again. The key stays the same for one hour after the first call. The clock's hour
- * is part of the key, so a call also looks for the keys of the hour before and, because a clock may go back, of the hour
- * after.
+ * calls again does not pay again. The key stays the same for one hour after the first call. The clock's hour is part of
+ * the key, so a call also looks for the key of the hour before. A clock may go back, so the call looks for the key of
+ * the hour after too.
  */
 export async function contentKey(
   {

@@ -46,8 +46,8 @@ const AT_ONCE = 8;
  * seller answers now. Hires that run in this process are left alone. A hire that cannot be resumed is returned with an error, and
  * stays in the journal. Reports that wait for the ledger are sent too.
  *
- * @param verify the caller's own check, as it was given to `hire`. Without it, hires that had such a check
- * wait, because nobody else may release their money, unless the result had passed before
+ * @param verify the caller's own check, as it was given to `hire`. Without it, hires that had such a check wait,
+ * because only this check may release their money. A hire whose result had passed before does not wait
  * @param onOutcome tells the progress, because many hires with silent sellers take long
  */
 export async function resumeHires(

@@ -34,7 +34,10 @@ export type EscrowModeParameters = {
   escrow: Address;
   /** Sends deposits, deliveries and refunds to the contract. */
   relay: EscrowRelay;
-  /** Reads the chain. With it the work begins only when the chain shows the deposit, whatever the relay says. */
+  /**
+   * Reads the chain. With it, the seller begins the work only when the chain shows the deposit, whatever the relay
+   * says.
+   */
   client?: PublicClient;
   /** How many blocks must show the deposit, its own block included. Default 1. */
   confirmations?: number;
