@@ -39,8 +39,8 @@ export function directOutcome(receipt: Row<"receipt">, telemetry: Row<"telemetry
 /**
  * The result of a settled escrow, which is the strongest evidence (SHP §7.3.3). If at least half of the amount was
  * released to the seller, it is a success, else a failure. A refund by the buyer or by its arbiter is a failure and a
- * dispute. A refund by the seller is a failure. A timeout without delivery is a failure. A timeout after delivery was marked is neutral,
- * because nobody can tell whether the work was good; it counts against the buyer.
+ * dispute. A refund by the seller is a failure. A timeout without delivery is a failure. A timeout after delivery was
+ * marked is neutral, because nobody can tell whether the work was good; it counts against the buyer.
  *
  * The price includes the fee if its recipient is published. Any other recipient may be a wallet of the buyer, so the
  * price is then only what reached the seller.

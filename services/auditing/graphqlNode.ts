@@ -152,7 +152,8 @@ const entryForm = z.object({
  * Asks a node's public API what an operator must know. Use only a node that the operator trusts: its answers decide who is
  * paid. The form of each answer is checked. If a part of an answer is wrong, nothing of the answer is used.
  *
- * @throws every call may throw ServiceError (its code is `unreadable_answer` if the answer has another form), or the signal's reason
+ * @throws every call may throw ServiceError (its code is `unreadable_answer` if the answer has another form), or the
+ * signal's reason
  */
 export function createGraphqlNode(parameters: {
   baseUrl: string;

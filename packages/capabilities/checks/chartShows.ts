@@ -51,8 +51,8 @@ export function barComplaint(
 }
 
 /**
- * Whether the bars of one direction are too thin for their lengths to be measured one by one, and together have the shape of the
- * data. In a high picture these are standing bars, in a wide one lying bars.
+ * Whether the bars of one direction are too thin for their lengths to be measured one by one, and together have the
+ * shape of the data. In a high picture these are standing bars, in a wide one lying bars.
  */
 function isThinChart(marks: ChartMarks, values: number[], names: readonly Name[]): boolean {
   const orders = [...namedOrders(names), ...valueOrders(names, values)];

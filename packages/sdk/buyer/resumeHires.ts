@@ -38,13 +38,13 @@ const RESUME_MS = LOOK_MS + 2 * SETTLE_MS;
 const AT_ONCE = 8;
 
 /**
- * Concludes the hires in the journal. Each is looked up at its seller, and judged by the check that it began with.
- * This check is the caller's own check, the seller's schemas of that time, or the standard's check. Then its money is
- * released or refunded, and it is reported to the ledger. If the seller does not finish a hire, the hire stays in
- * the journal until its payment can no longer be taken. Then the budget gets the amount back, because nothing was
- * paid. If a result had passed before and only its release did not get through, the money is released, whatever the
- * seller answers now. Hires that run in this process are left alone. A hire that cannot be resumed is returned with an error, and
- * stays in the journal. Reports that wait for the ledger are sent too.
+ * Concludes the hires in the journal. Each is looked up at its seller, and judged by the check that it began with. This
+ * check is the caller's own check, the seller's schemas of that time, or the standard's check. Then its money is
+ * released or refunded, and it is reported to the ledger. If the seller does not finish a hire, the hire stays in the
+ * journal until its payment can no longer be taken. Then the budget gets the amount back, because nothing was paid. If
+ * a result had passed before and only its release did not get through, the money is released, whatever the seller
+ * answers now. Hires that run in this process are left alone. A hire that cannot be resumed is returned with an error,
+ * and stays in the journal. Reports that wait for the ledger are sent too.
  *
  * @param verify the caller's own check, as it was given to `hire`. Without it, hires that had such a check wait,
  * because only this check may release their money. A hire whose result had passed before does not wait

@@ -11,7 +11,10 @@ export type ComplexityInput = {
   outputSchema?: unknown;
   /** The size of the context slice that goes with the prompt, in bytes of UTF-8. */
   contextBytes?: number;
-  /** Earlier tasks of this kind in the ledger that began below the highest tier, and how many of them had to be escalated. */
+  /**
+   * Earlier tasks of this kind in the ledger that began below the highest tier, and how many of them had to be
+   * escalated.
+   */
   record?: { tasks: number; escalated: number };
 };
 

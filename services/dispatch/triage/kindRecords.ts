@@ -11,9 +11,9 @@ const MAX_KINDS = 1_000;
 export type KindRecord = { tasks: number; escalated: number };
 
 /**
- * The ledger's figures for tasks of each kind that this dispatcher settled: how many began below the highest tier,
- * and how many of these had to be escalated. The ledger is read page by page, and at most its last 5,000 entries. Tasks that come during a reading wait for
- * the same reading.
+ * The ledger's figures for tasks of each kind that this dispatcher settled: how many began below the highest tier, and
+ * how many of these had to be escalated. The ledger is read page by page, and at most its last 5,000 entries. Tasks
+ * that come during a reading wait for the same reading.
  *
  * @param dispatcher whose entries count. Other clients of settlement could write such entries too. So they can make a
  * kind look harder than it is, and tasks more expensive, but only within the budget

@@ -65,8 +65,8 @@ export type AnchorerParameters = {
 };
 
 /**
- * The most new entries of one anchor. An indexer holds all entries of an anchor in memory, some 2.4 kB for each. A ledger with
- * more, such as one that was imported, is anchored in several rounds.
+ * The most new entries of one anchor. An indexer holds all entries of an anchor in memory, some 2.4 kB for each. A
+ * ledger with more, such as one that was imported, is anchored in several rounds.
  */
 const MAX_ANCHORED = 100_000;
 
@@ -179,8 +179,8 @@ export class Anchorer {
   /**
    * One round: opens the ledger if it is not open, and anchors the new entries. Sends at most one anchor.
    *
-   * @throws TallystickError as {@link ChainWatch.seen} when chain and disk contradict each other, and as
-   * {@link SignedHistory.cover} when disk and signed heads contradict each other. Then it sends nothing. Errors of the RPC and
+   * @throws TallystickError as {@link ChainWatch.seen} when chain and disk contradict each other, and as {@link
+   * SignedHistory.cover} when disk and signed heads contradict each other. Then it sends nothing. Errors of the RPC and
    * the contract are passed on unchanged.
    */
   async anchorOnce(): Promise<AnchorRound> {

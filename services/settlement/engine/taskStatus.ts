@@ -79,7 +79,10 @@ export async function readTaskStatus(
   };
 }
 
-/** The entries at these positions. The index may give a position of another task, so they are compared with the task's id. */
+/**
+ * The entries at these positions. The index may give a position of another task, so they are compared with the task's
+ * id.
+ */
 async function entriesAt(positions: number[], taskId: string, ledger: DiskLedger): Promise<TaskEntry[]> {
   const entries = await Promise.all(positions.map(async (at) => ({ at, ...(await ledger.envelope(at)) })));
   return entries

@@ -43,8 +43,8 @@ const parseWord = boundForm({
  *   "erc8004_file", ledger, file_hash, known_by, issued_at}`; answers `{hash, path, kind}`, 201, or 200 when it
  *   is kept already. `known_by` is the hash of an entry of this ledger by the same signer. A network address
  *   without a key has at most 100 new files a day. So strangers cannot fill the disk.
- * - `GET /v1/erc8004/hire-proof?receipt=`: `{receipt_proof, rating_proof}`, both under one checkpoint: what a feedback file is made
- *   of.
+ * - `GET /v1/erc8004/hire-proof?receipt=`: `{receipt_proof, rating_proof}`, both under one checkpoint: what a feedback
+ *   file is made of.
  */
 export function erc8004Routes(dependencies: AppDependencies): Hono {
   const { checkpoints, files, index, ledger, ledgerName, now } = dependencies;

@@ -36,8 +36,8 @@ export type SharedStore = {
   /** Says that this process stands by, and whether it could write if it had the lease. */
   standBy: (isAble: boolean) => Promise<void>;
   /**
-   * Gives the lease to a process that stands by and could write. This happens at most once in ten minutes, whichever processes
-   * took part, so that machines that are all faulty do not pass it around.
+   * Gives the lease to a process that stands by and could write. This happens at most once in ten minutes, whichever
+   * processes took part, so that machines that are all faulty do not pass it around.
    *
    * @returns whether another process has it now
    */
