@@ -129,8 +129,8 @@ export type Seller = {
  * @throws InvalidInputError for a listing that is not valid; HireRefusedError `no_handler`, `unknown_capability`,
  * `mode_not_configured`; TallystickError `store_of_before`
  *
- * @example const seller = await createSeller({ account, endpoint: "https://agent.example/v1", baseUrl,
- * network: base,
+ * @example
+ * const seller = await createSeller({ account, endpoint: "https://agent.example/v1", baseUrl, network: base,
  *   facilitator: "https://facilitator.example", client, store: fileStore("./seller"),
  *   listings: [{ capability: "compute.statistics.mean", price_usdc: "0.02", max_latency_ms: 5000 }],
  *   handlers: { "compute.statistics.mean": ({ data }) => ({ result: mean(data) }) } });

@@ -9,8 +9,8 @@ import type { AuditorAccount } from "./operatorNode.ts";
 export type Times = { time: number; finalTime: number };
 
 /**
- * Makes a filter that lowers the earnings of auditors to their final part. An amount is final in two cases together: a
- * tick after its reading is final now, and the node still gives at least this amount. `paid` stays as it is.
+ * Makes a filter that lowers the earnings of auditors to their final part. An amount is final if both are true: a tick
+ * after its reading is final now, and the node still gives at least this amount. `paid` stays as it is.
  */
 export function createFinalAccounts() {
   const finalTick = createFinalTick();

@@ -12,8 +12,8 @@ import type { Subscription } from "./notifierNode.ts";
 import { type Post, reasonOf } from "./post.ts";
 
 /**
- * How many subscriptions are asked in one round: the ones that were asked least often, then the ones of the rest that
- * wait longest. `MAX_PER_HOST` is the most of one host.
+ * How many subscriptions are asked in one round. First come those that were asked least often, then those of the rest
+ * that have waited longest. `MAX_PER_HOST` is the most of one host.
  */
 const LEAST_ASKED = 48;
 const LONGEST_WAITING = 16;
@@ -91,7 +91,10 @@ export function createConfirmations(parameters: {
     stored++;
   }
 
-  /** Deletes confirmations of subscriptions that are not listed, those that began first. */
+  /**
+   * Deletes confirmations of subscriptions that are not listed. The confirmation of the oldest subscription is deleted
+   * first.
+   */
   async function forget(listed: ReadonlySet<string>): Promise<void> {
     if (stored < NEW_CONFIRMED) return;
     stored = 0;

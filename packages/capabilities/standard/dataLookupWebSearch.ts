@@ -70,7 +70,7 @@ export const dataLookupWebSearch = defineCapability({
     has_titles: {
       since: "v1",
       test: ({ input, output }) => {
-        // Whoever asks about an element of HTML finds pages that have it in their titles.
+        // A query about an element of HTML finds pages with this element in their titles.
         const named = new Set(plain(input.query).split(" "));
         const isClean = (text: string): boolean => /[\p{L}\p{N}]/u.test(text) && !hasMarkup(text, named);
         const bare = output.results.find(({ title }) => !isClean(title));

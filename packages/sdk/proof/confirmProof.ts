@@ -19,8 +19,10 @@ export type ConfirmedProof = { transaction: Hex; block: number };
  * @param client a viem client of the chain that the proof names
  * @throws ProofError when the chain says otherwise; TallystickError `chain_unavailable` when it cannot be
  * asked
- * @example const proof = verifyProofBundle(parseProofBundle(text), { leaveWriterToChain: true }); await
- * confirmProof(proof, createPublicClient({ transport: http(rpcUrl) }));
+ *
+ * @example
+ * const proof = verifyProofBundle(parseProofBundle(text), { leaveWriterToChain: true });
+ * await confirmProof(proof, createPublicClient({ transport: http(rpcUrl) }));
  */
 export async function confirmProof(
   { ledger, transaction, checkpoint }: VerifiedProof,
