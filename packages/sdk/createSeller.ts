@@ -34,7 +34,6 @@ import type { KeyValueStore } from "./store/keyValueStore.ts";
 export type CreateSellerParameters = {
   /** The agent's wallet: signs listings and receipts. It sends no transactions. */
   account: LocalAccount;
-  /** The listings that it offers. */
   listings: readonly OfferTerms[];
   /** The functions that do the work, by capability. Each has the types of its capability. */
   handlers: Handlers;
@@ -109,7 +108,6 @@ export type Seller = {
   address: Address;
   /** Serve this: `serve({ fetch: app.fetch, port })`. */
   app: Hono;
-  /** The signed listings. */
   listings: SignedRecord[];
   /** Puts the listings into the ledger. Safe to repeat. @throws ServiceError */
   publish: () => Promise<void>;

@@ -34,7 +34,6 @@ export type OpenAssignment = {
 /** What an auditor's verdicts have earned so far, and what the pool has transferred to it, in total, in atomic units. */
 export type AuditorAccount = { auditor: Address; accrued: bigint; paid: bigint };
 
-/** An escrow of a rolled back hire. */
 export type RolledBackEscrow = { id: Hex; escrow: Address; hire: Hire };
 
 /**

@@ -12,7 +12,6 @@ import {
 } from "tallystick-runtime/configuration/settings";
 import { z } from "zod";
 
-/** All settings of a witness. */
 export type WitnessConfig = {
   name: string;
   host: string;
@@ -45,7 +44,6 @@ const environmentSchema = z.object({
   TRUST_PROXY: proxiesSetting("this witness").default(0),
 });
 
-/** The variables that a witness reads. */
 export const witnessVariables = Object.keys(environmentSchema.shape);
 
 /**

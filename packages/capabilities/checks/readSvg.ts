@@ -330,7 +330,6 @@ function isClear(colour: string): boolean {
   return /^(?:none|transparent|#[\da-f]{3}0|#[\da-f]{6}00)$/i.test(colour.trim());
 }
 
-/** Whether an opacity is zero. */
 function isZero(opacity = "1"): boolean {
   return Number.parseFloat(opacity) === 0;
 }

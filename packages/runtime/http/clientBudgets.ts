@@ -26,7 +26,6 @@ export function pointsAMinute(points: number): Pick<BudgetLimits, "pointsPerSeco
   return { pointsPerSecond, burst: Math.max(2, pointsPerSecond * BURST_SECONDS) };
 }
 
-/** The budget of one client. */
 export type ClientBudget = {
   /** Seconds until the client may ask again; 0 if it may ask now. */
   readonly secondsToWait: number;

@@ -18,7 +18,6 @@ import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { isUnpaid } from "./isUnpaid.ts";
 import { SentTransactions } from "./sentTransactions.ts";
 
-/** A call of a contract. */
 export type ContractCall = {
   address: Address;
   abi: readonly unknown[];

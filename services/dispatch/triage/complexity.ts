@@ -3,7 +3,6 @@ import { schemaDepth } from "./schemaDepth.ts";
 /** The name of the function below. If its results change, it gets a new name. */
 export const COMPLEXITY_VERSION = "complexity/1";
 
-/** The input of the complexity. */
 export type ComplexityInput = {
   /** The work, in the client's words. */
   prompt: string;

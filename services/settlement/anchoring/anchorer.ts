@@ -103,7 +103,6 @@ export class Anchorer {
     this.#upToDateAt = this.#elapsedMs();
   }
 
-  /** The state of anchoring. */
   get state(): AnchoringState {
     const age = (this.#elapsedMs() - this.#upToDateAt) / 1_000;
     const stale = age * 1_000 > 2 * this.#parameters.intervalMs;

@@ -265,7 +265,6 @@ export class LedgerIndex {
     );
   }
 
-  /** The consensus of tasks. */
   get consensus(): ConsensusTable {
     return this.#tables.consensus;
   }
@@ -276,7 +275,6 @@ export class LedgerIndex {
     return row && { decision: row.decision, hash: row.hash, index: row.index };
   }
 
-  /** Number of reviews. */
   get reviews(): number {
     return this.#reviewCount;
   }

@@ -25,7 +25,6 @@ export type HeldStatus = {
   review?: { decision: string; hash: string };
 };
 
-/** An entry of a task, with its parent. */
 type TaskEntry = SettledEntry & { parent_hash: string };
 
 /** The history of a task, oldest first. */

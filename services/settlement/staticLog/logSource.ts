@@ -67,7 +67,6 @@ export function isAddress(source: string): boolean {
   return /^https?:\/\//.test(source);
 }
 
-/** A log in a folder. */
 export function folderSource(folder: string, signal?: AbortSignal): LogSource {
   return {
     where: folder,
