@@ -14,8 +14,8 @@ const MAX_AGENTS = 1_000;
 const MAX_LISTINGS = 4;
 
 /**
- * One of this many places is for a host that serves nobody yet. Otherwise somebody could keep out all new hosts by many
- * hosts that serve its own agents.
+ * One of this many places is for a host that serves nobody yet. Otherwise somebody with many hosts that serve only its
+ * own agents could keep out all new hosts.
  */
 const NEW_SHARE = 10;
 
