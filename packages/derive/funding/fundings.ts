@@ -90,7 +90,7 @@ export function evaluateFundings(context: ApplyContext, agent: string): void {
 
 /**
  * The most fundings of an agent that one event evaluates. Each wallet has few funders. But a path has three transfers,
- * so hundreds of paths could lead to an agent, and each new agent would need them all.
+ * so hundreds of paths could lead to an agent. Without a limit, each registration would evaluate them all.
  */
 const MAX_FUNDINGS = 64;
 
