@@ -48,7 +48,10 @@ export function patternWork(pattern: string, length: number): number {
   return work;
 }
 
-/** A pattern in which a named property, an escape and a class are one letter each, so that nothing inside them counts as an operator. */
+/**
+ * A pattern in which a named property, an escape and a class are one letter each, so that nothing inside them counts as
+ * an operator.
+ */
 function bareForm(pattern: string): string {
   return pattern
     .replace(/\\[pPu]\{[^{}]*\}/gu, "a")

@@ -95,7 +95,8 @@ function collectMerged(context: ApplyContext, buyerGroup: string, into: Set<stri
     const level = new Set(found.filter((it) => !into.has(it)));
     for (const it of level) into.add(it);
     found = [];
-    // One by one: a call takes some 120,000 arguments at most, and a group may have more members.
+    // The members are added one by one, because a call takes at most some 120,000 arguments, and a group may have more
+    // members.
     forEachRow(level, (it) => {
       for (const merged of itemsOf(context.store, mergedInto(it))) found.push(merged);
     });

@@ -206,8 +206,9 @@ function contentsOf(
 }
 
 /**
- * One member of each signal that a funder's money tripped before the funder itself joined a cluster. They are needed
- * because the signal by which the funder joined names only one member of each cluster of these signals.
+ * One member of each signal that a funder's money tripped before the funder itself joined a cluster. The signal by
+ * which the funder joined names only one member of each cluster, so this function finds the members of the other
+ * signals.
  */
 function trippedBefore(context: ApplyContext, funder: string, ordinal: number): string[] {
   const members: string[] = [];
@@ -220,8 +221,8 @@ function trippedBefore(context: ApplyContext, funder: string, ordinal: number): 
 }
 
 /**
- * Collects a cluster and all clusters that are merged into it now. Some that were merged once are clusters of
- * their own again, and are not collected.
+ * Collects a cluster and all clusters that are merged into it now. A cluster that was merged once and is separate again
+ * is not collected.
  */
 function collectMerged(context: ApplyContext, root: string, into: Set<string>): void {
   for (let found = [root]; found.length > 0; ) {

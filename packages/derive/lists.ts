@@ -5,8 +5,9 @@ import type { Row } from "./tables.ts";
 
 /**
  * Lists of texts. Each text is one line. Lists only grow, except by {@link replaceItems}. An item usually names a row,
- * and that row says whether the item is done. The row of a list contains the list's last items, so most lists are one row. Whenever the row contains
- * `PAGE` items, they move to a page, which is another row: `<list>/<number of the page>`.
+ * and that row says whether the item is done. The row of a list contains the list's last items, so most lists are one
+ * row. Whenever the row contains `PAGE` items, they move to a page, which is another row: `<list>/<number of the
+ * page>`.
  */
 export const PAGE = 16;
 

@@ -1,7 +1,6 @@
 import type { Store } from "./store.ts";
 import type { Row, TableName } from "./tables.ts";
 
-/** The table and the id of a row. */
 export type RowName = { table: TableName; id: string };
 
 /** The rows of a database. Some are in memory, and the others have to be read. */

@@ -39,8 +39,8 @@ export function directOutcome(receipt: Row<"receipt">, telemetry: Row<"telemetry
 /**
  * The result of a settled escrow, which is the strongest evidence (SHP §7.3.3). If at least half of the amount was
  * released to the seller, it is a success, else a failure. A refund by the buyer or by its arbiter is a failure and a
- * dispute. A refund by the seller is a failure. A timeout without delivery is a failure. A timeout after delivery was marked is neutral,
- * because nobody can tell whether the work was good; it counts against the buyer.
+ * dispute. A refund by the seller is a failure. A timeout without delivery is a failure. A timeout after delivery was
+ * marked is neutral, because nobody can tell whether the work was good; it counts against the buyer.
  *
  * The price includes the fee if its recipient is published. Any other recipient may be a wallet of the buyer, so the
  * price is then only what reached the seller.
@@ -74,9 +74,9 @@ export function escrowOutcome(context: ApplyContext, escrow: Row<"escrow">): Out
 
 /**
  * Whether the buyer took the money of a settled escrow back: by a refund of its own, by a refund of the arbiter that it
- * chose, or by a split that gives the seller less than half. Otherwise a buyer could avoid what follows from a refund by
- * naming a wallet of its own as the arbiter, or by leaving the seller a millionth. An arbiter of audits does not act for
- * the buyer.
+ * chose, or by a split that gives the seller less than half. Otherwise a buyer could avoid the effects of a refund: it
+ * could name its own wallet as the arbiter, or leave the seller a millionth. An arbiter of audits does not act for the
+ * buyer.
  */
 export function isTakenBack(context: ApplyContext, escrow: Row<"escrow">): boolean {
   if (escrow.status === "released") return (escrow.toSeller ?? 0n) * 2n < escrow.amount;

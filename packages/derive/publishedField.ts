@@ -95,7 +95,7 @@ export type PublishedField<T extends FieldType = FieldType> = {
   counts?: Counted;
 };
 
-/** Returns the entry as it is. By this call TypeScript infers the type of the field's value. */
+/** Returns the entry as it is. TypeScript infers the type of the field's value from this call. */
 export function field<T extends FieldType>(entry: PublishedField<T>): PublishedField<T> {
   return entry;
 }

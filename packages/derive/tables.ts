@@ -163,7 +163,7 @@ export const tables = {
     firstStarDay: "number",
     /** Σ weight × price over the last `volumeWindowSeconds`, atomic units. */
     dayVolume: "text",
-    /** The number of its capabilities with hires in the window. So many of its rows of `capabilityPlace` are in use. */
+    /** The number of its capabilities with hires in the window. The agent uses this many rows of `capabilityPlace`. */
     capabilities: "number",
     distinctBuyers: "number",
     /**
@@ -507,7 +507,7 @@ export const tables = {
   ...settlementTrustTables,
   ...identityTables,
   /**
-   * `<agent>/<hire_id>` of receipts: the hire that was counted under this key. This row prevents that a hire counts
+   * `<agent>/<hire_id>` of receipts: the hire that was counted under this key. Because of this row, no hire counts
    * twice. If the seller agreed to audits, the row also has the hashes that the seller signed first, whether the seller
    * signed other hashes too, and the first audited hire under this key.
    */

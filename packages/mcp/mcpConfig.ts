@@ -124,7 +124,10 @@ export function readMcpConfig(environment: { [name: string]: string | undefined 
   };
 }
 
-/** The chain and its token. The default is USDC, whose address and name are those of Base unless the chain is Base Sepolia. */
+/**
+ * The chain and its token. The default is USDC, whose address and name are those of Base unless the chain is Base
+ * Sepolia.
+ */
 function networkOf(chainId: number, token: Address | undefined): PaymentNetwork {
   const usdc = chainId === baseSepolia.chainId ? baseSepolia : base;
   return { ...usdc, chainId, ...(token !== undefined && { token }) };

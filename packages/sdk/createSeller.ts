@@ -35,7 +35,6 @@ import type { KeyValueStore } from "./store/keyValueStore.ts";
 export type CreateSellerParameters = {
   /** The agent's wallet: signs listings and receipts. It sends no transactions. */
   account: LocalAccount;
-  /** The listings that it offers. */
   listings: readonly OfferTerms[];
   /** The functions that do the work, by capability. Each has the types of its capability. */
   handlers: Handlers;
@@ -57,9 +56,10 @@ export type CreateSellerParameters = {
   /** How long a silent process keeps its jobs from the seller's other processes, in milliseconds. Default 10,000. */
   leaseMs?: number;
   /**
-   * Reads the chain: a viem public client. With it nothing is delivered for a direct payment that the chain does not
-   * show, even if a facilitator confirms the payment. After a crash it also looks up the unfinished payments. Without
-   * it (and without `findPayment`) a seller of direct payments says at its start that it lacks this.
+   * Reads the chain: a viem public client. With it, the seller delivers nothing for a direct payment that the chain
+   * does not show, even if a facilitator confirms the payment. After a crash, the seller also looks up the unfinished
+   * payments on the chain. Without `client` and `findPayment`, a seller of direct payments logs at its start that it
+   * lacks this.
    */
   client?: PublicClient;
   /** How many blocks must show a payment, its own block included. Default 1. */
@@ -114,7 +114,6 @@ export type Seller = {
   address: Address;
   /** Serve this: `serve({ fetch: app.fetch, port })`. */
   app: Hono;
-  /** The signed listings. */
   listings: SignedRecord[];
   /** Puts the listings into the ledger. Safe to repeat. @throws ServiceError */
   publish: () => Promise<void>;
@@ -134,8 +133,8 @@ export type Seller = {
  * @throws InvalidInputError for a listing that is not valid; HireRefusedError `no_handler`, `unknown_capability`,
  * `mode_not_configured`; TallystickError `store_of_before`
  *
- * @example const seller = await createSeller({ account, endpoint: "https://agent.example/v1", baseUrl,
- * network: base,
+ * @example
+ * const seller = await createSeller({ account, endpoint: "https://agent.example/v1", baseUrl, network: base,
  *   facilitator: "https://facilitator.example", client, store: fileStore("./seller"),
  *   listings: [{ capability: "compute.statistics.mean", price_usdc: "0.02", max_latency_ms: 5000 }],
  *   handlers: { "compute.statistics.mean": ({ data }) => ({ result: mean(data) }) } });

@@ -1,6 +1,6 @@
 /**
- * Does work for each item, in their order, for at most `atOnce` items at the same time. If the work of an item
- * fails, no further item begins, and the error is thrown after the items that had begun have ended.
+ * Does work for each item, in their order, for at most `atOnce` items at the same time. If the work of an item fails,
+ * no further item begins. The error is thrown when the running items have ended.
  *
  * @param parameters.signal when it is aborted, no further item begins; nothing is thrown
  */

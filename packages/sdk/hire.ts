@@ -101,8 +101,8 @@ async function hireWithin(
 }
 
 /**
- * Hires the first seller that accepts. A seller that does not answer at all uses up no attempt. A listing that is not
- * proved to be its seller's uses up none either.
+ * Hires the first seller that accepts. Two cases use up no attempt: a seller that does not answer at all, and a listing
+ * that is not proved to be its seller's.
  *
  * @param wouldAsk how many sellers an earlier call whose records are lost may have asked
  */
@@ -145,7 +145,10 @@ async function hireFirst(
   }
 }
 
-/** An offer, and the same with the terms that its seller signed. These are asked for once. */
+/**
+ * An offer as the search gave it, and a function that gives it with the terms that its seller signed. These terms are
+ * asked for only once.
+ */
 type Offered = { candidate: Candidate; proved: () => Promise<Candidate> };
 
 /** Offers in their order. The first ones can be looked at in advance. */
@@ -201,7 +204,7 @@ async function asSigned(
   const about = { seller: listing.agent_id, buyer: context.address, capability: listing.capability, params };
   const checked = checkQuote(quoteToken, about, Math.floor(context.now() / 1000));
   const promised = "quote" in checked ? checked.quote.price : price;
-  // Never more than what the caller saw.
+  // The price is never higher than the price that the caller saw.
   return { ...candidate, listing, price: promised < candidate.price ? promised : candidate.price };
 }
 
@@ -265,10 +268,10 @@ function isUncounted(error: unknown): boolean {
   return error instanceof TallystickError && error.code === "private_address";
 }
 
-/** Whether the seller caused the failure, and not the caller, which gave up or has no budget. */
+/** Whether the seller caused the failure. It did not if the caller gave up, or if the budget refused. */
 function isSellersFault(error: unknown): boolean {
   if (error instanceof HireFailedError) return error.code !== "aborted";
-  // Somebody else may have shown a false listing. And the caller gave the params that do not fit.
+  // A false listing may come from somebody else, and params that do not fit come from the caller.
   return isBeforePayment(error) && !(error instanceof ListingError || error instanceof SellerSchemaError);
 }
 

@@ -18,7 +18,7 @@ export type UnreadableAnswer = {
 export function unreadableAnswer({ place, what, hint, cause }: UnreadableAnswer = {}): ServiceError {
   return new ServiceError({
     code: "unreadable_answer",
-    message: `${what ?? "The service's answer"} does not have the expected form. Wrong is: ${place || "all of it"}.`,
+    message: `${what ?? "The service's answer"} does not have the expected form. Wrong part: ${place || "all of it"}.`,
     hint:
       hint ??
       "Something in between may have answered. If something was to be done, send the same again: the service knows what it has.",

@@ -16,7 +16,7 @@ export const anyAnswer: Verify = () => ({ all_passed: true, checks: {}, details:
 /** How long an auditor may take to accept an assignment, in milliseconds. */
 const HIRE_MS = 30_000;
 
-/** An auditor is asked at once, then after half of its time and after 80 % of it, while its verdict is missing. */
+/** When an auditor without a verdict is asked, as shares of its time: at once, at half of it, and at 80 %. */
 const REMINDERS = [0, 0.5, 0.8] as const;
 
 /**

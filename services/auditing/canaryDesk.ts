@@ -78,7 +78,7 @@ export function createCanaryDesk({ plans, store, openBuyer, settle, log }: Canar
     const { seller, capability, params, max_price_usdc: maxPriceUsdc, max_latency_ms: maxLatencyMs } = canary;
     const buyer = openBuyer(buyerOf(canary));
     const known = (await buyer.find(nonce))?.kept;
-    // A second attempt would have another nonce than the committed one, so an unfinished first attempt has failed.
+    // A second attempt would not have the committed nonce. So an unfinished first attempt counts as failed.
     const isSpent = known !== undefined && known.attempts > 0;
     if (isSpent && (known.state === "running" || known.state === "open")) return "failed";
     try {

@@ -2,14 +2,15 @@ import type { Address } from "tallystick-protocol/address";
 import type { AuditorAccount } from "./operatorNode.ts";
 
 /**
- * The time of a node's last tick, asked after the answers that it belongs to were read, and of the last final block;
- * unix seconds. Such answers may have blocks after this tick, but none after the next one.
+ * Two times for some answers of a node, in unix seconds. `time` is that of the node's last tick, and is asked for after
+ * the answers. So the answers may have blocks after this tick, but none after the next tick. `finalTime` is the time of
+ * the last final block.
  */
 export type Times = { time: number; finalTime: number };
 
 /**
- * Makes a filter that lowers what auditors have earned to the final part of it. An amount is final if a tick after its
- * reading is final by now, and the node still gives at least that much. `paid` stays as it is.
+ * Makes a filter that lowers the earnings of auditors to their final part. An amount is final if both are true: a tick
+ * after its reading is final now, and the node still gives at least this amount. `paid` stays as it is.
  */
 export function createFinalAccounts() {
   const finalTick = createFinalTick();
@@ -31,7 +32,7 @@ export function createFinalAccounts() {
 
 /**
  * Makes a filter for lists of items. It keeps the items that have been in every list since before the last final tick.
- * A list says nothing of items that are in its `unread`.
+ * An item in `unread` counts as if it were in the list.
  */
 export function createFinalSet<It extends { id: string }>() {
   const finalTick = createFinalTick();

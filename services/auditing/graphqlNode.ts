@@ -93,7 +93,7 @@ const pageForm = <Row extends z.ZodType>(row: Row) =>
 
 const pageForms = {
   accounts: pageForm(z.object({ address: addressSchema, accruedUsdc: usdcForm, paidUsdc: usdcForm })),
-  // A stranger chose the endpoint. The hire of this auditor checks it, so that a bad one spoils only that hire.
+  // A stranger chose the endpoint. Only the hire of this auditor checks it, so a bad endpoint spoils only this hire.
   endpoints: pageForm(z.object({ address: addressSchema, endpoint: z.string().max(MAX_ENDPOINT_LENGTH) })),
   open: pageForm(
     z.object({
@@ -152,7 +152,8 @@ const entryForm = z.object({
  * Asks a node's public API what an operator must know. Use only a node that the operator trusts: its answers decide who is
  * paid. The form of each answer is checked. If a part of an answer is wrong, nothing of the answer is used.
  *
- * @throws every call may throw ServiceError (its code is `unreadable_answer` if the answer has another form), or the signal's reason
+ * @throws every call may throw ServiceError (its code is `unreadable_answer` if the answer has another form), or the
+ * signal's reason
  */
 export function createGraphqlNode(parameters: {
   baseUrl: string;
@@ -244,7 +245,8 @@ export function createGraphqlNode(parameters: {
           failure ??= error;
           failed.delete(id);
           failed.add(id);
-          // A node that does not answer at all is not asked for each of the others. The next round begins with them.
+          // If the node does not answer at all, this round asks it for no more escrows. The next round begins with
+          // those.
           if (error.code !== "unreadable_answer" && error.status !== 200) break;
         }
       }

@@ -56,8 +56,8 @@ export type OpenOperatorParameters = {
 /**
  * Opens an operator on its folder. Asks the chain for its final block, and resumes unfinished hires of auditors.
  *
- * @throws TallystickError `other_store` when the folder belongs to another pool. A payment that was decided on a test
- * network would be signed again, for real money
+ * @throws TallystickError `other_store` when the folder belongs to another pool, token or chain. Otherwise a payment
+ * that was decided on a test network could be signed again, for real money
  */
 export async function openOperator(parameters: OpenOperatorParameters): Promise<Operator> {
   const { config, log, now, fetch } = parameters;

@@ -34,7 +34,6 @@ export type OpenAssignment = {
 /** What an auditor's verdicts have earned so far, and what the pool has transferred to it, in total, in atomic units. */
 export type AuditorAccount = { auditor: Address; accrued: bigint; paid: bigint };
 
-/** An escrow of a rolled back hire. */
 export type RolledBackEscrow = { id: Hex; escrow: Address; hire: Hire };
 
 /**
@@ -57,7 +56,7 @@ export type OperatorNode = {
   rules: (signal?: AbortSignal) => Promise<OperatorRules>;
   openAssignments: (signal?: AbortSignal) => Promise<OpenAssignment[]>;
   accounts: (signal?: AbortSignal) => Promise<AuditorAccount[]>;
-  /** @param over ids of escrows that are settled for good. They are left out of the answer */
+  /** @param over ids of permanently settled escrows. The answer leaves them out */
   rolledBackEscrows: (over: ReadonlySet<string>, signal?: AbortSignal) => Promise<RolledBackEscrows>;
   challenged: (signal?: AbortSignal) => Promise<ChallengedHire[]>;
   /** When an entry of the ledger was anchored, in unix seconds; undefined while it is not. */

@@ -58,9 +58,9 @@ export function freshState(): OperatorState {
 }
 
 /**
- * One round of everything, reported in `state`. A part that fails is logged and left to the next round. If the node is
- * blocked or names another pool, or the node or the chain does not answer at the beginning, the round only follows the
- * payments that are under way, and reads the budget. Any later failure stops only its own part.
+ * One round of everything, reported in `state`. A part that fails is logged and left to the next round. In three cases
+ * the round only follows the payments under way and reads the budget: the node is blocked, the node names another pool,
+ * or the node or the chain does not answer at the beginning. Any later failure stops only its own part.
  */
 export function createRound(
   parameters: RoundParameters,
@@ -71,7 +71,7 @@ export function createRound(
   const finalAccounts = createFinalAccounts();
   const finalEscrows = createFinalSet<RolledBackEscrow>();
   const finalSettled = createFinalSet<{ id: string }>();
-  /** The escrows that are settled for good. The others are asked about in every round. */
+  /** The permanently settled escrows. The node is asked about the others in every round. */
   const over = new Set<string>();
 
   /** Runs a part of the round. If it fails, the parts after it still run. */
@@ -88,7 +88,10 @@ export function createRound(
 
   async function actOn(time: number): Promise<void> {
     const finalTime = await parameters.finalTime();
-    /** For answers that were just read. Only the tick that the node names after them says how new they can be. */
+    /**
+     * The times for answers that were just read. The node's tick is asked for after the answers, because only a later
+     * tick shows how new they can be.
+     */
     const timesNow = async () => ({ time: (await node.status(signal)).time, finalTime });
     const rules = await node.rules(signal);
     if (rules.pool !== pool)

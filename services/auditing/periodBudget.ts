@@ -30,12 +30,14 @@ export function periodBudget(parameters: { store: KeyValueStore; limit: bigint; 
   };
   return {
     reserve: async (hireId, amount) => {
-      // The stored period leads to the same budget again, also after a crash or in the next period.
+      // The period of a reservation is stored. So later calls use the same budget, even after a crash or in the next
+      // period.
       await store.putNew(`reserved/${hireId}`, current());
       try {
         await (await reservedIn(hireId)).reserve(hireId, amount);
       } catch (error) {
-        // Without this, every later attempt would ask the budget of this period, even when the next period has room.
+        // The stored period is deleted. Otherwise later attempts would ask the budget of this period even in the next
+        // one.
         if (error instanceof BudgetError) await giveBack(hireId);
         throw error;
       }

@@ -54,7 +54,8 @@ export function createPoolTransfers(parameters: {
     isOnItsWay: async (nonce: Hex): Promise<boolean> => {
       const hash = sent.get(nonce);
       if (hash === undefined) return false;
-      // The sender may have sent it again at another gas price. The chain then does not know the first hash.
+      // The sender may have sent the transaction again at another gas price. Then the chain does not know the first
+      // hash.
       if (sender.isUnmined(hash)) return true;
       const { client } = sender;
       const isKnown = await client.getTransaction({ hash }).then(

@@ -52,7 +52,6 @@ export type DispatcherParameters = {
   random?: () => number;
 };
 
-/** The state of a task. */
 export type TaskState = { status: "RUNNING"; task_id: string } | Outcome;
 
 export type Dispatcher = {

@@ -1,6 +1,6 @@
 /**
- * How far this machine's clock may be ahead of the chain's, in seconds, before no step is old by it alone. A node may be
- * behind for hours, and steps are news for seven days.
+ * If this machine's clock is further ahead of the chain's clock than this, in seconds, it alone makes no step old. A
+ * node may be behind for hours, and steps are news for seven days.
  */
 const MAX_AHEAD_SECONDS = 86_400;
 
@@ -10,7 +10,7 @@ const MAX_AHEAD_SECONDS = 86_400;
  */
 export type ChainClock = {
   now: () => number;
-  /** A time that has passed by both clocks. Nothing is given up or forgotten before. */
+  /** The latest time that has passed by both clocks. Notices are given up and forgotten by this time only. */
   passed: () => number;
   /** The later of the two times. */
   latest: () => number;

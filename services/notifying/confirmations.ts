@@ -12,19 +12,20 @@ import type { Subscription } from "./notifierNode.ts";
 import { type Post, reasonOf } from "./post.ts";
 
 /**
- * How many subscriptions are asked in one round: those that were asked least often, and of the rest those that wait
- * longest. And how many of one host.
+ * How many subscriptions are asked in one round. First come those that were asked least often, then those of the rest
+ * that have waited longest. `MAX_PER_HOST` is the most of one host.
  */
 const LEAST_ASKED = 48;
 const LONGEST_WAITING = 16;
 const MAX_PER_HOST = 2;
 
-/** Of how many pairs of a host and a buyer the number of questions is remembered. */
+/** The most pairs of a host and a buyer for which the number of questions is remembered. */
 const MAX_COUNTS = 20_000;
 
 /**
- * How many confirmations are kept. A node keeps half as many subscriptions. A subscription that is renewed needs a new
- * confirmation, so a stranger could fill the disk with old ones. After so many new ones the old ones are deleted.
+ * How many confirmations are kept. A node keeps half as many subscriptions. A renewed subscription needs a new
+ * confirmation, so a stranger could fill the disk with old confirmations. After each `NEW_CONFIRMED` new confirmations,
+ * old ones are deleted.
  */
 const MAX_CONFIRMED = 20_000;
 const NEW_CONFIRMED = 1_000;
@@ -90,7 +91,10 @@ export function createConfirmations(parameters: {
     stored++;
   }
 
-  /** Deletes confirmations of subscriptions that are not listed, those that began first. */
+  /**
+   * Deletes confirmations of subscriptions that are not listed. The confirmation of the oldest subscription is deleted
+   * first.
+   */
   async function forget(listed: ReadonlySet<string>): Promise<void> {
     if (stored < NEW_CONFIRMED) return;
     stored = 0;
@@ -184,7 +188,7 @@ function choose(
   const ofSites = inTurns(leastAsked, ({ url }) => siteOf(new URL(url)));
   // The last place of each host is left to the subscription that waits longest.
   add(ofSites, LEAST_ASKED, MAX_PER_HOST - 1);
-  // Strangers can bring new hosts and new buyers in every round. They cannot wait longer than others.
+  // Strangers can bring new hosts and new buyers in every round, but they cannot wait longer than others.
   const longest = open.toSorted((a, b) => waitsSince(a) - waitsSince(b));
   add(longest, LEAST_ASKED + LONGEST_WAITING, MAX_PER_HOST);
   return [...chosen];

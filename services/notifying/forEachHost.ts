@@ -2,8 +2,8 @@ import { hostOf } from "tallystick-protocol/net/publicAddress";
 import { forEachAtOnce } from "tallystick-sdk/forEachAtOnce";
 
 /**
- * Sends messages, one at a time to each host and at most `most` to each, to `atOnce` hosts at the same time. The rest waits
- * for the next call. After a failure a host gets nothing more until the next call.
+ * Sends messages to `atOnce` hosts at the same time. Each host gets one message at a time, and at most `most` messages
+ * in one call. After a failure a host gets nothing more until the next call.
  *
  * @param limits.isOver when it says true, no further message begins
  * @param send returns whether it succeeded

@@ -13,7 +13,9 @@ import { type Post, reasonOf } from "./post.ts";
 /** The most notices to one host in a round. */
 const MAX_PER_HOST = 50;
 
-/** For this long a round sends notices, in milliseconds. What is left goes on in the next round, which reads steps first. */
+/**
+ * How long a round sends notices, in milliseconds. The next round reads steps first, and then sends the other notices.
+ */
 const SENDING_MS = 30_000;
 
 /**
@@ -24,8 +26,8 @@ const AT_ONCE = { prompt: 6, new: 6, late: 4 };
 const PROMPT_MS = 2_000;
 
 /**
- * How long the last answer of a host is remembered, in milliseconds, and of how many hosts. While a notice waits, its
- * attempts are known too.
+ * How long the last answer of a host is remembered, in milliseconds, and for how many hosts. The attempts of a waiting
+ * notice are stored with the notice.
  */
 const HOST_MS = TRYING_SECONDS * 1_000;
 const MAX_HOSTS = 20_000;
@@ -150,7 +152,7 @@ async function collect(
     for (const it of byAgent.get(step.agent) ?? [])
       if (step.time >= it.since && (await outbox.add(step, it)) === "full") leftOut++;
   }
-  // If this clock is wrong, they are new. So a later round reads all these steps again.
+  // If this clock is wrong, these steps are new. So a later round reads all steps again.
   if (state.isClockDoubtful && unsure > 0) return;
   if (leftOut > 0) {
     state.givenUp += leftOut;
@@ -198,7 +200,7 @@ async function deliver(
   byHost.sort((a, b) => a.at - b.at);
   const begunAt = now();
   const isOver = () => Math.abs(now() - begunAt) >= SENDING_MS;
-  // Receivers that do not answer must not delay receivers that answer, and a site with many hosts must not delay others.
+  // Receivers that do not answer must not delay receivers that do. A site with many hosts must not delay other sites.
   const sendings = (["prompt", "new", "late"] as const).map(async (kind) => {
     const ofKind = byHost.filter((it) => it.kind === kind);
     const ordered = inTurns(ofKind, ({ notices: [first] }) => siteOf(new URL(first?.url ?? "")));

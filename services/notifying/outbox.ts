@@ -22,8 +22,8 @@ export const TRYING_SECONDS = 3 * 86_400;
 const REMEMBERED_SECONDS = 30 * 86_400;
 
 /**
- * When this many notices wait, a host for which `MIN_PER_HOST` wait gets no further one. Otherwise a stranger with
- * many subscriptions and an agent that breaches its SLA could fill the disk and the memory.
+ * When `MAX_WAITING` notices wait, a host with `MIN_PER_HOST` waiting notices gets no further notice. Otherwise a
+ * stranger could fill the disk and the memory, with many subscriptions and an agent that breaches its SLA.
  */
 const MAX_WAITING = 50_000;
 const MIN_PER_HOST = 8;

@@ -10,7 +10,6 @@ import {
 import { z } from "zod";
 import type { Keeping } from "./observations/observationFiles.ts";
 
-/** The settings of a prober. */
 export type ProberConfig = {
   /** The node's URL. The prober reads its listings, and the node forwards reports to its settlement. */
   nodeUrl: string;

@@ -195,7 +195,7 @@ export class Prober {
       await this.#table.load(listings(), dayOf(slotOf(now())));
       this.#listingsRead = now();
       await writeWhole(path.join(folder, "listings.json"), JSON.stringify(this.#table.targets()));
-      // Now new hosts are visited in this slot already, and not only from the next slot on.
+      // So new hosts are visited in this slot, and not only from the next slot on.
       this.#replan();
     } catch (error) {
       log("The node's listings could not be read or stored. The next reading tries again.", { error });

@@ -23,7 +23,6 @@ import { addressOfKey, type SigningKey } from "./signingKeys/signingKey.ts";
 import type { SharedStoreConfig } from "./standby/openSharedStore.ts";
 import { readWitnessing, type WitnessingConfig } from "./witnessing/witnessingConfig.ts";
 
-/** The settings of anchoring. */
 export type AnchoringConfig = {
   /** The key that signs for the writer: the writer's own key, or a key that the writer accepts if it is a contract. */
   key: SigningKey;

@@ -129,7 +129,7 @@ export async function openSigning(given: OpenSigningParameters): Promise<Signing
     shown: {
       checkpoints,
       transactionOf: (anchor) => {
-        // If the contract has fewer entries than this anchor, a reorg undid the anchor.
+        // If the contract has fewer entries than this anchor, a reorganization undid the anchor.
         return anchorer && anchorer.state.size >= anchor.size ? anchorLog.transactionOf(anchor) : undefined;
       },
       ...(anchorer && { anchoring: () => anchorer.state }),

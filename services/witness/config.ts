@@ -12,12 +12,11 @@ import {
 } from "tallystick-runtime/configuration/settings";
 import { z } from "zod";
 
-/** All settings of a witness. */
 export type WitnessConfig = {
   name: string;
   host: string;
   port: number;
-  /** The folder of its key and its last cosignatures. */
+  /** The folder of the witness's key and its last cosignatures. */
   folder: string;
   logs: readonly NoteVerifierKey[];
   /**
@@ -45,7 +44,6 @@ const environmentSchema = z.object({
   TRUST_PROXY: proxiesSetting("this witness").default(0),
 });
 
-/** The variables that a witness reads. */
 export const witnessVariables = Object.keys(environmentSchema.shape);
 
 /**

@@ -18,13 +18,13 @@ import { Refusal } from "./refusal.ts";
 import type { Cosigned, WitnessStore } from "./witnessStore.ts";
 
 export type WitnessParameters = {
-  /** Its name in its signatures: a URL without a scheme. */
+  /** The witness's name in its signatures: a URL without a scheme. */
   name: string;
-  /** Its Ed25519 seed, 32 bytes. Use this seed only for the witness. */
+  /** The witness's Ed25519 seed, 32 bytes. Use this seed only for the witness. */
   seed: Uint8Array;
   /**
-   * The keys of the logs that it cosigns. A log may have several keys. A valid signature by one of them is enough, if
-   * no signature by another of them is invalid.
+   * The keys of the logs that it cosigns. A log may have several keys. One valid signature by a key of the log is
+   * enough, but a single invalid signature by any of its keys is refused.
    */
   logs: readonly NoteVerifierKey[];
   store: WitnessStore;

@@ -183,7 +183,7 @@ describe("an operator's queries", () => {
       const about = `${place}: ${JSON.stringify(data)}`;
       expect(result, about).to.be.instanceOf(ServiceError).and.to.include({ code: "unreadable_answer" });
       const { message, hint } = result as ServiceError;
-      expect(message, about).to.contain(` Wrong is: ${place}.`);
+      expect(message, about).to.contain(` Wrong part: ${place}.`);
       expect(hint).to.contain("AUDIT_NODE_URL");
     };
     const HASH = `0x${"ab".repeat(32)}`;
@@ -257,7 +257,7 @@ describe("an operator's queries", () => {
         expect(result, place)
           .to.be.instanceOf(ServiceError)
           .with.property("message")
-          .that.contains(`Wrong is: ${place}`);
+          .that.contains(`Wrong part: ${place}`);
       const open = (row: object) =>
         asked(
           (body) => page(body.includes("auditAssignments") ? [row] : [], { hasNextPage: false }).data,
@@ -421,7 +421,7 @@ describe("an operator's queries", () => {
       await round();
       expect(payments).to.deep.equal([]);
       expect(errors).to.have.length(1);
-      expect(String(errors[0])).to.contain("Wrong is: page.nodes.1.paidUsdc.");
+      expect(String(errors[0])).to.contain("Wrong part: page.nodes.1.paidUsdc.");
     });
 
     it("end at once when the operator stops, although the node does not answer", async () => {

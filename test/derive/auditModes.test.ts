@@ -239,10 +239,10 @@ describe("an operator's own judgement", () => {
     const { store, audit } = await only(log);
     expect(words.map((it) => reasonOf(store, it))).to.deep.equal([
       `signer must be the audit's operator, ${AUDITED}`,
-      "round 2 of this hire waits for nobody",
-      "round 1 of this hire waits for nobody",
+      "round 2 of this hire does not wait for an auditor",
+      "round 1 of this hire does not wait for an auditor",
       null,
-      "round 1 of this hire waits for nobody",
+      "round 1 of this hire does not wait for an auditor",
     ]);
     expect(audit?.status).to.equal("assigned");
     expect([...store.rows("auditAssignment").values()][0]).to.include({
@@ -354,7 +354,7 @@ describe("a challenged hire that is judged again", () => {
       const after = await log.derive();
       const { store } = after;
       expect([early, bootstrap, foreign, good, again].map((it) => reasonOf(store, it))).to.deep.equal([
-        "its operator has decided nothing of it",
+        "its operator has made no decision about it",
         `${CAPABILITY} is in bootstrap`,
         `signer must be the audit's operator, ${AUDITED}`,
         null,

@@ -133,7 +133,7 @@ describe("a record of audits that does not count says why", () => {
     }
     expect((await only(log)).audit).to.include({ status: "failed", cause: "contested" });
     expect(await reasonsOf(log, [actuation(log, id)])).to.deep.equal([
-      "it failed where its buyer had taken its money back already",
+      "its buyer had taken the money back before, so there is nothing to decide",
     ]);
   });
 
@@ -172,7 +172,7 @@ describe("a record of audits that does not count says why", () => {
     log.after(60).tick(tickHash(7)).after(DAY).tick(tickHash(8));
     const again = judge(log, hire);
     expect(await reasonsOf(log, [early, good, again])).to.deep.equal([
-      "nobody has been eligible for less than 86400 seconds",
+      "the round has waited for an auditor for less than 86400 seconds",
       null,
       "its operator took this round before",
     ]);

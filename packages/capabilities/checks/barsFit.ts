@@ -1,9 +1,11 @@
 import type { Bar } from "./chartBars.ts";
 
-/** How far a tip may be from its place, in samples and as a share of the longest bar: edges, and grid lines over bars. */
+/**
+ * How far a tip may be from its place, in samples and as a share of the longest bar. Edges and grid lines move tips.
+ */
 const TIP_OFF = [2, 0.03] as const;
 
-/** The same on an axis that begins at zero. There is nothing else to choose, so there is less to allow. */
+/** The same on an axis that begins at zero. Only the scale of this axis is free, so the tips must be nearer. */
 const ZERO_TIP_OFF = [1.5, 0.01] as const;
 
 /** The longest bar that may be missing, in samples and as a share of the longest bar. It is too flat to be found. */
@@ -16,8 +18,8 @@ const BELOW_ZERO = 0.15;
 type Line = { slope: number; start: number };
 
 /**
- * The lines at which bars may stand: most of them rise from it, or most of them hang from it. Bars of negative values
- * hang from the line on which the others stand. The straighter of the two is the one; equal bars have both.
+ * The line at which the bars stand. Most bars begin there or most bars end there, and bars of negative values hang from
+ * it. Of these two lines, the result is the one that is nearer to all bars. If both are equally near, it has both.
  */
 export function barBases(bars: readonly Bar[]): number[] {
   const lows = bars.map(({ low }) => low).sort((a, b) => a - b);
@@ -35,7 +37,7 @@ export function barsAt(bars: readonly Bar[], base: number): Bar[] {
   return bars.filter((bar) => distance(bar, base) <= footOff(longest));
 }
 
-/** How far the nearer end of a bar is from a line. */
+/** The distance from a line to the nearer end of a bar. */
 function distance({ low, high }: Bar, base: number): number {
   return Math.min(Math.abs(low - base), Math.abs(high - base));
 }
@@ -82,7 +84,7 @@ function tipsFit(
   missing: readonly number[] = [],
 ): boolean {
   if (scaleFits(tips, values, missing)) return true;
-  // A reader of the longer bar as the larger value is right on an axis that grows to the left or downwards too.
+  // On an axis that grows to the left or downwards, a longer bar still shows a larger value.
   const isMirrored = [...values, ...missing].every((value) => value >= 0);
   return (
     isMirrored &&
@@ -108,7 +110,9 @@ function scaleFits(tips: readonly number[], values: readonly number[], missing: 
   return isOn(free, TIP_OFF) && isPossibleBase(free, [...values, ...missing], footOff(longest));
 }
 
-/** Whether bars may begin where they do: zero, or below the values, but not so far below that all bars look alike. */
+/**
+ * Whether bars may begin at this value: at zero, or below the values, but not so far below that all bars look alike.
+ */
 function isPossibleBase({ slope, start }: Line, values: readonly number[], off: number): boolean {
   const [least, most] = [Math.min(...values), Math.max(...values)];
   if (least === most) return true;

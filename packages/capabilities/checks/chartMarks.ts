@@ -4,8 +4,8 @@ import type { Picture } from "./decodePicture.ts";
 export type Patch = { left: number; right: number; top: number; bottom: number; area: number };
 
 /**
- * One colour in each column: its highest and its middle sample, counted from the top; -1 if there is none. In the traces of lying
- * bars each row is a column, and the right side is the top.
+ * One colour in each column: its highest and its middle sample, counted from the top; -1 if there is none. In the
+ * traces of lying bars each row is a column, and the right side is the top.
  */
 export type Trace = { tops: number[]; middles: number[] };
 

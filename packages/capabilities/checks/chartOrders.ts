@@ -31,8 +31,8 @@ export function namedOrders(names: readonly Name[]): number[][] {
 }
 
 /**
- * The orders by value, rising and falling. They show the data only if the names are categories. Numbers and days
- * have an order of their own.
+ * The orders by value, rising and falling. Bars may be sorted by value only if the names are categories, because
+ * numbers and days have their own order.
  */
 export function valueOrders(names: readonly Name[], values: readonly number[]): number[][] {
   if (axisPlaces(names)) return [];

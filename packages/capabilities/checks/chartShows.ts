@@ -8,7 +8,7 @@ import { showThinBars } from "./thinBars.ts";
 /** The smallest width of a bar, in samples, at which single bars can be distinguished. */
 const MIN_SLOT_WIDTH = 6;
 
-/** In narrower slots than this, in samples, edges can take so much of a bar that its length is not found. */
+/** The width of a slot, in samples, below which the edges can hide so much of a bar that its length is not found. */
 const THIN_SLOT_WIDTH = 9;
 
 /**
@@ -51,8 +51,8 @@ export function barComplaint(
 }
 
 /**
- * Whether the bars of one direction are too thin for their lengths to be measured one by one, and together have the shape of the
- * data. In a high picture these are standing bars, in a wide one lying bars.
+ * Whether the bars of one direction are too thin for their lengths to be measured one by one, and together have the
+ * shape of the data. In a high picture these are standing bars, in a wide one lying bars.
  */
 function isThinChart(marks: ChartMarks, values: number[], names: readonly Name[]): boolean {
   const orders = [...namedOrders(names), ...valueOrders(names, values)];
@@ -78,7 +78,7 @@ function barsComplaint(marks: ChartMarks, values: number[], names: readonly Name
 
 /**
  * Whether bars show the values in one of the orders that a chart may have. Horizontal bars may begin at the bottom.
- * Bars that are sorted by value need labels, because only labels say which value is whose.
+ * Bars that are sorted by value need labels, because only labels say which bar belongs to which name.
  */
 function showBars(
   marks: ChartMarks,
@@ -87,7 +87,8 @@ function showBars(
   names: readonly Name[],
   isLying: boolean,
 ): boolean {
-  // Every value has a place. Standing bars that are taken for one lying bar are thicker than that.
+  // Each value has a place of this width. A wider patch is not a bar: it may be several standing bars that look like
+  // one lying bar.
   const [across, along] = isLying ? [marks.height, marks.width] : [marks.width, marks.height];
   const place = across / values.length;
   const thin = all.filter(({ from, to }) => to - from + 1 <= place);

@@ -21,7 +21,9 @@ const SCRIPTS: { [language: string]: RegExp } = {
   zh: /\p{Script=Han}/u,
 };
 
-/** The longest text of Chinese characters that may be a title in either language. A Japanese sentence has kana. */
+/**
+ * The longest text of Chinese characters that may be a title in Chinese or in Japanese. A Japanese sentence has kana.
+ */
 const TITLE = 12;
 const HAN = /\p{Script=Han}/u;
 
@@ -32,7 +34,7 @@ const HAN = /\p{Script=Han}/u;
 const TWINS = [["da", "no"]];
 const TWIN_FLOOR = 0.8;
 
-/** The text without links. They have Latin letters in every language. */
+/** The text without links, because links have Latin letters in every language. */
 function withoutLinks(text: string): string {
   return text.replace(
     /https?:\/\/[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}，。、）」]+/gu,

@@ -126,10 +126,10 @@ export function evaluateExpression(text: string, variables: { [name: string]: nu
 }
 
 /**
- * The result of one operation. Its error is that of its own rounding, and what the errors of its operands change: each
- * operand is moved by its error, and the operation runs again. So a difference of large numbers, a high power and a
- * sine of a large angle get the error that they have, and a product of large numbers gets none but its own. Rounding
- * moves a number by at most half an epsilon. A whole one has room for a result that was computed in another order.
+ * The result of one operation, with its error. The error has two parts: the rounding of this result, and the effect of
+ * the operands' errors. To find this effect, each operand is moved by its error, and the operation runs again. So the
+ * error is large where small changes matter, as in a difference of large numbers or the sine of a large angle. Rounding
+ * moves a number by at most half an epsilon. A whole epsilon is allowed, because others may compute in another order.
  */
 function computed(run: (...values: number[]) => number, ...operands: Evaluation[]): Evaluation {
   const values = operands.map(({ value }) => value);
@@ -145,7 +145,7 @@ function computed(run: (...values: number[]) => number, ...operands: Evaluation[
   return { value, error: total };
 }
 
-/** How far a result moves with other values; 0 if the operation has no result for them. */
+/** How far other operands move the result; 0 if the operation has no result for them. */
 function movedBy(run: (...values: number[]) => number, values: number[], value: number): number {
   try {
     const distance = Math.abs(run(...values) - value);
@@ -155,7 +155,10 @@ function movedBy(run: (...values: number[]) => number, values: number[], value: 
   }
 }
 
-/** Whether a number is whole, or a number of 1024ths, and small enough to be exact. 0.1 is none: it is rounded. */
+/**
+ * Whether a number is exact: it is small, and it is whole or a number of 1024ths. 0.1 is not exact, because it is
+ * rounded.
+ */
 function isExactNumber(value: number): boolean {
   return Number.isSafeInteger(value) || Number.isSafeInteger(value * 1024);
 }

@@ -7,8 +7,8 @@ const HIDDEN = new Set(["script", "style", "iframe"]);
 /**
  * Whether a text contains markup of HTML: an element with its end, a line break or picture within the text, or a tag
  * that belongs to the word beside it. The names of types (`List<String>`) and of elements (`<template>: …`, `where to
- * put <script>`) are none. Texts about HTML also name whole tags: `named` has the elements that may be named. It takes
- * linear time.
+ * put <script>`) do not count as markup. Texts about HTML also name whole tags: `named` has the elements that may be
+ * named. The check takes linear time.
  */
 export function hasMarkup(text: string, named: ReadonlySet<string> = new Set()): boolean {
   const open = new Set<string>();

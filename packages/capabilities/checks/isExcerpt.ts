@@ -1,6 +1,6 @@
 import { normalizedForm } from "./textMeasures.ts";
 
-/** The number of words in a row that are compared. So many equal words are not a coincidence. */
+/** The number of words in a row that are compared. Six equal words in a row are not a coincidence. */
 const RUN = 6;
 
 /**
@@ -21,9 +21,9 @@ function tokensOf(text: string): string[] {
 }
 
 /**
- * Whether a text is one continuous piece of its source, with at most a few words changed. Most of its words
- * must be in runs of six words that the source also has, and these runs must be close together in the source.
- * Sentences picked from many places are not an excerpt. It takes linear time.
+ * Whether a text is one continuous piece of its source, with at most a few words changed. Most of its words must be in
+ * runs of six words that the source also has, and these runs must be close together in the source. Sentences picked
+ * from many places are not an excerpt. The check takes linear time.
  */
 export function isExcerpt(text: string, source: string): boolean {
   const [own, others] = [tokensOf(text), tokensOf(source)];

@@ -6,8 +6,8 @@ import { endsSentence } from "./textMeasures.ts";
 type Text = { text: string };
 
 /**
- * If a link of the input is not among the links of the output, its text is searched in the whole output. This is done
- * for at most so many links. Further ones count as lost.
+ * The most links that are searched as text. If a link of the input is not among the links of the output, its text is
+ * searched in the whole output. Further links count as lost.
  */
 const MAX_SEARCHES = 50;
 

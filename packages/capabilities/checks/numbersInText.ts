@@ -103,7 +103,7 @@ export function numbersInText(text: string): NumberInText[] {
     } else {
       const digits = first || digit || "1";
       const ways = waysOf(digits, 0, zeros);
-      // "to" is two in Norwegian, so "to thousands" is also one thousand.
+      // "to" means two in Norwegian and may be another word in English, so "to thousands" is read in both ways.
       if (first === "" && digit !== undefined) ways.push(...waysOf("1", 0, zeros));
       const number = { written: token, ways };
       found.push(number);
@@ -113,7 +113,10 @@ export function numbersInText(text: string): NumberInText[] {
   return found;
 }
 
-/** Adds the sum of a number and of the larger parts before it, and returns it: 1億 and 2500万 are 125,000,000. */
+/**
+ * Adds a number to the larger parts before it, stores the sum as one way to read the number, and returns the sum: 1億
+ * and 2500万 are 125,000,000.
+ */
 function addParts(part: {
   number: NumberInText;
   digits: string;

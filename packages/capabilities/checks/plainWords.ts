@@ -31,7 +31,9 @@ const REPORT = /\b(said|says|say|saying|called|calls|calling|told|wrote|shouted|
 /** Words before an insult that may turn it around: "I do not think you are an idiot". */
 const DOUBT = /\b(?:if|never|not|nobody)\b|n't\b/i;
 
-/** Others say or think the insult, or it is a comparison: "people call you an idiot", "as though you are a moron". */
+/**
+ * Words that make the insult somebody else's, or a comparison: "people call you an idiot", "as though you are a moron".
+ */
 const OF_OTHERS =
   /\b(?:they|he|she|it|others|people|some|who) (?:may |might |will |could )?(?:call|think|believe|treat|make)s?\b|\b(?:like|as if|as though)\s*$/i;
 

@@ -38,7 +38,7 @@ export function predictOutput(code: string, language: string, stdin: string): st
   const lines = code.split(/\r?\n/);
   if (!grammar || lines.length > MAX_LINES || code.length > 4000) return undefined;
   const input = stdin.split(/\r?\n/);
-  // After the last line end there is no further line: to read there is an error.
+  // No line follows the last line end, so reading one more line is an error.
   if (input.at(-1) === "") input.pop();
   const values: Values = { numbers: Object.create(null), texts: new Map() };
   let output = "";
@@ -59,7 +59,7 @@ export function predictOutput(code: string, language: string, stdin: string): st
     }
     const [, name, right] = grammar.assign.exec(line) ?? [];
     if (name === undefined || right === undefined) return undefined;
-    // To declare a name twice is an error.
+    // Declaring a name twice is an error.
     if (language === "javascript" && (name in values.numbers || values.texts.has(name))) return undefined;
     const isText = values.texts.has(right) || /^["']/.test(right);
     delete values.numbers[name];

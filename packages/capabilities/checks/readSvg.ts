@@ -159,7 +159,7 @@ function readRoot(
     /^[\d.+e]+(?:px)?$/i.test((length ?? "").trim());
   contents.hasSize = hasBox || (isLength(attributes.width) && isLength(attributes.height));
   if (!contents.hasSize) return undefined;
-  // "100%" and "10cm" are another number of units than they say. Then the frame is unknown.
+  // "100%" and "10cm" are not numbers of pixels, so the frame is unknown.
   if (!hasBox && !(isInPixels(attributes.width) && isInPixels(attributes.height))) return undefined;
   const [left = 0, top = 0, width = 0, height = 0] = hasBox
     ? box
@@ -330,7 +330,6 @@ function isClear(colour: string): boolean {
   return /^(?:none|transparent|#[\da-f]{3}0|#[\da-f]{6}00)$/i.test(colour.trim());
 }
 
-/** Whether an opacity is zero. */
 function isZero(opacity = "1"): boolean {
   return Number.parseFloat(opacity) === 0;
 }

@@ -27,7 +27,7 @@ for (const entry of PROVINCES.split(",")) {
   learn(name, `${country}-${code}`);
 }
 
-/** Countries of which all codes are known here. An unknown code is no region of theirs. */
+/** Countries whose region codes are all known here. An unknown code is not a region of these countries. */
 const COUNTRIES_WITH_CODES = new Set(["US", "AU", "CA"]);
 
 /** Letters that Unicode does not decompose, with their plain spelling. */
@@ -72,7 +72,7 @@ const SHORT_FORMS: { readonly [short: string]: string } = {
   ft: "fort",
 };
 
-/** A text with letters as people write them who do not have ä, ö, ü, ø and å: `Muenchen`, `Aarhus`. */
+/** A text as people write it without ä, ö, ü, ø and å: `Muenchen`, `Aarhus`. */
 function spelledOut(text: string): string {
   const pairs: { [letter: string]: string } = { ä: "ae", ö: "oe", ü: "ue", ø: "oe", å: "aa" };
   return normalizedForm(text, "NFC").replace(/[äöüøå]/gi, (letter) => pairs[letter.toLowerCase()] as string);
@@ -97,7 +97,7 @@ export function isSamePlace(answered: string, asked: string): boolean {
   const [a, b] = [answered.split(","), asked.split(",")];
   const [nameA, nameB] = [placeName(a[0] ?? ""), placeName(b[0] ?? "")];
   if (nameA === "" || nameB === "") return false;
-  // `Malmö` is also written Malmoe. Without the sign in one of the names, `Baar` and `Bar` are two places.
+  // `Malmö` is also written Malmoe. But `Baar` and `Bar` are two places, because neither name has such a letter.
   const isSpelling =
     nameA === placeName(spelledOut(b[0] ?? "")) || nameB === placeName(spelledOut(a[0] ?? ""));
   if (nameA === nameB || isSpelling || !areComparable(nameA, nameB))
@@ -157,7 +157,7 @@ function narrowest(parts: string[]): string[] | undefined {
   // A postcode may follow: "OR 97201".
   const names = parts.map((part) => plain(part.replace(/\d[\d-]*/g, " "))).filter((name) => name !== "");
   const isCode = (name: string): boolean => name.length <= 3;
-  // If the last name is not known here, a code before it is one of that country: "Recife, PE, Brasil" is not in Peru.
+  // If the last name is not known here, a code before it belongs to that country: "Recife, PE, Brasil" is not in Peru.
   const isForeign =
     names.length > 1 && !isCode(names.at(-1) as string) && !REGIONS.has(names.at(-1) as string);
   const known = names.flatMap((name) => {
@@ -166,7 +166,7 @@ function narrowest(parts: string[]): string[] | undefined {
   });
   const whole = together(known.map(({ meanings }) => meanings));
   if (whole === undefined || whole.length > 0) return whole;
-  // Other countries have codes of their own for their regions: MI is Milan in Italy, and TN is Tamil Nadu in India.
+  // Other countries use the same codes for their own regions: MI is Milan in Italy, and TN is Tamil Nadu in India.
   const isLast = (at: number): boolean => at === known.length - 1;
   const certain = known.filter(({ isCode }, at) => !isCode || isLast(at)).map(({ meanings }) => meanings);
   return (together(certain) ?? []).filter((region) => !COUNTRIES_WITH_CODES.has(region.slice(0, 2)));

@@ -65,7 +65,7 @@ const POINT = /^\s{0,9}(?:[-*•–]|\d{1,3}[.)])\s/;
 const STOP = /[\p{Extended_Pictographic}.!?…。．｡！？؟۔।॥։။።:;：；」』]/u;
 const AFTER_STOP = /[\s\p{Pe}\p{Pf}\p{Pi}\p{Cf}\p{M}\p{Emoji_Modifier}\p{Regional_Indicator}"'’”»)\]]/u;
 
-/** At most so many marks follow one letter (UAX #15 §13). More of them take quadratic time to put in order. */
+/** Only 30 marks after one letter are kept (UAX #15 §13), because it takes quadratic time to sort many of them. */
 const MARKS = /(\p{M}{30})\p{M}+/gu;
 
 /** `String.normalize` in linear time. */

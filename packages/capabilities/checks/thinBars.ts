@@ -14,7 +14,8 @@ const FOOT_OFF = [2, 0.03] as const;
 const MIN_STANDING = 0.9;
 
 /**
- * Whether one colour has the shape of values that are drawn as thin bars, which touch one line. Single bars are not measured.
+ * Whether one colour has the shape of values that are drawn as thin bars, which touch one line. Single bars are not
+ * measured.
  *
  * @param lists the values in each order in which the chart may show them, as shares of the largest
  */
@@ -25,7 +26,10 @@ export function showThinBars(traces: readonly Trace[], lists: readonly (readonly
   });
 }
 
-/** One column of a colour: its place in the picture, its highest and its lowest sample. Both are counted upwards from the bottom. */
+/**
+ * One column of a colour: its place in the picture, its highest and its lowest sample. Both are counted upwards from
+ * the bottom.
+ */
 type Column = { at: number; high: number; low: number };
 
 function columnsOf({ tops, middles }: Trace): Column[] {
@@ -59,7 +63,10 @@ function follow(columns: readonly Column[], values: readonly number[]): boolean 
   return correlation(drawn, wanted) >= MIN_CORRELATION;
 }
 
-/** At both ends nothing may be drawn, so the first and the last column belong to the first and the last visible bar. */
+/**
+ * The bars at both ends may be invisible. So the first and the last column belong to the first and the last visible
+ * bar.
+ */
 function withoutInvisibleEnds(values: readonly number[]): readonly number[] {
   const isVisible = (value: number): boolean => Math.abs(value) >= INVISIBLE;
   return values.slice(values.findIndex(isVisible), values.findLastIndex(isVisible) + 1);

@@ -19,14 +19,15 @@ function plainWords(text: string): string[] {
 const LATIN_WORD = /[\p{Script=Latin}\p{N}][\p{Script=Latin}\p{N}'’._-]*/gu;
 
 /**
- * The least share of the source that is not kept as names, and the least number of new letters for each of its letters.
+ * `LEAST_DUE` is the least share of the source's letters that are not in kept names. `LEAST_MADE` is the least number
+ * of new letters in the translation for each of these letters.
  */
 const [LEAST_DUE, LEAST_MADE] = [0.1, 0.5];
 
 /**
  * A translation without the names of its source: words in Latin letters with a capital letter or a digit. A sentence in
- * another script may have more letters in names of products than in all of its other words. A title has capital letters
- * in all words. So the names are left out only if the translation has new letters for the rest of the source.
+ * another script may have more letters in names of products than in all other words. But in a title every word has a
+ * capital letter. So the names are left out only if the translation has new letters for the rest of the source.
  */
 export function withoutNames(text: string, source: string): string {
   const words = source.match(LATIN_WORD) ?? [];

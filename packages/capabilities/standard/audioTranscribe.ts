@@ -14,7 +14,10 @@ function sameCode(language: string): string {
   return CODES[language] ?? language;
 }
 
-/** Time codes are rounded, and a short word may have no length at all. So much longer may a segment be. */
+/**
+ * How much longer a segment may have been than its time codes say, in milliseconds. Time codes are rounded, and a short
+ * word may have no length at all.
+ */
 const ROUNDED_MS = 250;
 
 /**
@@ -92,7 +95,7 @@ export const audioTranscribe = defineCapability({
       test: ({ output }) => {
         const text = output.segments.map((segment) => segment.text).join(" ");
         const language = sameCode(output.language);
-        // Nobody asked for a language, and this one cannot be told from others. A buyer cannot ask for it.
+        // This check does not know the language. No buyer can ask for such a language.
         if (!LANGUAGES.some((known) => known === language)) return undefined;
         if (isInLanguage(text, language, 0.7)) return undefined;
         return `does not read as ${output.language}, but as ${bestLanguage(text) ?? "something else"}`;

@@ -9,7 +9,10 @@ const DEFAULT_TIMEOUT_MS = 5000;
 /** Programs that choose their exit code. `parse_args` exits with 2 when an argument is missing. */
 const EXITS = /\bexit(?:Code)?\b|\bquit\b|SystemExit|_exit|\babort\b|\bkill\b|parse_args|unittest|pytest/;
 
-/** Programs whose tracebacks need not end them: they catch them, or they happen in a thread or a destructor. */
+/**
+ * Programs that may print a traceback and still succeed: they catch the error, or it happens in a thread or a
+ * destructor.
+ */
 const SURVIVES =
   /traceback|logging|stderr|warn|thread|async|concurrent|multiprocessing|__del__|weakref|atexit/i;
 
@@ -149,8 +152,8 @@ function isCut({
 }
 
 /**
- * The first of `lines` that was not printed. The lines must be printed in this order, and each printed line
- * counts once. If something may stand before it, the end of a line is enough.
+ * The first of `lines` that was not printed. The lines must be printed in this order, and each printed line counts
+ * once. With `mayPrecede`, a printed line only has to end with the line.
  */
 function missingLine(lines: string[], stdout: string, mayPrecede: boolean): string | undefined {
   const printed = stdout.split(/\r?\n/);

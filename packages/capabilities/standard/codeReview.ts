@@ -77,7 +77,7 @@ export const codeReview = defineCapability({
         if (output.findings.length === 0) return undefined;
         const names = namesIn(input.code);
         const parts = partsOf(names);
-        // Code without a name of its own gives a finding nothing to name.
+        // If the code has no names, a finding cannot name one.
         const isAbout =
           names.size === 0 ||
           output.findings.some(({ message }) => {
@@ -116,7 +116,7 @@ function longWordsIn(text: string): string[] {
   return text.match(/\p{L}{2,}/gu) ?? [];
 }
 
-/** A message without the single letters in "e.g." and "it's". They are no names. */
+/** A message without the single letters in "e.g." and "it's", because these letters are not names. */
 function withoutShortForms(message: string): string {
   return message.replace(/\b(?:e\.\s?g|i\.\s?e)\b|(?<=\p{L})['’](?:s|t|d|m|re|ll|ve)\b/giu, " ");
 }

@@ -153,8 +153,9 @@ const HUNDREDTHS: { readonly [name: string]: string } = { GBX: "GBP", GBp: "GBP"
 const LONG_HOLIDAYS = /\.(?:SS|SZ|HK|TW|TWO|KS|KQ|T|IS|JK)$/i;
 
 /**
- * Whether an exchange may close for more than a week. An exchange that is not known here may: Vietnam and Saudi Arabia
- * do. A single letter after a point is mostly a class of shares in New York.
+ * Whether an exchange may close for more than a week. An unknown exchange counts as one that may, because those of
+ * Vietnam and Saudi Arabia do. A single letter after a point does not name an exchange: it is mostly a class of shares
+ * in New York.
  */
 function mayCloseLong(ticker: string): boolean {
   return LONG_HOLIDAYS.test(ticker) || (/\.[A-Z]{2,3}$/i.test(ticker) && currenciesOf(ticker) === undefined);

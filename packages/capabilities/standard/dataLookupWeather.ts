@@ -159,7 +159,7 @@ function unitOf([, , , ...units]: RegExpExecArray): string | undefined {
   return unit === undefined ? undefined : /[f℉]/i.test(unit[0] as string) ? "f" : "c";
 }
 
-/** Whether a number of degrees can be a temperature. Without a unit, either one may be meant. */
+/** Whether a number of degrees can be a temperature. Without a unit, the number may mean Celsius or Fahrenheit. */
 function mayBeTemperature(match: RegExpExecArray): boolean {
   const value = Number(match[2]?.replace(",", ".")) * (match[1] ? -1 : 1);
   const unit = unitOf(match);
@@ -172,7 +172,7 @@ const CODE_AFTER_NAME = /\s([A-Z]{2})(?:\s\d{5})?\s{0,9}$/;
 
 /**
  * A state or country that stands directly after a name and is not the asked one: "Portland Maine has 12 °C". Codes are
- * not read, because in capital letters they are also words and winds: "PARIS IN THE RAIN", "Oslo SE wind".
+ * not read, because two capital letters may also be a word or a wind: "PARIS IN THE RAIN", "Oslo SE wind".
  */
 function regionAfter(text: string, names: string[], regions: string[]): string | undefined {
   const words = text.split(/\s+/);
@@ -194,7 +194,10 @@ function regionAfter(text: string, names: string[], regions: string[]): string |
 /** Signs and words after a name. Its state or country may follow them. */
 const AFTER_NAME = /([,;:()–—]|\bin\b)/;
 
-/** A state or country that follows a name after a sign, as in "Paris, France" and "Paris (France)", and is not asked. */
+/**
+ * A state or country that follows a name after a sign, as in "Paris, France" and "Paris (France)", and was not asked
+ * for.
+ */
 function regionBeside(text: string, names: string[], regions: string[]): string | undefined {
   const pieces = text.split(AFTER_NAME).map((piece) => piece.trim());
   // In a text of capital letters, codes are also words: "PARIS, IT IS COLD".

@@ -70,7 +70,7 @@ export const dataLookupWebSearch = defineCapability({
     has_titles: {
       since: "v1",
       test: ({ input, output }) => {
-        // Whoever asks about an element of HTML finds pages that have it in their titles.
+        // A query about an element of HTML finds pages with this element in their titles.
         const named = new Set(plain(input.query).split(" "));
         const isClean = (text: string): boolean => /[\p{L}\p{N}]/u.test(text) && !hasMarkup(text, named);
         const bare = output.results.find(({ title }) => !isClean(title));
@@ -96,7 +96,7 @@ export const dataLookupWebSearch = defineCapability({
 
 /** The stems of long words, and short words. */
 function wordsOf(text: string): Set<string> {
-  // The plural of a short word is the word: "cats" finds "Cat breeds".
+  // The plural of a short word counts as the word itself: "cats" finds "Cat breeds".
   const bare = plain(text).replace(/\b([a-z]{3,4})s\b/g, (word, one) => (STOP.has(word) ? word : one));
   const words = stemsOf(bare);
   for (const word of bare.split(" ")) {

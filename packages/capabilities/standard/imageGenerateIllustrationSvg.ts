@@ -8,9 +8,9 @@ const contentsOf = ({ output, once }: Context): SvgContents => once("svg", () =>
 /** The most shapes that references may add to the shapes in the text. */
 const MAX_REPEATED = 20_000;
 
-/** So many lines and curves are a drawing, also if they are one path. */
+/** This many lines and curves are a drawing, even if they are one path. */
 const MANY_STEPS = 16;
-/** So many are a shape. A line has one. */
+/** This many lines and curves are a shape. A single line has one. */
 const FEW_STEPS = 2;
 
 /** `image.generate.illustration.svg`: a drawing as SVG that any browser may show. */
@@ -86,8 +86,8 @@ export const imageGenerateIllustrationSvg = defineCapability({
       test: (context) => {
         const { visible: all, outside, steps } = contentsOf(context);
         const visible = all - outside;
-        // One path can be a whole drawing, and the buyer may allow fewer than three. A drawing may have one colour.
-        // One rectangle is none.
+        // One path can be a whole drawing, and the buyer may allow fewer than three paths. But a single rectangle is
+        // not a drawing.
         const isAllowedWhole =
           visible >= (context.input.max_paths ?? 3) && (visible >= 2 || steps >= FEW_STEPS);
         const isEnough = visible >= 3 || isAllowedWhole || steps >= MANY_STEPS;

@@ -3,7 +3,7 @@ import { keepsContent } from "../checks/keepsContent.ts";
 import { normalized, sharedStems, textLength } from "../checks/textMeasures.ts";
 import { defineCapability } from "../defineCapability.ts";
 
-/** So many letters may come or go with the register alone. */
+/** How many letters a text may gain or lose by the change of register alone. */
 const POLITE = 40;
 
 /** The longest message of a chat that needs no stop at its end, in letters. */

@@ -4,13 +4,16 @@ import { normalized, textLength } from "../checks/textMeasures.ts";
 import { untranslatedShare, withoutNames } from "../checks/untranslated.ts";
 import { defineCapability } from "../defineCapability.ts";
 
-/** One word or two, in letters. "Bye" is "Auf Wiedersehen", so their lengths say nothing. */
+/** Shorter texts, in letters, are a word or two. "Bye" is "Auf Wiedersehen", so their lengths say nothing. */
 const SHORT = 20;
 
-/** So many letters a greeting may lose or gain: "See you tomorrow morning!" is "明早见！". */
+/** How many letters a greeting may lose or gain: "See you tomorrow morning!" is "明早见！". */
 const GREETING = 24;
 
-/** A text of fewer letters is often taken for a close language. Then its own language may follow closely. */
+/**
+ * A text with fewer than `FEW` letters is often taken for a similar language. For such a text, the right language may
+ * be a later guess, with a confidence of at least `CLOSE`.
+ */
 const [FEW, CLOSE] = [40, 0.85];
 
 /** `text.translate.{source}.{target}`, optionally with the register: `text.translate.en.it.business`. */

@@ -18,7 +18,8 @@ const MAX_PROBES = 64;
 
 /**
  * The list of the audits that wait for an auditor, in the order in which they began to wait. An audit may wait for
- * weeks, and rows are never deleted. So a tick writes this list only if an audit waits no longer, and in the same rows.
+ * weeks, and rows are never deleted. So a tick writes this list again only if an audit no longer waits, and uses the
+ * same rows.
  */
 const WAITING = "auditsWaiting";
 

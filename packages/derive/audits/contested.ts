@@ -94,7 +94,10 @@ function changeFalseRefunds(context: ApplyContext, buyer: string, by: 1 | -1): v
   updateAgent(context, buyer, { falseRefunds: falseRefunds + by });
 }
 
-/** Whether a contested hire is always drawn. If it is, notes the time, so that the pair's next such hire is not. */
+/**
+ * Whether a contested hire is always drawn. If it is, this notes the time: within the period, the pair's next contested
+ * hire is not always drawn.
+ */
 function isDrawnAlways(
   context: ApplyContext,
   { buyer, seller, amount }: Pick<Row<"audit">, "buyer" | "seller" | "amount">,

@@ -16,7 +16,7 @@ const ROLLED_BACK = {
   evidence: "audit",
 } as const;
 
-/** Which of a seller's two counts of audits is meant. */
+/** One of a seller's two counts of audits. */
 type Counted = "passed" | "rolledBack";
 
 const columns = { passed: "auditsPassed", rolledBack: "auditsRolledBack" } as const;

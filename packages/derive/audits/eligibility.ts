@@ -28,8 +28,8 @@ type ConsentedHire = Omit<PaidHire, "id" | "isContested">;
 
 /**
  * The operator whose audits apply to a hire with a known receipt and payment. Null if the seller did not agree to
- * audits. If a listing of the hire's own capability agrees, then also null if the receipt lacks a hash, or the id of
- * the hire. If another listing agrees, the receipt needs neither.
+ * audits. If the agreement is in a listing of the hire's own capability, the receipt must have both hashes and the id
+ * of the hire; otherwise the result is null. If the agreement is in another listing, the receipt needs none of these.
  */
 export function consentToReceipt(
   context: ApplyContext,
@@ -54,8 +54,8 @@ export function depositReceipted(context: ApplyContext, hire: PaidHire, receipt:
 }
 
 /**
- * Called when a hire was counted. If no receipt with both hashes and the hire's id comes within the waiting time, the hire becomes
- * eligible for an audit because of this silence.
+ * Called when a hire was counted. The seller has some time for a receipt with both hashes and the hire's id. If no such
+ * receipt comes in time, the hire becomes eligible for an audit.
  */
 export function awaitDisclosure(
   context: ApplyContext,

@@ -61,7 +61,7 @@ function drawQueue(
   context.store.update("auditQueue", id, { start: end });
   const number = drawNumber(context.sha256Hex, [`tallystick/audit/${kind}/v1`, hash, operator, ppm]);
   const drawn = drawnPlaces(end - start, Number(ppm), number);
-  // Of a sample, only the drawn hires matter. Of the passed audits, those that are not drawn must be handled too: they
+  // In a sample, only the drawn hires matter. Among passed audits, those that are not drawn matter too, because they
   // end.
   if (kind === "sample") {
     forEachRow(drawn, (place) => take(kind, hireAt(context, queue, start + place), true));

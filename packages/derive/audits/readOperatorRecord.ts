@@ -21,7 +21,7 @@ export function readActuation(context: ApplyContext, event: RecordEvent): Readin
   if (audit === null || audit.status !== "failed") return "no audit of this hire has failed";
   if (audit.operator !== event.signer) return `signer must be the audit's operator, ${audit.operator}`;
   if (!isOperator(context, audit.operator)) return `${audit.operator} is no operator of audits`;
-  if (audit.cause === "contested") return "it failed where its buyer had taken its money back already";
+  if (audit.cause === "contested") return "its buyer had taken the money back before, so there is nothing to decide";
   if (audit.decision !== null) return `it was decided before: ${audit.decision}`;
   return () => {
     const decided = changeAudit(context, audit, { decision, decisionRecord: event.hash });
@@ -42,14 +42,14 @@ export function readMode(context: ApplyContext, event: RecordEvent): Reading {
 }
 
 /**
- * Reads an operator's record that assigns a round to the operator itself. It may do so after a long time in which
- * nobody else could be assigned (SHP §8.3.4.2). The verdict comes in a record of its own.
+ * Reads an operator's record that assigns a round to the operator itself. The operator may do so after a long time in
+ * which no auditor could be assigned (SHP §8.3.4.2). The verdict comes in a record of its own.
  */
 export function readJudge(context: ApplyContext, event: RecordEvent): Reading {
   const { hire, round, models } = parseAuditJudge(event.body);
   const audit = context.store.get("audit", hire);
   if (audit === null || audit.status !== "assigning" || audit.round !== round)
-    return `round ${round} of this hire waits for nobody`;
+    return `round ${round} of this hire does not wait for an auditor`;
   const { operator } = audit;
   if (operator !== event.signer) return `signer must be the audit's operator, ${operator}`;
   if (!isOperator(context, operator)) return `${operator} is no operator of audits`;
@@ -58,7 +58,7 @@ export function readJudge(context: ApplyContext, event: RecordEvent): Reading {
   const { judgeAfterSeconds } = context.params.audit;
   const { unassignedSince: since } = audit;
   if (since === null || context.state.time - since < judgeAfterSeconds)
-    return `nobody has been eligible for less than ${judgeAfterSeconds} seconds`;
+    return `the round has waited for an auditor for less than ${judgeAfterSeconds} seconds`;
   if (isSideOf(context, audit, operator)) return "its operator is on a side of the hire";
   const earlier = assignmentsOf(context, hire);
   if (earlier.some((it) => it.round === round && it.auditorType === "operator-issued"))
@@ -92,7 +92,7 @@ export function readHistory(context: ApplyContext, event: RecordEvent): Reading 
   const { operator, capability } = audit;
   if (operator !== event.signer) return `signer must be the audit's operator, ${operator}`;
   if (!isOperator(context, operator)) return `${operator} is no operator of audits`;
-  if (audit.mode !== "bootstrap" || audit.decision === null) return "its operator has decided nothing of it";
+  if (audit.mode !== "bootstrap" || audit.decision === null) return "its operator has made no decision about it";
   if (audit.reason !== null) return `it failed by the rules alone: ${audit.reason}`;
   if (modeOf(context, operator, capability) !== "mature") return `${capability} is in bootstrap`;
   if (context.store.get("audit", historyOf(hire)) !== null) return "it was judged again before";

@@ -85,7 +85,7 @@ export function hadBefore(
   const list = `paidInBlock/${buyer}/${paid.block}`;
   const others = allItems(context.store, list).map(parsePayment);
   const payment = { log: paid.log, price, arrived };
-  // A hire that is not stored can make this figure too small, never too large.
+  // A hire that is not stored here can only make this figure too small.
   if (others.length < MAX_PAYMENTS) append(context.store, list, `${paid.log} ${price} ${arrived}`);
   return needed([...others, payment]) - needed(others);
 }

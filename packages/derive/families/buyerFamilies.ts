@@ -120,7 +120,9 @@ function settled(
   return changeSeller(context, row, after);
 }
 
-/** Called when the money changed that came back from an account. Computes the sellers of that account again. */
+/**
+ * Called when the sum of the money that came back from an account changed. Computes the sellers of that account again.
+ */
 export function flowChanged(context: ApplyContext, account: string, family: string): void {
   forEachRow(itemsOf(context.store, soldFrom(flowId(account, family))), (seller) =>
     settleBuyerFamily(context, seller, family),
@@ -128,7 +130,8 @@ export function flowChanged(context: ApplyContext, account: string, family: stri
 }
 
 /**
- * Called when a family became established, or lost this state. Computes all sellers again from which it ever bought.
+ * Called when a family became established, or lost this state. Computes again all sellers from which the family ever
+ * bought.
  */
 export function establishedChanged(context: ApplyContext, family: string): void {
   forEachRow(itemsOf(context.store, boughtBy(family)), (seller) =>

@@ -7,7 +7,7 @@ import type { Row } from "../tables.ts";
 /** How long ago a family's founder must have acted first, in seconds: 30 days. */
 export const ESTABLISHED_SECONDS = 2_592_000;
 
-/** The number of other families from which its members must have bought within the window. */
+/** The number of other families from which the family's members must have bought within the window. */
 export const ESTABLISHED_SELLERS = 3;
 
 /** Whether a family counts as established, as of the last tick. */

@@ -18,9 +18,9 @@ type Traced = { wallet: string; inflow: Inflow | null; how: How | "none"; act: A
 
 /**
  * The family of a wallet that spent. It is fixed when the wallet first spends, and is the family of the sender of its
- * largest inflow before that. The payout of an escrow counts as sent by the escrow's buyer. A wallet founds its own
- * family if it has no such inflow. It also does if the inflow comes from a hub, from a wallet with too many
- * transfers, or from the zero address. A registration fixes nothing: it is free, and the money may come after it.
+ * largest inflow before that. The payout of an escrow counts as sent by the escrow's buyer. A wallet without such an
+ * inflow founds its own family. So does a wallet whose inflow comes from a hub, from a wallet with too many transfers,
+ * or from the zero address. A registration fixes nothing: it is free, and the money may come after it.
  *
  * @param act a place at which the wallet had certainly spent
  */

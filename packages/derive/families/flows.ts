@@ -83,7 +83,7 @@ function addFlow(context: ApplyContext, wallet: string, inflow: Inflow): void {
   if (!isOfSomebody(inflow) || due <= context.state.time) return;
   if (inflow.how === "plain" && isRelevant(context) && hasSentTooMany(context, inflow)) return;
   const receiver = existingRow(context.store, "familyMember", wallet);
-  // This money moves away from the founder, from a wallet to one after it in the family. It does not come back.
+  // This money moves away from the founder, from a wallet to a later wallet of the family. So it does not come back.
   if (cameThrough(context, receiver, inflow.from)) return;
   // The sender has spent by now, so it has a family. The family that it has as a seller comes first. So a seller that
   // got its first money from a customer does not belong to the customer's family when it gives that money back.

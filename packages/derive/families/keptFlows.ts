@@ -5,7 +5,8 @@ import { findWallet, walletToChange } from "../wallets.ts";
 import { formatInflow, type Inflow } from "./origin.ts";
 
 /**
- * Keeps a transfer that is as large as a funding, in case its receiver or a wallet that descends from it buys.
+ * Keeps a transfer that is as large as a funding. A hire may need it later, if the receiver or one of its descendants
+ * buys.
  *
  * @returns the row of the wallet
  */

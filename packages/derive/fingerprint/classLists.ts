@@ -8,14 +8,14 @@ import type { Row } from "../tables.ts";
 // Lists of classes by their tokens and their number of tokens. A class is in these lists from the appearance of its set
 // until the list is written again without the classes that disappeared.
 
-/** A class with members. Its columns are as long as it has members. */
+/** A class with members. The columns of a class without members mean nothing. */
 export type Class = Row<"fingerprint">;
 
 /**
  * Adds a class whose set of tokens has appeared. The first classes of a size are in the list of that size only. A class
  * with many tokens would otherwise be in hundreds of lists, and an agent that adds listings passes through many sizes.
- * The list of a size is as long as a set of this size, so its classes are as few as the lists of a set's tokens. Whoever
- * adds a class has just searched its size, and so shortened this list.
+ * The list of a size has at most as many classes as a set of this size has tokens. So reading it costs no more than
+ * reading one list for each token. The search before an addition has shortened this list.
  */
 export function listClass({ store }: ApplyContext, own: Class): void {
   const tokens = own.tokens.split("\n");
@@ -57,8 +57,9 @@ export function candidates(
 }
 
 /**
- * The classes of a list that have had members since they were added. If most have not, the list is written again
- * without the others. So in the long run a list costs as much as what was added to it and what it still has.
+ * The classes of a list that have had members since they were added. The other classes have disappeared. If most
+ * classes have disappeared, the list is written again without them. So in the long run a list costs only what was added
+ * to it and what it still has.
  *
  * @param read classes that were read before
  */

@@ -29,7 +29,7 @@ function leaveClass(context: ApplyContext, agent: Row<"agent">, id: string): voi
   context.store.update("fingerprintMember", `${id}/${agent.fingerprintPlace}`, { agent: last });
   updateAgent(context, last, { fingerprintPlace: agent.fingerprintPlace });
   updateAgent(context, agent.id, { fingerprint: null, fingerprintPlace: 0 });
-  // Tokens of strangers may be long, and nobody reads those of a class that disappeared.
+  // Strangers' tokens may be long. Nobody reads the tokens of a class that disappeared, so they are deleted.
   const left = { ...own, members, tokens: members === 0 ? "" : own.tokens };
   changeAround(context, left, near, -1);
 }
@@ -57,7 +57,8 @@ function changeAround(
 ): { row: Class; wasCore: boolean }[] {
   return [own, ...near].map((row) => {
     const around = row.around + by;
-    // A class that loses members does not become a core, even if new parameters would allow it: nobody joins it now.
+    // A class that loses a member does not become a core, even if new parameters would allow this, because no agent
+    // joins it now.
     const core = row.members > 0 && around > context.params.clusterOthers && (by === 1 || row.core);
     const changed = { ...row, around, core };
     context.store.put("fingerprint", changed);

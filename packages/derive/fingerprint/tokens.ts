@@ -4,8 +4,9 @@ import { type Sha256Hex, sha256HexByNoble } from "../sha256Hex.ts";
 import type { Row } from "../tables.ts";
 
 /**
- * The longest token that is kept as it is. A payment mode may have 2,048 characters, an agent may have a hundred, and a
- * listing may have to be compared with the tokens of thousands of agents. So a longer token is replaced by its SHA-256.
+ * The longest token that is kept as it is. A payment mode may have 2,048 characters, and an agent may have a hundred of
+ * them. A listing may have to be compared with the tokens of thousands of agents. So a longer token is replaced by its
+ * SHA-256.
  */
 const MAX_LENGTH = 64;
 
@@ -34,7 +35,7 @@ function bitLength(value: bigint): number {
 /** A cosine, as a fraction above 0 and at most 1. */
 export type Similarity = { numerator: number; denominator: number };
 
-/** How many tokens two sets of these sizes must share at least for a cosine of `similarity` or more, exactly. */
+/** The least number of tokens that two sets of these sizes must share for a cosine of at least `similarity`. Exact. */
 export function neededOverlap(a: number, b: number, { numerator, denominator }: Similarity): number {
   // |A∩B| / √(|A||B|) ≥ n/d, so d²·|A∩B|² ≥ n²·|A||B|.
   const bound = BigInt(numerator) ** 2n * BigInt(a) * BigInt(b);

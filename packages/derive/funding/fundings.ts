@@ -89,8 +89,8 @@ export function evaluateFundings(context: ApplyContext, agent: string): void {
 }
 
 /**
- * The most fundings of an agent that one event evaluates. Each wallet has few funders, but a path has three transfers,
- * so the number of paths to an agent could be in the hundreds, for each listing of a new agent.
+ * The most fundings of an agent that count at one event. Each wallet has few funders. But a path has three transfers,
+ * so hundreds of paths could lead to an agent. Without a limit, each registration would store them all.
  */
 const MAX_FUNDINGS = 64;
 

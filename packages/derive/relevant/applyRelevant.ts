@@ -28,9 +28,9 @@ export type RunWithRows = <T>(work: () => T) => Promise<T> | T;
 const MAX_ROUNDS = 100;
 
 /**
- * Applies one event of the chain to the rows of a relevant log, after the earlier transfers that it needs.
- * The event is tried without writing. The transfers that it asked for are read and added to the log, and it
- * is tried again until nothing is missing. Only then is anything written to `store`.
+ * Applies one event of the chain to the rows of a relevant log, after the earlier transfers that it needs. First the
+ * event is tried without writing. The transfers that it asked for are read and added to the log, and the event is tried
+ * again, until nothing is missing. After that, the changes are written to `store`.
  *
  * @param event the next event of the chain. Every event of the chain must be given, in order
  * @param run runs work for a store that does not have all rows in memory

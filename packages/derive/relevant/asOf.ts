@@ -39,7 +39,9 @@ export function kindAt(context: ApplyContext, wallet: string, place: Place): str
   return kind === undefined ? (findWallet(context, wallet)?.kind ?? null) : kind;
 }
 
-/** Parsed once: there are few versions of the parameters, but thousands of transfers to judge. */
+/**
+ * Each version of the parameters is parsed once, because there are few versions and thousands of transfers to judge.
+ */
 const parseParams = (() => {
   const known = new Map<string, Params>();
   return (text: string): Params => {

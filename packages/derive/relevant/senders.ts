@@ -14,8 +14,8 @@ export function countTold(context: ApplyContext, event: CountEvent): void {
 
 /**
  * Whether `hubTransfers` transfers had left the sender of a leg before the leg. Then the leg funds nobody. While a
- * relevant log is made, the number of a sender's transfers may not be known yet. Then the answer is true until it is
- * read. So the transfers to an exchange are not searched.
+ * relevant log is made, the number of a sender's transfers may not be known yet. Then the answer is true until this
+ * number is read. So the transfers to an exchange are not searched.
  */
 export function hasSentTooMany(context: ApplyContext, leg: Place & { from: string }): boolean {
   const { hubTransfers } = paramsAt(context, leg);

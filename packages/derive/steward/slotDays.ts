@@ -156,7 +156,7 @@ export function takeHour(
     for (const day of run.first) dayOf(days, day).down++;
     run.first = [];
   }
-  // Days that are too old to be kept are dropped, also if this hour has just made them.
+  // Days that are too old are dropped, even if this hour has just made them.
   const newest = days.at(-1)?.day ?? today;
   while (days[0] !== undefined && days[0].day <= newest - KEPT_DAYS) days.shift();
 }

@@ -65,8 +65,8 @@ export async function askWallet(
 
 /**
  * The verdict of the probe, or null for anything else. Most clients show no base fee to a call with the gas price 0.
- * The others (anvil, and reth before July 2025) follow an override of the block, which in turn not all clients know. So
- * it is only the second try.
+ * Other clients (anvil, and reth before July 2025) show none only with an override of the block. Not all clients know
+ * this override, so it is only the second try.
  */
 async function verdictOf(chain: CallReader, call: ProbeCall): Promise<bigint | null> {
   const first = await answerTo(chain, call);

@@ -75,11 +75,12 @@ const landing = (verdict: bigint): Hex[] => [JUMPDEST as Hex, push(Number(verdic
  * interpreted. Some clients report a pruned state as a revert, and an invalid opcode as if the client itself had
  * failed.
  *
- * The call must come from the zero address and have the gas price 0. Then a wallet sees no sender, no gas price and
- * no base fee. The probe asks no wallet that would see others, because the answer must not depend on the provider.
+ * The call must come from the zero address and have the gas price 0. Then a wallet sees no sender, no gas price and no
+ * base fee. If a wallet would see other values, the probe does not ask the wallet, because the answer must not depend
+ * on the provider.
  *
- * @param witness a contract that is known to exist. A provider that finds no code there has no state of the block.
- * Some such providers answer as if every account were empty
+ * @param witness a contract that is known to exist. A provider that finds no code there has no state of the block. Some
+ * of these providers answer as if every account were empty
  */
 export function walletProbe(
   { signer, hash, signature }: { signer: Address; hash: Hex; signature: Hex },

@@ -68,7 +68,6 @@ export type FeedbackFile = z.output<typeof feedbackFileSchema>;
 
 export type ProvenRating = z.output<typeof provenEntrySchema>;
 
-/** The sources of a feedback file. */
 export type FeedbackSources = {
   /** The identity registry, and the agent's number in it. */
   agentRegistry: AccountId;

@@ -16,7 +16,6 @@ export const MAX_FILE_BYTES = 32 * 1024;
  */
 const LIMITS = { maxLength: MAX_FILE_BYTES, maxDepth: 16, maxValues: 4_000 };
 
-/** The text of a file, and its hash. */
 export type JsonFile = { text: string; hash: Hex };
 
 /**

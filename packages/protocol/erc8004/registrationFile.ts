@@ -35,7 +35,6 @@ export type RegistrationFile = z.output<typeof registrationFileSchema>;
 /** A service that an agent offers, as the EIP lists it. */
 export type Service = { name: string; endpoint: string; version?: string; capabilities?: string[] };
 
-/** The sources of a registration file. */
 export type RegistrationSources = {
   name: string;
   description: string;

@@ -57,7 +57,7 @@ export function scanCanonical(bytes: Uint8Array, at: number, depth = 0): number 
   }
 }
 
-/** The bytes of ASCII text. */
+/** The bytes of a text in ASCII, one for each character. */
 export function asciiBytes(text: string): Uint8Array {
   return Uint8Array.from(text, (char) => char.charCodeAt(0));
 }

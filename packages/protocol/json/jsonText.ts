@@ -2,14 +2,14 @@ import { type InputIssue, InvalidInputError } from "../errors.ts";
 
 /**
  * The JSON of a value that a caller gave. `JSON.stringify` writes NaN and infinity as null, and a reader takes null for
- * absent: a limit that could not be read would let everything pass.
+ * an absent value. So a limit of NaN would allow everything.
  *
  * @param path names the value in the error
  * @throws InvalidInputError naming every number that JSON cannot write
  */
 export function jsonText(value: unknown, path = ""): string {
   const text = JSON.stringify(value);
-  // Without null in the text there is no such number.
+  // A text without null has no such number.
   const issues = text?.includes("null") ? notFinite(value, path) : [];
   if (issues.length > 0) throw new InvalidInputError({ issues });
   return text;

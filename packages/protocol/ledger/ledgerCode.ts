@@ -7,9 +7,9 @@ import { anchoredLedger1 } from "./releases/anchoredLedger1.ts";
 /**
  * How a contract's code compares with the released code.
  *
- * - "released": a released AnchoredLedger, at the address that its release has on every chain. So nothing but the
- *   released code ever wrote its storage.
- * - "copied": the same code at another address. A different constructor may have written a head before it ran.
+ * - "released": a released AnchoredLedger, at the address that its release has on every chain. So only the released
+ *   code ever wrote its storage.
+ * - "copied": the same code at another address. A different constructor may have written a head before this code ran.
  * - "unknown": other code. It may answer anything.
  */
 export type LedgerCode = "released" | "copied" | "unknown";

@@ -7,7 +7,10 @@ import { anchoredLedger1 } from "./releases/anchoredLedger1.ts";
 /** The chains on which the released contracts are deployed: Base and Base Sepolia. */
 const RELEASE_CHAINS: readonly number[] = [8_453, 84_532];
 
-/** Whether released contracts are deployed on this chain. Elsewhere, such as on a test chain, they may be at other addresses. */
+/**
+ * Whether released contracts are deployed on this chain. Elsewhere, such as on a test chain, they may be at other
+ * addresses.
+ */
 export function isReleaseChain(chainId: number): boolean {
   return RELEASE_CHAINS.includes(chainId);
 }

@@ -12,7 +12,8 @@ export type VerifyConsistencyParameters = {
 
 /**
  * Whether `proof` shows that the tree of `from` leaves is the beginning of the tree of `to` leaves (RFC 9162 §2.1.4.2).
- * Every tree follows from size 0, whose root is {@link EMPTY_ROOT}, with an empty proof. Equal sizes need an empty proof and equal roots. Never throws.
+ * The empty tree, with the root {@link EMPTY_ROOT}, is the beginning of every tree, with an empty proof. Equal sizes
+ * need an empty proof and equal roots. Never throws.
  */
 export function verifyConsistency(parameters: VerifyConsistencyParameters): boolean {
   const { from, to, fromRoot, toRoot, proof } = parameters;

@@ -7,7 +7,7 @@ export type HttpAddress = {
   host: string;
 };
 
-/** Scheme, host and port, and everything else. A user or a password makes no match. */
+/** Scheme, host and port, and everything else. A text with a user or a password does not match. */
 const FORM = /^(https?):\/\/(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]+)(?::([0-9]*))?(?:[/?#].*)?$/s;
 
 const MAX_PORT = 65_535;
@@ -17,8 +17,8 @@ const MAX_PORT = 65_535;
  *
  * The `URL` of the platform does not decide this. It maps hosts by the Unicode tables of its version, so two versions
  * disagree about hosts outside of ASCII and about `xn--` labels. Records are valid or invalid by the host, and the
- * digest contains it, so all platforms must agree. For a host of ASCII without `xn--` the answer is that of `URL`, if
- * there is one.
+ * digest contains it, so all platforms must agree. For an ASCII host without `xn--`, the answer is the same as that of
+ * `URL`, if there is an answer.
  */
 export function readHttpAddress(text: string): HttpAddress | undefined {
   const [, scheme, name, digits = ""] = /[\s\\]/.test(text) ? [] : (FORM.exec(text) ?? []);
@@ -31,7 +31,9 @@ export function readHttpAddress(text: string): HttpAddress | undefined {
   return { isHttps, hostname, host: isUsual ? hostname : `${hostname}:${port}` };
 }
 
-/** A name, or an IPv4 address of four decimal parts. `URL` reads other numbers as addresses, so they are no names. */
+/**
+ * A name, or an IPv4 address of four decimal parts. Other numbers are refused, because `URL` reads them as addresses.
+ */
 function readName(name: string): string | undefined {
   if (IPV4.test(name)) return name;
   const labels = name.split(".");

@@ -94,8 +94,8 @@ export function headDigest(
 
 /**
  * Whether the writer's wallet key made this signature over `Head(ledgerId, size, root)` for this contract. It must end
- * in v = 27 or 28, because the contract accepts no other. Otherwise a writer could sign two histories so that readers
- * believe both, and `proveFork` refuses them as evidence.
+ * in v = 27 or 28, because the contract accepts no other. With another v, a writer could sign two histories that
+ * readers believe and that `proveFork` refuses as evidence.
  */
 export function isHeadSignedBy(
   writer: Address,

@@ -99,8 +99,8 @@ export type VerifyProofParameters = {
   /** The writer of the ledger, from a source other than the bundle. */
   writer?: Address | undefined;
   /**
-   * Set it when the caller then asks the contract who the writer is. Nothing else shows that a later writer is the
-   * right one.
+   * Set it if the caller asks the contract afterwards who the writer is. Only the contract shows that a later writer is
+   * the right one.
    */
   leaveWriterToChain?: boolean;
 };

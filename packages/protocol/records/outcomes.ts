@@ -50,9 +50,9 @@ const outcomeSchema = z
 export type Outcome = z.infer<typeof outcomeSchema>;
 
 /**
- * The body of an `outcomes`: the results of agents' proposals in an hour, as the operator that the params name reports them (swarm.at
- * §13). The ledger shows rejected work only here, because a rejected proposal has no entry. `hour` is unix seconds /
- * 3600. Agents that do not fit into one record are in further parts.
+ * The body of an `outcomes`: the results of agents' proposals in an hour, as the operator that the params name reports
+ * them (swarm.at §13). The ledger shows rejected work only here, because a rejected proposal has no entry. `hour` is
+ * unix seconds / 3600. Agents that do not fit into one record are in further parts.
  */
 const outcomesFields = {
   hour: z.int().min(0).max(10_000_000, "must be the number of an hour: unix seconds / 3600"),

@@ -14,7 +14,7 @@ export type KnownSigner = {
 };
 
 /**
- * Signers that were recovered before, by body. So a second question needs no hash and no recovery.
+ * Remembers the signers of bodies, so that a second question about a body needs no hash and no recovery.
  *
  * The body's object identity is the key, and the entry disappears with the object. A caller must not change a body
  * after it was remembered.

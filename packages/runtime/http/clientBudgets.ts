@@ -26,7 +26,6 @@ export function pointsAMinute(points: number): Pick<BudgetLimits, "pointsPerSeco
   return { pointsPerSecond, burst: Math.max(2, pointsPerSecond * BURST_SECONDS) };
 }
 
-/** The budget of one client. */
 export type ClientBudget = {
   /** Seconds until the client may ask again; 0 if it may ask now. */
   readonly secondsToWait: number;
@@ -81,7 +80,10 @@ const FREE_PER_SECOND = 20;
  */
 const LIGHT = 0.8;
 
-/** A client that is not light lets others go first for this time, in milliseconds. Its rests are not longer. */
+/**
+ * How long a client that is not light lets others go first, in milliseconds. This is also the longest rest between its
+ * requests.
+ */
 const YIELD_MS = 100;
 
 type State = {
@@ -105,9 +107,10 @@ type State = {
 /**
  * A budget for every client: points that come back with time, turns and streams. A client may owe points, up to one
  * burst. So nobody waits longer than the time in which a client earns two bursts. A client that spends more than it
- * earns has one turn at a time. The turn begins when nobody else is served, or after 100 ms. So other clients wait
- * for at most one request of such a client. After each request such a client rests as long as the request took. So it
- * uses at most half of the server's time, also when nobody else asks, and no work piles up in front of the next client.
+ * earns has one turn at a time. The turn begins when nobody else is served, or after 100 ms. So other clients wait for
+ * at most one request of such a client. After each request such a client rests as long as the request took. So it uses
+ * at most half of the server's time, even when nobody else asks. The next client does not wait behind a pile of its
+ * work.
  *
  * @param now the time in seconds
  */
@@ -247,7 +250,8 @@ export class ClientBudgets {
       for (const other of this.#lightTurns === 0 ? [...this.#yielding] : []) this.#beginNext(other);
     });
     if (atOnce > 0 && queue.size >= waiting && !this.#mayBegin(state)) return undefined;
-    // A flood gets an answer now and then, and its other requests must not become prompt refusals again.
+    // A client that floods gets an answer now and then. Such an answer must not set its refusals to 0, because its
+    // refusals would then be prompt again.
     if (this.#isLight(state)) state.refusals = 0;
     queue.add(run);
     this.#beginNext(state);
@@ -290,8 +294,8 @@ export class ClientBudgets {
       next();
     }
     if (state.queue.size > 0 && state.running === 0) {
-      // A client that rests is tried again when its rest ends. If the end of every turn tried it too, many such clients
-      // would cost much time.
+      // The end of a rest tries the resting client again. The end of a turn does not try resting clients, because many
+      // of them would cost much time.
       if (state.resting === undefined) this.#yielding.add(state);
       state.yielding ??= setTimeout(() => {
         state.yielding = undefined;

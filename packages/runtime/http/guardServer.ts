@@ -15,8 +15,8 @@ const CONNECTION_OF: { [event: string]: (given: unknown[]) => Duplex } = {
 
 /**
  * Keeps the listeners of a server from ending the process. If a listener throws, the connection gets a 400. If a
- * promise fails later, `surviveRequests` knows the request to which it belongs. An upgraded connection may break
- * although nobody listens for its errors.
+ * promise fails later, `surviveRequests` knows the request to which it belongs. If an upgraded connection breaks, the
+ * process continues, even if no other listener handles the error.
  */
 export function guardServer(server: Server, onFault: OnFault): void {
   const emit = server.emit.bind(server) as (event: string, ...given: unknown[]) => boolean;

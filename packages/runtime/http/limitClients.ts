@@ -222,7 +222,8 @@ function watchReading({ request, response, budget, pipeline }: Exchange): void {
   pipeline.waiting++;
   response.once("close", () => {
     pipeline.waiting--;
-    // A connection may carry requests of several clients, so its bytes count only if nothing else is known.
+    // A connection may carry requests of several clients, so its bytes count only if the length of the request is
+    // unknown.
     const bytes = announced ?? socket.bytesRead - readBefore;
     budget.charge(Math.max(0, Math.min(bytes, MAX_REST_BYTES) / BYTES_IN_PER_POINT - 1));
   });

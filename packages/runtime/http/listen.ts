@@ -17,7 +17,6 @@ export type ListenParameters = {
   onFault: OnFault;
 };
 
-/** A server that listens. */
 export type Listening = {
   url: string;
   /**

@@ -7,7 +7,6 @@ import { endWithError } from "./endWithError.ts";
 /** How long a service has to stop, in milliseconds. Docker kills a container ten seconds after it has asked it to stop. */
 const STOP_MS = 8_000;
 
-/** A service that runs. */
 export type RunningService = {
   /** Where it listens. */
   url: string;

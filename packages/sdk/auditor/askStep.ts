@@ -6,8 +6,8 @@ import type { AuditWork } from "./auditWork.ts";
 import { disclosedHireOf } from "./disclosedHireOf.ts";
 
 /**
- * An auditor waits until this share of the time for a verdict is over, and tries at least this many times. Only then
- * does it say that nobody showed the work.
+ * Before an auditor says that nobody showed the work, it waits until this share of the time for a verdict is over, and
+ * tries at least this many times.
  */
 const ASKED_SHARE = 3 / 4;
 const MIN_TRIES = 3;

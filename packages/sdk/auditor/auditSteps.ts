@@ -40,8 +40,8 @@ export function auditSteps(parameters: AuditStepParameters): AuditStep {
   };
 
   /**
-   * An audit whose step fails also gets a verdict, so that its auditor never counts as one that does not answer. A
-   * receipt that no work can match is the seller's fault. After any other error the next rounds try again, as long as
+   * Gives a verdict to an audit whose step failed, so that the auditor never counts as one that does not answer. If no
+   * work can match the receipt, the seller is at fault. After any other error the next rounds try again, as long as
    * there is time.
    */
   async function withoutAnswer(work: AuditWork, error: unknown, signal: AbortSignal): Promise<AuditWork> {

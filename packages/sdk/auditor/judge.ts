@@ -57,8 +57,8 @@ export function readJudgement(value: unknown): Judgement {
 }
 
 /**
- * Makes one judge of several. They are asked in order, until one of them does not pass the work: then that judge's
- * answer is the answer. So a program can check the work before a model costs anything, and every judge has a veto.
+ * Makes one judge of several. The judges are asked in order. The first judge that does not pass the work decides. So a
+ * program can check the work before a model costs anything, and every judge has a veto.
  */
 export function everyJudge(...judges: readonly Judge[]): Judge {
   return async (auditCase, context) => {

@@ -13,7 +13,7 @@ import { disclosedHireOf } from "./disclosedHireOf.ts";
 import { type AuditCase, type Judgement, readJudgement } from "./judge.ts";
 import { withoutQuotes } from "./withoutQuotes.ts";
 
-/** Gives the work to the judge and stores the judgement, without reasons' texts that quote the work. */
+/** Gives the work to the judge and stores the judgement, without the texts of reasons that quote the work. */
 export function judgeStep(parameters: AuditStepParameters, { forward, later }: AuditMoves): AuditStep {
   const { judge, works, judgeMs = 600_000, now, log } = parameters;
 

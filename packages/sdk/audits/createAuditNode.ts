@@ -101,7 +101,8 @@ type Page<Node> = {
  * @param parameters.baseUrl the node's address
  * @param parameters.client reads the chain: the chain says what is final, not the node. Only auditors need it;
  * `isFinal` throws ChainError without it
- * @throws every call may throw ServiceError (its code is `unreadable_answer` if the answer has another form), or the signal's reason
+ * @throws every call may throw ServiceError (its code is `unreadable_answer` if the answer has another form), or the
+ * signal's reason
  */
 export function createAuditNode(parameters: {
   baseUrl: string;

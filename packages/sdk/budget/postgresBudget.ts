@@ -7,7 +7,6 @@ export type PostgresClient = {
 
 export type PostgresBudgetParameters = {
   client: PostgresClient;
-  /** The name of the budget. */
   name: string;
   /** Atomic units. */
   limit: bigint;

@@ -1,6 +1,6 @@
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 
-/** For this time a seller that failed is tried only after all others, in milliseconds. */
+/** How long a seller that failed is tried only after all others, in milliseconds. */
 const AVOID_MS = 3_600_000;
 
 /** The most sellers that are remembered. When there are so many, a new failure is not stored. */

@@ -77,8 +77,8 @@ export type SignedPayment = {
 };
 
 /**
- * Where the money of a hire is, and which transaction put it there. `book` is what the budget does: the amount is
- * spent, comes back, or stays reserved because the money is still open.
+ * Where the money of a hire is, and which transaction put it there. `book` says what the budget does with the amount:
+ * counts it as spent, gives it back, or keeps it reserved while the money is open.
  */
 export type Conclusion = { money: MoneyState | "released"; tx?: Hex; book: "spend" | "giveBack" | "open" };
 

@@ -111,10 +111,10 @@ export async function concludeHire(hiring: Hiring, judged: Judged): Promise<Hire
 }
 
 /**
- * The hash of the receipt's entry, as the ledger gives it. Null if the ledger does not answer in time: a report finds the
- * entry later. The hash that the seller names is not used, because it may be of another hire's receipt, or any text.
- * Null also if the receipt has issues, if the ledger refuses, and if the buyer has to sign the receipt: it is not in the
- * ledger before.
+ * The hash of the receipt's entry, as the ledger gives it. The hash that the seller names is not used, because it may
+ * be of another hire's receipt, or any text. Null if the ledger does not answer in time: a report finds the entry
+ * later. Null also if the receipt has issues, if the ledger refuses it, or if the buyer still has to sign it: the
+ * ledger gets such a receipt later.
  */
 async function receiptOf({ context, order, sent }: Hiring, { delivery }: Judged): Promise<string | null> {
   const signed = delivery?.answer?.signed_receipt;
@@ -125,7 +125,7 @@ async function receiptOf({ context, order, sent }: Hiring, { delivery }: Judged)
   return (await inTime.catch(() => undefined)) ?? null;
 }
 
-/** Keeps what was asked for and delivered, for an auditor to whom the seller does not show it. */
+/** Keeps the request and the result. An auditor gets them here if the seller does not show them. */
 function keepCopy({ context, candidate, request, hireId }: Hiring, { delivery }: Judged): void {
   if (delivery === undefined || auditConsent(candidate.listing) === null) return;
   const { result } = delivery;
@@ -133,7 +133,7 @@ function keepCopy({ context, candidate, request, hireId }: Hiring, { delivery }:
   context.background.add(keep());
 }
 
-/** Settles as far as that is possible in time. The rest continues in the background. */
+/** Settles the hire if there is time. Otherwise the work continues in the background. */
 async function settleInTime(
   hiring: Hiring,
   payment: SignedPayment,
@@ -182,7 +182,7 @@ function verdictOf({ isResumed }: Hiring, { verification }: Judged): Verificatio
   return isResumed?.isGood ? { ...verification, all_passed: true } : verification;
 }
 
-/** Stores in the journal that the result was judged, and whether the money of its escrow is the seller's. */
+/** Stores in the journal that the result was judged, and whether the money in the escrow is due to the seller. */
 async function noteVerdict(hiring: Hiring, judged: Judged): Promise<void> {
   const { context, candidate, jobId } = hiring;
   const mode = context.modeOf(candidate.listing.payment_mode);
@@ -224,8 +224,8 @@ async function watch(hiring: Hiring, payment: SignedPayment): Promise<void> {
 }
 
 /**
- * Stores what will be reported to the ledger: the buyer's signature under a receipt that needs it and says the same of
- * the result, and the buyer's report.
+ * Stores what will be reported to the ledger: the buyer's signature under a receipt, if the receipt needs it and agrees
+ * with the buyer's verdict, and the buyer's report.
  */
 async function report(hiring: Hiring, { delivery, verification, latencyMs }: Judged): Promise<void> {
   const { context, candidate, order, jobId, sent, isResumed, key } = hiring;
@@ -235,8 +235,8 @@ async function report(hiring: Hiring, { delivery, verification, latencyMs }: Jud
   const isFree = sent === undefined;
   if (!signed) return;
   const { all_passed, checks } = verification;
-  // What the buyer signs in a receipt decides the hire, and its own report no longer counts. So it does not sign that a
-  // bad result is good.
+  // A receipt that the buyer signed decides the hire, and the buyer's own report no longer counts. So the buyer does
+  // not sign a receipt that calls a bad result good.
   const claimed = Reflect.get(Object(signed.body.verification), "all_passed");
   const isSigned =
     delivery.otherBytes === undefined &&

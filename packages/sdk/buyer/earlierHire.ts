@@ -13,7 +13,7 @@ import { createSellerClient } from "./sellerClient.ts";
 /** The most sellers that are asked whether they know an earlier hire. */
 export const MOST_ASKED = 8;
 
-/** For how many calls under the key each seller is asked. Each call has its own nonce. */
+/** The number of calls under the key for which each seller is asked. Each call has its own nonce. */
 const CALLS = 2;
 
 /**

@@ -93,8 +93,8 @@ async function run(
     const kept = await keep.get(key);
     if (!kept) return undefined;
     requireSame(kept.asked, asked, key);
-    // After `until` the process has ended without a result and without a payment: it would have stored the state
-    // `signed` before the payment left.
+    // After `until`, the other process has ended without a result and without a payment. With a payment, it would have
+    // stored the state `signed` before it sent the payment.
     if (kept.state === "running" && now() <= kept.until) throw underWay(key);
     return kept;
   };

@@ -52,7 +52,6 @@ export type KeyedOrder = {
   unsigned: () => Promise<void>;
 };
 
-/** One running hire. */
 export type Hiring = {
   context: BuyerContext;
   candidate: Candidate;

@@ -7,8 +7,8 @@ import type { LocalAccount } from "viem";
 export type KeyNonce = (key: string, of: { seller: string; mode: string; call: number }) => Promise<Hex>;
 
 /**
- * The nonce for a seller in one call under a key. It is made of the wallet's signature over the key. So only the
- * wallet can compute it, also in a process whose records are lost, and no other seller can look up the job.
+ * The nonce for a seller in one call under a key. It is made of the wallet's signature over the key. So only the wallet
+ * can compute it, even if the process has lost its records. No other seller can look up the job.
  */
 export function keyNonces(account: LocalAccount): KeyNonce {
   // A hire needs several nonces, and some wallets are slow.

@@ -63,7 +63,9 @@ export function createReports(
     now: () => number;
     /** The chain of the ledger. Reports of hires on another chain wait for a process on that chain. */
     network?: Pick<PaymentNetwork, "chainId">;
-    /** Called with a hire's idempotency key and the entry hash of its receipt, once that is in the ledger. */
+    /**
+     * Called once the receipt of a hire is in the ledger, with the hire's idempotency key and the receipt's entry hash.
+     */
     onReceipt?: ((key: string, receiptHash: string) => Promise<void>) | undefined;
   },
 ): Reports {
@@ -80,9 +82,9 @@ export function createReports(
     if (now() - report.since > KEEP_MS) return await store.delete(key);
     const { telemetry, receipt } = report;
     const body: RecordBody = receipt?.body ?? report.freeReceipt ?? {};
-    // Another wallet that shares the journal sends it.
+    // The report belongs to another wallet that shares the journal. That wallet sends it.
     if (body.buyer !== undefined && body.buyer !== own) return;
-    // The ledger of this chain would refuse it, and then it would be deleted.
+    // The ledger of this chain would refuse the report, and this process would then delete it.
     if (network && typeof body.network === "string" && chainIdOfNetwork(body.network) !== network.chainId)
       return;
     const receiptHash = await entryOf(report);

@@ -38,16 +38,16 @@ const RESUME_MS = LOOK_MS + 2 * SETTLE_MS;
 const AT_ONCE = 8;
 
 /**
- * Concludes the hires in the journal. Each is looked up at its seller, and judged by the check that it began with.
- * This check is the caller's own check, the seller's schemas of that time, or the standard's check. Then its money is
- * released or refunded, and it is reported to the ledger. If the seller does not finish a hire, the hire stays in
- * the journal until its payment can no longer be taken. Then the budget gets the amount back, because nothing was
- * paid. If a result had passed before and only its release did not get through, the money is released, whatever the
- * seller answers now. Hires that run in this process are left alone. A hire that cannot be resumed is returned with an error, and
- * stays in the journal. Reports that wait for the ledger are sent too.
+ * Concludes the hires in the journal. Each is looked up at its seller, and judged by the check that it began with. This
+ * check is the caller's own check, the seller's schemas of that time, or the standard's check. Then its money is
+ * released or refunded, and it is reported to the ledger. If the seller does not finish a hire, the hire stays in the
+ * journal until its payment can no longer be taken. Then the budget gets the amount back, because nothing was paid. If
+ * a result had passed before and only its release did not get through, the money is released, whatever the seller
+ * answers now. Hires that run in this process are left alone. A hire that cannot be resumed is returned with an error,
+ * and stays in the journal. Reports that wait for the ledger are sent too.
  *
- * @param verify the caller's own check, as it was given to `hire`. Without it, hires that had such a check
- * wait, because nobody else may release their money, unless the result had passed before
+ * @param verify the caller's own check, as it was given to `hire`. Without it, hires that had such a check wait,
+ * because only this check may release their money. A hire whose result had passed before does not wait
  * @param onOutcome tells the progress, because many hires with silent sellers take long
  */
 export async function resumeHires(
@@ -95,7 +95,7 @@ async function resumeEntry(
   if (!isOwnHire(context, entry)) return undefined;
   const { hireId, jobId, signed } = entry;
   if (!signed) {
-    // A process that was about to sign has not sent anything, and will not.
+    // The process that wanted to sign has sent nothing, and will send nothing.
     if (context.now() > entry.signsUntil)
       await book({ context, hireId, jobId }, { money: "none", book: "giveBack" });
     return undefined;
@@ -200,14 +200,15 @@ async function resumeOne(
     if (judge === "standard") await loadVerifier(hiring, mode.whenSent);
     const response = await lookUp(hiring, jobId, mode.whenSent);
     const judged = await abortable(judgeDelivery(hiring, response), deadline.signal);
-    // The stored result stays. This one must not replace it.
+    // An earlier result has passed and is stored. The new answer must not replace it.
     if (entry.isGood && !judged.verification.all_passed) throw otherResult(hiring, mode.whenSent);
     return { ...of, hire: await concludeHire(hiring, judged) };
   } catch (cause) {
     error = asFailure(hiring, cause, mode.whenSent);
   }
-  // The money is asked back after the hire's time, or after a final answer of the seller. Before that, the next
-  // `resume` asks the seller again. If the result had passed, the seller gets the money, whatever it answers now.
+  // After the hire's time, or after a final answer of the seller, the buyer asks for its money back. Before that, the
+  // next `resume` asks the seller again. If an earlier result has passed, the seller gets the money, whatever it
+  // answers now.
   let { money } = error;
   const isDue = !WITHOUT_JUDGE.has(error.code) && context.now() >= entry.startedAt + maxLatencyMs;
   const end = entry.isGood

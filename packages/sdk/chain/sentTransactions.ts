@@ -28,13 +28,16 @@ type Sent = Content & {
   pricedInBlock: bigint | undefined;
   /** Whether a node has taken it. If not, its nonce may be given to another call. */
   isTaken: boolean;
-  /** Whether a node refused it because another transaction with the same nonce pays too much to be replaced by it. */
+  /** Whether a node refused it because it pays too little to replace another transaction with the same nonce. */
   isTooCheap: boolean;
   /** Whether an earlier process sent it. */
   isEarlier: boolean;
-  /** The last look, if the node answered that its nonce is used and that it has no receipt. */
+  /** The time of the last look, if the node then said two things: the nonce is used, and there is no receipt. */
   missingAt: number | undefined;
-  /** The milliseconds between such looks in a row, all together. The time around an error does not count. */
+  /**
+   * The sum of the times between two such looks in a row, in milliseconds. If the node gave an error in between, the
+   * time does not count.
+   */
   missingFor: number;
   /** How many callers wait for it. */
   waiting: number;
@@ -55,9 +58,14 @@ type Stored = {
 
 /** What {@link SentTransactions.send} tells its caller about a transaction. */
 export type Departure = {
-  /** It is now stored, and then sent. If this throws, it is neither. */
+  /**
+   * Called just before the transaction is stored and sent. If this throws, the transaction is neither stored nor sent.
+   */
   leave: () => void;
-  /** It could not be stored, or its account cannot pay for it. It is not sent, and not in the store. */
+  /**
+   * Called when the transaction could not be stored, or when its account cannot pay for it. The transaction is then
+   * neither sent nor in the store.
+   */
   stay: () => void;
 };
 
@@ -78,8 +86,8 @@ export type SentTransactionsParameters = {
 };
 
 /**
- * How often the number of used nonces is asked for, if nodes give numbers that are too low, and the longest pause between
- * two of these questions in milliseconds.
+ * If nodes give too low a number of used nonces, they are asked again. `MOST_COUNTS` is the most questions, and
+ * `COUNT_MS` the longest pause between two of them, in milliseconds.
  */
 const MOST_COUNTS = 5;
 const COUNT_MS = 1_000;
@@ -106,9 +114,7 @@ export class SentTransactions {
   readonly #disk: OrderedWrites | undefined;
   /** The nonce after the highest one of the mined transactions. */
   #afterMined = 0;
-  /**
-   * A nonce that is not used, and belongs to none of these transactions. `since` is the time when it was first seen.
-   */
+  /** A nonce that is unused, and that none of these transactions has. `since` is the time when this was first seen. */
   #gap: { nonce: number; since: number } | undefined;
   #loaded: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -235,7 +241,9 @@ export class SentTransactions {
     return this.#parameters.client.estimateFeesPerGas({ chain: null, type: "eip1559" });
   }
 
-  /** The next free nonce. No transaction that the node knows has it, and none of these that a node has taken. */
+  /**
+   * The next free nonce: above those of all transactions that the node knows, and of those here that a node has taken.
+   */
   async nextNonce(): Promise<number> {
     const pending = await this.#pendingCount();
     const taken = [...this.#sent.values()].filter(({ isTaken }) => isTaken).map(({ nonce }) => nonce + 1);
@@ -244,7 +252,7 @@ export class SentTransactions {
 
   /**
    * Several nodes may answer at the address of one RPC, and one that is behind does not count what was just mined. A
-   * number that stays too low is believed, because a reorganisation may have undone what was mined.
+   * number that stays too low is believed, because a reorganization may have undone what was mined.
    */
   async #pendingCount(): Promise<number> {
     for (let counts = 1; ; counts++) {
@@ -322,11 +330,11 @@ export class SentTransactions {
         });
       if (receipt === undefined) continue;
       this.#afterMined = Math.max(this.#afterMined, it.nonce + 1);
-      // Nobody must wait for ever because the store cannot delete it.
+      // If the store cannot delete the transaction, its callers still get the receipt.
       return await this.#forget(it).finally(() => it.result.resolve(receipt));
     }
-    // Perhaps another node of the same provider has the receipt. An error says nothing about the receipt, but it does
-    // not undo what was seen before: a provider that fails again and again must not keep anybody waiting for ever.
+    // Perhaps another node of the same provider has the receipt. An error says nothing about the receipt. But an error
+    // does not reset `missingFor`, so that nobody waits forever for a provider that fails again and again.
     const now = this.#now();
     if (isMissing && it.missingAt !== undefined) it.missingFor += now - it.missingAt;
     it.missingAt = isMissing ? now : undefined;
@@ -344,8 +352,8 @@ export class SentTransactions {
   }
 
   /**
-   * Sends the same call with the same nonce again. If the chain has new blocks without the transaction, it pays
-   * more. Without new blocks a higher price does not help, but the node may have lost the transaction.
+   * Sends the same call with the same nonce again. If the chain has new blocks without the transaction, the new one
+   * pays more. Without new blocks a higher price does not help, but the node may have lost the transaction.
    */
   async #sendAgain(it: Sent): Promise<void> {
     const block = await this.#parameters.client.getBlockNumber({ cacheTime: 0 });
@@ -408,8 +416,8 @@ export class SentTransactions {
 
   /**
    * Sends a new transaction, and returns its hash. Throws if it is not known whether a node took the transaction.
-   * Several calls may have the same nonce, because a call that got no answer for too long is not stopped. Only one
-   * of them can be mined, and none of them takes the place of one that a node has taken.
+   * Several calls may have the same nonce, because a call that waits too long for an answer is not stopped. Only one of
+   * these calls can be mined. A new call never replaces a call that a node has taken.
    */
   async send(content: Content, { leave, stay }: Departure): Promise<Hex> {
     const { nonce } = content;
@@ -429,7 +437,7 @@ export class SentTransactions {
     try {
       await this.#save(nonce);
     } catch (error) {
-      // If the store does not even take this, it is not known what the store has.
+      // If the store refuses this change too, nobody knows what the store has.
       await this.#forget(it, present).then(stay, () => {});
       throw error;
     }
@@ -437,7 +445,8 @@ export class SentTransactions {
     try {
       return await this.#offer(it, serialized);
     } catch (error) {
-      // No node takes it, and it must not be sent later, when its caller does not expect it any more.
+      // No node takes the transaction. It is forgotten, so that nobody sends it later, when its caller no longer
+      // expects it.
       if (isUnpaid(error)) await this.#forget(it, present).then(stay, () => {});
       throw error;
     } finally {

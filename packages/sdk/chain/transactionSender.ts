@@ -18,7 +18,6 @@ import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { isUnpaid } from "./isUnpaid.ts";
 import { SentTransactions } from "./sentTransactions.ts";
 
-/** A call of a contract. */
 export type ContractCall = {
   address: Address;
   abi: readonly unknown[];
@@ -60,8 +59,8 @@ export type TransactionSender = {
   /** Whether the transaction for which `send` returned this hash may still be mined. */
   isUnmined: (hash: Hex) => boolean;
   /**
-   * What may still be mined, also what an earlier process sent if there is a store. `mined` is rejected if the
-   * transaction is never mined.
+   * The transactions that may still be mined. With a store, this includes those of an earlier process. `mined` is
+   * rejected if the transaction is never mined.
    */
   unmined: () => Promise<{ to: Address; data: Hex; mined: Promise<TransactionReceipt> }[]>;
   /** Ends all waiting. What was sent stays valid, and a sender with the same store continues with it. */

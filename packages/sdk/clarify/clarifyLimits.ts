@@ -32,11 +32,12 @@ type Asked = { round: string; nonce: string; capability: string; now: number };
 
 /**
  * How often a buyer may ask (SHP §7.5.3, §7.5.6). After `maxUnaccepted` rounds in 24 hours without a hire it must not
- * ask again. It must not ask about a listing within 30 seconds after the seller offered alternatives. Declined
- * rounds do not count as these, because the buyer could not accept them. But they have a limit of their own.
+ * ask again. It must not ask about a listing within 30 seconds after the seller offered alternatives. Rounds that the
+ * seller declined do not count here, because the buyer could not accept them. They have their own, higher limit
+ * (`MAX_ROUNDS`).
  *
  * @param parameters.maxPerDay the most rounds of a day by all buyers together that have no hire in 24 hours. Unsigned
- * requests have as many of their own, so that they do not use up those of buyers that sign
+ * requests have a limit of the same size for themselves, so that they do not use up the rounds of buyers that sign
  */
 export function clarifyLimits({
   store,
@@ -62,7 +63,7 @@ export function clarifyLimits({
     await store.put(keyOf(who), changed);
   });
 
-  /** The rounds of a day by buyers without a hire: by those that sign, and unsigned. */
+  /** The number of rounds of a day by buyers without a hire. Signed and unsigned requests are counted separately. */
   const strangers = { signed: { day: 0, rounds: 0 }, unsigned: { day: 0, rounds: 0 } };
   /** @throws HireRefusedError when no round of this day is left for such a buyer */
   function countStranger(who: string, now: number): void {

@@ -65,8 +65,8 @@ export type CreateClarificationParameters = {
   /** Rounds that a buyer may leave without a hire in 24 hours. Default 10. */
   maxUnaccepted?: number;
   /**
-   * Rounds a day for all buyers together that have no hire in 24 hours. There must be a limit, because wallets are cheap,
-   * and `answer` may cost money. Unsigned requests have as many of their own. Default 1,000.
+   * Rounds a day for all buyers together that have no hire in 24 hours. There must be a limit, because wallets are
+   * cheap, and `answer` may cost money. Unsigned requests have a limit of the same size for themselves. Default 1,000.
    */
   maxPerDay?: number;
   /** Checks the params that an answer would execute, e.g. the capability's schema. @throws InvalidInputError */
@@ -165,8 +165,8 @@ export function createClarification(parameters: CreateClarificationParameters): 
       throw new InvalidInputError({ issues: [{ field: "seller_id", message }] });
     }
     requireFresh(request, now());
-    // Unsigned requests may come from anybody. So may a signed request that names no seller or no time, because whoever
-    // got it once can send it here. Such requests do not use up the rounds of the buyer whom they name.
+    // Anybody can send an unsigned request. A signed request without a seller or a time is no better: anybody who once
+    // received it can send it here. Such requests do not use up the rounds of the buyer that they name.
     const isOwn = signed && named !== undefined && issuedAt !== undefined;
     const who = isOwn ? request.buyer_id : `unsigned-${request.buyer_id}`;
     await limits.begin({ who, round, nonce, capability, now: seconds() });

@@ -49,7 +49,7 @@ export function createCarrier(parameters: CarryOutParameters) {
       .all()
       .filter((it) => it.kind === kind && it.notBefore <= now() && !batches.isOnItsWay(it.key));
     const signatures = new Map(due.map((it) => [it, it.signature]));
-    /** Whether what was seen of an item in this round is still true of it. A new signature waits for the next round. */
+    /** Whether an item is still as this round first saw it. An item with a new signature waits for the next round. */
     const isDue = (it: Instruction): boolean =>
       book.find(it.key) === it && it.signature === signatures.get(it) && !batches.isOnItsWay(it.key);
     const sendAll = async (items: Instruction[], gasEach: bigint): Promise<void> => {
@@ -73,7 +73,7 @@ export function createCarrier(parameters: CarryOutParameters) {
       ),
     );
     const ofWallets = due.filter(({ byKey }) => !byKey);
-    // A second look at what was settled needs no gas. What a reorganisation undid is carried out below.
+    // A second look at settled items needs no gas. Items that a reorganization undid are carried out below.
     await attempt(() =>
       settledOfWallets(
         ofWallets.filter(({ settledAt }) => settledAt !== undefined),
@@ -232,10 +232,10 @@ async function take(
   const { tries, reservation, owed, hasPaid } = earlier;
   await book.update(Object.assign(earlier, it, { tries, reservation, owed, hasPaid }));
 
-  /** The instruction that makes this one superfluous: it waits, and it is the same or a key signed it. */
+  /** A waiting instruction that makes this one unnecessary: it has the same signature, or a key signed it. */
   function sameWaiting(): Instruction | undefined {
     const known = book.find(it.key);
-    // If a client sends a settled instruction again, a reorganisation may have undone it. If none has, the contract
+    // If a client sends a settled instruction again, a reorganization may have undone it. If none has, the contract
     // refuses it in the trial.
     if (known === undefined || known.settledAt !== undefined) return undefined;
     return known.byKey || known.signature === signature ? known : undefined;

@@ -101,8 +101,8 @@ export function createEscrowCalls(parameters: { sender: TransactionSender; deplo
       }));
     },
     /**
-     * The transaction that deposited or settled an escrow, if it is in the last `blocks` blocks. Throws if the RPC lets
-     * nobody search all of them.
+     * The transaction that deposited or settled an escrow, if it is in the last `blocks` blocks. Throws if the RPC
+     * refuses to search all of them.
      */
     findEvent: async (id: Hex, what: "deposit" | "settlement", blocks = 5_000n): Promise<Hex | undefined> => {
       const head = await sender.client.getBlockNumber();

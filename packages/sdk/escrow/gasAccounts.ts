@@ -9,9 +9,9 @@ export const HIRE_GAS = 150_000;
 
 /**
  * How long a loss of an account counts, in milliseconds. Usually it counts for a day. It counts for a month if the
- * account has never paid, and its signature failed or its deposits brought no fee. The time doubles with each further
- * window of this kind. Otherwise a buyer whose money always comes back could use up its whole allowance every day,
- * and the keeper would get nothing.
+ * account has never paid a fee, and if its signature failed or its deposits brought no fee. The time doubles with each
+ * further window of this kind. Otherwise a buyer whose money always comes back could use up its whole allowance every
+ * day, and the keeper would get nothing.
  */
 export const WINDOW_MS = 86_400_000;
 export const STRANGER_WINDOW_MS = 30 * WINDOW_MS;

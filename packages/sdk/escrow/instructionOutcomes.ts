@@ -75,10 +75,10 @@ export function createOutcomes({ book, accounts, gasPerWallet, isPaid, now, log 
     await finish(it, status);
   }
 
-  /** The chain shows that the escrow is held. If it was settled, a reorganisation has undone that. */
+  /** The chain shows that the escrow is held. If it was settled, a reorganization has undone that. */
   function seeHeld(it: Instruction): void {
     if (it.settledAt === undefined) return;
-    log("A reorganisation has undone an instruction, which is sent again.", { key: it.key });
+    log("A reorganization has undone an instruction, which is sent again.", { key: it.key });
     it.settledAt = undefined;
   }
 

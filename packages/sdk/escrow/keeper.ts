@@ -89,8 +89,8 @@ export type Keeper = {
 /**
  * Relays for a provider: releases and refunds in batches, and timeouts of all deposits. Anybody may do this, and
  * somebody must. Instructions are on disk before they are acknowledged. They and the deposits are deleted when the
- * contract has said twice, two minutes apart, that the escrow is settled. So a keeper that is killed continues where it was. And if a
- * reorganisation undid its transaction, the keeper sends it again.
+ * contract has said twice, two minutes apart, that the escrow is settled. So a keeper that is killed continues where it
+ * was. And if a reorganization undid its transaction, the keeper sends it again.
  *
  * Strangers can make it spend only a limited amount. It looks at the worth of a hire, and keeps a gas account for
  * every buyer and every contract wallet. These accounts are on disk too.

@@ -13,7 +13,7 @@ import type { DepositAuthorization } from "./signEscrow.ts";
 import type { TriedCall } from "./tryCall.ts";
 import { tryWhenKnown } from "./tryWhenKnown.ts";
 
-/** Gas with which a deposit or a mark of delivery is tried: several times what either takes. */
+/** Gas with which a deposit or a mark of delivery is tried: several times what each of the two takes. */
 const TRY_GAS = 1_000_000n;
 
 /** The gas that an item costs besides its own call: the transaction, the batch, and the call's bytes. */

@@ -41,7 +41,7 @@ export type Instruction = {
   /** Gas of attempts whose result nobody knows. Its wallet pays for them only when its signature fails. */
   owed: number;
   /**
-   * When the chain showed its end, in unix milliseconds. It is looked at once more, because a reorganisation may
+   * When the chain showed its end, in unix milliseconds. It is looked at once more, because a reorganization may
    * undo it.
    */
   settledAt: number | undefined;

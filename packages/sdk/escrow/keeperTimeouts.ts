@@ -34,7 +34,7 @@ const BLOCK_RANGE = 2_000n;
 /** How often this number is lowered in a round. An RPC that does not answer at all fails with any number. */
 const MAX_HALVINGS = 4;
 
-/** Blocks that are read again in every round, since a reorganisation may have changed them. */
+/** Blocks that are read again in every round, since a reorganization may have changed them. */
 const REORG_BLOCKS = 30n;
 
 /**
@@ -83,8 +83,9 @@ export function createTimeouts(parameters: TimeoutsParameters) {
   const { heldOf, isPostponed } = createScreening(parameters, watch);
   const [workLate, workNew, workSettled] = [createTurns<Due>(), createTurns<Due>(), createTurns<Due>()];
   /**
-   * Whether the next round begins with the deposits that are known. To read a long history takes the time of many rounds,
-   * and so may very many late deposits. Neither must delay the other by more than a round.
+   * Whether the next round begins with the known deposits. Reading a long history can take many rounds. Sending back
+   * very many late deposits can take many rounds too. So the two take turns, and neither delays the other by more than
+   * one round.
    */
   let isKnownFirst = true;
 
@@ -132,11 +133,11 @@ export function createTimeouts(parameters: TimeoutsParameters) {
       const workKnown = async (): Promise<void> => {
         await sendBack(workLate, (key) => before.has(key));
         const settled = dueOf(({ settledAt = Number.POSITIVE_INFINITY }) => settledAt + SURE_MS <= now());
-        // What a reorganisation undid is due again in the next round.
+        // What a reorganization undid is due again in the next round.
         await workSettled(settled, { ...turn, send: async () => {} }).catch(addFault);
       };
       const readNew = async (): Promise<void> => {
-        // What was found goes back even if the RPC lists no more.
+        // The known late deposits are sent back even if the RPC lists no more deposits.
         await follow(number, signal).catch(addFault);
         await sendBack(workNew, (key) => !before.has(key));
       };
@@ -154,7 +155,7 @@ function createScreening({ calls, log }: TimeoutsParameters, watch: WatchedDepos
   const unknown = new Map<string, { looks: number; notBefore: bigint }>();
 
   /**
-   * Postpones a hire that the RPC does not know. Perhaps the RPC is late, or a reorganisation undid the deposit for
+   * Postpones a hire that the RPC does not know. Perhaps the RPC is late, or a reorganization undid the deposit for
    * some time. If the hire were forgotten at once, its buyer's money might not come back.
    */
   async function lookLater(key: string, time: bigint): Promise<void> {
@@ -252,13 +253,13 @@ function createFollower({ calls, store, startBlock, minAmount }: TimeoutsParamet
 
   /**
    * Whether the end of an escrow is certain, was only seen, or is not there. Most deposits of a long history have a
-   * certain end. An RPC that cannot say what was at the older block has not said that the end is certain.
+   * certain end. If the RPC does not know the state at the older block, the end does not count as certain.
    */
   async function endOf(hire: Hire, sureBlock: bigint | undefined): Promise<"certain" | "seen" | "none"> {
     const sure = sureBlock && (await calls.state(hire, sureBlock).catch(() => undefined));
     if (sure && isSettled(sure)) return "certain";
-    // Another node of the RPC may have given the event. The node that answers now may not have this block yet,
-    // so an unknown escrow is watched too. A settled one is watched until this is certain.
+    // One node of the RPC gave the event, and another node answers now. That node may not have the block yet, so an
+    // unknown escrow is watched too. A settled escrow is watched until its end is certain.
     return isSettled(await calls.state(hire)) ? "seen" : "none";
   }
 

@@ -15,7 +15,7 @@ export type Turn<Item> = {
 
 /**
  * Works through the items of one part of a keeper's rounds. A round has limited time, and strangers can make many
- * items. So what can be sent is sent before more is read, and an item that was looked at longest ago comes first.
+ * items. So items that can be sent are sent before more items are read. The item with the oldest last look comes first.
  */
 export function createTurns<Item extends { key: string }>() {
   /** The number of the last look at each item. */

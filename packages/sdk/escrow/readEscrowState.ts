@@ -6,7 +6,6 @@ import { settledBlock } from "../chain/paymentState.ts";
 /** What an escrow can be, in the order of the contract's numbers. */
 export const escrowStatuses = ["none", "held", "released", "split", "refunded", "timedOut"] as const;
 
-/** The state of an escrow. */
 export type EscrowState = {
   status: (typeof escrowStatuses)[number];
   delivered: boolean;

@@ -3,8 +3,8 @@ import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { requireStoreOf } from "../store/requireStoreOf.ts";
 
 /**
- * Requires that a keeper's store is about this escrow. On another escrow no stored deposit and no stored instruction
- * exists, so a keeper would forget all of them, and would read the deposits from a wrong block on.
+ * Requires that a keeper's store is about this escrow. Another escrow knows none of the stored deposits and
+ * instructions. A keeper of it would forget all of them, and would begin to read deposits at a wrong block.
  *
  * @throws TallystickError `other_store`
  */

@@ -7,15 +7,15 @@ import { SURE_MS } from "./keeperInstructions.ts";
 
 /**
  * A deposit that is watched. `settledAt` is when the chain showed that its escrow is settled, in unix milliseconds. A
- * reorganisation may undo that, and then nobody lists an old deposit again. So the chain is asked once more after
- * {@link SURE_MS}, and only then the deposit is forgotten.
+ * reorganization may undo the settlement, and no later event shows the deposit again. So the chain is asked once more
+ * after {@link SURE_MS}, before the deposit is forgotten.
  */
 export type Watched = { hire: Hire; settledAt?: number };
 
 /** As it is on disk. */
 type Stored = HireJson & { settledAt?: number };
 
-/** How many deposits are remembered as settled for good. The chain is asked about others when it lists them again. */
+/** How many permanently settled deposits are remembered. The chain is asked about others when it lists them again. */
 const MAX_OVER = 50_000;
 
 /** The deposits that a keeper watches, kept in the store. */
@@ -31,7 +31,10 @@ export function createWatchedDeposits(parameters: {
   const { calls, store, now, onEnd, log } = parameters;
   /** By their keys in the store; filled from there before the first round. */
   let watched: Map<string, Watched> | undefined;
-  /** Deposits that are settled for good and forgotten, because recent blocks list them again and again. */
+  /**
+   * Permanently settled deposits, which are not watched. Recent blocks list them again and again, so this set is
+   * needed.
+   */
   const over = new Set<string>();
   const keyOf = (hire: Hire): string => `watch/${calls.idOf(hire)}`;
 
@@ -72,7 +75,7 @@ export function createWatchedDeposits(parameters: {
   return {
     /** All watched deposits by their keys. If the store fails, the next call tries again. */
     all: async (): Promise<ReadonlyMap<string, Watched>> => (watched ??= await load()),
-    /** Whether a deposit is watched, or is settled for good. */
+    /** Whether a deposit is watched, or is permanently settled. */
     isKnown: (hire: Hire): boolean => watched?.has(keyOf(hire)) || over.has(keyOf(hire)),
     add: (hire: Hire, isSettled: boolean): Promise<void> =>
       put(keyOf(hire), hire, isSettled ? now() : undefined),
@@ -91,11 +94,11 @@ export function createWatchedDeposits(parameters: {
       await forget(key);
       rememberOver(key);
     },
-    /** The chain shows that an escrow is held. If it was settled, a reorganisation has undone that. */
+    /** The chain shows that an escrow is held. If it was settled, a reorganization has undone that. */
     seeHeld: async (key: string): Promise<void> => {
       const it = watched?.get(key);
       if (it?.settledAt === undefined) return;
-      log("A reorganisation has undone the end of an escrow, which is watched again.", { key });
+      log("A reorganization has undone the end of an escrow, which is watched again.", { key });
       await put(key, it.hire);
     },
   };

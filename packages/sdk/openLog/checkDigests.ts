@@ -50,7 +50,7 @@ function differs(
     code: "digest_differs",
     message: `The tick of block ${block}, line ${line}, is the first that differs: the log ${tell(derived)}; ${url} ${tell(said)}. ${before}`,
     hint:
-      `Look at lines ${(agreed?.line ?? 0) + 1} to ${line} first; the cause may also be an earlier line, which changed nothing until then. ` +
+      `Look at lines ${(agreed?.line ?? 0) + 1} to ${line} first; the cause may also be an earlier line that changed nothing until then. ` +
       "Compare with another node (tallystick compare).",
   });
 }

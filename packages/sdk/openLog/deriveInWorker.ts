@@ -17,7 +17,8 @@ const MAX_LINES = 2_000_000;
  * Derives a node's log in a worker of the browser, so that the page stays responsive. Outside of browsers use
  * `deriveNode`. The worker ends with its work, and at once when the signal is aborted.
  *
- * @throws TallystickError as `deriveNode` does; `worker_failed` when the worker cannot be loaded or ends; the signal's reason
+ * @throws TallystickError as `deriveNode` does; `worker_failed` when the worker cannot be loaded or ends; the signal's
+ * reason
  */
 export async function deriveInWorker(
   url: string,

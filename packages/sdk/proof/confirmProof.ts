@@ -19,8 +19,10 @@ export type ConfirmedProof = { transaction: Hex; block: number };
  * @param client a viem client of the chain that the proof names
  * @throws ProofError when the chain says otherwise; TallystickError `chain_unavailable` when it cannot be
  * asked
- * @example const proof = verifyProofBundle(parseProofBundle(text), { leaveWriterToChain: true }); await
- * confirmProof(proof, createPublicClient({ transport: http(rpcUrl) }));
+ *
+ * @example
+ * const proof = verifyProofBundle(parseProofBundle(text), { leaveWriterToChain: true });
+ * await confirmProof(proof, createPublicClient({ transport: http(rpcUrl) }));
  */
 export async function confirmProof(
   { ledger, transaction, checkpoint }: VerifiedProof,
@@ -59,7 +61,7 @@ export async function confirmProof(
     if (cause instanceof ProofError) throw cause;
     if ((cause as Error).name === "TransactionReceiptNotFoundError") {
       throw new ProofError(
-        `The chain has no transaction ${transaction}: a reorg removed it, or it never existed.`,
+        `The chain has no transaction ${transaction}: a reorganization removed it, or it never existed.`,
       );
     }
     const message = `The chain could not be asked: ${(cause as Error).message.split("\n")[0]}`;
@@ -67,7 +69,7 @@ export async function confirmProof(
   }
 }
 
-/** Of a marked ledger another history exists too, and an earlier entry may be missing in it. */
+/** A marked ledger has a second history, and the proved entry may be missing there. */
 async function requireUnmarked(
   contract: VerifiedLedger["contract"],
   id: Hex,

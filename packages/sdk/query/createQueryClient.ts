@@ -95,9 +95,9 @@ export function createQueryClient({ baseUrl, fetch }: { baseUrl: string; fetch?:
 const NODES = "The node's answer";
 
 /**
- * Reads a node's answer. Only that is checked on which every caller relies: it is an object, its lists are lists of
- * objects (`co_members`: of texts), and its cursor is a text or null. A node of another version may have other fields.
- * This is written by hand, because a library of schemas is larger than the whole client.
+ * Reads a node's answer. Every caller relies on three facts, so only these are checked: the answer is an object, its
+ * lists are lists of objects (`co_members`: of texts), and its cursor is a text or null. A node of another version may
+ * have other fields. This is written by hand, because a library of schemas is larger than the whole client.
  *
  * @throws ServiceError `unreadable_answer`
  */

@@ -36,7 +36,10 @@ export type EscrowModeParameters = {
   escrow: Address;
   /** Sends deposits, deliveries and refunds to the contract. */
   relay: EscrowRelay;
-  /** Reads the chain. With it the work begins only when the chain shows the deposit, whatever the relay says. */
+  /**
+   * Reads the chain. With it, the seller begins the work only when the chain shows the deposit, whatever the relay
+   * says.
+   */
   client?: PublicClient;
   /** How many blocks must show the deposit, its own block included. Default 1. */
   confirmations?: number;
@@ -205,7 +208,7 @@ async function requireSigned(
   });
 }
 
-/** Requires that the chain itself shows the deposit. A relay may lie, or a reorganisation may undo the deposit. */
+/** Requires that the chain itself shows the deposit. A relay may lie, or a reorganization may undo the deposit. */
 async function requireHeld(
   id: Hex,
   amount: bigint,

@@ -49,8 +49,8 @@ export type FindPaymentOptions = {
  * may have used it to pay somebody else. A transfer elsewhere in the same transaction says nothing either: it may
  * be the payment of another hire. The transfer of an authorization is the log just after its `AuthorizationUsed`.
  *
- * @throws PaymentInvalidError `authorization_spent` when the authorization was used for another payment, or
- * canceled; `authorization_expired` when it was not used in its time; ChainError `payment_not_found` when it was used, but longer
+ * @throws PaymentInvalidError `authorization_spent` when the authorization was used for another payment, or canceled;
+ * `authorization_expired` when it was not used in its time; ChainError `payment_not_found` when it was used, but longer
  * ago than is searched
  */
 export function findPaymentOnChain(

@@ -33,7 +33,9 @@ const countersignatureSchema = z.strictObject({ buyer_signature: signatureSchema
  * failed (and the reason). Only the buyer knows the id, because it is computed from the nonce.
  *
  * `POST /jobs/{id}/countersignature` takes the buyer's signature under the receipt of a free hire, or of a payment to
- * another payee. Without it the first does not count (SHP §11), nor the second if agents share this payee. The answer has the receipt's entry hash and the rating token.
+ * another payee. Without this signature the receipt of a free hire does not count (SHP §11), and the receipt of a
+ * payment does not count if several agents share the payee. The answer has the receipt's entry hash and the rating
+ * token.
  */
 export function jobRoutes({ store, outbox, account, now }: JobRoutesParameters): Hono {
   const app = new Hono();
@@ -48,7 +50,7 @@ export function jobRoutes({ store, outbox, account, now }: JobRoutesParameters):
   app.get("/jobs/:id", async (c) => {
     const job = await findJob(c.req.param("id"));
     const header = { "cache-control": "no-store" };
-    // A buyer whose records are lost asks with a job's id. It believes only an answer with the hire's id.
+    // A buyer that lost its records asks by a job's id. It believes only an answer with the hire's id.
     const of = { job_id: job.id, ...(!job.free && { hire_id: job.hireId }) };
     if (job.stage === "completed") {
       return c.json({ ...of, status: "completed", ...job.answer }, 200, header);

@@ -195,14 +195,16 @@ async function letGo(
 }
 
 /**
- * For how long a job is overdue in this process, in milliseconds. While the seller was stopped, nobody tried: at a
- * start after a long stop, the chain or the facilitator may not be ready yet.
+ * How long a job is overdue in this process, in milliseconds. The time during which the seller was stopped does not
+ * count, because after a long stop the chain or the facilitator may not be ready yet.
  */
 function overdueOf({ dueAt }: Job, { now, startedAt }: { now: () => number; startedAt: number }): number {
   return now() - Math.max(dueAt, startedAt);
 }
 
-/** A job rests a quarter of the time for which it is overdue. So the rests grow, and cost less and less. */
+/**
+ * A job rests for a quarter of the time by which it is overdue. So the rests become longer, and the attempts cost less.
+ */
 function restOf(job: Job, parameters: JobRunnerParameters & { startedAt: number }): number {
   return Math.max(parameters.restMs, Math.min(MOST_REST_MS, Math.round(overdueOf(job, parameters) / 4)));
 }

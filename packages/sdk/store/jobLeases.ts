@@ -51,8 +51,8 @@ export function createJobLeases(parameters: {
     const key = keyOf(jobId, number);
     let renewed = performance.now();
     /**
-     * Whether nobody has taken the job over. If another process took it over and has ended it since, no lease with a
-     * later number is left. But then this lease is gone too.
+     * Whether no other process has taken the job over. If another process took the job over and has ended it, there is
+     * no lease with a later number, but this lease is gone too.
      */
     const isHeld = async (): Promise<boolean> =>
       (await store.get<Entry>(key))?.holder === holder &&

@@ -5,8 +5,8 @@ import type { KeyValueStore } from "./keyValueStore.ts";
 export type StoreScope = { readonly [name: string]: string | number };
 
 /**
- * Requires that a store is about this chain and these accounts. The first call writes them down. What a process
- * remembers of one contract says something else, or something false, about another one.
+ * Requires that a store is about this chain and these accounts. The first call writes them down. The stored data of one
+ * contract would be wrong for another contract.
  *
  * @param name of the program that uses the store: small letters
  * @param hint what to do if the store is about something else
@@ -19,7 +19,7 @@ export async function requireStoreOf(
   const key = `scope/${name}`;
   const read = (): Promise<StoreScope | undefined> => store.get<StoreScope>(key);
   let kept = await read();
-  // Another process may be faster.
+  // Another process may write the scope first. Then its scope counts.
   if (kept === undefined) kept = (await store.putNew(key, scope)) ? scope : await read();
   if (kept !== undefined && sentenceOf(kept) === sentenceOf(scope)) return;
   throw new TallystickError({

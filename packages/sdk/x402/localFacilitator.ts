@@ -13,9 +13,9 @@ import type { TransactionSender } from "../chain/transactionSender.ts";
 const MAX_GAS = 500_000n;
 
 /**
- * An x402 facilitator in this process: verifies payments against the chain and settles them with its own
- * account, which pays the gas. It refuses a payment that needs more than `maxGas`. For sellers that do not want to depend on a third party, and for local chains,
- * which have no facilitator.
+ * An x402 facilitator in this process: verifies payments against the chain and settles them with its own account, which
+ * pays the gas. It refuses a payment that needs more than `maxGas`. For sellers that do not want to depend on a third
+ * party, and for local chains, which have no facilitator.
  *
  * @example createLocalFacilitator({ sender: createTransactionSender({ account, chainId: 8453, rpc: url }), chainId: 8453 })
  */

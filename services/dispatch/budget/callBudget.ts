@@ -98,7 +98,7 @@ export function callBudget(parameters: {
         const { [id]: call, ...calls } = book.calls;
         if (call === undefined) return;
         const tasks = { ...book.tasks, [call.task]: String(BigInt(book.tasks[call.task] ?? "0") + cost) };
-        // A call of yesterday was reserved from yesterday's budget.
+        // A call of yesterday was reserved yesterday, so its cost does not count for today.
         const today = call.day >= book.day ? BigInt(book.spent) + cost : BigInt(book.spent);
         await store.put(KEY, { ...book, calls, tasks, spent: String(today) });
       }),

@@ -21,7 +21,6 @@ const TOKENS_BESIDE = 1_000;
 const MAX_REQUESTS = 4;
 const MAX_PAUSE_MS = 60_000;
 
-/** The context of a call. */
 export type CallContext = {
   openModel: (model: Model) => OpenedModel;
   budget: CallBudget;

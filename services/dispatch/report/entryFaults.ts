@@ -25,12 +25,12 @@ export function entryFaults(told: TaskMetadata): string[] {
     const isWhole = Object.keys(COMPLEXITY_POINTS).every((name) => complexity.features[name] !== undefined);
     if (!isWhole) faults.push("complexity: features are missing");
     else if (complexityOf(complexity.features as ComplexityFeatures) !== complexity.value)
-      faults.push("complexity: it is not what the features come to");
+      faults.push("complexity: it does not follow from the features");
   }
   const first = escalations[0]?.from ?? tier;
   if (first !== null && complexity.version !== "none") {
     if (first !== tierOf(complexity.classifier?.value ?? complexity.value))
-      faults.push("tier: it is not that of the complexity");
+      faults.push("tier: it does not follow from the complexity");
   }
   if (told.closing === undefined) {
     if (!told.calls.some(({ role, ended }) => role === "execute" && ended === "answered"))
@@ -55,7 +55,7 @@ function callFault(
   const { input, cached_input: cachedInput, output, reasoning } = tokens;
   if (cachedInput > input || reasoning > output) return "a part of its tokens is more than the whole";
   const cost = costOf({ input, cachedInput, output, reasoning }, prices);
-  return cost === readDollars(cost_usd) ? undefined : "its cost is not what tokens and prices come to";
+  return cost === readDollars(cost_usd) ? undefined : "its cost does not follow from its tokens and prices";
 }
 
 /**

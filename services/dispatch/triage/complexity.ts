@@ -3,7 +3,6 @@ import { schemaDepth } from "./schemaDepth.ts";
 /** The name of the function below. If its results change, it gets a new name. */
 export const COMPLEXITY_VERSION = "complexity/1";
 
-/** The input of the complexity. */
 export type ComplexityInput = {
   /** The work, in the client's words. */
   prompt: string;
@@ -11,7 +10,10 @@ export type ComplexityInput = {
   outputSchema?: unknown;
   /** The size of the context slice that goes with the prompt, in bytes of UTF-8. */
   contextBytes?: number;
-  /** Earlier tasks of this kind in the ledger that began below the highest tier, and how many of them had to be escalated. */
+  /**
+   * Earlier tasks of this kind in the ledger that began below the highest tier, and how many of them had to be
+   * escalated.
+   */
   record?: { tasks: number; escalated: number };
 };
 

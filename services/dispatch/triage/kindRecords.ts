@@ -11,9 +11,9 @@ const MAX_KINDS = 1_000;
 export type KindRecord = { tasks: number; escalated: number };
 
 /**
- * The ledger's figures for tasks of each kind that this dispatcher settled: how many began below the highest tier,
- * and how many of these had to be escalated. The ledger is read page by page, and at most its last 5,000 entries. Tasks that come during a reading wait for
- * the same reading.
+ * The ledger's figures for tasks of each kind that this dispatcher settled: how many began below the highest tier, and
+ * how many of these had to be escalated. The ledger is read page by page, and at most its last 5,000 entries. Tasks
+ * that come during a reading wait for the same reading.
  *
  * @param dispatcher whose entries count. Other clients of settlement could write such entries too. So they can make a
  * kind look harder than it is, and tasks more expensive, but only within the budget
@@ -31,7 +31,8 @@ export function kindRecords(settlement: Settlement, dispatcher: string, now: () 
       (await requestService({ baseUrl, path, fetch, signal })).text;
     const { size } = Object(tryForeignJson(await ask("/v1/ledger/latest"))) as { size: unknown };
     if (!Number.isSafeInteger(size)) return;
-    // A task waits for this. So a ledger that has grown much meanwhile, or says so, must not keep it for long.
+    // A task waits for this loop. So the loop reads a limited number of entries, even if the ledger has grown much or
+    // says so.
     for (let from = Math.max(next ?? 0, Number(size) - BACK); from < Number(size); from += PAGE) {
       const to = Math.min(Number(size), from + PAGE);
       for (const line of (await ask(`/v1/ledger/entries?from=${from}&to=${to}`)).split("\n"))

@@ -18,11 +18,12 @@ type Entry = {
   /** The listing by which a look last found the host up. All looks use it while the host answers. */
   good: string | undefined;
   /**
-   * How many looks in a row found the host down, or could not be made. After an odd number the next look uses another listing, and after that the
-   * good one again. Somebody with many listings at a shared host can let them fail, but they do not follow each other.
+   * How many looks in a row found the host down, or could not be made. After an odd number the next look uses another
+   * listing, and after an even number the good one. Somebody with many bad listings at a shared host cannot make two of
+   * them follow each other.
    */
   failures: number;
-  /** Chooses the other listing. */
+  /** A number that chooses the other listing. */
   turn: number;
   /** Whether the last look found the host up. When several hosts share an IP address, the hosts that were up go first. */
   wasUp: boolean;
@@ -126,7 +127,7 @@ export class HostMemory {
     entry.wasUp = isUp;
     entry.failures = isUp ? 0 : entry.failures + 1;
     if (isUp) entry.good = listing ?? entry.good;
-    // A failure of the good listing leaves the choice of the other one as it is.
+    // After a failure of the good listing, the choice of the other listing stays as it is.
     else if (listing === undefined || listing !== entry.good) entry.turn++;
   }
 

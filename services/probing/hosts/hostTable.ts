@@ -7,15 +7,15 @@ import { longestFirst } from "./longestFirst.ts";
 
 /**
  * The most agents of a host, and the most listings of one agent at a host. Agents that the host served in the last
- * seven days are always kept, also above `MAX_AGENTS`. Half of the other places are for agents that registered first, and
- * half for agents for which the host was not asked for the longest time.
+ * seven days are always kept, also above `MAX_AGENTS`. Half of the other places are for the agents that registered
+ * first. The other half are for the agents that the host was least recently asked for.
  */
 const MAX_AGENTS = 1_000;
 const MAX_LISTINGS = 4;
 
 /**
- * One place in so many is for hosts that serve nobody yet. Otherwise somebody with enough hosts that serve agents of
- * its own could keep out all new hosts.
+ * One of this many places is for a host that serves nobody yet. Otherwise somebody with many hosts that serve only its
+ * own agents could keep out all new hosts.
  */
 const NEW_SHARE = 10;
 
@@ -33,9 +33,10 @@ export type HostTableParameters = {
 
 /**
  * The hosts of all listings. If there are too many, the prober keeps those that serve somebody, and draws some of the
- * others. The prober's secret key decides the draw, so nobody else can predict it. Listed hosts that do not exist get at
- * most a tenth of the places if the serving hosts need the rest. The sites of serving hosts take turns, so a site with many
- * of them pushes out only its own. Other hosts have no turns of sites, because names of invented sites cost nothing.
+ * others. The prober's secret key decides the draw, so nobody else can predict it. Listed hosts that do not exist get
+ * at most a tenth of the places if the serving hosts need the rest. The sites of serving hosts take turns, so a site
+ * with many serving hosts pushes out only its own hosts. For other hosts, sites take no turns, because anybody can
+ * invent names of sites.
  */
 export class HostTable {
   readonly #parameters: HostTableParameters;
@@ -102,7 +103,7 @@ export class HostTable {
       const later = longestFirst(unserved.slice(MAX_AGENTS / 2), key, { memory, moments, day });
       for (const agent of later.slice(MAX_AGENTS / 2)) agents.delete(agent);
     };
-    /** With more agents than this, a host's agents are cut during the reading; by host. */
+    /** By host: the number of agents above which they are cut during the reading. */
     const cutAt = new Map<string, number>();
     for await (const target of listings) {
       const key = problemOf(target.endpoint) === undefined ? hostKeyOf(target.endpoint) : undefined;

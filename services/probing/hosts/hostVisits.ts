@@ -27,7 +27,7 @@ const MAX_SAMPLES = 20_000;
 /**
  * The work at a host in a slot. It reads robots.txt when that is due. If the host serves an agent, it looks whether the
  * host is up. For each agent that lists the host, it checks once a day whether the payment terms that the host answers
- * name this agent, or its payee, as the receiver. In a slot it does so for at most one agent.
+ * name this agent, or its payee, as the receiver. It checks at most one agent in each slot.
  */
 export class HostVisits {
   readonly #it: VisitParameters;
@@ -77,9 +77,10 @@ export class HostVisits {
   }
 
   /**
-   * The next agent to ask for. Agents that the host served before come first. Of the others it is in one slot the agent that
-   * registered first, so new agents that list somebody's host come after the older ones. In the next slot it is the agent
-   * that was not asked for the longest time. Otherwise a few hundred agents would always come before a new one.
+   * The next agent to ask for. Agents that the host served before come first. For the others there are two orders,
+   * which take turns from slot to slot. In the first order the agent that registered first comes first, so new agents
+   * that list somebody's host come after older agents. In the second order the agent that the host was least recently
+   * asked for comes first. Otherwise a few hundred agents would always come before a new agent.
    */
   #agentDue({ key, agents }: Host, slot: number): Address | undefined {
     const { memory, moments } = this.#it;
@@ -140,7 +141,7 @@ export class HostVisits {
     const target = listings[dayOf(visit.slot) % Math.max(1, listings.length)];
     if (target === undefined) return;
     const outcome = await this.#terms(visit, target);
-    // An agent that cannot be asked for must not keep the turn of others.
+    // An agent for which no request can be made must not block the other agents.
     if (outcome === "skipped" && this.#hasNoParams(target))
       return this.#it.memory.noteAsked(visit.host.key, agent, dayOf(visit.slot));
     if (outcome === "skipped" || outcome === "ours") return;

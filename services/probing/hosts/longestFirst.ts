@@ -3,8 +3,8 @@ import type { DrawnMoments } from "../schedule/drawnMoments.ts";
 import type { HostMemory } from "./hostMemory.ts";
 
 /**
- * Agents of a host in the order in which the host was last asked for them, those that were never asked first. Among equal
- * agents the prober's key decides, anew on each day.
+ * Agents of a host, beginning with the agents that the host was never asked for. Then come the others, beginning with
+ * the agent whose last question is oldest. Among equal agents the prober's key decides, in a new way each day.
  */
 export function longestFirst(
   agents: readonly Address[],

@@ -5,7 +5,7 @@ import type { LookedUp } from "./lookUp.ts";
 const CONNECT_MS = 5_000;
 
 /**
- * Whether the prober can connect to one of some well-known places. Nothing is sent. The places are names, so
+ * Whether the prober can connect to at least one of these well-known places. Nothing is sent. The places are names, so
  * a failing resolver is noticed too.
  *
  * @param places `host:port`

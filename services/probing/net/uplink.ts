@@ -2,7 +2,7 @@ export type UplinkParameters = {
   /** Tests whether something other than the probed hosts can be reached now. */
   test: () => Promise<boolean>;
   /**
-   * How long a failure waits for an answer of another host before the uplink is tested, and the time between
+   * How long a failure waits for an answer of another host. Then the uplink is tested. This is also the time between
    * two tests.
    */
   delayMs: number;
@@ -14,13 +14,13 @@ export type UplinkParameters = {
 
 type Waiting = { ended: number; decide: (isOurs: boolean) => void };
 
-/** The most failures that wait for proof. Above it the oldest are dropped and count for nobody. */
+/** The most failures that wait for proof. Above this number the oldest count as the prober's own. */
 const MAX_WAITING = 20_000;
 
 /**
- * Distinguishes a host that is down from a prober that is cut off. A failure counts if something that was
- * asked later answered, and the uplink was not lost in between. Otherwise it is the prober's own failure and
- * is not recorded (STEWARD, T029).
+ * Distinguishes a host that is down from a prober that is cut off. A failure counts for the host if a later request to
+ * any host was answered, and the uplink was not lost in between. Otherwise it is the prober's own failure and is not
+ * recorded (STEWARD, T029).
  */
 export class Uplink {
   readonly #parameters: UplinkParameters;

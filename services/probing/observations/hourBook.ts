@@ -85,7 +85,8 @@ export class HourBook {
   }
 
   /**
-   * Adds what was seen before this slot in its hour. A wrong clock had closed the hour, and its report was not sent.
+   * Adds the observations of this hour from before this slot. A wrong clock had closed the hour, and the report was not
+   * sent.
    */
   reopen(slot: number, { looks, served }: Hour): void {
     if (looks.size + served.size === 0) return;

@@ -78,8 +78,8 @@ export class Outbox {
 
   /**
    * Called when a wrong clock was set back. Removes the reports of hours that are not over, so that these hours can be
-   * reported when they are over. A report stays if settlement has a part of it. Reports that only the wrong clock found
-   * too late are sent again.
+   * reported when they are over. A report stays if settlement has a part of it. A report that was too late only by the
+   * wrong clock is sent again.
    *
    * @param now unix seconds
    * @returns the bodies of the removed reports
@@ -105,8 +105,8 @@ export class Outbox {
   }
 
   /**
-   * Called when the clock jumped forward, so that it was wrong while it was back. Stores the removed reports of the hours
-   * again that it jumped over.
+   * Called when the clock jumped forward. So the clock was wrong before the jump. For each hour that the clock jumped
+   * over, stores the removed report again.
    *
    * @param now unix seconds
    */
@@ -127,7 +127,7 @@ export class Outbox {
     this.#removed.delete(hour);
   }
 
-  /** Sends the parts again that were found too late. */
+  /** Sends again the parts that counted as too late. */
   async #sendAgain(hour: number, parts: Part[]): Promise<void> {
     const late = parts.filter(({ state }) => state === "late");
     if (late.length === 0) return;

@@ -15,7 +15,7 @@ const QUIET_SECONDS = 15;
 export type DrawnMoments = {
   /** The second of a slot in which a host is looked at: 0 to 284. */
   secondOf: (slot: number, host: string) => number;
-  /** The slot of a day from which on daily work is done: 0 to 287. */
+  /** The slot of a day in which daily work becomes due: 0 to 287. */
   slotOfDay: (day: number, what: string) => number;
   /** A number to sort hosts by. It is the same for the whole day. */
   orderOf: (day: number, what: string) => number;

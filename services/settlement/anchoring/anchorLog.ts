@@ -42,7 +42,9 @@ export class AnchorLog {
     return new AnchorLog(file, recent, text !== "" && !text.endsWith("\n"));
   }
 
-  /** The newest transaction that anchored this size and root, if it is remembered. A reorg may have undone it. */
+  /**
+   * The newest transaction that anchored this size and root, if it is remembered. A reorganization may have undone it.
+   */
   transactionOf({ size, root }: { size: number; root: Hex }): Hex | undefined {
     return this.#recent.findLast((anchor) => anchor.size === size && anchor.root === root)?.transaction;
   }

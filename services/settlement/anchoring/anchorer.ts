@@ -65,8 +65,8 @@ export type AnchorerParameters = {
 };
 
 /**
- * The most new entries of one anchor. An indexer holds all entries of an anchor in memory, some 2.4 kB for each. A ledger with
- * more, such as one that was imported, is anchored in several rounds.
+ * The most new entries of one anchor. An indexer holds all entries of an anchor in memory, some 2.4 kB for each. A
+ * ledger with more, such as one that was imported, is anchored in several rounds.
  */
 const MAX_ANCHORED = 100_000;
 
@@ -74,9 +74,9 @@ const MAX_ANCHORED = 100_000;
 const WAITED_FOR_MS = 5_000;
 
 /**
- * Keeps the ledger's head on chain. Every round reads the contract's head and continues from there. So
- * earlier events do not matter: a restart, a reorg that undid an anchor, a transaction of an earlier process,
- * an RPC that did not answer.
+ * Keeps the ledger's head on chain. Every round reads the contract's head and continues from there. So earlier events
+ * do not matter: a restart, a reorganization that undid an anchor, a transaction of an earlier process, an RPC that did
+ * not answer.
  */
 export class Anchorer {
   readonly #parameters: AnchorerParameters;
@@ -103,7 +103,6 @@ export class Anchorer {
     this.#upToDateAt = this.#elapsedMs();
   }
 
-  /** The state of anchoring. */
   get state(): AnchoringState {
     const age = (this.#elapsedMs() - this.#upToDateAt) / 1_000;
     const stale = age * 1_000 > 2 * this.#parameters.intervalMs;
@@ -179,8 +178,8 @@ export class Anchorer {
   /**
    * One round: opens the ledger if it is not open, and anchors the new entries. Sends at most one anchor.
    *
-   * @throws TallystickError as {@link ChainWatch.seen} when chain and disk contradict each other, and as
-   * {@link SignedHistory.cover} when disk and signed heads contradict each other. Then it sends nothing. Errors of the RPC and
+   * @throws TallystickError as {@link ChainWatch.seen} when chain and disk contradict each other, and as {@link
+   * SignedHistory.cover} when disk and signed heads contradict each other. Then it sends nothing. Errors of the RPC and
    * the contract are passed on unchanged.
    */
   async anchorOnce(): Promise<AnchorRound> {
@@ -206,7 +205,7 @@ export class Anchorer {
       return { kind: "upToDate", size };
     }
 
-    // This check comes first. So nothing is signed that cannot be sent.
+    // This check comes first, because an anchor that cannot be sent must not be signed.
     const halt = haltOf(onChain);
     if (halt) throw halt;
     const newSize = Math.min((await sizeToAnchor?.(oldSize, size)) ?? size, oldSize + maxAnchored);

@@ -12,9 +12,10 @@ export type ChainWatchParameters = {
   writer: Address;
   gate: LedgerGate;
   /**
-   * Whether a contradiction ends when a later block no longer shows it. It does not end if anchors are signed
-   * for others to send, because such an anchor is still signed after a reorg. A wrong writer is a contradiction that
-   * always ends: it contradicts no history, and a new writer's service waits for the block in which the writer accepts.
+   * Whether a contradiction ends when a later block no longer shows it. It does not end if anchors are signed for
+   * others to send, because such an anchor is still signed after a reorganization. A wrong writer is a contradiction
+   * that always ends: it contradicts no history, and a new writer's service waits for the block in which the writer
+   * accepts.
    */
   forgives: boolean;
 };
@@ -37,7 +38,7 @@ export class ChainWatch {
    * Compares an answer of the chain with the ledger, and opens or closes the gate.
    *
    * @throws TallystickError as {@link compareWithChain}, also for an earlier contradiction that has not ended;
-   * `stale_chain` when the ledger contradicts a block that is older than one with which it agreed: this proves nothing
+   * `stale_chain` when the ledger contradicts a block, but agreed with a newer one: then the older block proves nothing
    */
   seen(onChain: LedgerOnChain): void {
     const { tree, writer, gate } = this.#parameters;

@@ -5,8 +5,8 @@ import type { MerkleTree } from "tallystick-protocol/merkle/merkleTree";
 import type { LedgerOnChain } from "./readLedgerOnChain.ts";
 
 /**
- * Compares a ledger on disk with its contract. The chain may have less than the disk. Then the rest is
- * not anchored yet, a reorg undid it, or the answering node is some blocks behind.
+ * Compares a ledger on disk with its contract. The chain may have less than the disk. Then the rest is not anchored
+ * yet, a reorganization undid its anchor, or the answering node is some blocks behind.
  *
  * @param tree over the entries on disk
  * @param writer the writer that the ledger should have

@@ -31,8 +31,8 @@ export type LedgerOnChain = {
   /** Undefined when the ledger is not open. */
   ledger: LedgerState | undefined;
   /**
-   * The head some blocks earlier. A reorg should not reach it. Undefined when the ledger was not open then,
-   * or when the node does not have that state.
+   * The head some blocks earlier. A reorganization should not reach it. Undefined when the ledger was not open then, or
+   * when the node does not have that state.
    */
   confirmed: { size: bigint; root: Hex } | undefined;
 };

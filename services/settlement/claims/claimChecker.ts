@@ -85,7 +85,10 @@ export function xClaimChecker({
   };
 }
 
-/** Whether a post only repeats another one. X names the account that repeats it as its author, and others' words as its text. */
+/**
+ * Whether a post only repeats another one. X names the account that repeats it as its author, and others' words as its
+ * text.
+ */
 function isRepost({ referenced_tweets: referenced }: z.output<typeof postSchema>): boolean {
   return referenced.some(({ type }) => type === "retweeted");
 }

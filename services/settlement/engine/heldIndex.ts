@@ -128,7 +128,7 @@ export class HeldIndex {
     if (this.#database.isTransaction) this.#do(() => this.#database.exec("COMMIT"));
   }
 
-  /** Notes the review of a held proposal. It is stored by {@link commit}, like an addition. */
+  /** Notes the review of a held proposal. {@link commit} stores it, like an addition. */
   reviewed(id: string, { index, hash }: ReviewEntry): void {
     const changed = this.#do((sql) => {
       if (!this.#database.isTransaction) this.#database.exec("BEGIN");
@@ -139,12 +139,12 @@ export class HeldIndex {
     this.#waiting -= Number(changed);
   }
 
-  /** The entry that comes last in the ledger, of all reviews that were noted. */
+  /** The entry of the noted review that comes last in the ledger. */
   lastReview(): ReviewEntry | undefined {
     return this.#do(({ lastReview }) => lastReview.get() as ReviewEntry | undefined);
   }
 
-  /** All proposals wait again. It is stored by {@link commit}. */
+  /** Makes all proposals wait again. {@link commit} stores this. */
   forgetReviews(): void {
     this.#do((sql) => {
       if (!this.#database.isTransaction) this.#database.exec("BEGIN");

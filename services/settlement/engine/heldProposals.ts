@@ -49,7 +49,9 @@ type PyObject = { [key: string]: PyJson };
 export class HeldProposals {
   readonly #file: AppendFile;
   readonly #index: HeldIndex;
-  /** Proposals that are being written. One whose outcome is unknown stays here, because this process then ends. */
+  /**
+   * Proposals that are being written. A proposal with an unknown outcome stays here, because this process then ends.
+   */
   readonly #underWay = new Map<string, UnderWay>();
   /** Lines of the file that the index lacks, because the disk refused to write it. */
   #unindexed: Row[] = [];
@@ -193,9 +195,9 @@ export class HeldProposals {
    * Holds a proposal and its shadow. The same pair is held once. Resolves when it is on disk. If the shared store has it and
    * this disk refuses it, this process must end: only another machine can show it.
    *
-   * @throws TallystickError `index_unavailable` (503) when the disk accepts the line but not the index. Then it is held, and
-   * the index takes it with the next call. `outcome_unknown` (503) when it is held, or perhaps held, although this disk or the
-   * shared store failed
+   * @throws TallystickError `index_unavailable` (503) when the disk accepts the line but not the index. Then it is
+   * held, and the index takes it with the next call. `outcome_unknown` (503) when it is held, or perhaps held, although
+   * this disk or the shared store failed
    */
   async hold(
     proposal: Proposal,

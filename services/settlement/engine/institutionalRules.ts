@@ -159,7 +159,7 @@ function readSchema(type: string, schema: { [key: string]: unknown }): z.ZodType
   } catch (error) {
     throw invalid(
       `rules.types.${type}`,
-      `is no JSON Schema that is understood here: ${(error as Error).message}`,
+      `is not a JSON Schema that this service understands: ${(error as Error).message}`,
     );
   }
 }

@@ -265,7 +265,6 @@ export class LedgerIndex {
     );
   }
 
-  /** The consensus of tasks. */
   get consensus(): ConsensusTable {
     return this.#tables.consensus;
   }
@@ -276,7 +275,6 @@ export class LedgerIndex {
     return row && { decision: row.decision, hash: row.hash, index: row.index };
   }
 
-  /** Number of reviews. */
   get reviews(): number {
     return this.#reviewCount;
   }
@@ -315,9 +313,9 @@ export class LedgerIndex {
   }
 
   /**
-   * The slice of the shared state that a task needs (swarm.at §6.2): the requested keys, and `core_logic`.
-   * The shared state is made of all settled `data_update` objects: for each top-level key the latest one
-   * counts. The institutional rules replace keys of all of them, so no agent can overwrite the rules.
+   * The slice of the shared state that a task needs (swarm.at §6.2): the requested keys, and `core_logic`. The shared
+   * state is made of all settled `data_update` objects: for each top-level key, the latest value counts. If the
+   * institutional rules have a key, their value replaces this value. So no agent can overwrite the rules.
    */
   contextSlice(keywords: readonly string[], rules: PyObject = {}): PyObject {
     const slice: PyObject = {};

@@ -144,7 +144,7 @@ function requireSigner({ signer }: SignedRecord, wanted: unknown, who: string): 
 async function knownReceipt(entryHash: string, { receiptOf }: RuleContext): Promise<RecordBody> {
   const receipt = await receiptOf(entryHash);
   if (receipt === undefined) {
-    const message = "is the entry hash of no receipt in this ledger";
+    const message = "is not the entry hash of a receipt in this ledger";
     refuse([{ field: "body.receipt", message }], "unknown_receipt");
   }
   return receipt as RecordBody;

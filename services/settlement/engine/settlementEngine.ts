@@ -113,11 +113,14 @@ export class SettlementEngine {
    */
   readonly #underWay = new Map<string, UnderWay>();
   /**
-   * Proposals that are being written, by their tasks. One whose outcome is unknown stays here, because this process then
-   * ends.
+   * Proposals that are being written, by their tasks. A proposal with an unknown outcome stays here, because this
+   * process then ends.
    */
   readonly #settling = new Map<string, Promise<unknown>>();
-  /** Ends what is reserved in budgets for released proposals, by their ids, until their releases are settled. */
+  /**
+   * Functions that end the reservations of released proposals in the budgets, by the proposals' ids, until the releases
+   * are settled.
+   */
   readonly #reserved = new Map<string, () => void>();
   readonly #drift: DriftQueue;
   #finishing: Promise<unknown> = Promise.resolve();
@@ -220,8 +223,8 @@ export class SettlementEngine {
   /**
    * Checks a record and appends it, unless the ledger has it.
    *
-   * @param allow called just before a new record is appended. It may throw. Nobody gets this far with a false signature. It
-   * returns what has to be undone if the record cannot be written
+   * @param allow called just before a new record is appended, and never for a record with a false signature. It may
+   * throw. It returns a function that undoes its work if the record cannot be written
    */
   async #take(record: SignedRecord, allow?: () => () => void): Promise<Taken> {
     const { now, devMode = false, chainId, index, operator, claimAttestor } = this.#parameters;
@@ -390,12 +393,13 @@ export class SettlementEngine {
   }
 
   /**
-   * Reserves what the released proposals spend that are not settled yet. Call this at every start, because the ledger may
-   * refuse writes then. Without it, others could spend the same budget before {@link finishReleases}.
+   * Reserves what the released proposals spend, if they are not settled yet. Call this at every start, because the
+   * ledger may refuse writes then. Without it, others could spend the same budget before {@link finishReleases}.
    */
   async reserveReleases(): Promise<void> {
     if (this.mode === "sandbox") return;
-    // In the same order as the releases: what was settled meanwhile must not be reserved again, because nothing ends that.
+    // This waits for running releases. A proposal that is settled by then must not be reserved again, because nothing
+    // would end its reservation.
     await this.#afterReleases(async () => {
       for (const [review, id] of [...this.#parameters.index.unfinishedReleases])
         await this.#releaseOf(review, id);
@@ -448,8 +452,9 @@ export class SettlementEngine {
   }
 
   /**
-   * Waits until it is certain whether the proposals of a task that are being written are settled. Call it before you tell a
-   * client what the ledger has of a task. A client that hears that there is nothing proposes the task again.
+   * Waits for the proposals of a task that are being written, until it is certain whether they are settled. Call it
+   * before you tell a client what the ledger has of a task. If the client hears that the ledger has nothing, the client
+   * proposes the task again.
    *
    * @throws TallystickError `outcome_unknown` (503) when it takes too long, or when this process cannot find out
    */

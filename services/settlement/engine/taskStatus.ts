@@ -25,7 +25,6 @@ export type HeldStatus = {
   review?: { decision: string; hash: string };
 };
 
-/** An entry of a task, with its parent. */
 type TaskEntry = SettledEntry & { parent_hash: string };
 
 /** The history of a task, oldest first. */
@@ -49,7 +48,7 @@ export async function readTaskStatus(
 ): Promise<TaskStatus> {
   if (before !== undefined && (before >= ledger.size || (await ledger.envelope(before)).taskId !== taskId)) {
     throw new InvalidInputError({
-      issues: [{ field: "before", message: "is the position of no entry of this task" }],
+      issues: [{ field: "before", message: "is not the position of an entry of this task" }],
     });
   }
   const found = index.indexesOfTask(taskId, limit + 1, before);
@@ -79,7 +78,10 @@ export async function readTaskStatus(
   };
 }
 
-/** The entries at these positions. The index may give a position of another task, so they are compared with the task's id. */
+/**
+ * The entries at these positions. The index may give a position of another task, so they are compared with the task's
+ * id.
+ */
 async function entriesAt(positions: number[], taskId: string, ledger: DiskLedger): Promise<TaskEntry[]> {
   const entries = await Promise.all(positions.map(async (at) => ({ at, ...(await ledger.envelope(at)) })));
   return entries

@@ -123,10 +123,11 @@ async function keyId(c: Context, apiKeys: ApiKeys): Promise<string | undefined> 
 const DAY = 86_400;
 
 /**
- * Limits how often an address may do in a day what costs the operator something. Wallets cost nothing, so a limit for each
- * wallet alone would stop no stranger. A known key has no such limit. If `perAddress` is 0, no address has such a limit.
+ * Limits how often in a day an address may do something that costs the operator money or space. Wallets cost nothing,
+ * so a limit for each wallet alone would stop no stranger. A known key has no such limit. If `perAddress` is 0, no
+ * address has such a limit.
  *
- * @param limit `done` says what an address has done that reaches the limit, for the error
+ * @param limit `done` completes the error text "This address has … within a day"
  * @returns a function that counts one time. It gives the function that takes the count back, and throws TallystickError
  * `rate_limited` beyond `most`
  */

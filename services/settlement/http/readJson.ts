@@ -8,7 +8,8 @@ export const MAX_BODY_BYTES = 64 * 1024;
  * Reads a request's JSON body with its ints and floats kept apart.
  *
  * @throws TallystickError `payload_too_large` (413) beyond {@link MAX_BODY_BYTES}, whatever the headers claim
- * @throws InvalidInputError `malformed_json` (400) when it is no UTF-8, no JSON, or has a key twice in one object
+ * @throws InvalidInputError `malformed_json` (400) when the body is not UTF-8, is not JSON, or has a key twice in one
+ * object
  */
 export async function readJson(request: Request): Promise<PyJson> {
   const bytes = await readBody(request);

@@ -32,7 +32,10 @@ export function readLimits({
   };
 }
 
-/** Whether a request comes directly, without a proxy, from the operator's own network. Examples: an indexer, a mirror, a monitor. */
+/**
+ * Whether a request comes directly, without a proxy, from the operator's own network. Examples: an indexer, a mirror, a
+ * monitor.
+ */
 function isOwn({ headers, socket }: IncomingMessage): boolean {
   // A server that listens on IPv6 gives IPv4 addresses in this form.
   const address = (socket.remoteAddress ?? "").replace(/^::ffff:/i, "");

@@ -8,9 +8,9 @@ import { syncFolder } from "./syncFolder.ts";
 import { committedElsewhere, isOutcomeUnknown, perhapsWritten, refusal, unavailable } from "./writeErrors.ts";
 
 /**
- * Called with the bytes of each group before they are written, if another system must have them first. When
- * it throws, nothing of the group is written, and the file accepts nothing more. If the other system perhaps has
- * the group, it throws `outcome_unknown` with the reason as its cause. This error is for the group only.
+ * Called with the bytes of each group before they are written, if another system must have them first. When it throws,
+ * nothing of the group is written, and the file accepts nothing more. If the other system perhaps has the group, it
+ * throws `outcome_unknown` with the reason as its cause. Only the group gets this error. Later appends get the cause.
  */
 export type CommitGroup = (bytes: Buffer) => Promise<void>;
 
@@ -195,7 +195,7 @@ export class AppendFile {
         await this.#commit?.group(bytes);
       } catch (cause) {
         this.#reject(batch, asError(cause));
-        // If the outcome is unknown, the other system perhaps has the group. That error is for the group only.
+        // With `outcome_unknown`, the other system perhaps has the group. Later appends get only its cause.
         this.abandon(isOutcomeUnknown(cause) ? cause.cause : cause);
         break;
       }

@@ -225,7 +225,6 @@ export class DiskLedger {
     return this.#tree;
   }
 
-  /** The file. */
   get path(): string {
     return path.join(this.folder, LEDGER_FILE);
   }

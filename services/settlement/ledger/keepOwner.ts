@@ -11,7 +11,8 @@ export async function keepOwner(file: string, replaced: string = file): Promise<
   if (process.getuid?.() !== 0) return;
   const known = replaced === file ? undefined : await stat(replaced).catch(() => undefined);
   const { uid, gid } = known ?? (await stat(path.dirname(file)));
-  // Never follows a link: the service's user can put one here, and root would give it the link's target.
+  // Never follows a link. The service's user could put a link here, and root would then give this user the link's
+  // target.
   const own = await lstat(file);
   if (own.uid !== uid || own.gid !== gid) await lchown(file, uid, gid);
 }

@@ -112,12 +112,12 @@ export class LedgerGate {
     return refusal;
   }
 
-  /** Notes why the chain does not answer this machine, although it writes; undefined once the chain answers. */
+  /** Notes why the chain does not answer, while this machine writes; undefined once the chain answers. */
   noteSilence(reason: TallystickError | undefined): void {
     this.#silence = reason;
   }
 
-  /** Why nothing can be anchored here although it can be written. Another machine may reach the chain. */
+  /** Why nothing can be anchored here although entries can be written. Another machine may reach the chain. */
   get silence(): TallystickError | undefined {
     return this.#silence;
   }

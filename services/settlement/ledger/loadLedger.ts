@@ -10,8 +10,9 @@ import type { StorePosition } from "./ledgerStore.ts";
 export type OnLoadedEntry = (entry: LedgerEntry, leafHash: Uint8Array, end: number) => void;
 
 /**
- * The repair at the end of the file. `cut`: a last line that a crash left half written was removed. If there is
- * space, its bytes are kept in `ledger.torn` next to the ledger. `completed`: a complete, valid last line only lacked its newline.
+ * The repair at the end of the file. `cut`: a last line that a crash left half written was removed. If there is space,
+ * its bytes are kept in `ledger.torn` next to the ledger. `completed`: a complete, valid last line only lacked its
+ * newline.
  */
 export type LedgerRepair = { kind: "cut" | "completed"; line: number; bytes: number };
 

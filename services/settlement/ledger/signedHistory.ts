@@ -35,8 +35,8 @@ export type LastSignedStore = {
 
 /**
  * Prevents the service from ever signing two histories. Before a signature leaves, the state to sign is compared with
- * what was signed last, and is written down. A ledger that does not contain what was signed last is an older copy, or another
- * history. Then nothing more is signed or written.
+ * what was signed last, and is written down. A ledger that does not contain what was signed last is an older copy, or
+ * another history. Then nothing more is signed or written.
  */
 export class SignedHistory {
   readonly #parameters: SignedHistoryParameters & { store: LastSignedStore };

@@ -36,7 +36,6 @@ export async function verifyLines(
   }
 }
 
-/** A line as bytes. */
 export type ReadLine = { readonly bytes: Uint8Array; readonly text: string };
 
 /** Latin-1 as in `FileLine`: a canonical line is pure ASCII. */

@@ -5,8 +5,8 @@ import { type LogSource, readLogTile, readTileAt } from "../staticLog/logSource.
 import { hashesOf, subtreeRoot, TreeEdge } from "../staticLog/treeEdge.ts";
 
 /**
- * Finds the first entry in which two logs differ, from the tiles of both. Only those parts of the other log
- * count that its own checkpoint's root covers. So its signer has signed every difference that is found.
+ * Finds the first entry in which two logs differ, from the tiles of both. A part of the other log counts only if the
+ * root of its own checkpoint covers this part. So its signer has signed every difference that is found.
  *
  * @param ours is trusted
  * @returns the position of the first entry that differs, from 0; undefined when no signed difference is shown

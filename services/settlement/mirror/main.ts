@@ -1,4 +1,5 @@
-// The mirror's process: `node services/settlement/mirror/main.ts SOURCE`. Environment variables configure it (mirrorConfig.ts).
+// The mirror's process: `node services/settlement/mirror/main.ts SOURCE`. Environment variables configure it
+// (mirrorConfig.ts).
 import { InvalidInputError } from "tallystick-protocol/errors";
 import { runService } from "tallystick-runtime/processes/runService";
 import { stderrLog as log } from "tallystick-runtime/stderrLog";

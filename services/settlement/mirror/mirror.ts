@@ -50,7 +50,6 @@ export type OpenMirrorParameters = {
   log: Log;
   /** Whether the whole copy is read again before new entries are added, and damaged files are fetched. */
   recheck?: boolean;
-  /** Called with the progress. */
   onProgress?: ((size: number, of: number) => void) | undefined;
   /** As in `fetchBytes`. */
   pauseMs?: number | undefined;

@@ -20,7 +20,6 @@ import type { Trust } from "../staticLog/verifyStaticLog.ts";
 /** The RPC, chain and contract by which the ledger's anchors are read. */
 export type AnchorSource = { ledgerId: Hex; rpcUrl: string; chainId: number; contract: Address };
 
-/** All settings of a mirror. */
 export type MirrorConfig = {
   folder: string;
   trust: Trust;
@@ -58,7 +57,6 @@ const environmentSchema = z.object({
   ANCHORED_LEDGER: addressSetting.optional(),
 });
 
-/** The variables that a mirror reads. */
 export const mirrorVariables = Object.keys(environmentSchema.shape);
 
 /**

@@ -82,7 +82,7 @@ export class HourlyOutcomes {
     for (const [hour, tally] of rejected.hours) if (hour <= last) merge(hours, hour, tally);
     for (const [hour, tally] of [...hours].sort(([a], [b]) => a - b))
       if (hour >= first) await this.#tellHour(hour, tally);
-    // Hours without outcomes are not noted as reported. If the clock is ahead, they may still come.
+    // Hours without outcomes are not noted as reported. If the clock is ahead, their outcomes may still come.
     const told = Math.max(first - 1, ...hours.keys());
     rejected.told(told);
     this.#next = { hour: told + 1, from: end };

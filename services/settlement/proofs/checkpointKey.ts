@@ -119,7 +119,7 @@ export async function startKeyRotation(folder: string, now: number): Promise<Che
     throw new TallystickError({
       code: "rotation_under_way",
       message: `${path.join(folder, NEXT_KEY_FILE)} exists: the next key was already made.`,
-      hint: `From ${isoDay(rotationEnd(next))} on, run it with --finish: then the next key replaces the present one.`,
+      hint: `From ${isoDay(rotationEnd(next))} on, tallystick ledger rotate-key --finish replaces the present key.`,
     });
   }
   return writeNewKey(folder, NEXT_KEY_FILE, Math.floor(now));

@@ -21,11 +21,11 @@ type Denied = { proceed: false; reason: string; rule: string | null; head?: stri
  * Permission for risky actions (swarm.at §8).
  *
  * `POST /v1/actions` (Bearer key) takes `{action, context, parent_hash}`: the action in typed arguments (see
- * `packages/protocol/actions/action.ts`), any JSON that says why, and the head that the agent works on. Answers 200 with
- * `{proceed, reason, rule, settlement_token, expires_at, action_hash, hash, index}`. For a denied action, or one that is not
- * understood, `proceed` is false and the token is null. Each permission is an entry of the ledger with this `hash`. Without an
- * entry there is no token. The budgets that the institutional rules give to `terminal`, `file_write`, `deletion` and `payment`
- * (field `amount_usdc`) count.
+ * `packages/protocol/actions/action.ts`), any JSON that says why, and the head that the agent works on. Answers 200
+ * with `{proceed, reason, rule, settlement_token, expires_at, action_hash, hash, index}`. For a denied action, or one
+ * that is not understood, `proceed` is false and the token is null. Each permission is an entry of the ledger with this
+ * `hash`. Without an entry there is no token. The budgets that the institutional rules give to `terminal`,
+ * `file_write`, `deletion` and `payment` (field `amount_usdc`) count.
  *
  * RULES_FILE has the rules under `action_rules`. Without them everything is denied.
  */

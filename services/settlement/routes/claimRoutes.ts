@@ -20,7 +20,9 @@ const proofSchema = challengeSchema.extend({
     .optional(),
 });
 
-/** How often one network address may have X asked in a day. X counts each question, and may take money for it. */
+/**
+ * How often in a day this service asks X for one network address. X counts each question, and may take money for it.
+ */
 const MAX_QUESTIONS_A_DAY = 100;
 
 /**
@@ -30,8 +32,8 @@ const MAX_QUESTIONS_A_DAY = 100;
  *   expires_at}`. The account posts the text. Nothing is settled.
  * - `POST /v1/claim/verify` takes `{agent_id, x_handle, nonce, signature, post_id?}`. The agent makes `signature` over
  *   `{agent_id, x_handle, nonce}`, as for a record. The service asks X for the post. If there is no such post, the
- *   answer is 422 `claim_not_proven`. Otherwise the claim is settled, signed by the attestor, and answered like every record.
- *   For a network address without a key, X is asked at most 100 times a day.
+ *   answer is 422 `claim_not_proven`. Otherwise the claim is settled, signed by the attestor, and answered like every
+ *   record. For a network address without a key, X is asked at most 100 times a day.
  */
 export function claimRoutes(dependencies: AppDependencies): Hono {
   const { claimDesk, metrics } = dependencies;

@@ -26,7 +26,7 @@ const FILE_TYPE = "erc8004_file";
 /** How far the request's time may be from the present, in seconds. So an old request cannot be used again. */
 const FRESH_SECONDS = 600;
 
-/** New files that one network address may have kept in a day. */
+/** How many new files this service keeps in a day for one network address. */
 const MAX_FILES_A_DAY = 100;
 
 const parseWord = boundForm({
@@ -43,8 +43,8 @@ const parseWord = boundForm({
  *   "erc8004_file", ledger, file_hash, known_by, issued_at}`; answers `{hash, path, kind}`, 201, or 200 when it
  *   is kept already. `known_by` is the hash of an entry of this ledger by the same signer. A network address
  *   without a key has at most 100 new files a day. So strangers cannot fill the disk.
- * - `GET /v1/erc8004/hire-proof?receipt=`: `{receipt_proof, rating_proof}`, both under one checkpoint: what a feedback file is made
- *   of.
+ * - `GET /v1/erc8004/hire-proof?receipt=`: `{receipt_proof, rating_proof}`, both under one checkpoint: what a feedback
+ *   file is made of.
  */
 export function erc8004Routes(dependencies: AppDependencies): Hono {
   const { checkpoints, files, index, ledger, ledgerName, now } = dependencies;
@@ -92,7 +92,7 @@ export function erc8004Routes(dependencies: AppDependencies): Hono {
     const receipt = c.req.query("receipt");
     if (!isLedgerHash(receipt)) throw wrong("receipt", "must be 64 lower-case hex digits");
     const at = await positionOfEntry(receipt);
-    if (at === undefined) throw wrong("receipt", "is the hash of no entry in this ledger", "not_in_ledger");
+    if (at === undefined) throw wrong("receipt", "is not the hash of an entry in this ledger", "not_in_ledger");
     const key = recordKey({ type: "rating", signer: "", body: { receipt, side: "buyer" } }, () => "");
     const ratingAt = index.indexOfRecord(key);
     if (ratingAt === undefined) {

@@ -2,9 +2,9 @@ import { Hono } from "hono";
 import type { AppDependencies } from "../appDependencies.ts";
 
 /**
- * `GET /health`: 200 while the service can settle, with the ledger's size, the service's mode, and the state of verification,
- * anchoring and witnesses. While the service only reads: 503 with the same, and with `code`, `detail` and `hint`.
- * `GET /metrics`: the same and more, for Prometheus.
+ * `GET /health`: 200 while the service can settle, with the ledger's size, the service's mode, and the state of
+ * verification, anchoring and witnesses. While the service only reads: 503 with the same, and with `code`, `detail` and
+ * `hint`. `GET /metrics`: the same and more, for Prometheus.
  */
 export function healthRoutes({
   ledger,

@@ -16,7 +16,8 @@ import { makeProofBundle, makeTlogProof } from "../proofs/proofBundles.ts";
  *   cosigned (C2SP tlog-cosignature).
  * - `GET /v1/ledger/key`: the `vkey` that checks the notes (C2SP signed-note). While one key replaces another, there
  *   are two lines, each with its time at the end (`until=`, `from=`). Both keys sign then, and either is enough.
- * - `GET /v1/ledger/proof?index=&size=`: `{index, size, leaf_hash, root, proof}`; instead of `index`, `hash=` finds an entry.
+ * - `GET /v1/ledger/proof?index=&size=`: `{index, size, leaf_hash, root, proof}`; instead of `index`, `hash=` finds an
+ *   entry.
  * - `GET /v1/ledger/consistency?from=&to=`: `{from, to, from_root, to_root, proof}`.
  * - `GET /v1/ledger/bundle?index=` (or `hash=`): the `.proof` file of an entry, for `tallystick verify-proof`.
  * - `GET /v1/ledger/tlog-proof?index=` (or `hash=`): the same in C2SP's form (tlog-proof), with the witnesses' cosignatures.
@@ -70,7 +71,7 @@ export function proofRoutes(dependencies: AppDependencies): Hono {
     }
     const at = isLedgerHash(hash) ? index.indexOfHash(hash) : undefined;
     if (at !== undefined && (await ledger.entry(at)).currentHash === hash) return at;
-    const message = "is the hash of no entry in this ledger";
+    const message = "is not the hash of an entry in this ledger";
     throw new InvalidInputError({ code: "not_in_ledger", issues: [{ field: "hash", message }] });
   }
 

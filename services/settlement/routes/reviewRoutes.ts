@@ -16,7 +16,8 @@ const MAX_LISTED = 100;
  * Proposals that were held for high divergence, and their reviews (swarm.at §5.1).
  *
  * - `GET /v1/reviews` (Bearer key): `{waiting, items: [{id, task_id, timestamp, divergence}]}`, the oldest 100 first.
- * - `GET /v1/reviews/{id}` (Bearer key): the same for one proposal, with `parent_hash`, `proposal`, `shadow` and its `review`.
+ * - `GET /v1/reviews/{id}` (Bearer key): the same for one proposal, with `parent_hash`, `proposal`, `shadow` and its
+ *   `review`.
  * - `POST /v1/reviews/{id}`: the operator's signed record `{proposal: id, decision: "release" | "reject", reason}`, as
  *   `{body, signature}`. Answers like every record. A release also has `released: {hash, index, timestamp}`: the entry
  *   that the proposal became.

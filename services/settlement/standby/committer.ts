@@ -164,8 +164,9 @@ export class Committer {
   }
 
   /**
-   * Hands the lease over if this machine could not write, or not reach its chain, for a long time, and a waiting machine can.
-   * Returns the reason. The row of a position stays the lock: a flush that is on its way is stored once, or not at all.
+   * Hands the lease over if this machine could not write or could not reach its chain for a long time, and a waiting
+   * machine can. Returns the reason. The row of a position stays the lock: a flush that is on its way is stored once,
+   * or not at all.
    */
   async #handOver(): Promise<TallystickError | undefined> {
     const { gate, store, handOverMs } = this.#parameters;

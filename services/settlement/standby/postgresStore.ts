@@ -79,7 +79,10 @@ type Row = {
   seal: string;
 };
 
-/** A {@link SharedStore} in a Postgres. It connects when it is first asked, and again whenever it has lost the connection. */
+/**
+ * A {@link SharedStore} in a Postgres. It connects when it is first asked, and again whenever it has lost the
+ * connection.
+ */
 export function postgresStore({ url, key, ledger, leaseMs, log }: PostgresStoreParameters): SharedStore {
   const holder = randomUUID();
   const patience = Math.min(LONGEST_MS, Math.max(1_000, leaseMs / 2));

@@ -9,9 +9,9 @@ export type CommitOutcome = "ours" | "anothers" | "no_predecessor";
 export type HeldLine = { id: string; line: string };
 
 /**
- * The committed rows of one ledger, which its machines share. The next position is the lock: it takes one
- * flush only, and only after the flush that it names. Every call has a deadline. A failed call throws the
- * database's error. Then it is unknown whether the call took effect, and the same call may be made again.
+ * The committed rows of one ledger, which its machines share. The next position is the lock. It takes one flush only,
+ * and this flush must name the hash with which the flush before it ends. Every call has a deadline. A failed call
+ * throws the database's error. Then it is unknown whether the call took effect, and the same call may be made again.
  */
 export type SharedStore = {
   /** Stores a flush at its position, durably. */
@@ -36,8 +36,8 @@ export type SharedStore = {
   /** Says that this process stands by, and whether it could write if it had the lease. */
   standBy: (isAble: boolean) => Promise<void>;
   /**
-   * Gives the lease to a process that stands by and could write. This happens at most once in ten minutes, whichever processes
-   * took part, so that machines that are all faulty do not pass it around.
+   * Gives the lease to a process that stands by and could write. This happens at most once in ten minutes, whichever
+   * processes took part, so that machines that are all faulty do not pass it around.
    *
    * @returns whether another process has it now
    */

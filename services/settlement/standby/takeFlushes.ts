@@ -25,7 +25,7 @@ export async function takeFlushes(
     for (const flush of flushes) await takeFlush(ledger, flush);
     const end = flushes.at(-1)?.next;
     if (end !== undefined && end < ledger.size) throw storeBehind(ledger.size, end);
-    // An answer may be cut at its limit. So it asks again until an answer has nothing new.
+    // An answer may be cut at its limit. So the loop asks again until an answer has nothing new.
     if (flushes.length > 0 && ledger.size === before) return;
   }
 }
@@ -56,7 +56,7 @@ async function takeFlush(ledger: Pick<DiskLedger, "size" | "head" | "take">, flu
     await ledger.take(lines.slice(start));
   } catch (cause) {
     if (cause instanceof LedgerLineError) throw storeContradicts(size, cause);
-    // An error without a code would be taken for one of the database, and the same lines would be taken again.
+    // The caller would treat an error without a code as an error of the database, and try the same lines again.
     throw cause instanceof TallystickError ? cause : refusal(cause);
   }
   if (ledger.size !== next || ledger.head !== flush.head) throw storeContradicts(ledger.size);

@@ -67,7 +67,7 @@ export function isAddress(source: string): boolean {
   return /^https?:\/\//.test(source);
 }
 
-/** A log in a folder. */
+/** A log in a folder, as a source that can be read. */
 export function folderSource(folder: string, signal?: AbortSignal): LogSource {
   return {
     where: folder,

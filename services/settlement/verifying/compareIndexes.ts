@@ -253,7 +253,7 @@ function positionOf(reader: DatabaseSync, { ledger, salt }: CompareIndexesParame
   })[];
   const [meta] = rows;
   if (rows.length !== 1 || meta?.ledger !== ledger || meta.salt !== salt)
-    throw indexDiffers("what it says of itself");
+    throw indexDiffers("table meta");
   return meta;
 }
 

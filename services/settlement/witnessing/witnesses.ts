@@ -106,7 +106,6 @@ export class Witnesses {
     }));
   }
 
-  /** The state of each witness. */
   get states(): WitnessState[] {
     return this.#asked.map(({ state }) => ({ ...state }));
   }

@@ -18,7 +18,7 @@ const LOOPBACK = /^(localhost|127(\.[0-9]+){3}|\[::1\])$/;
 /**
  * Reads the witnesses of a ledger out of a policy in C2SP's form.
  *
- * @param options.devMode whether witnesses may be asked without TLS everywhere
+ * @param options.devMode whether every witness may be asked without TLS. Otherwise only a witness on this machine may
  * @throws InvalidInputError naming `WITNESS_POLICY`
  */
 export function readWitnessing(
@@ -35,7 +35,7 @@ export function readWitnessing(
   if (policy.logs.length > 0 && policy.logs.every(({ key }) => key.name !== origin))
     refuse(`has logs, but not this one, ${origin}`);
   if (policy.witnesses.length === 0) refuse("has no witness");
-  // Without a quorum no witness is waited for, so WITNESS_REQUIRED would have no effect.
+  // Without a quorum the service waits for no witness, so WITNESS_REQUIRED would have no effect.
   if (policy.quorum === "none") refuse("has the quorum none: say whose cosignatures are enough");
   return { policy, required, witnesses: policy.witnesses.map((witness) => asked(witness, devMode)) };
 }
@@ -46,7 +46,7 @@ function asked(witness: PolicyWitness, devMode: boolean): LedgerWitness {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const isHttp = parsed?.protocol === "http:" && (devMode || LOOPBACK.test(parsed.hostname));
   if (parsed?.protocol !== "https:" && !isHttp)
-    // Without TLS, anyone between the two could stop the ledger by a false message from the witness.
+    // Without TLS, anybody on the network between the two could stop the ledger with a false answer.
     refuse(`has an address for the witness ${name} that is not https`);
   return { ...witness, url };
 }
@@ -55,6 +55,6 @@ function refuse(message: string): never {
   throw new InvalidInputError({
     issues: [{ field: "WITNESS_POLICY", message }],
     code: "invalid_configuration",
-    hint: "Give a file in C2SP's policy form: `witness <name> <vkey> <url>` a line, groups, and a quorum.",
+    hint: "Give a file in C2SP's policy form: a line `witness <name> <vkey> <url>` for each witness, groups, a quorum.",
   });
 }

@@ -172,7 +172,7 @@ describe("the SDK's client of a node that assigns audits", () => {
       for (const [change, ask, place] of cases) {
         const failure = await failureOf(change, ask);
         expect(failure, place).to.include({ name: "ServiceError", code: "unreadable_answer" });
-        expect(failure.message).to.contain("Wrong is: ").and.to.contain(`${place}.`);
+        expect(failure.message).to.contain("Wrong part: ").and.to.contain(`${place}.`);
       }
     });
 

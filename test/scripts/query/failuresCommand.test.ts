@@ -109,7 +109,7 @@ describe("`tallystick failures`", function () {
     const [malformed, nobody] = await Promise.all([run(MALFORMED), run("nobody")]);
     for (const { code, err } of [malformed, nobody]) {
       expect(code).to.be.above(0);
-      expect(err).to.match(/The node's answer to .* does not have the expected form. Wrong is: /);
+      expect(err).to.match(/The node's answer to .* does not have the expected form. Wrong part: /);
       expect(err).to.contain("unreadable_answer").and.not.contain("TypeError");
     }
   });

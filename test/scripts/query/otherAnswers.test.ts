@@ -37,7 +37,7 @@ describe("the commands that query a node, at an address where something else ans
     for (const [n, { code, out, err }] of ended.entries()) {
       expect([code, out], commands[n]?.join(" ")).to.deep.equal([1, ""]);
       expect(err)
-        .to.match(/does not have the expected form\. Wrong is: /)
+        .to.match(/does not have the expected form\. Wrong part: /)
         .and.contain("unreadable_answer")
         .and.not.contain("TypeError");
     }
@@ -81,7 +81,7 @@ describe("the commands that query a node, at an address where something else ans
     const expectPlace = async (work: Promise<unknown>, place: string): Promise<void> => {
       const failure = await work.catch((error: unknown) => error);
       expect(failure, place).to.include({ name: "ServiceError", code: "unreadable_answer" });
-      expect((failure as Error).message).to.contain(`Wrong is: ${place}.`);
+      expect((failure as Error).message).to.contain(`Wrong part: ${place}.`);
     };
     const offer = { capability: "text.translate", endpoint: "https://a.example", retired: false };
     for (const entry_hash of [undefined, 7, "0x1"]) {

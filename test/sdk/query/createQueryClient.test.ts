@@ -170,8 +170,8 @@ describe("a node whose answer has another form", () => {
       }),
     );
     expect(messages).to.deep.equal([
-      "The node's answer does not have the expected form. Wrong is: agents.",
-      "The node's answer does not have the expected form. Wrong is: next_cursor.",
+      "The node's answer does not have the expected form. Wrong part: agents.",
+      "The node's answer does not have the expected form. Wrong part: next_cursor.",
     ]);
   });
 

@@ -159,7 +159,7 @@ describe("a file of rules", () => {
       ],
       [
         { types: { a: { type: "nonsense" } } },
-        /^rules\.types\.a: is no JSON Schema that is understood here: ./,
+        /^rules\.types\.a: is not a JSON Schema that this service understands: ./,
       ],
     ];
     for (const [rules, fault] of bad) {

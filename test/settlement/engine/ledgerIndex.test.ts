@@ -289,7 +289,7 @@ describe("the index of a ledger, on disk", () => {
       ["table piece", "UPDATE piece SET bytes = zeroblob(length(bytes)) WHERE list = 2 AND number = 0"],
       ["table earlier", "UPDATE earlier SET before = before + 1 WHERE at = 100"],
       ["table action", "UPDATE action SET time = time + 100000 WHERE at = 0"],
-      ["what it says of itself", "UPDATE meta SET salt = 'other'"],
+      ["table meta", "UPDATE meta SET salt = 'other'"],
       ["its position", "UPDATE meta SET head = substr(head, 2) || 'f'"],
       ["its position is inside line 700", 'UPDATE meta SET "end" = "end" - 7'],
     ] as const) {
