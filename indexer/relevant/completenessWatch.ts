@@ -55,7 +55,10 @@ export class CompletenessWatch {
     return this.#gaps;
   }
 
-  /** Whether the transfers of a wallet do not add up, or did not in an earlier process and were not checked since then. */
+  /**
+   * Whether the transfers of a wallet do not add up now, or did not in an earlier process and were not checked since
+   * then.
+   */
   get isDoubtful(): boolean {
     return this.#gaps.length > 0 || this.#suspects.length > 0;
   }
@@ -143,7 +146,7 @@ export class CompletenessWatch {
       }
       if (gaps.length === 0) break;
     }
-    // Only for wallets of this check `received` has a sum that belongs to this block.
+    // `received` has a sum as of this block only for the wallets of this check.
     for (const [wallet, known] of added) {
       this.#verified.set(wallet, { ...known, received: received.get(wallet)?.sum ?? 0n });
     }

@@ -7,7 +7,7 @@ import { CANONICAL_SAFE, canonicalSafeAddress, SAFE_PROXY_CODE } from "../igniti
 export type GuardianSafe = {
   kind: "safe";
   version: string;
-  /** Whether it runs Safe's own code, and nothing but its owners is known to act for it or to stop it. */
+  /** Whether it runs Safe's own code, and nobody but its owners is known to be able to act for it or to stop it. */
   official: boolean;
   /**
    * Whether its address shows that its set-up named these owners and did nothing else. Another set-up may have written
@@ -102,8 +102,8 @@ export async function readGuardian(client: PublicClient, address: Address): Prom
 }
 
 /**
- * Describes a guardian in words, such as "an official Safe 1.5.0: 2 of 3". It calls no Safe official in which somebody
- * else than the owners may act, and says if this is not certain.
+ * Describes a guardian in words, such as "an official Safe 1.5.0: 2 of 3". A Safe in which somebody else than the
+ * owners may act is not called official. If this is not certain, the text says so.
  */
 export function describeGuardian(guardian: Guardian): string {
   if (guardian.kind === "contract") return "a contract, but not a Safe";
