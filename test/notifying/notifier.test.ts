@@ -549,7 +549,10 @@ describe("a sender of notices", () => {
     expect(order.indexOf("https://good.example/")).to.be.below(5);
   });
 
-  /** Runs rounds in which strangers cancel and renew their subscriptions. Returns in which rounds the honest address was asked. */
+  /**
+   * Runs rounds in which strangers cancel and renew their subscriptions. Returns in which rounds the honest address was
+   * asked.
+   */
   async function roundsOfHonest(
     rounds: number,
     hostile: (round: number, n: number) => Partial<Subscription>,

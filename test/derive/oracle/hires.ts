@@ -140,7 +140,10 @@ function close(facts: Facts, receipt: Receipt, hire: Hire): void {
   }
 }
 
-/** The first latency that can be true: the buyer's, then the seller's. It is at most an hour longer than the time since the payment. */
+/**
+ * The first latency that can be true: the buyer's, then the seller's. It is at most an hour longer than the time since
+ * the payment.
+ */
 export function latencyOf(facts: Facts, receipt: Receipt, paid: number): number | null {
   for (const it of [facts.telemetry.get(receipt.hash), receipt]) {
     if (it === undefined || it.latency === null) continue;
