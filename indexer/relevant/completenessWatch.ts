@@ -158,7 +158,8 @@ export class CompletenessWatch {
 export function gapReason(gap: Gap): string {
   const { wallet, block, source, balanceSource } = gap;
   return (
-    `up to block ${block} the transfers of ${wallet} that ${source} told lack ${missingOf(gap)}, by its balance from ` +
-    `${balanceSource}. Index anew with other sources (LOG_PORTAL_URL, LOG_HYPERSYNC_URL, LOG_RPC_URLS, RPC_URL)`
+    `up to block ${block} the source ${source} gave transfers of ${wallet} that lack ${missingOf(gap)}, ` +
+    `according to the balance from ${balanceSource}. ` +
+    "Index anew with other sources (LOG_PORTAL_URL, LOG_HYPERSYNC_URL, LOG_RPC_URLS, RPC_URL)"
   );
 }

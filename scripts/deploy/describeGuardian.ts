@@ -114,7 +114,7 @@ export function describeGuardian(guardian: Guardian): string {
   if (modules.length > 0) return `a Safe, ${version}, with modules that act without its owners: ${count}`;
   if (guards.length > 0) return `a Safe, ${version}, with a guard that can stop its owners: ${count}`;
   if (handler !== null)
-    return `a Safe, ${version}, with another fallback handler than the canonical one of 1.5.0, which anybody can call in its name: ${count}`;
+    return `a Safe, ${version}, with another fallback handler than the canonical one of 1.5.0, and anybody can call this handler in the Safe's name: ${count}`;
   if (!official) return `a Safe, ${version}, that is not one of the canonical 1.5.0: ${count}`;
   const doubt =
     "; its storage is not verified, so its set-up may have hidden another owner or a module there";
