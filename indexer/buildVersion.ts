@@ -14,10 +14,11 @@ const DECIDE_ROWS = ["packages/protocol", "packages/derive", "packages/runtime",
 const API = "indexer/api";
 
 /**
- * SHA-256 over everything that affects rows. That is the sources of protocol, derive, runtime and indexer without its
- * API. It is also the first parameters, which name the followed ledgers, the registries of ERC-8004, and the token
- * with its first block. Ponder's own build id covers only config, schema and `src/`, and a relevant log's token is not in
- * that config. The source of a ledger's bytes is not included, because the anchored root fixes these bytes.
+ * SHA-256 over everything that affects rows. These are the sources of protocol, derive, runtime and indexer, without
+ * the indexer's API. The registries of ERC-8004 and the token with its first block are included too, and so are the
+ * first parameters, which name the followed ledgers. Ponder's own build id covers only config, schema and `src/`, and a
+ * relevant log's token is not in that config. The source of a ledger's bytes is not included, because the anchored root
+ * fixes these bytes.
  *
  * @returns 64 hex digits
  */

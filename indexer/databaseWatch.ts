@@ -11,8 +11,8 @@ export type DatabaseWatch = {
   /** The last block of every chain, by the last answer. */
   readonly status: ChainStatus;
   /**
-   * Waits for the work. Returns true if the database went away before it was done, or if it answered nothing
-   * for {@link REQUEST_MS}.
+   * Waits for the work. Returns true if the database went away before the work was done, or answered nothing for {@link
+   * REQUEST_MS}.
    */
   goesAwayDuring: (work: Promise<unknown>) => Promise<boolean>;
   close: () => Promise<void>;
@@ -31,8 +31,8 @@ const REQUEST_MS = 1_900;
 const LATE_MS = 50;
 
 /**
- * A check without an answer for this long shows that the database is away. On a busy machine a database that
- * works stands still for a second or two, and requests that come then are served.
+ * A check without an answer for this long shows that the database is away. On a busy machine a working database may
+ * stand still for a second or two. Requests that come in that time are still served.
  */
 const PATIENCE_MS = 3_000;
 

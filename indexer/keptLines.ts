@@ -13,7 +13,7 @@ const ROWS_TOGETHER = 64;
 
 /**
  * The most bytes of lines that are written together. So a statement stays far below the largest size of Postgres, and ends in
- * time, also for the longest lines. One row may have as many.
+ * time, also for the longest lines. A single row may have this many.
  */
 const BYTES_TOGETHER = 16 << 20;
 

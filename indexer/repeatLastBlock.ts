@@ -1,6 +1,6 @@
 import pg from "pg";
 
-/** What a checkpoint of Ponder has behind its block number when all events of the block are in: the highest digits. */
+/** If all events of a block are applied, Ponder's checkpoint has only nines behind the block number. */
 const WHOLE_BLOCK = "9".repeat(33);
 
 /** The times for a connection and a statement. All of it must end within the ten seconds that Ponder gives to a file. */
@@ -44,8 +44,7 @@ export async function repeatLastBlock(parameters: {
 }
 
 async function repeat(client: pg.Client, schema: string): Promise<number | null> {
-  // A process that indexes here writes this row last in each transaction. So with the lock, its tables are those of the
-  // checkpoint.
+  // An indexer writes this row last in each transaction. So with the row's lock, its tables are as of the checkpoint.
   const { rows } = await client.query<{ checkpoint: string }>(
     `SELECT safe_checkpoint AS checkpoint FROM ${schema}._ponder_checkpoint FOR UPDATE`,
   );

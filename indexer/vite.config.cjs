@@ -1,6 +1,7 @@
 // Ponder runs every module through Vite, and that takes most of the time of a start. Node reads TypeScript itself from version 24
-// on, and stores the compiled code (NODE_COMPILE_CACHE). So in place of a module, Vite gets one line that asks Node for the module.
-// Under an older Node nothing changes. This file is CommonJS, because Vite would first write any other configuration to disk.
+// on, and stores the compiled code (NODE_COMPILE_CACHE). So in place of a module, Vite gets one line that asks Node for
+// the module. Under an older Node nothing changes. This file is CommonJS, because Vite would first write any other
+// configuration to disk.
 const { readFileSync } = require("node:fs");
 const path = require("node:path");
 const { pathToFileURL } = require("node:url");
@@ -9,7 +10,10 @@ const repository = path.resolve(__dirname, "..");
 const nodeReadsTypeScript =
   process.features.typescript === "strip" && Number.parseInt(process.versions.node, 10) >= 24;
 
-/** Modules that exist only inside Ponder, such as "ponder:registry". Imports of their types are removed before Node reads a file. */
+/**
+ * Modules that exist only inside Ponder, such as "ponder:registry". Imports of their types are removed before Node
+ * reads a file.
+ */
 const importsFromPonder = /^import (?!type\b)[^;]* from "ponder:/m;
 
 /** Whether a file is one of our modules, and Node can load it. */

@@ -3,8 +3,8 @@
  * and the compiler's input that gives it. Run after `hardhat build`. A change there changes every address of later
  * deployments. Earlier deployments keep their addresses.
  *
- * Also writes portal/escrow/releases/ and packages/protocol/ledger/releases/, by which the portal and checks of proofs recognize the
- * contracts' code on a chain.
+ * Also writes portal/escrow/releases/ and packages/protocol/ledger/releases/, by which the portal and checks of proofs
+ * recognize the contracts' code on a chain.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";

@@ -9,13 +9,13 @@ const LINES_PER_POINT = 100;
 const BYTES_PER_POINT = 64 * 1024;
 
 /**
- * This many listings that a search may look at cost one point, whether they are in the answer or not. Postgres needs about six
- * milliseconds for each of the two.
+ * A search pays one point for this many listings that it may look at, even if they are not in the answer. Postgres
+ * needs about six milliseconds to skip 2,500 listings, or to sort 500.
  */
 const SKIPPED_PER_POINT = 2_500;
 const SORTED_PER_POINT = 500;
 
-/** The price of a payment: for it this node asks the facilitator and its RPC, whatever the payment is worth. */
+/** The price of a payment of any size. For each one this node asks the facilitator and the chain's RPC. */
 const PAYMENT_POINTS = 20;
 
 /** Charges a client for a payment that it sent. */
@@ -23,12 +23,12 @@ export function chargePayment(env: unknown): void {
   charge(env, PAYMENT_POINTS);
 }
 
-/** Charges a client for lines that were read for it, whatever is sent of them. */
+/** Charges a client for the lines that were read for it, even if not all of them are sent. */
 export function chargeLines(env: unknown, { lines, bytes }: { lines: number; bytes: number }): void {
   charge(env, Math.max(lines / LINES_PER_POINT, bytes / BYTES_PER_POINT));
 }
 
-/** Charges a client for listings that a search may look at: in the order of an index, and sorted by a figure. */
+/** Charges a client for the listings that a search may skip in an index, or sort by a figure. */
 export function chargeListings(
   env: unknown,
   { skipped = 0, sorted = 0 }: { skipped?: number; sorted?: number },

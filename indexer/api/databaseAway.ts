@@ -56,9 +56,9 @@ export function refuseWhileAway(
 }
 
 /**
- * Comes directly before a paywall. From here on the first {@link refuseWhileAway} waits for the payment, because a
- * client that gets 503 while its payment settles pays again. A second one, behind the paywall, refuses what the
- * database cannot answer; the paywall settles no payment for a refusal.
+ * Comes directly before a paywall. A client that gets 503 while its payment settles would pay again. So from here on
+ * the first {@link refuseWhileAway} waits for the payment. A second {@link refuseWhileAway}, behind the paywall,
+ * refuses what the database cannot answer. The paywall settles no payment for a refusal.
  */
 export function beforePayment(): MiddlewareHandler {
   return async (context, next) => (payments.get(context)?.() === false ? databaseAway() : next());

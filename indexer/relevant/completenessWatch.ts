@@ -55,7 +55,10 @@ export class CompletenessWatch {
     return this.#gaps;
   }
 
-  /** Whether the transfers of a wallet do not add up, or did not in an earlier process and were not checked since then. */
+  /**
+   * Whether the transfers of a wallet do not add up now, or did not in an earlier process and were not checked since
+   * then.
+   */
   get isDoubtful(): boolean {
     return this.#gaps.length > 0 || this.#suspects.length > 0;
   }
@@ -143,7 +146,7 @@ export class CompletenessWatch {
       }
       if (gaps.length === 0) break;
     }
-    // Only for wallets of this check `received` has a sum that belongs to this block.
+    // `received` has a sum as of this block only for the wallets of this check.
     for (const [wallet, known] of added) {
       this.#verified.set(wallet, { ...known, received: received.get(wallet)?.sum ?? 0n });
     }
@@ -155,7 +158,8 @@ export class CompletenessWatch {
 export function gapReason(gap: Gap): string {
   const { wallet, block, source, balanceSource } = gap;
   return (
-    `up to block ${block} the transfers of ${wallet} that ${source} told lack ${missingOf(gap)}, by its balance from ` +
-    `${balanceSource}. Index anew with other sources (LOG_PORTAL_URL, LOG_HYPERSYNC_URL, LOG_RPC_URLS, RPC_URL)`
+    `up to block ${block} the source ${source} gave transfers of ${wallet} that lack ${missingOf(gap)}, ` +
+    `according to the balance from ${balanceSource}. ` +
+    "Index anew with other sources (LOG_PORTAL_URL, LOG_HYPERSYNC_URL, LOG_RPC_URLS, RPC_URL)"
   );
 }

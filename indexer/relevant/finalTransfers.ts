@@ -284,8 +284,8 @@ type Known = [wallet: Address, first: First];
 const BLOCKS_PER_TRANSFER = 10;
 
 /**
- * Groups wallets that share one read. It begins after the first wallet's `upTo`, so for the other wallets some transfers may
- * be read again. A wallet shares it if that takes no longer than a read of its own.
+ * Groups wallets that share one read. The read begins after the first wallet's `upTo`, so for the other wallets some
+ * transfers may be read again. A wallet shares the read if this takes no longer than a read of its own.
  */
 function sharedReads(missing: readonly Known[], upTo: number): [Known, ...Known[]][] {
   const groups: [Known, ...Known[]][] = [];

@@ -22,7 +22,7 @@ export class LatestUsed<Value> {
     this.#drop(key);
     this.#values.set(key, value);
     this.#size += this.#sizeOf(value);
-    // Not in the loop alone: an iterator first skips all entries that were removed at the front.
+    // The loop alone would be slow: a new iterator first skips all entries that were removed at the front.
     if (this.#size <= this.#most) return;
     for (const oldest of this.#values.keys()) {
       this.#drop(oldest);

@@ -39,7 +39,7 @@ export function possibleFunding(
   const isKnown = (wallet: Address) => {
     if (!read.sentFewer(wallet, finalizedHead.block, most))
       return read.isKnown("transfersFrom", wallet, finalizedHead.block, MOST_AHEAD);
-    // Only for a wallet that sent few transfers it matters where its own money came from.
+    // It matters where a wallet's own money came from only if the wallet sent few transfers.
     return (
       maxIntermediaries === 0 ||
       isWatched(wallet) ||
@@ -51,8 +51,8 @@ export function possibleFunding(
 
 /**
  * The senders for whose past the derivation asks when it applies transfers. Their money is a large part of all that its
- * receiver got, or it may be money that comes back to a family. For most senders it never asks, and anybody can be such a
- * sender, but to look for one wallet a source has to read the whole history of the token.
+ * receiver got, or it may be money that comes back to a family. The derivation never asks for most senders. Anybody can
+ * be a sender, and for each look-up a source has to read the whole history of the token.
  *
  * @param transfers to watched wallets, in the order of the chain, not applied yet
  * @param receiversOf tells of wallets what they are before the first of these transfers

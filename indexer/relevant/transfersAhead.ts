@@ -37,7 +37,7 @@ const MOST_BEFORE = 100_000;
 export type Watched = {
   /** All watched wallets, in the order in which they were added. */
   list: () => Promise<readonly Address[]>;
-  /** What some of them are as receivers, with all transfers that are applied. */
+  /** What the rows tell about some of them as receivers, with all transfers that are applied. */
   receivers: (wallets: readonly Address[]) => Promise<ReadonlyMap<Address, Receiver>>;
 };
 
@@ -219,7 +219,7 @@ export class TransfersAhead {
     const rules: Rules = { params, isWatched: (it) => chunk.wallets.has(it) };
     const begun = this.#begun;
     const before = begun?.before ?? view.transfers.numberRead;
-    // Even if it is of no use now: otherwise the same past may be requested twice.
+    // It waits even if that read is of no use now. Otherwise the same past may be requested twice.
     const isDone = await begun?.isDone;
     this.#begun = null;
     // A wallet that is watched since then may have transfers that were not looked at.
@@ -239,8 +239,8 @@ export class TransfersAhead {
   }
 
   /**
-   * Begins to read the funding paths of the transfers after those whose paths are known. Null if the derivation will not ask for
-   * one of them, or if they are few: then they share the requests of later ones.
+   * Begins to read the funding paths of the transfers after those whose paths are known. Null if the derivation asks
+   * for none of their senders. Null too if these senders are few: then they share the requests of later senders.
    *
    * @param first the index of the next transfer that is applied
    */
@@ -257,11 +257,12 @@ export class TransfersAhead {
     if (some.length === 0) return null;
     const { wallets, until } = nextSenders(view, some, rules, this.#senders);
     if (wallets.size < this.#senders) return null;
-    // The transfers before these count too: what they bring to a wallet makes later money a smaller part.
+    // Earlier transfers count too: after them, later money is a smaller part of what a wallet got.
     const all = transfers.slice(first, firstAfter(transfers, until));
     if ((await possibleFunders(view, all, rules, watched.receivers)).size === 0) return null;
     const before = view.transfers.numberRead;
-    // An event may end the work of this view before the read is done. So it is not repeated here, only where it is needed.
+    // An event may end the work of this view before the read is done. So a failed read is not repeated here, but where
+    // its result is needed.
     const beside = { ...view, retryRead: view.readOnce };
     const reading = readPaths(beside, wallets, rules.params, rules.isWatched, MOST_BESIDE);
     const isDone = reading.then(

@@ -7,7 +7,7 @@ const DAY = 86_400;
 
 /**
  * The sums over a set of hires. Each count is a number of hires. Weights are dampened (1/cluster size) and in
- * millionths. There is one over all hires, one over the successes, and one over successes and failures.
+ * millionths. One sum of weights is over all hires, one over the successes, and one over successes and failures.
  */
 export type Tally = {
   hires: number;

@@ -34,7 +34,10 @@ const LOOK_MS = 3_600_000;
 
 /** The part of a projector that this file uses. */
 type TransferProjector = {
-  /** The rows before the event. Take new ones after something was applied: these keep what they have read. */
+  /**
+   * The rows before the event. Call this again after something was applied, because the returned rows keep what they
+   * have read.
+   */
   rows: () => Promise<LoadedRows>;
   /** The number of times that the database went back. */
   forgotten: () => number;

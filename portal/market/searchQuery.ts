@@ -44,7 +44,8 @@ export function searchBody(search: URLSearchParams): { [name: string]: string | 
     const text = search.get(name)?.trim() ?? "";
     if (text === "") continue;
     const value = read(text);
-    // JSON has no NaN: the node would take the null for a filter that is absent. It refuses the text, and says which.
+    // JSON has no NaN, and the node takes null for a missing filter. So this sends the text, which the node refuses by
+    // name.
     body[name] = Number.isNaN(value) ? text : value;
   }
   if (search.get("audited") === "1") body.audited = true;

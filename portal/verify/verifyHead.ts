@@ -116,8 +116,8 @@ export const MANY_BLOCKS = 900;
 const OLD_SECONDS = 3_600;
 
 /**
- * Fails if the newest block of the sources is an old one, because what was anchored since is not seen. There is no such
- * check on a test chain, which may stand still.
+ * Fails if the newest block of the sources is old, because the sources then hide later anchors. There is no such check
+ * on a test chain, which may stand still.
  *
  * @param now the reader's clock, unix seconds
  */
@@ -173,8 +173,8 @@ function sentenceOf({ source, head }: Extract<Reading, { head: ChainHead }>): st
 }
 
 /**
- * Checks that a node says that it has read the chain up to a recent block. Otherwise it could show an old head, which
- * is right as of an old block.
+ * Checks that a node says that it has read the chain up to a recent block. Otherwise the node could show an old head,
+ * which was right at an old block.
  *
  * @param tip the newest block of the sources
  */

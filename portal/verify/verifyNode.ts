@@ -32,7 +32,7 @@ const MAX_TICK_BLOCKS = 10_000;
  * Derives a node's final event log again and checks every signature of a key. Then it compares the result with the node's
  * digest at every tick, and with every figure of the claim.
  *
- * @param finalFrom the node has said that a tick from this block on is final. Then its log must have one
+ * @param finalFrom the node has said that a tick at this block or later is final. Then its log must have such a tick
  */
 export async function verifyNode(
   url: string,
@@ -133,7 +133,7 @@ function tickBlocksOf(store: MemoryStore): number {
   return Number(Object(JSON.parse(state?.params ?? "{}")).tickBlocks ?? 0);
 }
 
-/** The figures, in the words of the two answers, that no state gives. */
+/** The figures of the node and of the agent's page that none of these states gives. */
 function wrongFigures({ address, figures, shown }: Claim, states: readonly Snapshot[]): Wrong[] {
   const derived = states.flatMap(({ agents }) => agents[address] ?? []) as { [name: string]: unknown }[];
   const names = Object.keys(derived[0] ?? {});

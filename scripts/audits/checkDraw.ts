@@ -18,7 +18,7 @@ const MAX_TICKS = 1_000;
  * Checks that ticks are at the blocks where ticks are due, that their hashes are those of the chain, and that none is
  * left out. A node that chooses the block of a tick, or leaves a tick out, chooses the hash of the draw.
  *
- * @param since the block after which none of the `blocks` may lack an earlier tick, also at the log's beginning
+ * @param since from this block on ticks are due, also those before the log's first tick
  */
 export async function checkTicks(
   log: Pick<DerivedLog, "ticks" | "tickBlocks">,
@@ -49,7 +49,7 @@ export async function checkTicks(
       found.check(false, "", `The log has a tick at block ${it}, where none is due; ${every}`);
     }
     const before = earlier ?? since;
-    // Before this block, ticks are due up to here.
+    // The last block before this one at which a tick is due.
     const due = (Math.ceil(block / distance) - 1) * distance;
     if (before < due)
       found.check(false, "", `There is no tick between blocks ${before} and ${block} in the log; ${every}`);
@@ -60,8 +60,8 @@ export async function checkTicks(
 export type Draw = { tick: LogTick; place: number; of: number; number: number; isDrawn: boolean };
 
 /**
- * Computes the draw of a hire by the formula; null if there was none yet. Of a contested hire that joined the queue of
- * its refund, it is the draw of that queue.
+ * Computes the draw of a hire by the formula; null if there was none yet. For a contested hire that joined the queue of
+ * its refund, this is the draw of that queue.
  */
 export async function drawOf(
   log: Pick<DerivedLog, "store" | "ticks" | "refunds">,
@@ -104,7 +104,7 @@ function joinedHires(
   const joined: { hire: string; block: number }[] = [];
   for (const hire of queuedHires(store, "sample", { operator, ppm })) {
     const eligible = store.get("audit", hire)?.eligibleBlock ?? 0;
-    // What waited before, in this queue or in another one, has joined by its refund.
+    // A hire that waited in this or another queue before joined this one by its refund.
     joined.push({ hire, block: waited.has(hire) ? (refunds.get(hire) ?? eligible) : eligible });
     waited.add(hire);
   }

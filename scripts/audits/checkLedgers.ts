@@ -96,7 +96,7 @@ async function placeOf(
 
 /**
  * Asks the chain for ledgers of which the node has no anchor. On Base and Base Sepolia a ledger can only be in the
- * released contract. On another chain it may be in a contract that nobody named, so an answer of none shows nothing.
+ * released contract. On another chain it may be in a contract that nobody named, so finding no anchor proves nothing.
  */
 async function checkDenied(
   ids: Hex[],

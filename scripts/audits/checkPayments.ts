@@ -18,8 +18,8 @@ const MAX_MS = 600_000;
 const AT_ONCE = 16;
 
 /**
- * A receipt may name a transaction that the chain's node cannot give, and many questions may be too many for it. So a
- * receipt whose look-up fails counts as unchecked. After so many failures nothing more is asked.
+ * A look-up may fail because the chain's node does not have the transaction that a receipt names, or gets too many
+ * questions. So a receipt whose look-up fails counts as unchecked. After this many failures nothing more is asked.
  */
 const MAX_FAILURES = 16;
 

@@ -30,7 +30,7 @@ export type DerivedLog = {
   records: Map<string, Map<number, string>>;
   /** The first position of each receipt, by the hash of its entry. */
   receipts: Map<string, Place>;
-  /** All parameters that were ever in force, each with the position from which on they were. The oldest first. */
+  /** All parameters that were ever in force, the oldest first, each with the position at which they came into force. */
   history: { from: Place; params: Params }[];
   /** The block of the first line. The log has no transfer before it, except lines about the past. */
   firstBlock: number;

@@ -7,9 +7,10 @@ import type { ChainTransfer } from "./auditChain.ts";
 import type { DerivedLog } from "./derivedLog.ts";
 
 /**
- * Makes a test for transfers on the chain that a receipt names: whether a complete log has a hire of this receipt and
- * this transfer. A log may lack any other transfer, and anybody can name it in a receipt. Examples are a transfer to
- * somebody who never agreed to be paid for the seller, a deposit into an escrow, and a transfer before the log begins.
+ * Makes a test for a transfer on the chain that a receipt names. The test says whether a complete log must have a hire
+ * of this receipt and this transfer. A log may lack other transfers, and anybody can name them in a receipt. Examples
+ * are a transfer to somebody who never agreed to be paid for the seller, a deposit into an escrow, and a transfer
+ * before the log begins.
  */
 export function mustBePaid(
   log: Pick<DerivedLog, "store" | "history" | "firstBlock" | "lastBlock" | "receipts">,

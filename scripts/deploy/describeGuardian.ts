@@ -21,7 +21,7 @@ import { CANONICAL_SAFE, canonicalSafeAddress, SAFE_PROXY_CODE } from "../igniti
 export type GuardianSafe = {
   kind: "safe";
   version: string;
-  /** Whether it runs Safe's own code, and nothing but its owners is known to act for it or to stop it. */
+  /** Whether it runs Safe's own code, and nobody but its owners is known to be able to act for it or to stop it. */
   official: boolean;
   /**
    * Whether its address shows that its set-up named these owners and did nothing else. Another set-up may have written
@@ -145,8 +145,8 @@ function isUnanswered(error: unknown): boolean {
 }
 
 /**
- * Describes a guardian in words, such as "an official Safe 1.5.0: 2 of 3". It calls no Safe official in which somebody
- * else than the owners may act, and says if this is not certain.
+ * Describes a guardian in words, such as "an official Safe 1.5.0: 2 of 3". A Safe in which somebody else than the
+ * owners may act is not called official. If this is not certain, the text says so.
  */
 export function describeGuardian(guardian: Guardian): string {
   if (guardian.kind === "contract") return "a contract, but not a Safe";
@@ -157,7 +157,7 @@ export function describeGuardian(guardian: Guardian): string {
   if (modules.length > 0) return `a Safe, ${version}, with modules that act without its owners: ${count}`;
   if (guards.length > 0) return `a Safe, ${version}, with a guard that can stop its owners: ${count}`;
   if (handler !== null)
-    return `a Safe, ${version}, with another fallback handler than the canonical one of 1.5.0, which anybody can call in its name: ${count}`;
+    return `a Safe, ${version}, with another fallback handler than the canonical one of 1.5.0, and anybody can call this handler in the Safe's name: ${count}`;
   if (!official) return `a Safe, ${version}, that is not one of the canonical 1.5.0: ${count}`;
   const doubt =
     "; its storage is not verified, so its set-up may have hidden another owner or a module there";

@@ -13,7 +13,7 @@ const MAX_DIGITS = 2 ** 26;
 const TIMEOUT_MS = 30_000;
 const AT_ONCE = 8;
 
-/** After so many questions without an answer, nothing more is asked. */
+/** After this many questions without an answer, nothing more is asked. */
 const MAX_FAILURES = 16;
 
 /** A record whose signer is a contract, by the word of a log. */

@@ -1,8 +1,8 @@
-// Keeps where Node found each module of a library, from one start to the next. Ponder loads 4,000 modules. To find them takes as long
-// as to compile them, because Node looks for a package.json in every folder.
+// Keeps where Node found each module of a library, from one start to the next. Ponder loads 4,000 modules. To find them
+// takes as long as to compile them, because Node looks for a package.json in every folder.
 //
-// Only places inside of `node_modules` are kept, and only if Node keeps compiled code too (NODE_COMPILE_CACHE). After another `npm ci`
-// the file has another name.
+// Only places inside of `node_modules` are kept, and only if Node keeps compiled code too (NODE_COMPILE_CACHE). After
+// another `npm ci` the file has another name.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import module from "node:module";
@@ -57,8 +57,8 @@ function isKept(specifier, { parentURL, conditions, importAttributes }) {
 const file = fileOfProgram();
 if (file !== undefined) {
   /**
-   * The place and format of each imported module, by the importing module and the name that it imports. Places of importing modules
-   * begin in the repository, those of imported modules in `node_modules`.
+   * The place and format of each imported module, by the importing module and the name that it imports. Places of
+   * importing modules begin in the repository, those of imported modules in `node_modules`.
    */
   const found = read(file);
   let isNew = false;

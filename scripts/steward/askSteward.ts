@@ -33,7 +33,7 @@ export async function agentNamed(baseUrl: string, id: string): Promise<Address> 
 /**
  * Asks a node about an agent's trust score.
  *
- * @param form of the answer. It keeps fields that it does not name
+ * @param form the form of the answer. Fields that it does not name stay in the answer
  * @param part the last part of the REST path, with its query
  * @returns `read`: the answer by its form; `whole`: the answer as the node wrote it, in the node's order
  * @throws ServiceError, also `unreadable_answer`

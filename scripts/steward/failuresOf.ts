@@ -27,7 +27,7 @@ export type Failure = z.output<typeof failureForm>;
 type Failures = z.output<typeof failuresForm>;
 
 /**
- * A node fills a page from a number of hires, of which perhaps none failed. So a page may be empty although others
+ * A node reads a number of hires for each page, and perhaps none of them failed. So a page may be empty although others
  * follow. A bad node could name a next page forever.
  */
 const MAX_PAGES = 1_000;
@@ -56,7 +56,7 @@ export async function failuresOf(
     const cursor: string = page.next_cursor;
     page = await ask(`&cursor=${encodeURIComponent(cursor)}`);
     told.failures.push(...page.failures);
-    // A node that names the same page again has no next one.
+    // If a node names the same page again, there is no next page.
     if (page.next_cursor === cursor) page.next_cursor = null;
     told.next_cursor = page.next_cursor;
   }

@@ -17,7 +17,7 @@ describe("the final part of a node's answers", () => {
     );
   };
 
-  it("has an amount from the moment when a tick after its reading is final, because it may have blocks up to there", () => {
+  it("has an amount as soon as a tick after its reading is final, because the amount may have blocks up to that tick", () => {
     expect(amountsOf([[5n, 100, 200]])).to.deep.equal([0n]);
     expect(
       amountsOf([
@@ -170,7 +170,7 @@ describe("a round of an operator", () => {
     expect(asked).to.deep.equal(["status", "accounts", "status", "escrows", "status"]);
   });
 
-  it("refunds an escrow that was settled until a reorganization, and no more asks for one that is settled for good", async () => {
+  it("refunds an escrow that a reorganization makes unsettled again, and asks no more for one that stays settled", async () => {
     const it = { id: "0x01" } as unknown as RolledBackEscrow;
     const [held, settled] = [
       { held: [it], settled: [], unread: new Set() },
@@ -184,7 +184,7 @@ describe("a round of an operator", () => {
     expect(asked).to.deep.equal([...Array(7).fill(true), false]);
   });
 
-  it("refunds the other escrows although one cannot be read, and counts a failure; one that was read before does not begin anew", async () => {
+  it("refunds the other escrows if one cannot be read, and counts a failure; an escrow read earlier keeps its time", async () => {
     const [one, two] = ["0x01", "0x02"].map((id) => ({ id }) as unknown as RolledBackEscrow);
     const whole = { held: [one, two], settled: [], unread: new Set() };
     const partly = { held: [two], settled: [], unread: new Set(["0x01"]), reason: new Error("unreadable") };

@@ -118,7 +118,7 @@ describe("a record of audits that does not count says why", () => {
     ]);
   });
 
-  it("if it is a decision about a refund that the seller's buyer had taken already", async () => {
+  it("if it is a decision about a hire whose buyer had already taken the money back", async () => {
     const log = scene({ auditors: 6, audit: { ratePpm: 0 } });
     log.listing(SELLER, "text.translate", {
       ...{ payment_mode: "platform_escrow:swarmwage-partnered", audit: { operator: AUDITED } },

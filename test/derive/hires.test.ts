@@ -359,7 +359,7 @@ describe("direct hires", () => {
       }
     });
 
-    it("cannot be kept from waiting by receipts of the others", async () => {
+    it("wait for their payment, however many receipts another agent signs first", async () => {
       const log = new EventLog();
       for (const agent of [seller, other]) agree(log, agent);
       const tx = log.after(1).hash();
@@ -369,7 +369,7 @@ describe("direct hires", () => {
       expect(await counted(log)).to.deep.equal([1, 0]);
     });
 
-    it("cannot be kept from waiting by receipts in the anchor with the consent to their agent", async () => {
+    it("wait for their payment, also if those receipts are in one anchor with the consent to the other agent", async () => {
       const log = new EventLog();
       agree(log, seller);
       const tx = log.after(1).hash();

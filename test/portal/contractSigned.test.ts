@@ -5,7 +5,7 @@ import { verifyNode } from "../../portal/verify/verifyNode.ts";
 import { EventLog, wallet } from "../derive/eventLog.ts";
 import { fakeNode } from "../sdk/openLog/fakeNode.ts";
 
-/** A log in which these wallets are contracts by its word alone. A node can forge any record in this way. */
+/** A log that says, without a proof, that these signers are contracts. A node can forge any record in this way. */
 function forged(signers: number): EventLog {
   const log = new EventLog();
   for (let n = 0; n < signers; n++) {
@@ -28,8 +28,8 @@ async function findings(log: EventLog): Promise<Finding[]> {
   }
 }
 
-describe("a log of which some signers are contracts by its own word, in the portal", () => {
-  it("is not said to have only checked signatures", async () => {
+describe("a log that says, without a proof, that some signers are contracts, in the portal", () => {
+  it("does not count as a log whose signatures were all checked", async () => {
     for (const { title, checks } of await findings(forged(2))) {
       const said = JSON.stringify(checks);
       expect(
@@ -44,7 +44,7 @@ describe("a log of which some signers are contracts by its own word, in the port
     }
   });
 
-  it("is said to have only checked signatures if there is no such signer", async () => {
+  it("counts as a log whose signatures were all checked if no signer is such a contract", async () => {
     for (const { checks } of await findings(forged(0))) {
       expect(JSON.stringify(checks))
         .to.contain("very signature was checked.")

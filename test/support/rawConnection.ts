@@ -10,7 +10,10 @@ export type RawConversation = {
   ending?: "wait" | "end" | "reset";
   /** The longest time to listen, in milliseconds. */
   listenMs?: number;
-  /** If the received text has this, listening ends a second later. So a slow server has much time, and a quick one costs little. */
+  /**
+   * If the received text has this, listening ends a second later. So a slow server has much time, and a quick one costs
+   * little.
+   */
   enough?: RegExp;
 };
 

@@ -87,8 +87,7 @@ export function startTestWorker(folder: string, files: string[]): TestWorker {
     stop,
     round: async (first = []) => {
       const outcome = await attempt(first, PATIENCE_MS);
-      // A process that died or was too slow may have another reason than the mutant. Only a second failure
-      // counts.
+      // A process may die or be too slow without the mutant. So only a second failure counts.
       return outcome.failed?.file === "" ? attempt(first, MORE_PATIENCE_MS) : outcome;
     },
   };

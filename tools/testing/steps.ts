@@ -16,7 +16,10 @@ export type TestStep = {
   env?: Record<string, string>;
 };
 
-/** Set if the contracts are built already. Otherwise each program asks Hardhat again, and waits two seconds for the same answer. */
+/**
+ * Set if the contracts are built already. Otherwise each program asks Hardhat again, and waits two seconds for the same
+ * answer.
+ */
 export const BUILT = "TALLYSTICK_BUILT";
 
 const endWithParent = ["--import", "./scripts/processes/endWithParent.ts"];

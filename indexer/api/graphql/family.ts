@@ -100,7 +100,7 @@ async function memberOf(id: string, { load }: Pick<QueryContext, "load">): Promi
   return (await load.familyMember.load(id)) ?? load.registeredMember.load(id);
 }
 
-/** The largest inflow of a wallet before it spent, or was registered, which decides its family. */
+/** The inflow that decides a wallet's family: the largest one before the wallet first spent, or was registered. */
 async function inflowOf({ block, log }: Member, { load }: QueryContext): Promise<TransferAt | null> {
   return block === null || log === null ? null : load.transfer.load({ block, log });
 }

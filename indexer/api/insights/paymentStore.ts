@@ -4,7 +4,9 @@ import type { SettleResponse } from "@x402/core/types";
 export type KeptPayment = {
   /** The name of the request that it pays for. */
   request: string;
-  /** The chain showed that the authorization was not used before. Only then a later look proves the payment. */
+  /**
+   * The chain showed that the authorization was not used before. Otherwise a later look at the chain proves nothing.
+   */
   wasUnused: boolean;
   /** How often a process began to settle it. */
   attempts: number;

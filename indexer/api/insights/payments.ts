@@ -36,7 +36,7 @@ export type PaidRequest = {
   name: string;
   /** The chain showed that the authorization was not used before. */
   wasUnused: boolean;
-  /** Its payment was perhaps settled. */
+  /** Nobody knows whether its payment was settled. */
   isUnknown: boolean;
 };
 
@@ -53,9 +53,9 @@ type Payment = {
 
 /**
  * Settles each payment once, and for one request. A facilitator's answer can be lost after it has sent a payment, so an
- * error does not mean that nobody paid. Then the chain decides; and if the chain does not show the payment yet, the same
- * request with the same payment can be sent again, to any process that shares the store. A payment is stored before it is
- * settled. So a process that is killed in between leaves what the next one needs to know.
+ * error does not mean that nobody paid. Then the chain decides. If the chain does not show the payment yet, the client
+ * can send the same request with the same payment again, to any process that shares the store. A payment is stored
+ * before it is settled. So if a process is killed in between, the next process knows of the payment.
  */
 export class Payments {
   readonly #facilitator: FacilitatorClient;
@@ -77,7 +77,7 @@ export class Payments {
     this.#limits = limits;
   }
 
-  /** Verifies a payment. One whose settlement began is only compared: its nonce may be used by itself. */
+  /** Verifies a payment. If its settlement began before, it is only compared: it may have used its nonce itself. */
   async verify(
     request: PaidRequest,
     payload: PaymentPayload,
@@ -112,7 +112,7 @@ export class Payments {
     return verified;
   }
 
-  /** Settles a payment. `request.isUnknown` says afterwards whether it is unclear if the payer has paid. */
+  /** Settles a payment. Afterwards `request.isUnknown` is true if nobody knows whether the payer has paid. */
   async settle(
     request: PaidRequest,
     payload: PaymentPayload,
@@ -183,13 +183,13 @@ export class Payments {
       return settled;
     } catch (error) {
       if (!(error instanceof PaymentInvalidError)) return undefined;
-      // It was used for something else, or nobody used it in its time: this payment never comes.
+      // The authorization was used for something else, or expired unused. So this payment never comes.
       await this.#stored(this.#store.forget(key));
       return refusal(error.code, requirements);
     }
   }
 
-  /** The store's answer. "failed" if it has none in its time. */
+  /** The store's answer, or "failed" if the store does not answer in time. */
   async #stored<T>(work: Promise<T>): Promise<T | "failed"> {
     const answer = work.then((value) => ({ value })).catch(() => undefined);
     const done = await within(answer, this.#limits.store);

@@ -49,8 +49,8 @@ const MAX_SORTED = 50_000;
 const ALWAYS = ["capability", "unsuspended"];
 
 /**
- * The listings that a search may look at to find a few: `skipped` in the order of an index, because a filter may not let them
- * pass, or `sorted` by a figure.
+ * How many listings a search may look at to find a few. `skipped`: it reads them in the order of an index, and a filter
+ * may not let them pass. `sorted`: it sorts them by a figure.
  */
 export type Looks = { skipped?: number; sorted?: number };
 

@@ -49,7 +49,9 @@ async function finality(db: Database): Promise<{ chainId: number; final: number 
   return { chainId: Number(checkpoint?.slice(10, 26) ?? 0), final: Number(final ?? 0) };
 }
 
-/** The numbers of blocks after which blocks are final for Ponder, with their chains. On all other chains it is 30. */
+/**
+ * For some chains: the number of blocks after which a block is final for Ponder. For all other chains the number is 30.
+ */
 const FINALITY_BLOCKS = new Map([
   [65, [1, 3, 4, 5, 42, 11_155_111]],
   [200, [137, 80_001]],

@@ -68,8 +68,8 @@ const STREAM_POINTS = 5;
 
 /**
  * The live stream (SHP §10). It has hires, ratings, tier changes, anchors, audits and steps of SLA breaches as JSON
- * messages, in the order of the log. It also has a heartbeat, and a message `reorg` when a reorganization took blocks back. Every message has the
- * `position` from which a client can resume.
+ * messages, in the order of the log. It also has a heartbeat, and a message `reorg` when a reorganization took blocks
+ * back. Every message has the `position` from which a client can resume.
  */
 export function createStream(options: StreamOptions): Stream {
   const { db, pollMs = 500, heartbeatMs = 15_000, maxClients = 1_000 } = options;

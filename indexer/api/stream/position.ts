@@ -12,8 +12,8 @@ const HASH_DIGITS = 16;
 const POSITION = /^\d{12}\/\d{8}\/\d{16}\/\d{6}(\/[0-9a-f]{16})?$/;
 
 /**
- * The position of an event, as clients get it: the event's place in the log, and the beginning of a block's hash. A
- * client that comes back with it can be told whether the events that it has still stand.
+ * The position of an event, as clients get it: the event's place in the log, and the beginning of a block's hash. When
+ * a client comes back with its position, the node can see whether the client's events still stand.
  */
 export function positionOf({ position, blockHash }: Pick<TimelineRow, "position" | "blockHash">): string {
   return `${position}/${blockHash.slice(2, 2 + HASH_DIGITS)}`;

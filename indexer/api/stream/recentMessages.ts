@@ -91,7 +91,7 @@ export class RecentMessages {
         continue;
       }
       const news = fresh.slice(same - sure);
-      // Events that are the same are kept with the blocks that the database names now, as clients come back with these.
+      // Unchanged events get the blocks that the database names now, because clients come back with these blocks.
       const all = [...known.slice(0, sure), ...fresh];
       this.#messages = all.slice(-REMEMBERED);
       const isFull = all.length > REMEMBERED;
@@ -104,9 +104,9 @@ export class RecentMessages {
   }
 
   /**
-   * Whether a known position is the position of an event now. A position names a block, so an event that a
-   * reorganization replaced has another position. In a block that was final, nothing can be replaced. There a node that
-   * was indexed again may name a later block.
+   * Whether a known position and a position of now are of the same event. A position names a block, so an event that a
+   * reorganization replaced has another position. Events of final blocks are never replaced. For such an event, a node
+   * that was indexed again may name a later block.
    */
   #isSameEvent(known: string, now: string): boolean {
     if (known === now) return true;

@@ -4,10 +4,10 @@ import { lastMomentUpTo, momentAt } from "../rows/timeline.ts";
 import { BEGINNING, blockOf, placeOf, positionOf } from "./position.ts";
 
 /**
- * The position from which a client can continue after it received everything up to `position`. This is its own position
- * if the block that the position names still stands. Otherwise a reorganization may have replaced events that the
- * client has, also events in blocks that are final by now. Then it is the last event that was surely final when the
- * client got its position. A position without a hash proves nothing, so the same is done for it.
+ * The position from which a client can continue after it received everything up to `position`. If the block that
+ * `position` names still stands, this is `position` itself. Otherwise a reorganization may have replaced events that
+ * the client has, also events in blocks that are final now. Then this is the position of the last event that was surely
+ * final when the client got `position`. A position without a hash proves nothing, so it is treated in the same way.
  */
 export async function standingPosition(db: Database, position: string): Promise<string> {
   if (position === BEGINNING) return BEGINNING;

@@ -77,8 +77,8 @@ const byReceipts: Way = {
 const WAYS = [byLogs, byBlockReceipts, byReceipts];
 
 /**
- * The node does not have the whole block, or not any more. If a receipt is missing, the bloom need not show it: where
- * many logs set most of its bits, the other logs explain them too.
+ * The node does not have the whole block, or not any more. The bloom may not show that a receipt is missing: if a block
+ * has many logs, the other logs set the same bits.
  */
 const UNKNOWN_BLOCK: AllLogs = { fault: { code: -32000, message: "unknown block" } };
 

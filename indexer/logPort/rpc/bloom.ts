@@ -23,8 +23,8 @@ export function mayHaveLogged(logsBloom: string, values: readonly Hex[]): boolea
 }
 
 /**
- * Whether these values set all bits of a bloom. Then they are those of all logs of the block, unless the logs that are
- * missing set no bit of their own.
+ * Whether these values set all bits of a bloom. If they do, they are the values of all logs of the block, except
+ * perhaps of missing logs that set no bit of their own.
  *
  * @param values the addresses and topics of logs, in hexadecimal
  */

@@ -100,9 +100,9 @@ export function openJsonRpc(options: JsonRpcOptions): JsonRpc {
     if (status >= 500 || status === 408) throw new Failed("failed", `it answered ${status}`, wait);
     if (body === undefined && status === 413)
       return sameFault(calls, status, "response or request too large");
-    if (body === undefined) throw new Failed("failed", `it answered ${status} with what is no whole JSON`);
+    if (body === undefined) throw new Failed("failed", `it answered ${status}, but not with complete JSON`);
     const replies = inOrder(calls, body);
-    if (replies === undefined) throw new Failed("failed", `it answered ${status} with what is no JSON-RPC`);
+    if (replies === undefined) throw new Failed("failed", `it answered ${status}, but not with JSON-RPC`);
     const batched =
       calls.length > 1 ? replies.find(({ fault }) => fault && isAboutBatch(fault, body)) : undefined;
     if (batched?.fault) throw new BatchRefusedError(source, calls.length, batched.fault.message);

@@ -69,10 +69,9 @@ export async function readBlock(
 }
 
 /**
- * The token's logs of a block that has none by a first answer, although its header allows some. A node gives such an
+ * The token's logs of a block. The first answer had none, although the block's header allows some. A node gives such an
  * answer while it has the header of a new block, but not yet all its logs. So this reads the logs of all contracts,
- * which must explain the bloom of the header. Where no such proof is possible, a second empty answer after a pause
- * counts.
+ * which must explain the bloom of the header. If no such proof is possible, a second empty answer after a pause counts.
  *
  * @throws ProofMissingError when nothing gives the logs of all contracts, and no answer says that they are refused
  */
@@ -84,13 +83,13 @@ async function readWhole(
   const { logsBloom } = at;
   const isTelling = logsBloom !== null && !isFull(logsBloom);
   const { fault, logs = [] }: AllLogs = await allLogs(at, signal).catch((error: unknown) => {
-    // Such a bloom proves nothing with any logs.
+    // A missing or full bloom proves nothing, whatever the logs are.
     if (!isTelling && error instanceof ProofMissingError) return { logs: [] };
     throw error;
   });
   const refusal = fault && refusalOf(fault);
   if (refusal === "unknownBlock") throw await absent(context, at, signal);
-  // Any other refusal may be that of a provider that does not give the logs of all contracts.
+  // Any other refusal may mean that the provider does not give the logs of all contracts.
   if (fault && (refusal === "behind" || refusal === "history")) throw faultError(context, fault, at.block);
   const own = logs.filter((log) => isOf(context.token, log));
   if (isTelling && explainsBloom(logsBloom, logs.flatMap(valuesOf))) return own;

@@ -53,7 +53,7 @@ export function openBlockReader(context: RpcContext) {
     doubted: Set<Hex>,
     signal: AbortSignal,
   ): Promise<RawLog[][]> {
-    // Taken before anything is awaited: what is read meanwhile takes the place of older blocks.
+    // The kept logs are taken before the first await, because blocks that are read meanwhile push older ones out.
     const found = new Map(blocks.map(({ hash }) => [hash, kept.get(hash)]));
     const unknown = blocks.filter(({ hash }) => found.get(hash) === undefined);
     if (unknown.length > 0) {
@@ -67,7 +67,7 @@ export function openBlockReader(context: RpcContext) {
           ...(await readGroup(blocks.slice(half), doubted, signal)),
         ];
       }
-      // The others are kept, so that one pause is enough for all blocks without a proof.
+      // After a block without a proof the others are still read and kept. So one pause is enough for all such blocks.
       let missing: LogsMissingError | undefined;
       for (const [n, at] of unknown.entries()) {
         const own = [replies[2 * n] as RpcReply, replies[2 * n + 1] as RpcReply] as const;

@@ -19,8 +19,8 @@ export function lower(hex: string): Address {
 }
 
 /**
- * An on-chain uint64 as a number. The maker of an event chooses it freely, and above 2^53 it has no exact number. The
- * largest safe integer then means "farther away than any clock".
+ * An on-chain uint64 as a number. The maker of an event chooses it freely, and above 2^53 it has no exact number. Then
+ * the largest safe integer stands for it, and means "later than any clock".
  */
 export function clamped(value: bigint): number {
   return value > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : Number(value);

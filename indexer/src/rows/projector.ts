@@ -164,8 +164,8 @@ export class Projector {
 
   /**
    * Expects that the newest block before this event is in the database, or no longer on the chain. A server that takes
-   * over after a failover may lack the last commits of the one before. Ponder does not notice: it would go on with the
-   * next block, and never apply the lost ones.
+   * over after a failover may lack the last commits of the server before it. Ponder does not notice this: it would go
+   * on with the next block, and never apply the lost blocks.
    */
   async #expectNothingLost(database: RowDatabase, position: string): Promise<void> {
     const written = [this.#last, this.#before].find((it) => it !== null && it.position < position) ?? null;

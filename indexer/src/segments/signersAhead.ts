@@ -11,8 +11,8 @@ const BATCHES_AHEAD = 16;
 
 /**
  * Lets threads read the signatures of a segment's records while the main thread handles earlier records.
- * Their results go into a cache that the main thread reads before it recovers a key. For a missing result it
- * recovers the key itself. A segment that is smaller than a batch needs no threads.
+ * Their results go into a cache that the main thread reads before it recovers a key. If a result is missing, the main
+ * thread recovers the key itself. A segment that is smaller than a batch needs no threads.
  */
 export class SignersAhead {
   readonly #records: readonly (SignedRecord | null)[];

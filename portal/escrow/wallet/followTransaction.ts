@@ -4,9 +4,9 @@ import { keepPending, type Pending } from "./pendingStore.ts";
 
 /**
  * The state of a transaction. `asked`: the wallet was asked for it and returned no hash. `unseen`: the chain does not
- * know it yet. `waiting`: it waits for a block. `unsure`: the chain could not be read. `elsewhere`: the wallet is on another chain
- * now, so its state is unknown. `replaced`: another transaction of the account has its nonce. `same`: the other
- * transaction makes the same call at another price. `cancelled`: the other transaction does nothing.
+ * know it yet. `waiting`: it waits for a block. `unsure`: the chain could not be read. `elsewhere`: the wallet is on
+ * another chain now, so its state is unknown. `replaced`: another transaction of the account has its nonce. `same`: the
+ * other transaction makes the same call at another price. `cancelled`: the other transaction does nothing.
  */
 export type Progress =
   | { state: "asked" | "unseen" | "waiting" | "elsewhere" }

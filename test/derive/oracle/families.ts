@@ -39,7 +39,10 @@ type Deposit = Extract<DeriveEvent, { kind: "escrow.deposited" }>;
 /** The data for the fields on independence, in the order of arrival. */
 export type FamilyFacts = {
   sent: Sent[];
-  /** `spent`: the positions at which value left a wallet. `words`: those at which a wallet was registered or agreed to be a payee. */
+  /**
+   * `spent`: the positions at which value left a wallet. `words`: those at which a wallet was registered or agreed to
+   * be a payee.
+   */
   spent: Act[];
   words: Act[];
   deposits: Map<string, Deposit>;

@@ -33,7 +33,10 @@ export function noteRegistered(facts: Facts, agent: string): void {
 
 type Path = { from: string; time: number; steps: number; first: Transfer };
 
-/** Adds the fundings of all paths to an agent that end with one of these transfers: at most the 64 nearest, in the order of the walk. */
+/**
+ * Adds the fundings of all paths to an agent that end with one of these transfers: at most the 64 nearest, in the order
+ * of the walk.
+ */
 function fund(facts: Facts, agent: string, last: Transfer[]): void {
   const paths = last.flatMap((it) => walk(facts, it, it, 0)).filter((it) => it.from !== agent);
   const named = Object.values(Object.groupBy(paths, (it) => `${it.from} at ${it.time}`));

@@ -86,7 +86,7 @@ export function countEscrow(facts: Facts, id: string, at: Place): void {
   const got = isPublished ? escrow.toSeller : escrow.toSeller - escrow.fee;
   const isRolled = facts.audits.all.some((it) => it.hire === id && it.decision === "rollback");
   const tooLittle = got < BigInt(facts.params.minHireAtomic);
-  // A fee to nobody known may come back to the buyer. It buys no success.
+  // The recipient of an unpublished fee may be the buyer. So such a fee buys no success.
   if (won && !isRolled && got < escrow.toSeller && tooLittle) return;
   escrow.hire = count(facts, at, {
     id: escrow.id,

@@ -168,7 +168,7 @@ function read(facts: Facts, event: DeriveEvent): void {
         escrow.refundedBy = event.kind === "escrow.refunded" ? event.by : null;
       }
       const isOfAudits = facts.params.auditArbiters.some((it) => it === escrow.arbiter);
-      // An arbiter that the buyer chose acts for it, but for one of audits.
+      // An arbiter acts for the buyer that chose it, unless it is an arbiter of audits.
       escrow.takenBack =
         escrow.outcome === "released"
           ? 2n * escrow.toSeller < escrow.amount

@@ -160,7 +160,10 @@ function report(
   log.record("uptime", signer, { hour, region: "eu", part: 0, hosts, served });
 }
 
-/** The results of an hour. The host is usually up. Otherwise it is down in all slots or in a run of slots. Some slots have no look. */
+/**
+ * The results of an hour. The host is usually up. Otherwise it is down in all slots or in a run of slots. Some slots
+ * have no look.
+ */
 function word(next: (below: number) => number): [number, number] {
   const looked = next(3) === 0 ? next(4_096) : 4_095;
   const kind = next(4);

@@ -31,7 +31,10 @@ export type ModelServer = {
 
 export const USAGE = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
 
-/** A server of models on a real socket. It has OpenAI's chat completions, streamed or whole, and Anthropic's streamed messages. */
+/**
+ * A server of models on a real socket. It has OpenAI's chat completions, streamed or whole, and Anthropic's streamed
+ * messages.
+ */
 export async function openModelServer(): Promise<ModelServer> {
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy());

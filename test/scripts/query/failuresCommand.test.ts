@@ -45,7 +45,7 @@ describe("`tallystick failures`", function () {
         next_cursor: `c${asked.length}`,
       });
     });
-    // Of the hires of the first pages none failed.
+    // None of the hires on the first pages failed.
     app.get(`/v1/agents/${FILTERED}/failures`, ({ req, json }) => {
       const page = Number(req.query("cursor") ?? 0);
       const failures = page === 2 ? [failure(5)] : [];
@@ -105,7 +105,7 @@ describe("`tallystick failures`", function () {
     expect(asked.filter((it) => it.includes(ENDLESS))).to.have.length(1_000);
   }).timeout(60_000);
 
-  it("refuses an answer that is none of a node", async () => {
+  it("refuses an answer that no node gives", async () => {
     const [malformed, nobody] = await Promise.all([run(MALFORMED), run("nobody")]);
     for (const { code, err } of [malformed, nobody]) {
       expect(code).to.be.above(0);

@@ -1,5 +1,6 @@
 /**
- * The records of a CSV text with a header (RFC 4180: quotes, doubled quotes, line ends within them), each with the header's names as keys.
+ * The records of a CSV text with a header (RFC 4180: quotes, doubled quotes, line ends within them), each with the
+ * header's names as keys.
  *
  * @throws Error naming the record that has another number of fields than the header, or text that ends within quotes
  */

@@ -63,8 +63,8 @@ export type SoakCounts = {
 /**
  * Random hires, by direct payment and by escrow, with faults injected, one after the other on one chain. After every
  * hire the balances of its buyer and its seller must be as the buyer's result or error says. At the end every deadline
- * has passed. Then the escrow may hold no unit, every buyer must have paid the whole price or nothing, as its seller's
- * balance shows, and the sum of all balances must be what was minted.
+ * has passed. Then the escrow may hold no unit. Every buyer must have paid the whole price or nothing, as its seller's
+ * balance shows. The sum of all balances must be what was minted.
  */
 export async function soakHires({ hires, seed, onHire, signal }: SoakParameters): Promise<SoakCounts> {
   const world = await openHireWorld();

@@ -4,7 +4,8 @@ import { recoverByWasm } from "tallystick-protocol/signatures/recoverByWasm";
 import { readSignatureHere } from "tallystick-runtime/signatures/readSignature";
 import { readWholeLines } from "../../../scripts/eventLog/readWholeLines.ts";
 
-// Recovers the signers of one part of a log's records, and derives nothing. Only the recovery is timed. Arguments: FILE PART PARTS.
+// Recovers the signers of one part of a log's records, and derives nothing. Only the recovery is timed. Arguments: FILE
+// PART PARTS.
 const [file = "-", part, parts] = process.argv.slice(2);
 const read = readSignatureHere(await recoverByWasm());
 const reader = new LogReader();

@@ -20,7 +20,7 @@ export class SimulatedChain {
   readonly waiting: NextAnchor[] = [];
   /** How many blocks the next answer is behind. */
   lag = 0;
-  /** The fate of the next anchor: mined at once, waiting while its sender is cut off, or never mined. */
+  /** What happens to the next anchor: it is mined at once, waiting while its sender is cut off, or never mined. */
   next: "mine" | "cut" | "lose" = "mine";
   readonly writer: `0x${string}`;
   readonly confirmations: number;

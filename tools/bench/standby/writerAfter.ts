@@ -2,7 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { failure } from "./history.ts";
 import type { Machine } from "./machine.ts";
 
-/** Waits until a condition has a value. @throws TallystickError `standby_test_failed` with the complaint when it takes too long */
+/**
+ * Waits until a condition has a value.
+ *
+ * @throws TallystickError `standby_test_failed` with the complaint when it takes too long
+ */
 export async function until<T>(
   condition: () => T | undefined | false,
   complaint: string,

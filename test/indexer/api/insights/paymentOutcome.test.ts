@@ -257,7 +257,7 @@ describe("insights with a price, whose settlement has an unknown outcome", () =>
   it("are not delivered for a payment that was used before this node heard of it", async () => {
     const first = sell({});
     expect((await first.pay(TRENDS)).status).to.equal(200);
-    // With a database that lost it, and a facilitator that looks at nothing and loses its answers.
+    // The database lost the payment, and the facilitator checks nothing and loses its answers.
     await pool.query("DELETE FROM ops.insights_payments");
     const second = sell({
       facilitator: {
