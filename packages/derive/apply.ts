@@ -85,7 +85,7 @@ function settleAgents(context: ApplyContext): void {
  */
 function settleRosters(context: ApplyContext): void {
   if (context.tiered.size === 0) return;
-  for (const [agent, isTier2] of [...context.tiered].sort()) auditorTiered(context, agent, isTier2);
+  forEachRow([...context.tiered].sort(), ([agent, isTier2]) => auditorTiered(context, agent, isTier2));
 }
 
 function closeTick(context: ApplyContext, { kind }: DeriveEvent): void {

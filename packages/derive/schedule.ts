@@ -68,15 +68,16 @@ export function runSchedule(
 ): void {
   const current = Math.floor(time / BUCKET_SECONDS);
   const { time: since, scheduleBucket: next } = context.state;
-  for (const bucket of numbersUp(context.store, BUCKETS, next ?? current, current)) {
+  // The rows of all buckets are read together. Otherwise a tick after a long time would run again for each bucket.
+  forEachRow(numbersUp(context.store, BUCKETS, next ?? current, current), (bucket) =>
     forEachRow(itemsOf(context.store, listName(bucket)), (item) => {
       const space = item.indexOf(" ");
       const due = Number(item.slice(0, space));
       if (due <= since || due > time) return;
       const [kind, ...words] = item.slice(space + 1).split(" ") as [ScheduleKind, ...string[]];
       run(kind, words);
-    });
-  }
+    }),
+  );
   context.store.update("state", STATE_ID, { scheduleBucket: current });
 }
 

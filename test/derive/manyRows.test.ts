@@ -106,6 +106,22 @@ describe("an event that concerns many rows waits for them together", () => {
     expect(await waits(log)).to.be.below(FEW);
   });
 
+  it("when payments that came over hours get no receipt in time", async () => {
+    const log = new EventLog();
+    log.listing(seller, "text.translate");
+    for (let n = 0; n < MANY; n++) log.after(600).transfer(buyer, seller, 250_000, { authorized: true });
+    log.after(86_401).tick();
+    expect((await log.derive()).agents[seller]?.unreceipted_payments).to.equal(MANY);
+    expect(await waits(log)).to.be.below(FEW);
+  });
+
+  it("when the scores of many agents are due, each in another slot of the hour", async () => {
+    const log = new EventLog();
+    for (const it of many(100)) log.listing(it, "text.translate");
+    log.tick().after(3_600).tick();
+    expect(await waits(log)).to.be.below(FEW);
+  });
+
   it("when strangers signed many receipts for an escrow before its deposit", async () => {
     const log = new EventLog();
     const escrowId = log.deposit(seller, buyer);

@@ -4,6 +4,7 @@ import { clusterOf } from "../clusters.ts";
 import { existingRow } from "../existingRow.ts";
 import { knownFamily } from "../families/kinship.ts";
 import { append, itemsOf } from "../lists.ts";
+import { forEachRow } from "../loadedRows.ts";
 import { addNumber, removeNumber, selectNumbers } from "../orderedSet.ts";
 import { schedule } from "../schedule.ts";
 import type { Row } from "../tables.ts";
@@ -56,11 +57,11 @@ export function leaveShare(context: ApplyContext, pool: string, auditor: string)
  * by itself.
  */
 export function settleModes(context: ApplyContext): void {
-  for (const id of itemsOf(context.store, judgedAt(context.state.ticks))) {
+  forEachRow(itemsOf(context.store, judgedAt(context.state.ticks)), (id) => {
     const row = existingRow(context.store, "auditMode", id);
     if (row.mode === "bootstrap" && isOperator(context, row.operator) && isMature(context, row))
       changeMode(context, row, "mature");
-  }
+  });
 }
 
 /**

@@ -40,13 +40,13 @@ export function drawQueues(
   hash: string | undefined,
   take: (kind: QueueKind, hire: string, isDrawn: boolean) => void,
 ): void {
-  for (const id of itemsOf(context.store, queuesAt(context.state.ticks))) {
+  forEachRow(itemsOf(context.store, queuesAt(context.state.ticks)), (id) => {
     const queue = existingRow(context.store, "auditQueue", id);
     const end =
       hash === undefined ? queue.start : queue.block === context.at.block ? queue.before : queue.length;
     if (hash !== undefined) drawQueue(context, queue, hash, end, take);
     if (end < queue.length) touch(context, queue, context.state.ticks + 1);
-  }
+  });
 }
 
 function drawQueue(

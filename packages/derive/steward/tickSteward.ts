@@ -31,7 +31,7 @@ export function tickSteward(context: ApplyContext): void {
   const away: ProbeCache = new Map();
   const weights = decayWeights(context.params.starDecay, SCORE_DAYS);
   const slots = new Map<number, Row<"steward">[]>();
-  for (const slot of slotsOver(context.state.time, context.at.time)) {
+  forEachRow(slotsOver(context.state.time, context.at.time), (slot) => {
     const rows: Row<"steward">[] = [];
     forEachRow(itemsOf(context.store, agentsOf(slot)), (agent) => {
       const row = ownFigures(context, existingRow(context.store, "steward", agent), away, weights);
@@ -39,13 +39,13 @@ export function tickSteward(context: ApplyContext): void {
       due.set(agent, row);
     });
     slots.set(slot, rows);
-  }
+  });
   const find = (agent: string) => due.get(agent) ?? context.store.get("steward", agent);
   forEachRow(due.values(), (row) => {
     addEndorsements(context, row, find);
     context.store.put("steward", row);
   });
-  for (const [slot, rows] of slots) closeSlot(context, slot, rows);
+  forEachRow(slots, ([slot, rows]) => closeSlot(context, slot, rows));
 }
 
 /** The slots of the hour that ended since the last tick, in order. */
