@@ -8,6 +8,7 @@ import { type EscrowTerms, idOf } from "../termsOf.ts";
 import { DepositDialog } from "./DepositDialog.tsx";
 import type { Ground } from "./readGround.ts";
 import { Transactions } from "./Transactions.tsx";
+import { UnansweredNotice, unansweredDeposit } from "./UnansweredNotice.tsx";
 import { UnpaidNotice } from "./UnpaidNotice.tsx";
 import { useTransactions } from "./useTransactions.ts";
 import { type Connected, useWallet } from "./useWallet.ts";
@@ -31,6 +32,7 @@ export function DepositWallet({ ground, told, search }: DepositWalletProps) {
   const [terms, setTerms] = useState<EscrowTerms | null>(null);
   const [error, setError] = useState<WalletError | null>(null);
   const [sent, setSent] = useState<Hex | null>(null);
+  const [isAsking, setAsking] = useState(false);
   const number = useRef(newNumber());
 
   const review = async ({ account, chain }: Connected) => {
@@ -56,38 +58,59 @@ export function DepositWallet({ ground, told, search }: DepositWalletProps) {
         </Notice>
       )}
       <WalletGate wallet={wallet} ground={ground}>
-        {(connected) => (
-          <>
-            {isFilled && (
-              <Notice kind="warn" title="A link filled in this form">
-                Whoever made the link chose these terms. Read each before you go on.
-              </Notice>
-            )}
-            {terms === null && sent === null && (
-              <UnpaidNotice connected={connected} ground={ground} onContinue={setTerms} />
-            )}
-            <DraftForm draft={draft} issues={issues} onChange={setDraft} onReview={() => review(connected)} />
-            {error !== null && <WalletFault error={error} />}
-            {terms !== null && (
-              <DepositDialog
-                key={`${terms.id} ${connected.account}`}
-                connected={connected}
-                ground={ground}
-                told={told}
-                terms={terms}
-                finished={transactions.finished}
-                onAllowed={transactions.add}
-                onClose={() => setTerms(null)}
-                onSent={(pending) => {
-                  setTerms(null);
-                  setSent(terms.id);
-                  number.current = newNumber();
-                  transactions.add(pending);
-                }}
-              />
-            )}
-          </>
-        )}
+        {(connected) => {
+          const unanswered = unansweredDeposit(transactions.followed, { account: connected.account, ground });
+          // New terms would be a second escrow. The contract takes the same terms only once.
+          const isClosed = isAsking || unanswered !== null;
+          return (
+            <>
+              {isFilled && (
+                <Notice kind="warn" title="A link filled in this form">
+                  Whoever made the link chose these terms. Read each before you go on.
+                </Notice>
+              )}
+              {isClosed ? (
+                terms === null && <UnansweredNotice id={unanswered} onContinue={isAsking ? null : setTerms} />
+              ) : (
+                <>
+                  {terms === null && sent === null && (
+                    <UnpaidNotice connected={connected} ground={ground} onContinue={setTerms} />
+                  )}
+                  <DraftForm
+                    draft={draft}
+                    issues={issues}
+                    onChange={setDraft}
+                    onReview={() => review(connected)}
+                  />
+                </>
+              )}
+              {error !== null && <WalletFault error={error} />}
+              {terms !== null && (
+                <DepositDialog
+                  key={`${terms.id} ${connected.account}`}
+                  connected={connected}
+                  ground={ground}
+                  told={told}
+                  terms={terms}
+                  finished={transactions.finished}
+                  onAllowed={transactions.add}
+                  onAsking={(isAsking) => {
+                    setAsking(isAsking);
+                    // The wallet may have given no clear answer. Then the stored transaction stays.
+                    if (!isAsking) transactions.readStored();
+                  }}
+                  onClose={() => setTerms(null)}
+                  onSent={(pending) => {
+                    setTerms(null);
+                    setSent(terms.id);
+                    number.current = newNumber();
+                    transactions.add(pending);
+                  }}
+                />
+              )}
+            </>
+          );
+        }}
       </WalletGate>
     </div>
   );

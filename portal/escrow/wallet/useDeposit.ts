@@ -9,6 +9,9 @@ import { forgetUnpaid, keepUnpaid } from "./unpaidStore.ts";
 import type { Connected } from "./useWallet.ts";
 import { asWalletError, type WalletError } from "./walletError.ts";
 
+/** The title of the transaction that deposits the money. */
+export const DEPOSIT_TITLE = "Deposit into the escrow";
+
 /** The state of a deposit. `isOfSignature`: a payment by signature failed, and an allowance may work. */
 export type DepositStep =
   | { step: "reading" | "signing" | "trying" | "sending" | "allowing" | "waiting" }
@@ -24,6 +27,8 @@ export type DepositParameters = {
   finished: number;
   /** Called with the transaction of an allowance, which comes before the deposit. */
   onAllowed: (pending: Pending) => void;
+  /** Called with `true` before the wallet is asked for the deposit, and with `false` when that request has ended. */
+  onAsking: (isAsking: boolean) => void;
   /** Called with the transaction of the deposit. */
   onSent: (pending: Pending) => void;
 };
@@ -40,6 +45,7 @@ export function useDeposit({
   terms,
   finished,
   onAllowed,
+  onAsking,
   onSent,
 }: DepositParameters) {
   const { chain, account, wallet } = connected;
@@ -71,10 +77,15 @@ export function useDeposit({
   const sendDeposit = async (call: Parameters<typeof sendCall>[1]["call"]) => {
     setStep({ step: "sending" });
     keepTerms(terms);
-    const asked = { call, title: "Deposit into the escrow", id: terms.id, chainId: ground.chainId };
-    const pending = await sendCall(by, asked);
-    forgetUnpaid(terms.id);
-    onSent(pending);
+    const asked = { call, title: DEPOSIT_TITLE, id: terms.id, chainId: ground.chainId };
+    onAsking(true);
+    try {
+      const pending = await sendCall(by, asked);
+      forgetUnpaid(terms.id);
+      onSent(pending);
+    } finally {
+      onAsking(false);
+    }
   };
   const goOn = async (shown: DepositReady["way"]): Promise<void> => {
     setStep({ step: "reading" });

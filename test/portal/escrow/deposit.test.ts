@@ -364,6 +364,50 @@ describe("a deposit in the portal with the reader's wallet", function () {
     expect(reader.sent()).to.equal(1);
   });
 
+  it("offers no second escrow while the wallet has not answered, or has given an unknown answer", async () => {
+    await fill();
+    const { page, scene } = reader;
+    await read();
+    await ready();
+    const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    // The wallet sends the transaction, and returns no hash.
+    reader.wallet.answers.set("eth_sendTransaction", async ([transaction]) => {
+      asked.resolve();
+      await answer.promise;
+      const { to, data, gas } = transaction as { to: Hex; data: Hex; gas: Hex };
+      await reader.wallet.send({ to, data, gas: BigInt(gas) });
+      return 5;
+    });
+    await sign();
+    await asked.promise;
+    const balance = () =>
+      scene.client.readContract({
+        address: scene.token,
+        abi: scene.tokenAbi,
+        functionName: "balanceOf",
+        args: [scene.buyer.address],
+      }) as Promise<bigint>;
+    const before = await balance();
+    await page.keyboard.press("Escape");
+    const notice = page.getByText("The wallet has not answered about your deposit");
+    const form = page.getByRole("button", { name: "Read the terms" });
+    await notice.waitFor();
+    expect(await form.count()).to.equal(0);
+    answer.resolve();
+    const same = page.getByRole("button", { name: "Continue with the same terms" });
+    await same.waitFor();
+    await page.reload();
+    await same.waitFor();
+    expect(await form.count()).to.equal(0);
+    await same.click();
+    await page.getByText("Exactly these terms were deposited before.").waitFor();
+    await page.keyboard.press("Escape");
+    expect(await balance()).to.equal(before - 12_500_000n);
+    expect([signatures().length, reader.sent()]).to.deep.equal([1, 1]);
+    await page.getByRole("button", { name: "Forget it" }).click();
+    await form.waitFor();
+  });
+
   it("sends nothing when the signature is refused, malformed or from another account", async () => {
     await fill();
     await read();
