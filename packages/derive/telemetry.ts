@@ -59,17 +59,16 @@ export function saidNothingCame(context: ApplyContext, receipt: string): boolean
 export function latencyOf(context: ApplyContext, receipt: Row<"receipt">, paid: number): number | null {
   const telemetry = context.store.get("telemetry", receipt.id);
   const measured = telemetry === null ? null : possibleLatency(telemetry, paid);
-  return measured === null ? possibleLatency(receipt, paid) : Math.min(measured, longestLatency(receipt, paid));
+  return measured === null
+    ? possibleLatency(receipt, paid)
+    : Math.min(measured, longestLatency(receipt, paid));
 }
 
 /**
  * A latency that can be true: the record that states it is not much older than the time that passed since the payment.
  * Otherwise one invented figure would decide a seller's average.
  */
-function possibleLatency(
-  record: Pick<Row<"telemetry">, "latencyMs" | "time">,
-  paid: number,
-): number | null {
+function possibleLatency(record: Pick<Row<"telemetry">, "latencyMs" | "time">, paid: number): number | null {
   const { latencyMs } = record;
   return latencyMs !== null && latencyMs <= longestLatency(record, paid) ? latencyMs : null;
 }

@@ -125,7 +125,14 @@ export function readHistory(facts: Facts, event: RecordEvent): void {
   const again = {
     ...first,
     ...{ id: `${hire}/history`, cause: "history", attempt: 0, words: "", block: event.block },
-    ...{ drawn: event.block, drawnAt: event.time, closed: null, nobodySince: null, mode: null, history: null },
+    ...{
+      drawn: event.block,
+      drawnAt: event.time,
+      closed: null,
+      nobodySince: null,
+      mode: null,
+      history: null,
+    },
     ...{
       canary: null,
       abandonedWhile: null,
