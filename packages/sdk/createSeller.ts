@@ -15,7 +15,6 @@ import { type Fetch, requestService } from "./requestService.ts";
 import { requireAdopted } from "./seller/adoptStore.ts";
 import { createCallbacks } from "./seller/callbacks.ts";
 import { type CustomSchemas, capabilityRules } from "./seller/capabilityRules.ts";
-import { continueJobs } from "./seller/continueJobs.ts";
 import { directMode } from "./seller/directMode.ts";
 import { type FindPayment, findPaymentOnChain } from "./seller/findPayment.ts";
 import { createFreeCalls, type HasHired } from "./seller/freeCalls.ts";
@@ -29,6 +28,7 @@ import { createReceiptOutbox } from "./seller/receiptOutbox.ts";
 import { sellerApp } from "./seller/sellerApp.ts";
 import { HireRefusedError } from "./seller/sellerErrors.ts";
 import { sellerStore } from "./seller/sellerStore.ts";
+import { createUpkeep } from "./seller/upkeep.ts";
 import { createJobLeases } from "./store/jobLeases.ts";
 import type { KeyValueStore } from "./store/keyValueStore.ts";
 
@@ -201,20 +201,8 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
   });
 
   const deleteOldWork = createOldWork({ store, keepMs: parameters.keepWorkMs, now });
-  const markAgain = (job: Job): void => {
-    const marked = (async () => modeOf(job.mode).collect(job, { isFirst: false }))();
-    marked.catch((error) => log("Delivery could not be marked.", { job: job.id, error: String(error) }));
-  };
-  // Jobs of a process that is gone, and those with an uncertain payment, are resumed when their lease has expired.
-  let sweep: ReturnType<typeof setInterval> | undefined;
-  const takeUp = async (): Promise<void> => {
-    await disclosures.sweep();
-    for (const id of await leases.open()) {
-      const job = await store.get<Job>(`job/${id}`);
-      if (job && !isEnded(job.stage)) void runner.run(job);
-    }
-    await deleteOldWork();
-  };
+  const given = { store, leases, leaseMs, runner, modeOf, log };
+  const upkeep = createUpkeep({ ...given, sweeps: [disclosures.sweep, deleteOldWork] });
   return {
     address,
     app,
@@ -223,18 +211,11 @@ export async function createSeller(parameters: CreateSellerParameters): Promise<
     resume: async () => {
       outbox.start();
       await callbacks.start();
-      await continueJobs(store, async (job) => {
-        if (job.isMarkDue) markAgain(job);
-        if (!isEnded(job.stage)) await runner.run(job);
-      });
-      sweep ??= setInterval(() => {
-        takeUp().catch((error) => log("Unfinished jobs could not be continued.", { error: String(error) }));
-      }, leaseMs);
-      sweep.unref?.();
+      await upkeep.start();
     },
     waitingReceipts: outbox.waiting,
     close: async () => {
-      clearInterval(sweep);
+      upkeep.stop();
       await runner.idle();
       await Promise.all([outbox.close(), callbacks.close()]);
     },

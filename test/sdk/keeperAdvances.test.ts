@@ -158,7 +158,9 @@ describe("the gas account of a buyer at a keeper", () => {
     expect(refused).to.include({ code: "call_refused", reason: "TransferFailed" });
     expect(await store.keys("deposited")).to.deep.equal([]);
     failed = [];
-    expect(await rejection(advances.markDelivered(own, hash("22"), "0x12"))).to.include({ code: "gas_limit" });
+    expect(await rejection(advances.markDelivered(own, hash("22"), "0x12"))).to.include({
+      code: "gas_limit",
+    });
   });
 
   it("pays for a mark of delivery that a node without the newest deposits refuses at first", async () => {

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { ZERO_ADDRESS } from "tallystick-protocol/address";
 import type { Hire } from "tallystick-protocol/escrow/hire";
+import { createSeller } from "tallystick-sdk/createSeller";
 import { ChainError } from "tallystick-sdk/errors";
 import { toEscrowPayload } from "tallystick-sdk/escrow/escrowScheme";
 import type { EscrowState } from "tallystick-sdk/escrow/readEscrowState";
-import { createSeller } from "tallystick-sdk/createSeller";
 import { escrowMode } from "tallystick-sdk/seller/escrowMode";
 import type { Job, SettlementMode } from "tallystick-sdk/seller/job";
 import { sellerStore } from "tallystick-sdk/seller/sellerStore";

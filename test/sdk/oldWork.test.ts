@@ -3,6 +3,7 @@ import { createSeller } from "tallystick-sdk/createSeller";
 import type { Job } from "tallystick-sdk/seller/job";
 import { jobRoutes } from "tallystick-sdk/seller/jobRoutes";
 import { createOldWork } from "tallystick-sdk/seller/oldWork";
+import { problemResponse } from "tallystick-sdk/seller/problem";
 import { sellerStore } from "tallystick-sdk/seller/sellerStore";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { MEAN, mean } from "./support/market.ts";
@@ -28,8 +29,11 @@ describe("the work of a seller's old jobs", () => {
   const put = async (name: string, changes?: object) =>
     await store.put(`job/${idOf(name)}`, jobOf(name, changes));
   const isWhole = async (name: string) => (await store.get<Job>(`job/${idOf(name)}`))?.result !== undefined;
-  const statusOf = async (name: string): Promise<number> =>
-    (await jobRoutes({ store, now: () => time } as never).request(`/jobs/${idOf(name)}`)).status;
+  const statusOf = async (name: string): Promise<number> => {
+    const app = jobRoutes({ store, now: () => time } as never);
+    app.onError((error) => problemResponse(error, () => {}));
+    return (await app.request(`/jobs/${idOf(name)}`)).status;
+  };
 
   it("is deleted 90 days after their end, and the jobs stay, so that no nonce is used again", async () => {
     const pass = createOldWork({ store, now: () => time });

@@ -29,7 +29,11 @@ describe("a transaction that must be on the chain only once", () => {
         nonces.push(parseTransaction(serializedTransaction).nonce);
         return HASH;
       },
-      waitForTransactionReceipt: async ({ onReplaced }: { onReplaced: (of: { reason: Replaced }) => void }) => {
+      waitForTransactionReceipt: async ({
+        onReplaced,
+      }: {
+        onReplaced: (of: { reason: Replaced }) => void;
+      }) => {
         const reason = reasons.shift();
         nonce++;
         if (reason !== undefined) onReplaced({ reason });

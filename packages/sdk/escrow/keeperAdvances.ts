@@ -103,8 +103,7 @@ export function createAdvances(
   }
 
   return {
-    deposit: (hire, authorization) =>
-      sendWhenKnown(calls, hire, () => deposit(hire, authorization), DEPOSIT),
+    deposit: (hire, authorization) => sendWhenKnown(calls, hire, () => deposit(hire, authorization), DEPOSIT),
     markDelivered: async (hire, resultHash, signature) => {
       const id = calls.idOf(hire);
       return await once({

@@ -105,7 +105,7 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
         fee: feeOf(offer.price),
         feeRecipient: feeOf(offer.price) > 0n ? feeRecipient : ZERO_ADDRESS,
       });
-      requireTime(hire, offer);
+      requireTime(hire, offer, { now: now(), minWindowMs });
       await requireSigned(payment, deployment, parameters);
       const id = escrowId(hire, deployment);
       await requireUnused(id, relay);
@@ -150,16 +150,20 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
       await relay.refund(hire, signer.address, await signer.refund(id));
     },
   };
+}
 
-  function requireTime(hire: Hire, { listing }: Offer): void {
-    const least = BigInt(Math.floor((now() + listing.max_latency_ms + minWindowMs) / 1000));
-    if (hire.deadline >= least) return;
-    throw new PaymentInvalidError({
-      code: "deadline_too_soon",
-      message: `The deadline ${hire.deadline} leaves less than the latency and ${minWindowMs} ms; it must be ${least} or later.`,
-      field: "payload.hire.deadline",
-    });
-  }
+function requireTime(
+  hire: Hire,
+  { listing }: Offer,
+  { now, minWindowMs }: { now: number; minWindowMs: number },
+): void {
+  const least = BigInt(Math.floor((now + listing.max_latency_ms + minWindowMs) / 1000));
+  if (hire.deadline >= least) return;
+  throw new PaymentInvalidError({
+    code: "deadline_too_soon",
+    message: `The deadline ${hire.deadline} leaves less than the latency and ${minWindowMs} ms; it must be ${least} or later.`,
+    field: "payload.hire.deadline",
+  });
 }
 
 function read(payload: unknown): EscrowPayload {

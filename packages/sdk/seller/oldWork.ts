@@ -13,7 +13,8 @@ const READS_AT_ONCE = 8;
 
 /** The fields of a job that are its work, and what only the work needs. */
 const WORK: readonly string[] = [
-  ...["params", "result", "verification", "answer", "payment", "request", "listing", "callbackUrl", "isMarkDue"],
+  ...["params", "result", "verification", "answer", "payment"],
+  ...["request", "listing", "callbackUrl", "isMarkDue"],
 ];
 
 /**
