@@ -92,7 +92,12 @@ describe("the budget of calls to models", () => {
   });
 
   it("does not let a hundred concurrent calls spend more than the budget", async () => {
-    const budget = callBudget({ store: memoryStore(), perTask: 1_000n, perDay: 70n, clocks: oneClock(() => 0) });
+    const budget = callBudget({
+      store: memoryStore(),
+      perTask: 1_000n,
+      perDay: 70n,
+      clocks: oneClock(() => 0),
+    });
     const asked = Array.from({ length: 100 }, (_, at) =>
       budget.reserve({ id: `${at}`, task: `${at}`, amount: 3n }),
     );
@@ -107,7 +112,12 @@ describe("the budget of calls to models", () => {
       [100n, 100n],
       [1_000n, 100n],
     ] as const) {
-      const budget = callBudget({ store: memoryStore(), perTask: 100n, perDay: 150n, clocks: oneClock(() => 0) });
+      const budget = callBudget({
+        store: memoryStore(),
+        perTask: 100n,
+        perDay: 150n,
+        clocks: oneClock(() => 0),
+      });
       const reserve = (id: string, amount: bigint) => budget.reserve({ id, task: "t", amount, taskLimit });
       const refused = await reserve("a", allowed + 1n).catch((error: unknown) => error);
       expect(refused, String(taskLimit)).to.be.instanceOf(CallBudgetError);
@@ -116,7 +126,12 @@ describe("the budget of calls to models", () => {
   });
 
   it("reserves a running call only once, and forgets what a task spent when the task is over", async () => {
-    const budget = callBudget({ store: memoryStore(), perTask: 10n, perDay: 100n, clocks: oneClock(() => 0) });
+    const budget = callBudget({
+      store: memoryStore(),
+      perTask: 10n,
+      perDay: 100n,
+      clocks: oneClock(() => 0),
+    });
     const reserve = (id: string) => budget.reserve({ id, task: "t", amount: 10n });
     await reserve("a");
     expect((await reserve("a").catch((error: Error) => error))?.message).to.equal("the call a is under way");

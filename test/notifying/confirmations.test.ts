@@ -21,7 +21,11 @@ describe("the confirmation of an address for notices", () => {
     const failing: Post = async (message, signal) => ({ ...(await post(message, signal)), status: 500 });
     await openTestNotifier({ node: nodeOf([step()], [it]), post: failing, store }).round();
     for (const text of [JSON.stringify({ challenge: "0".repeat(32) }), "0".repeat(32), "{}", ""]) {
-      await openTestNotifier({ node: nodeOf([step()], [it]), post: async () => ({ status: 200, text }), store }).round();
+      await openTestNotifier({
+        node: nodeOf([step()], [it]),
+        post: async () => ({ status: 200, text }),
+        store,
+      }).round();
     }
     expect([...taken, ...(await store.keys("confirmed"))]).to.deep.equal([]);
     await openTestNotifier({ node: nodeOf([], [it]), post, store }).round();

@@ -140,7 +140,11 @@ describe("a sender of notices", () => {
       attempts++;
       return "500";
     });
-    const notifier = openTestNotifier({ node: nodeOf([step()], [subscription("https://a.example/n")]), post, clock });
+    const notifier = openTestNotifier({
+      node: nodeOf([step()], [subscription("https://a.example/n")]),
+      post,
+      clock,
+    });
     for (let minute = 0; minute < 4 * 24 * 60; minute += 10, clock.ms += 600_000) await notifier.round();
     expect(attempts).to.be.within(8, 12);
     expect(notifier.state()).to.include({ givenUp: 1, delivered: 0 });
@@ -153,7 +157,11 @@ describe("a sender of notices", () => {
         const steps = [step(), step({ step: "confirmed" })];
         const known = [subscription("https://a.example/n"), subscription("https://b.example/n", 2)];
         const node = nodeOf(steps, known);
-        await openTestNotifier({ node, store: process.store(store), post: process.cut(post) as Post }).round();
+        await openTestNotifier({
+          node,
+          store: process.store(store),
+          post: process.cut(post) as Post,
+        }).round();
       },
       resume: async ({ store, post }) => {
         const steps = [step(), step({ step: "confirmed" })];

@@ -208,7 +208,10 @@ describe("an agent's own monitoring", () => {
 
   it("is read for at most a hundred agents of one host in a round, which are drawn, and for all agents of others", async () => {
     const asked = new Set<string>();
-    const all = Array.from({ length: 300 }, (_, n) => ({ agent: `${n}`, endpoint: `https://a.example/${n}` }));
+    const all = Array.from({ length: 300 }, (_, n) => ({
+      agent: `${n}`,
+      endpoint: `https://a.example/${n}`,
+    }));
     all.push({ agent: "other", endpoint: "https://b.example/" });
     let drawn = 300;
     const round = async (before: readonly MonitoringReport[]) => {

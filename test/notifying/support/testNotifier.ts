@@ -45,7 +45,13 @@ type Setup = {
 };
 
 /** A sender of notices whose clock and node the test sets. Another sender can continue with the same store. */
-export const openTestNotifier = ({ node, post, store = memoryStore(), clock = { ms: NOW * 1_000 }, logged = [] }: Setup) =>
+export const openTestNotifier = ({
+  node,
+  post,
+  store = memoryStore(),
+  clock = { ms: NOW * 1_000 },
+  logged = [],
+}: Setup) =>
   openNotifier({
     config: {
       ...{ nodeUrl: "http://node.test", privateKey: KEY, folder: "", host: "", port: 0 },

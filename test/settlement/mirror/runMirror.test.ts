@@ -116,9 +116,9 @@ describe("a running mirror", () => {
     answer.now = logOf(long);
     const mirror = await run({ requestsPerAddress: 60 });
     await untilSize(mirror, 256);
+    await long.close();
     const ask = async () => (await fetch(`${mirror.url}/v1/ledger/entries?from=255&to=256`)).status;
     expect([await ask(), await ask()]).to.deep.equal([200, 429]);
-    await long.close();
   });
 
   it("gives a lost ledger back, up to its last anchor", async () => {
