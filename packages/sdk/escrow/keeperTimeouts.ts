@@ -15,7 +15,7 @@ export type TimeoutsParameters = {
   maxBatch: number;
   /** Smaller deposits are left to others. Atomic units. */
   minAmount: bigint;
-  /** The ids of the escrows whose release this keeper has taken and not carried out yet. */
+  /** The ids of the escrows whose release this keeper has taken, until the end of the escrow is certain. */
   releasing: () => Promise<ReadonlySet<string>>;
   /** Milliseconds since 1970. */
   now: () => number;
