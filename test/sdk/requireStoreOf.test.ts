@@ -14,11 +14,7 @@ describe("a store that is about one chain and contract", () => {
     const store = memoryStore();
     await requireIt(store, { chain: 1, escrow: ESCROW });
     await requireIt(store, { escrow: ESCROW, chain: 1 });
-    const others: StoreScope[] = [
-      { chain: 2, escrow: ESCROW },
-      { chain: 1 },
-      { chain: 1, ledger: ESCROW },
-    ];
+    const others: StoreScope[] = [{ chain: 2, escrow: ESCROW }, { chain: 1 }, { chain: 1, ledger: ESCROW }];
     for (const other of others) {
       const refused = await rejection(requireIt(store, other));
       expect(refused).to.include({ code: "other_store", hint: "Give it another folder." });
