@@ -26,7 +26,10 @@ describe("a keeper that gets a newer signature of an instruction", () => {
   const signal = new AbortController().signal;
   let store: ReturnType<typeof memoryStore>;
   /** What the contract would say to a signature now. */
-  let tryItem: (call: Hex, gas: bigint) => Promise<{ done: boolean; error: string | undefined }>;
+  let tryItem: (
+    call: Hex,
+    gas: bigint,
+  ) => Promise<{ done: boolean; error: string | undefined; gasUsed?: bigint }>;
   let send: (calls: Hex[]) => Promise<BatchOutcome>;
   let onTheirWay: string[];
   /** The gas of each item of the batches that were sent. */
@@ -47,7 +50,7 @@ describe("a keeper that gets a newer signature of an instruction", () => {
     const calls = {
       ...{ deployment: { chainId: 31_337, escrow: address("e5") }, idOf: () => hash("1d") },
       state: async () => ({ status: "held" }),
-      tryItem: async (call: Hex, gas: bigint) => ({ ...(await tryItem(call, gas)), gasUsed: 50_000n }),
+      tryItem: async (call: Hex, gas: bigint) => ({ gasUsed: 50_000n, ...(await tryItem(call, gas)) }),
     } as unknown as EscrowCalls;
     const book = await openInstructionBook({ calls, store, accounts, log: () => {} });
     const carrier = createCarrier({
@@ -131,6 +134,23 @@ describe("a keeper that gets a newer signature of an instruction", () => {
     answer.resolve(outcome());
     await ended;
     expect(gasOfItems).to.deep.equal([1_000_000n]);
+  });
+
+  it("gives it much gas if a tenth more than it used is more than little gas", async () => {
+    for (const [gasUsed, gasEach] of [
+      [136_364n, 150_000n],
+      [136_365n, 1_000_000n],
+    ] as const) {
+      store = memoryStore();
+      gasOfItems = [];
+      tryItem = async () => ({ done: true, error: undefined, gasUsed });
+      const { take, round } = await open();
+      await take(NEW);
+      const { answer, ended } = await roundUntilSent(round);
+      answer.resolve(outcome());
+      await ended;
+      expect(gasOfItems, String(gasUsed)).to.deep.equal([gasEach]);
+    }
   });
 
   it("counts the gas of the batch with the older one if it is killed meanwhile", async () => {

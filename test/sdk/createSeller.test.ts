@@ -457,6 +457,29 @@ describe("a seller's app", () => {
       expect(asked.filter((path) => path.endsWith("/countersignature"))).to.deep.equal([]);
     });
 
+    it("gets no buyer's signature for a receipt that names another result", async () => {
+      const seller = await market.openSeller({ listings: [free], handlers: { [MEAN]: mean } });
+      const asked: string[] = [];
+      market.hosts[seller.host] = {
+        request: async (input, init) => {
+          asked.push(new URL(input).pathname);
+          const response = await seller.direct.request(input, init);
+          if (!input.endsWith("/hire")) return response;
+          return await withBody(response, async (answer) => {
+            const body = { ...answer.signed_receipt.body, result_hash: `0x${"12".repeat(32)}` };
+            const signature = await signBody(body, seller.wallet);
+            return { ...answer, signed_receipt: { ...answer.signed_receipt, body, signature } };
+          });
+        },
+      };
+      const buyer = await market.openBuyer();
+      const hired = await buyer.hire(ORDER);
+      await buyer.idle();
+      expect(hired.receiptIssues.join()).to.contain("result_hash is ");
+      expect(asked.filter((path) => path.endsWith("/countersignature"))).to.deep.equal([]);
+      expect(await buyer.waitingReports()).to.equal(0);
+    });
+
     it("gives the free call again if the work failed, gives none to earlier buyers, and limits the free calls of a day", async () => {
       let fail = true;
       const known = newWallet();

@@ -155,6 +155,16 @@ describe("packages/sdk/escrow", () => {
     expect((await relay.state(hire)).status).to.equal("released");
   });
 
+  it("finds the transaction of a settlement also if the node that gives the newest block is behind", async () => {
+    const hire = await held();
+    await relay.release(hire, await signers.buyer.release(relay.idOf(hire)));
+    const settled = await relay.findEvent(relay.idOf(hire), "settlement");
+    const head = await chain.client.getBlockNumber();
+    const client = { ...chain.sender.client, getBlockNumber: async () => head - 1n };
+    const behind = createEscrowCalls({ sender: { ...chain.sender, client } as never, deployment });
+    expect(await behind.findEvent(relay.idOf(hire), "settlement")).to.equal(settled);
+  });
+
   it("gives the contract's reason for a refusal, and sends no call that the contract would refuse", async () => {
     const hire = await held();
     const nonce = () => chain.client.getTransactionCount({ address: chain.sender.address });

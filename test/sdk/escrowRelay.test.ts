@@ -201,6 +201,8 @@ describe("what a hire needs for a keeper", () => {
     const message = `Only hires that pay ${KEEPER} a fee of 5000 atomic units are relayed here.`;
     const paid = { fee: 5_000n, feeRecipient: KEEPER };
     expect(refused(paid, { fee })).to.equal("ok");
+    const mixed = KEEPER.replace("fe", "Fe") as typeof KEEPER;
+    expect(refused(paid, { fee: { recipient: mixed } }), "in mixed case (EIP-55)").to.equal("ok");
     expect(refused({ ...paid, fee: 4_999n }, { fee })).to.deep.equal(["fee_missing", "hire.fee", message]);
     expect(refused({ ...paid, feeRecipient: BUYER }, { fee })).to.deep.equal([
       ...["fee_missing", "hire.fee_recipient", message],

@@ -131,6 +131,13 @@ describe("a keeper over HTTP", () => {
     expect(await relay.release(hire, "0x12")).to.equal(TX);
   });
 
+  it("has not refused an instruction if its node does not know the escrow in the whole time", async () => {
+    const none = () => Response.json({ escrow_id: ID, status: "none" });
+    const { relay } = relayTo([none(), none(), none()], 400);
+    const error = await rejection(relay.release(hire, "0x12"));
+    expect(error).to.include({ code: "chain_unreachable", message: "The escrow is none, not released." });
+  });
+
   it("is asked again after the time that it names, because an instruction may be sent twice", async () => {
     const { asked, relay } = relayTo([busy("0"), busy("1"), released()]);
     expect(await relay.release(hire, "0x12")).to.equal(TX);

@@ -84,6 +84,18 @@ describe("the instructions that a keeper has on disk", () => {
     expect([next.book.find(release), await store.get(release)]).to.deep.equal([undefined, undefined]);
   });
 
+  it("are not removed by an older one that they have replaced", async () => {
+    const { book } = await open();
+    const [older, newer] = [
+      book.read("release", hire, buyer.address, "0x12"),
+      book.read("release", hire, buyer.address, "0x34"),
+    ];
+    for (const it of [older, newer]) await book.put(it);
+    await book.remove(older);
+    expect(book.find(release)).to.equal(newer);
+    expect(await store.get(release)).to.include({ signature: "0x34" });
+  });
+
   it("of an earlier version are the buyer's, and one that cannot be read stays where it is", async () => {
     await store.put(release, { hire: toHireJson(hire), signature: "0x12" });
     await store.put("release/bad", { hire: {}, signature: "0x12" });

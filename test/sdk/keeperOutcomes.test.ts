@@ -67,6 +67,19 @@ describe("the outcome of an instruction that a keeper has", () => {
     expect(logged).to.deep.equal(["The escrow of an instruction is settled. refunded"]);
   });
 
+  it("changes nothing if another instruction has its place meanwhile", async () => {
+    const { book, it: one, outcomes, room } = await open();
+    await book.remove(one);
+    const newer = book.read("release", hire, BUYER, "0x34");
+    await book.put(newer);
+    await outcomes.finish(one, "released");
+    expect([book.find(one.key), newer.settledAt, newer.hasPaid]).to.deep.equal([newer, undefined, false]);
+    expect([room(advancesOf(BUYER)), room(signaturesOf(BUYER))], "paid by none").to.deep.equal([
+      LIMIT,
+      LIMIT,
+    ]);
+  });
+
   it("pays the gas accounts once for a release that paid the fee, and for nothing else", async () => {
     const cases: [kind: InstructionKind, status: "released" | "split", isPaid: boolean, earns: boolean][] = [
       ["release", "released", true, true],

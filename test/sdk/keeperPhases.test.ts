@@ -542,6 +542,21 @@ describe("the parts of a keeper's round", () => {
       await keeper.close();
     });
 
+    it("carry a release out again, and do not send the money back when the deadline comes meanwhile", async () => {
+      const keeper = openHere();
+      await keeper.round();
+      await keeper.release(hire, await world.signerOf(buyer).release(calls.idOf(hire)));
+      const fork = await chain.client.snapshot();
+      expect(await keeper.round()).to.deep.include({ released: 1, failed: [] });
+      await chain.client.revert({ id: fork });
+      await chain.passTo(soon);
+      expect(await keeper.round()).to.deep.include({ released: 0, timedOut: 0, failed: [] });
+      at += 120_000;
+      expect(await keeper.round()).to.deep.include({ released: 1, timedOut: 0, failed: [] });
+      expect(await world.statusOf(hire)).to.equal("released");
+      await keeper.close();
+    });
+
     it("refund an old deposit that was settled when they first read it", async () => {
       await leaveBehind();
       const fork = await chain.client.snapshot();

@@ -9,6 +9,7 @@ import { openGasAccounts } from "tallystick-sdk/escrow/gasAccounts";
 import type { KeeperBatches } from "tallystick-sdk/escrow/keeperBatches";
 import { openInstructionBook } from "tallystick-sdk/escrow/keeperInstructions";
 import { createTimeouts } from "tallystick-sdk/escrow/keeperTimeouts";
+import { AT_ONCE, createTurns } from "tallystick-sdk/escrow/keeperTurns";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { newWallet } from "./support/sdkChain.ts";
 import { rejection } from "./support/tamper.ts";
@@ -142,6 +143,19 @@ describe("a keeper with more items than it can read in the time of a round", () 
     });
   }
 
+  it("sends back nothing a second time that is on its way", async () => {
+    const store = memoryStore();
+    for (const hire of hires(3)) await store.put(`watch/${hire.hireId}`, toHireJson(hire));
+    const clocks = { now: () => 0, startBlock: 0n, minAmount: 1n, log: () => {} };
+    const onItsWay: KeeperBatches = { ...batches, isOnItsWay: (key) => key === `watch/${word(2)}` };
+    const releasing = async () => new Set<string>();
+    const timeouts = createTimeouts({
+      ...{ calls, store, batches: onItsWay, maxBatch: 50, releasing, ...clocks },
+    });
+    await runFor(1_000, () => timeouts.round(round.signal, () => {}));
+    expect([...ended]).to.deep.equal([word(1), word(3)]);
+  });
+
   it("asks the chain no more in a round in which it does not answer at all", async () => {
     const work = await openTimeouts(hires(100));
     const { state } = calls;
@@ -163,6 +177,49 @@ describe("a keeper with more items than it can read in the time of a round", () 
     refused = new Set(hires(64).map(({ hireId }) => hireId));
     for (let rounds = 0; rounds < 10; rounds++) await runFor(20, work);
     expect(ended.size).to.equal(36);
+  });
+
+  it("reads the blocks again whose deposits it had no time to add", async () => {
+    const store = memoryStore();
+    const found = hires(40).map((hire) => ({ ...hire, deadline: 10_000n }));
+    const ofLongChain: EscrowCalls = {
+      ...calls,
+      head: async () => ({ time: 2_000n, number: 10_000n }),
+      deposits: async (from, to) => (from <= 5n && to >= 5n ? found : []),
+    };
+    const clocks = { now: () => 0, startBlock: 0n, minAmount: 1n, log: () => {} };
+    const releasing = async () => new Set<string>();
+    const given = { store, batches, maxBatch: 50, releasing, ...clocks };
+    const timeouts = createTimeouts({ calls: ofLongChain, ...given });
+    for (let rounds = 1; (await store.keys("watch")).length < 40; rounds++) {
+      expect(rounds).to.be.lessThan(20);
+      await runFor(20, () => timeouts.round(round.signal, () => {}));
+    }
+  });
+
+  it("begins with what the last round had no time to send", async () => {
+    const work = createTurns<{ key: string }>();
+    const items = Array.from({ length: 3 * AT_ONCE }, (_, at) => ({ key: String(at) }));
+    const seen: { looks: string[][]; sent: string[] } = { looks: [], sent: [] };
+    /** A round that ends after so many looks. */
+    const roundOf = async (looks: number): Promise<void> => {
+      const time = new AbortController();
+      let count = 0;
+      await work(items, {
+        ...{ signal: time.signal, most: items.length },
+        look: async (chunk) => {
+          seen.looks.push(chunk.map(({ key }) => key));
+          if (++count === looks) time.abort();
+          return chunk;
+        },
+        send: async (ready) => void seen.sent.push(...ready.map(({ key }) => key)),
+      });
+    };
+    await roundOf(2);
+    const [first, second] = seen.looks;
+    expect(seen.sent, "the round ended before the second batch").to.deep.equal(first);
+    await roundOf(1);
+    expect(seen.looks[2]).to.deep.equal(second);
   });
 
   it("tries a contract wallet's signature only once in a round", async () => {

@@ -22,6 +22,8 @@ describe("a facilitator in the seller's process", () => {
   let chain: SdkChain;
   let gasWallet: Wallet;
   let facilitator: ReturnType<typeof createLocalFacilitator>;
+  /** The most gas that each sent payment may have. */
+  const limits: (bigint | undefined)[] = [];
   const payee = newWallet();
   before(async function () {
     this.timeout(180_000);
@@ -31,7 +33,14 @@ describe("a facilitator in the seller's process", () => {
     const { chainId } = chain.network;
     const rpc = { chainId, rpc: chain.transport, pollingMs: 10 };
     const sender = createTransactionSender({ ...rpc, account: gasWallet.account });
-    facilitator = createLocalFacilitator({ sender, chainId });
+    const noting: typeof sender = {
+      ...sender,
+      send: (call) => {
+        limits.push(call.maxGas);
+        return sender.send(call);
+      },
+    };
+    facilitator = createLocalFacilitator({ sender: noting, chainId });
   });
   after(() => chain.close());
 
@@ -59,6 +68,8 @@ describe("a facilitator in the seller's process", () => {
     expect(await facilitator.verify(payload, requirements)).to.include({ isValid: true });
     expect(await facilitator.settle(payload, requirements)).to.include({ success: true });
     expect(await chain.balanceOf(payee)).to.equal(PRICE);
+    // The wallet may burn gas only when the payment is sent.
+    expect(limits).to.deep.equal([500_000n]);
   });
 
   it("refuses a payment by a contract wallet that burns gas: before the work, and before anything is sent", async () => {

@@ -234,6 +234,23 @@ describe("a buyer's reports on their way to the ledger", () => {
     expect(await reports.waiting()).to.equal(0);
   });
 
+  it("about a free hire ask only the seller, however long it does not take the buyer's signature", async () => {
+    const freeReceipt: RecordBody = { hire_id: "1", amount_usdc_atomic: "0" };
+    const receipt = { body: freeReceipt, signer: "0x", signature: "0x" } as const;
+    const { asked, fetch } = network(({ path }) =>
+      path.endsWith("/countersignature") ? { status: 503 } : TAKEN,
+    );
+    const reports = open(fetch);
+    await reports.add({ jobId: "job_1", endpoint: report.endpoint, receipt, freeReceipt, since: 0 });
+    for (const at of [0, 61_000, DAY_MS]) {
+      time = at;
+      await reports.flush();
+    }
+    // The receipt counts for nothing without the buyer's signature.
+    expect(asked.map(({ path }) => path)).to.deep.equal(Array(3).fill("/jobs/job_1/countersignature"));
+    expect(await reports.waiting()).to.equal(1);
+  });
+
   it("of another wallet that shares the journal wait for that wallet", async () => {
     const { asked, fetch } = network(() => TAKEN);
     const reports = open(fetch);

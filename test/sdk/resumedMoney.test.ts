@@ -240,6 +240,40 @@ describe("the money of a hire that is resumed", () => {
     }
   });
 
+  it("stays in the journal if the release fails after the call has stopped waiting for it", async () => {
+    const real = globalThis.setTimeout;
+    globalThis.setTimeout = ((run: () => void, ms: number) => real(run, ms === 10_000 ? 1 : ms)) as never;
+    try {
+      const ended = Promise.withResolvers<Conclusion>();
+      const mode: Partial<BuyerMode> = {
+        escrowOf: () => ({ contract: listing.agent_id, escrowId: "0x02", deadline: 0 }),
+        conclude: () => ended.promise,
+      };
+      const { did, context, journal } = await openNext({ seller: DONE, mode });
+      context.background = createBackground();
+      const [outcome] = await resumeHires(context, goodOf);
+      expect(outcome).to.have.nested.property("hire.money", "held");
+      ended.resolve({ money: "held", book: "open" });
+      await context.background.idle();
+      expect(await journal.get("hire/job_1")).to.include({ isReported: true, isGood: true });
+      expect(did).to.deep.equal(["recall 700"]);
+    } finally {
+      globalThis.setTimeout = real;
+    }
+  });
+
+  it("is not said to be held if the release of a result that had passed before does not get through", async () => {
+    const resumed = await resume({
+      ...{ entry: { isGood: true }, verify: passed(true), atMs: 10 * LATENCY_MS },
+      mode: {
+        escrowOf: () => ({ contract: listing.agent_id, escrowId: "0x02", deadline: 0 }),
+        conclude: async () => ({ money: "held", book: "open" }),
+      },
+    });
+    expect(resumed.outcomes[0]).to.include({ isOver: false, money: "authorized" });
+    expect([resumed.did, resumed.isOpen]).to.deep.equal([["recall 700"], true]);
+  });
+
   it("is left alone if it is of another wallet that shares the journal, also before anything was signed", async () => {
     const request = { ...entry.request, buyer_id: newWallet().address };
     for (const more of [{}, { signed: undefined } as never]) {

@@ -208,6 +208,17 @@ describe("a sender of transactions", () => {
     expect(refused).to.include({ code: "call_refused", neverSent: true });
   });
 
+  it("sends a call with the most gas that may be spent on it, if the call needs no more", async () => {
+    const sender = open();
+    const needed = await chain.client.estimateContractGas({ ...mint(1n), account: wallet.account } as never);
+    const refused = await rejection(sender.send({ ...mint(1n), maxGas: needed - 1n }));
+    expect(refused).to.include({ code: "call_refused", neverSent: true });
+    const hash = await sender.send({ ...mint(1n), maxGas: needed });
+    expect((await chain.client.getTransaction({ hash })).gas).to.equal(needed);
+    sender.close();
+    await chain.client.mine({ blocks: 1 });
+  });
+
   it("reports that another transaction of the account has used the nonce", async () => {
     const { chainId } = chain.network;
     const client = createPublicClient({ transport: chain.transport, cacheTime: 0 });
@@ -261,7 +272,7 @@ describe("a sender of transactions", () => {
     sender.close();
   });
 
-  for (const outage of ["receipts", "answers at all"]) {
+  for (const outage of ["receipts", "answers at all", "its block"]) {
     it(`does not count the time without ${outage} as time in which a mined transaction has no receipt`, async () => {
       let time = 0;
       /** How the node answers now, and what it was asked since then. */
@@ -271,7 +282,11 @@ describe("a sender of transactions", () => {
       const answer = async (it: { method: string }) => {
         asked.push(it.method);
         const isReceipt = it.method === "eth_getTransactionReceipt";
-        if (node === "away" && (isReceipt || outage !== "receipts")) throw new Error("HTTP 503");
+        // As if a reorganisation had undone the block, until another block has the transaction.
+        if (node === "away" && outage === "its block" && it.method === "eth_getTransactionCount")
+          return "0x0";
+        if (node === "away" && outage !== "its block" && (isReceipt || outage !== "receipts"))
+          throw new Error("HTTP 503");
         return node === "behind" && isReceipt ? null : await request(it as never);
       };
       const client = createPublicClient({ transport: custom({ request: answer }, { retryCount: 0 }) });
@@ -444,6 +459,99 @@ describe("a sender of transactions", () => {
       expect(await first).to.be.an("error");
       const hash = await second;
       expect(transactions.isUnmined(hash)).to.equal(true);
+      expect((await mineDuring(transactions.wait(hash, 60_000)))?.status).to.equal("success");
+      transactions.close();
+    });
+
+    it("sends nothing more after it is closed, also if a call gets its fees later", async () => {
+      const { transactions, held, goOn } = hold("eth_getBlockByNumber");
+      await transactions.load();
+      const late = rejection(transactions.send(pay(1), going));
+      await held;
+      transactions.close();
+      goOn();
+      expect(await late)
+        .to.have.property("message")
+        .that.includes("was closed");
+      expect([await stored(), await pending()]).to.deep.equal([undefined, []]);
+    });
+
+    /** Transactions whose requests go through `answer`. `asked` has the requests so far, with their blocks. */
+    const through = (
+      answer: (it: { method: string; params?: unknown[] }, ask: () => Promise<unknown>) => Promise<unknown>,
+      changes: { replaceMs?: number; clock?: () => number } = {},
+    ) => {
+      const asked: string[] = [];
+      const request = chain.connection.provider.request.bind(chain.connection.provider);
+      const noting = async (it: { method: string; params?: unknown[] }) => {
+        const said = await answer(it, () => request(it as never));
+        asked.push(`${it.method} ${it.params?.[1] ?? ""}`.trim());
+        return said;
+      };
+      const client = createPublicClient({
+        transport: custom({ request: noting as never }, { retryCount: 0 }),
+        cacheTime: 0,
+      });
+      const own = { account: wallet.account, chainId: chain.network.chainId, client, store };
+      const transactions = new SentTransactions({ ...own, replaceMs: 600_000, pollingMs: 5, ...changes });
+      /** Waits until this was asked so many times more. */
+      const until = async (what: string, times: number): Promise<void> => {
+        const before = asked.length;
+        while (asked.slice(before).filter((it) => it === what).length < times) await sleep(2);
+      };
+      return { transactions, until };
+    };
+
+    it("keeps the first one if a look at the node shows that it was taken, while the second one gets its fees", async () => {
+      let isLost = true;
+      const [held, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const { transactions, until } = through(async ({ method }, ask) => {
+        if (isLost && method === "eth_getTransactionByHash") throw new Error("away");
+        if (!isLost && method === "eth_getBlockByNumber") {
+          held.resolve();
+          await goOn.promise;
+        }
+        const said = await ask();
+        if (isLost && method === "eth_sendRawTransaction") throw new Error("socket hang up");
+        return said;
+      });
+      await transactions.load();
+      await rejection(transactions.send(pay(1), going));
+      isLost = false;
+      const second = rejection(transactions.send(pay(2), going));
+      await held.promise;
+      await until("eth_getTransactionCount latest", 3);
+      goOn.resolve();
+      expect(await second)
+        .to.have.property("message")
+        .that.includes("nonce 0");
+      expect(transactions.unmined().map(({ data }) => data)).to.deep.equal(["0x01"]);
+      transactions.close();
+    });
+
+    it("keeps a call that gets the free nonce while it is being filled", async () => {
+      let time = 0;
+      const [held, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const { transactions, until } = through(
+        async ({ method }, ask) => {
+          if (method === "eth_estimateGas") {
+            held.resolve();
+            await goOn.promise;
+          }
+          return await ask();
+        },
+        { replaceMs: 1_000, clock: () => time },
+      );
+      await transactions.load();
+      await transactions.send({ ...pay(1), nonce: 1 }, going);
+      await until("eth_getTransactionCount latest", 3);
+      time = 1_000;
+      await held.promise;
+      const hash = await transactions.send(pay(2), going);
+      goOn.resolve();
+      await until("eth_getTransactionCount latest", 2);
+      expect(transactions.unmined().map(({ data }) => data)).to.deep.equal(["0x02", "0x01"]);
+      expect(await stored()).to.include({ data: "0x02" });
       expect((await mineDuring(transactions.wait(hash, 60_000)))?.status).to.equal("success");
       transactions.close();
     });

@@ -16,11 +16,16 @@ describe("a job of a seller that cannot go on", () => {
 
   /** A process of the seller. Nobody knows whether the payment of its job arrived. */
   const openProcess = async (store: KeyValueStore = memoryStore(), startsAt = DUE_AT) => {
-    const process = { store, time: startsAt, collected: 0, onCollect: async () => {}, said: [] as string[] };
+    const process = {
+      ...{ store, time: startsAt, collected: 0, onCollect: async () => {}, said: [] as string[] },
+      /** For each collection, whether the money was certainly never asked for before. */
+      firsts: [] as boolean[],
+    };
     const now = () => process.time;
     const leases = createJobLeases({ store, leaseMs: 10_000, now });
     const mode: Partial<SettlementMode> = {
-      collect: async () => {
+      collect: async (_, { isFirst }) => {
+        process.firsts.push(isFirst);
         process.collected++;
         await process.onCollect();
         throw new HireRefusedError({ status: 504, code: "settlement_unconfirmed", message: "unknown" });
@@ -59,6 +64,17 @@ describe("a job of a seller that cannot go on", () => {
     expect(await process.store.get("job/job_A")).to.include({ stage: "collecting" });
     expect(await leases.open()).to.deep.equal([]);
     expect(runner.running()).to.equal(0);
+  });
+
+  it("asks for its money as for the first time once, and never if an earlier process may have asked", async () => {
+    const found = await openProcess();
+    await found.runner.run(job);
+    expect(found.process.firsts).to.deep.equal([false, false, false]);
+    const { process, runner } = await openProcess();
+    const worked: Job = { ...job, stage: "worked" };
+    await process.store.put("job/job_A", worked);
+    await runner.run(worked);
+    expect(process.firsts).to.deep.equal([true, false, false]);
   });
 
   it("is not put aside at once by a start that comes days after its time", async () => {

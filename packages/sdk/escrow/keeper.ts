@@ -189,14 +189,16 @@ export function createKeeper(parameters: KeeperParameters): Keeper {
   };
 }
 
-/** The escrows with a release that waits. If the disk fails, there is none that could be carried out. */
+/**
+ * The escrows with a release that waits, or whose end may still be undone by a reorganisation. If the disk fails, there is
+ * no release that could be carried out.
+ */
 async function releasesIn(opened: Promise<{ book: InstructionBook }>): Promise<ReadonlySet<string>> {
   const all = await opened.then(
     ({ book }) => book.all(),
     () => [],
   );
-  const waiting = all.filter(({ kind, settledAt }) => kind === "release" && settledAt === undefined);
-  return new Set(waiting.map(({ id }) => id));
+  return new Set(all.filter(({ kind }) => kind === "release").map(({ id }) => id));
 }
 
 /** Does something once. If it fails, for example because the disk does, the next call tries again. */

@@ -16,7 +16,7 @@ export type TimeoutsParameters = {
   maxBatch: number;
   /** Smaller deposits are left to others. Atomic units. */
   minAmount: bigint;
-  /** The ids of the escrows whose release this keeper has taken and not carried out yet. */
+  /** The ids of the escrows whose release this keeper has taken, until the end of the escrow is certain. */
   releasing: () => Promise<ReadonlySet<string>>;
   /** Called when an escrow has ended for certain, or never was, before its deposit is forgotten. */
   onEnd: (id: Hex) => Promise<void>;

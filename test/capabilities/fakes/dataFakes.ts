@@ -257,6 +257,10 @@ export const dataFakes: Fake[] = [
   share("a hundred times its price", "AAPL", { price: 25_000 }),
   share("a price of almost zero", "ZZZZ", { price: 0.000001 }),
   share("a price of last month", "AAPL", { timestamp: asked_at - 30 * 86_400 }),
+  share("a price of more than five days ago", "AAPL", { timestamp: asked_at - 5 * 86_400 - 1 }),
+  share("a price of more than twelve days ago, in Hong Kong", "1234.HK", {
+    ...{ currency: "HKD", timestamp: asked_at - 12 * 86_400 - 1 },
+  }),
   share("in milliseconds", "AAPL", { timestamp: (asked_at - 60) * 1000 }),
   share("another share", "AAPL", { ticker: "MSFT" }),
   share("the currency of another exchange", "ENI.MI", { price: 14, currency: "USD" }),
@@ -322,6 +326,9 @@ export const dataFakes: Fake[] = [
   ),
   run("a program that was killed", LOOP, "", { exit_code: 137, stderr: "Killed" }, "passes"),
   run("killed without a word", LOOP, "", { exit_code: 137 }),
+  ...[128, 160].map((exit_code) =>
+    run(`ended with ${exit_code}, which no signal gives`, LOOP, "", { exit_code, stderr: "Killed" }),
+  ),
   run(
     "without a line, after a function that returns",
     'function f() { return 1; }\nconsole.log("done");',
@@ -368,6 +375,13 @@ export const dataFakes: Fake[] = [
       verdict: "refused",
     }),
   ),
+  {
+    name: "between two ways to interpolate",
+    id: "compute.statistics.percentile-95",
+    params: { data: Array.from({ length: 20 }, (_, at) => (at + 1) ** 2) },
+    output: { result: 383 },
+    verdict: "refused",
+  },
   ...[0, 3_000].map(
     (result): Fake => ({
       name: `a variance of ${result} of a minute in unix seconds`,

@@ -135,6 +135,17 @@ export const textFakes: Fake[] = [
   instead(rewrite, "something else", {
     text: "It would be our pleasure to welcome you to the annual dinner of the society, with music and dancing.",
   }),
+  {
+    name: "a long message of a chat, cut off",
+    id: "text.rewrite.casual",
+    params: {
+      text: "We regret to inform you that the meeting of the committee on Thursday has been moved to next Monday, because the large hall of the library is being painted this week.",
+    },
+    output: {
+      text: "Hey, sorry, but the committee meeting on Thursday got moved to next Monday at the same time, since the large hall of the library is being painted this",
+    },
+    verdict: "refused",
+  },
   instead(rewrite, "one word changed", { text: casual.replace("Hey", "Hello") }, "passes"),
   instead(audio, "sounds in brackets", {
     segments: [{ start_ms: 0, end_ms: 28_000, text: "[music] [applause] (inaudible)" }],

@@ -1,6 +1,7 @@
 import { ASKED_AT, classified, drawing, extract, type Honest, search, share } from "./honest.ts";
 
 const DAY = 86_400;
+const SQUARES = Array.from({ length: 20 }, (_, at) => (at + 1) ** 2);
 const star = Array.from({ length: 20 }, (_, at) => `${50 + at},${at % 2 ? 20 : 70}`).join(" ");
 const computed = (id: string, params: object, result: number): Honest => ({
   name: `${JSON.stringify(params)} is ${result}`,
@@ -46,6 +47,10 @@ export const honestRest: Honest[] = [
   computed("compute.statistics.median", { data: [1 / 3, 2 / 3, 1e12, -1e12] }, 0.5),
   computed("compute.statistics.median", { data: [-1e12, 1 / 3, 1e12] }, 0.3333333333),
   computed("compute.statistics.percentile-95", { data: [1, 2, 3, 1e12] }, 3 + 0.85 * (1e12 - 3)),
+  // In the order of R's types 4 to 9; the nearest rank is the first of them here.
+  ...[361, 380.5, 398.05, 362.95, 386.35, 384.8875].map((result) =>
+    computed("compute.statistics.percentile-95", { data: SQUARES }, result),
+  ),
   search("input type checkbox", ['<input type="checkbox"> - HTML | MDN', "HTML input checkbox"]),
   search("html br tag", ["HTML <br> Tag"]),
   search("difference between div and span", ["What is the difference between <div> and </div>?"]),
@@ -62,6 +67,8 @@ export const honestRest: Honest[] = [
     "@id": "https://shop.example/lamp",
   }),
   extract("https://docs.example/script", "https://docs.example/script", { title: "The <script> element" }),
+  share("AAPL", { timestamp: ASKED_AT - 5 * DAY }),
+  share("1234.HK", { currency: "HKD", timestamp: ASKED_AT - 12 * DAY }),
   share("2222.SR", { currency: "SAR", price: 25, timestamp: ASKED_AT - 9 * DAY }),
   share("VNM.VN", { currency: "VND", price: 60_000, timestamp: ASKED_AT - 9 * DAY }),
   spoken("a recording in Hausa", "ha", [

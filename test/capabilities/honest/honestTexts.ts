@@ -95,6 +95,12 @@ export const honestTexts: Honest[] = [
     "casual",
   ),
   rewrite(
+    "a long message with a stop at its end",
+    "We regret to inform you that the meeting of the committee on Thursday has been moved to next Monday, because the large hall of the library is being painted this week.",
+    "Hey, sorry, but the committee meeting on Thursday got moved to next Monday, since the large hall of the library is being painted this week.",
+    "casual",
+  ),
+  rewrite(
     "a face of signs at the end",
     "Thank you very much for the wonderful evening.",
     "thx for the awesome evening <3",

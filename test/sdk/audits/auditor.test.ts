@@ -229,12 +229,18 @@ describe("an auditor", () => {
     expect(scene.verdicts()[0]?.body.verdict).to.equal("pass");
   });
 
-  it("does not judge a hire whose receipt has no hashes", async () => {
-    const hire = await auditedHire({ assignment: { paramsHash: null, resultHash: null } });
-    scene.open.push(hire.assignment);
-    const auditor = scene.auditorOf(hire);
-    await auditor.round();
-    expect(await auditor.works()).to.deep.equal([]);
+  it("does not judge a hire whose receipt lacks one of its hashes, or both", async () => {
+    for (const missing of [
+      { paramsHash: null, resultHash: null },
+      { paramsHash: null },
+      { resultHash: null },
+    ]) {
+      const hire = await auditedHire({ assignment: missing });
+      scene.open.push(hire.assignment);
+      const auditor = scene.auditorOf(hire);
+      await auditor.round();
+      expect(await auditor.works(), JSON.stringify(missing)).to.deep.equal([]);
+    }
   });
 
   it("gives the reason undisclosed at once if the receipt's hire id is no hash, because no work can match it", async () => {
@@ -263,6 +269,27 @@ describe("an auditor", () => {
       verdict: "inconclusive",
       reasons: [{ code: "auditor_error", detail: "the audit could not go on" }],
     });
+  });
+
+  it("keeps its judgement also if its disk fails near the end of its time, before the verdict is signed", async () => {
+    const hire = await auditedHire();
+    scene.open.push(hire.assignment);
+    await scene.hold(hire.seller.address, shows(hire.disclosure));
+    const store = memoryStore();
+    let isFull = true;
+    const { putNew } = store;
+    store.putNew = async (key, value) => {
+      if (isFull && key.startsWith("verdict")) throw new Error("ENOSPC");
+      return await putNew(key, value);
+    };
+    const auditor = scene.auditorOf(hire, { store });
+    await auditor.round();
+    scene.clock.now = hire.assignment.due - DAY / 20;
+    await auditor.round();
+    expect(scene.verdicts()).to.deep.equal([]);
+    isFull = false;
+    await auditor.round();
+    expect(scene.verdicts()[0]?.body).to.deep.include({ verdict: "pass" });
   });
 
   it("asks a failing judge again while it has time, and then signs inconclusive, so that another auditor is asked", async () => {

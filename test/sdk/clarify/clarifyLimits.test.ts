@@ -115,6 +115,29 @@ describe("the limits of clarification", () => {
     await Promise.all(waiting);
   });
 
+  it("keep the rounds of a buyer that asked more than a day ago and also later", async () => {
+    const swept = Promise.withResolvers<void>();
+    const limits = clarifyLimits({
+      store: {
+        ...store,
+        delete: async (key) => {
+          await store.delete(key);
+          if (key === "clarify/last") swept.resolve();
+        },
+      },
+      maxUnaccepted: 2,
+    });
+    // The store gives the keys in the order of their first rounds.
+    for (const who of ["busy", "last"]) await ask(limits, { who });
+    await ask(limits, { who: "busy", now: NOW + 4_000 });
+    await ask(limits, { now: NOW + DAY });
+    await swept.promise;
+    expect(await roundsOf("busy")).to.have.length(2);
+    await ask(limits, { who: "busy", now: NOW + DAY });
+    const refused = await rejection(ask(limits, { who: "busy", now: NOW + DAY }));
+    expect(refused).to.include({ code: "too_many_clarifications", secondsToWait: 4_000 });
+  });
+
   it("delete what is stored of buyers that asked nothing for a day", async () => {
     const deleted = Promise.withResolvers<string>();
     const limits = clarifyLimits({

@@ -42,9 +42,11 @@ describe("a proof that is compared with the chain", () => {
     expect(await refusal(proof, chainWith({}, { code: "0x" }))).to.contain("There is no contract at");
   });
 
-  it("is refused on Base if its contract is a copy at another address, whose constructor may have written heads", async () => {
-    const onBase = { ...proof, ledger: { ...proof.ledger, chainId: 8_453 } } as VerifiedProof;
-    expect(await refusal(onBase, chainWith({}, { chainId: 8_453 }))).to.contain("is a copy of the released");
+  it("is refused on Base and on Base Sepolia if its contract is a copy at another address, whose constructor may have written heads", async () => {
+    for (const chainId of [8_453, 84_532]) {
+      const onBase = { ...proof, ledger: { ...proof.ledger, chainId } } as VerifiedProof;
+      expect(await refusal(onBase, chainWith({}, { chainId }))).to.contain("is a copy of the released");
+    }
   });
 
   it("is refused if the contract has marked the ledger, whose writer signed two histories", async () => {
