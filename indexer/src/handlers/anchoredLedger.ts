@@ -14,7 +14,7 @@ import {
   timeline,
   treePage,
 } from "../../ponder.schema.ts";
-import { logInfo, logWarning } from "../../ponderProcess.ts";
+import { isReadingHistory, logInfo, logWarning } from "../../ponderProcess.ts";
 import { OrphanedError } from "../../relevant/retryRead.ts";
 import { logEvents, recover, unlessOrphaned } from "../eventLog.ts";
 import { freeRows } from "../freeRows.ts";
@@ -29,7 +29,7 @@ import { openSegmentSource } from "../segments/segmentSource.ts";
 import { SignersAhead } from "../segments/signersAhead.ts";
 import { headOf, storedHead } from "../segments/storedHead.ts";
 import { type GrownPage, pageKey } from "../segments/storedTree.ts";
-import { withoutKeptRefusals } from "../segments/withoutKeptRefusals.ts";
+import { walletsAtBlock } from "../segments/walletsAtBlock.ts";
 import { anchorKey } from "../timeline.ts";
 import { lower, placeOf } from "./place.ts";
 
@@ -140,9 +140,11 @@ async function applyPart(
   // The contract that emitted the anchor has code at that block.
   const trusting = { recover, witness: lower(event.log.address) };
   const fresh = freshChain();
-  const wallets = withoutKeptRefusals(context.client, {
-    call: (question) => fresh.call({ ...question, blockHash: event.block.hash }),
-  });
+  const wallets = walletsAtBlock(
+    context.client,
+    { call: (question) => fresh.call({ ...question, blockHash: event.block.hash }) },
+    isReadingHistory,
+  );
   const log = async (records: RecordEvent[]) => {
     if (!(await logEvents(context.db, records, event.block))) throw new OrphanedError(place.block);
   };
