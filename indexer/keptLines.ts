@@ -17,7 +17,10 @@ const ROWS_TOGETHER = 64;
  */
 const BYTES_TOGETHER = 16 << 20;
 
-/** A line of an entry has at most 65,535 bytes, and a newline. */
+/**
+ * The most bytes of a row. A service of this project writes no line of more than 65,535 bytes. The writer of a followed ledger
+ * may use another one.
+ */
 const MAX_ROW_BYTES = LINES_PER_ROW * 65_536;
 
 const TABLE = "ops.ledger_lines";
@@ -55,7 +58,7 @@ export class KeptLines {
    * stored, they stay, together with all later ones. If they differ, the stored lines belong to another
    * history and are deleted.
    *
-   * @returns false when the lines just before are missing. Then the row that they share is not stored
+   * @returns false if lines are not stored: because the lines just before are missing, or because a row would be too large
    */
   async keep(ledger: string, from: number, lines: readonly string[]): Promise<boolean> {
     if (lines.length === 0) return true;
@@ -110,6 +113,16 @@ function bytesOf(lines: readonly string[]): number {
   return lines.reduce((sum, line) => sum + line.length + 1, 0);
 }
 
+/** The first lines of a row, as many as it may have. */
+function fittingOf(lines: string[]): string[] {
+  let bytes = 0;
+  const end = lines.findIndex((line) => {
+    bytes += line.length + 1;
+    return bytes > MAX_ROW_BYTES;
+  });
+  return end < 0 ? lines : lines.slice(0, end);
+}
+
 function partOf(index: number): number {
   return Math.floor(index / LINES_PER_ROW);
 }
@@ -136,7 +149,9 @@ async function keepRows(
       }
       const isSame = fresh.every((line, n) => n + skipped >= before.length || before[n + skipped] === line);
       if (isSame && before.length >= skipped + fresh.length) continue;
-      written.push({ part, lines: [...before.slice(0, skipped), ...fresh] });
+      const row = fittingOf([...before.slice(0, skipped), ...fresh]);
+      if (row.length < skipped + fresh.length) isWhole = false;
+      written.push({ part, lines: row });
       if (!isSame) divergesAt ??= part;
     }
     if (divergesAt !== undefined)

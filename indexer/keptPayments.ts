@@ -4,8 +4,12 @@ import { logWarning } from "./ponderProcess.ts";
 
 const TABLE = "ops.insights_payments";
 
-/** A payment is kept for an hour of the database's clock. */
-const HOUR = "interval '1 hour'";
+/**
+ * A payment is read for an hour of the database's clock, and stays longer than a request takes. Otherwise a payment that is
+ * verified in its last seconds could be gone when it is settled, and count as a new one of which nobody knows anything.
+ */
+const READ_FOR = "interval '1 hour'";
+const KEPT_FOR = "interval '1 hour 5 minutes'";
 
 const FIELDS = 'request, was_unused AS "wasUnused", attempts, answers, settled';
 
@@ -40,7 +44,7 @@ export function keptPayments(pool: pg.Pool, ready: () => Promise<unknown>): Paym
   return {
     read: async (key) => {
       const { rows } = await query(
-        `SELECT ${FIELDS} FROM ${TABLE} WHERE payment = $1 AND since > clock_timestamp() - ${HOUR}`,
+        `SELECT ${FIELDS} FROM ${TABLE} WHERE payment = $1 AND since > clock_timestamp() - ${READ_FOR}`,
         [key],
       );
       return rows[0] && keptPayment(rows[0]);
@@ -48,7 +52,7 @@ export function keptPayments(pool: pg.Pool, ready: () => Promise<unknown>): Paym
     begin: async (key, { request, wasUnused }) => {
       await query(
         `DELETE FROM ${TABLE} WHERE payment IN (SELECT payment FROM ${TABLE}
-           WHERE since <= clock_timestamp() - ${HOUR} FOR UPDATE SKIP LOCKED)`,
+           WHERE since <= clock_timestamp() - ${KEPT_FOR} FOR UPDATE SKIP LOCKED)`,
       );
       const { rows } = await query(
         `INSERT INTO ${TABLE} AS kept (payment, request, was_unused) VALUES ($1, $2, $3)

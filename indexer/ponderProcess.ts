@@ -44,6 +44,15 @@ export function metricsRegistry(): Registry | undefined {
   return common().metrics?.registry;
 }
 
+/** Whether Ponder still reads the history. It never takes back a block of the history. */
+export async function isReadingHistory(): Promise<boolean> {
+  const live = await metricsRegistry()?.getSingleMetric(LIVE_METRIC)?.get();
+  return live?.values.every(({ value }) => value !== 1) ?? false;
+}
+
+/** Ponder sets it to 1 when the history is read. */
+export const LIVE_METRIC = "ponder_sync_is_realtime";
+
 /**
  * Ponder compiles through Vite. On SIGTERM, Vite's development server ends the process before Ponder has released its
  * schema. Then the next start would wait 25 seconds for the lock to expire. Ponder handles the signal itself, so

@@ -6,6 +6,7 @@ import { checkPayeeSignature } from "tallystick-protocol/records/listing";
 import type { Params } from "tallystick-protocol/records/params";
 import type { TokenTransfer } from "../logPort/logPort.ts";
 import type { ChainView } from "./chainView.ts";
+import { nextBuyers } from "./nextBuyers.ts";
 import { fundersOf, MOST_AHEAD, MOST_WALLETS, readPaths } from "./readPaths.ts";
 
 /** The number of transactions in one request. */
@@ -14,7 +15,7 @@ const TOGETHER = 16;
 const HASH = /^0x[0-9a-f]{64}$/;
 
 /**
- * Reads in advance, in few requests, what records would otherwise read one after the other. These are the
+ * Reads in advance, in few requests, what records or deposits would otherwise read one after the other. These are the
  * transactions that receipts name, the past of the new agents in them, and the funding paths to these agents. An
  * unneeded read costs a request, and changes nothing. Anybody can write receipts for free. So a buyer that a receipt names
  * is looked up only if it paid. The inflows of the signer are needed in any case, because the receipt may wait for its payment.
@@ -27,8 +28,16 @@ export async function readAhead(
   params: Params,
   isWatched: (wallet: Address) => boolean,
 ): Promise<void> {
+  if (view.final < view.firstBlock) return;
+  const [first] = events;
+  if (first?.kind === "escrow.deposited") {
+    if (view.transfers.isKnown("transfersTo", first.buyer, view.final, MOST_AHEAD)) return;
+    const buyers = await nextBuyers(view, first, params);
+    await readPasts(view, { signers: [], sides: buyers, upTo: view.finalizedHead.block }, params, isWatched);
+    return;
+  }
   const records = events.filter((it): it is RecordEvent => it.kind === "record" && it.error === undefined);
-  if (records.length < 2 || view.final < view.firstBlock) return;
+  if (records.length < 2) return;
   const listings = records.filter(({ type }) => type === "listing");
   const sides = new Set<Address>(listings.flatMap(({ signer, body }) => [signer, ...payeeOf(body)]));
   const receipts = records.filter(({ type }) => type === "receipt");
@@ -45,12 +54,22 @@ export async function readAhead(
     });
     await Promise.all(some);
   }
-  const { transfers, final, finalizedHead, retryRead } = view;
+  await readPasts(view, { signers, sides, upTo: view.final }, params, isWatched);
+}
+
+/** Reads what wallets received up to a block, and of the sides of hires also the funding paths. */
+async function readPasts(
+  view: ChainView,
+  { signers, sides, upTo }: { signers: Iterable<Address>; sides: Iterable<Address>; upTo: number },
+  params: Params,
+  isWatched: (wallet: Address) => boolean,
+): Promise<void> {
+  const { transfers, finalizedHead, retryRead } = view;
   for (const some of groupsOf([...signers, ...sides], isWatched)) {
-    await transfers.first("transfersTo", some, final, MOST_AHEAD, retryRead);
+    await transfers.first("transfersTo", some, upTo, MOST_AHEAD, retryRead);
   }
   for (const some of groupsOf(sides, isWatched)) {
-    const funders = await fundersOf(view, some, params, final);
+    const funders = await fundersOf(view, some, params, upTo);
     // The first transfer that a wallet sent shows whether the wallet has spent.
     await transfers.first("transfersFrom", some, finalizedHead.block, 1, retryRead);
     await readPaths(view, funders, params, isWatched);

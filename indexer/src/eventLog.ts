@@ -74,7 +74,8 @@ export async function logParams(db: Context["db"], event: ParamsEvent): Promise<
   await applyEvents(db, [event], "", null);
 }
 
-async function unlessOrphaned(work: () => Promise<void>): Promise<boolean> {
+/** Does work for a block. Returns false when the block is gone from the chain. */
+export async function unlessOrphaned(work: () => Promise<void>): Promise<boolean> {
   try {
     await work();
     return true;

@@ -107,8 +107,10 @@ export async function openRelevantTransfers(config: IndexerConfig) {
       };
       const apply = (some: readonly TransferEvent[]) => projector.apply(some, read);
       await ahead.bringIn(view, { after, until, params, watched: { list, receivers }, apply });
-      const agents = new Set(events.length > 1 ? await list() : []);
-      await readAhead(view, events, params, (wallet) => agents.has(wallet));
+      if (events.length > 1 || (await makesAgent(event, await projector.rows()))) {
+        const agents = new Set(await list());
+        await readAhead(view, events, params, (wallet) => agents.has(wallet));
+      }
       const row = { block: until.block, log: until.log - (until.log === END ? 0 : 1) };
       if (known === null) await db.insert(transfersRead).values({ id: LAST, ...row });
       else if (known.block !== row.block || known.log !== row.log) {
@@ -121,6 +123,12 @@ export async function openRelevantTransfers(config: IndexerConfig) {
       return read;
     },
   };
+}
+
+/** Whether an event is the first deposit of a wallet. Then the wallet becomes an agent, whose past is read. */
+async function makesAgent(event: DeriveEvent, rows: LoadedRows): Promise<boolean> {
+  if (event.kind !== "escrow.deposited") return false;
+  return (await rows.run(() => rows.get("agent", event.buyer))) === null;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Context } from "ponder:registry";
 import { sql } from "ponder";
 import { operations } from "../environment.ts";
 import type { BlockAt } from "../logPort/logPort.ts";
-import { shutdownSignal } from "../ponderProcess.ts";
+import { isReadingHistory, shutdownSignal } from "../ponderProcess.ts";
 import { OrphanedError, type ReadOnce, type RetryRead } from "../relevant/retryRead.ts";
 import { reportsOfHold, reportsOfWait } from "../relevant/transferReports.ts";
 import { freshChain } from "./freshChain.ts";
@@ -25,7 +25,12 @@ export function waitingFor(db: Context["db"], head: BlockAt, events: WaitEvents)
   return {
     ...events,
     signal,
-    ...blockOnChain(head, (block) => chain.getBlock({ blockNumber: BigInt(block) }), signal),
+    ...blockOnChain(
+      head,
+      (block) => chain.getBlock({ blockNumber: BigInt(block) }),
+      signal,
+      isReadingHistory,
+    ),
     // Ponder's transaction stays open meanwhile, and Postgres ends one that is idle for an hour.
     keepAlive: async () => void (await db.sql.execute(sql`SELECT 1`)),
   };

@@ -32,7 +32,10 @@ export type DerivedLog = {
   receipts: Map<string, Place>;
   /** All parameters that were ever in force, the oldest first, each with the position at which they came into force. */
   history: { from: Place; params: Params }[];
-  /** The block of the first line. The log has no transfer before it, except lines about the past. */
+  /**
+   * The block from which on the log has the token's transfers. A relevant log has them from before its first line on, as lines
+   * about the past.
+   */
   firstBlock: number;
   /** The block of the last line. */
   lastBlock: number;
@@ -57,10 +60,10 @@ export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<De
       for (const line of text.split("\n")) {
         if (line === "") continue;
         const event = parseEvent(line);
-        firstBlock ??= event.block;
         if (event.kind !== "history" && event.kind !== "count") lastBlock = event.block;
         if (event.kind === "params") {
           token ??= event.token?.address;
+          firstBlock ??= event.token?.firstBlock;
           tickBlocks ??= event.params.tickBlocks;
           given.push({ id: FIRST, from: placeOf(event), read: () => event.params });
         }
@@ -79,7 +82,7 @@ export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<De
   }
   const { store } = await deriveLog(noted());
   const state = store.get("state", STATE_ID);
-  if (state === null || token === undefined || tickBlocks === undefined) {
+  if (state === null || token === undefined || firstBlock === undefined || tickBlocks === undefined) {
     throw new TallystickError({
       code: "log_incomplete",
       message: `The log of ${url} has nothing final yet, or does not name its token.`,
@@ -89,6 +92,6 @@ export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<De
   const params: Params = JSON.parse(state.params);
   const inForce = given.filter(({ id }) => id === FIRST || store.get("record", id)?.status === "valid");
   const history = inForce.map(({ from, read }) => ({ from, params: read() }));
-  const blocks = { firstBlock: firstBlock ?? 0, lastBlock };
+  const blocks = { firstBlock, lastBlock };
   return { store, params, tickBlocks, token, ticks, refunds, records, receipts, history, ...blocks };
 }

@@ -110,6 +110,16 @@ describe("the lines of followed ledgers", () => {
     expect(written).to.deep.equal([64, 1]);
   });
 
+  it("end before a row becomes too large to be read, which `keep` reports", async () => {
+    const long = lines(0, 2 * LINES_PER_ROW).map((line, n) => line.padEnd(n < LINES_PER_ROW ? 65_535 : 0));
+    expect(await kept.keep(ledger, 0, long), "lines of the greatest length of a service").to.equal(true);
+    expect(await all(long.length)).to.deep.equal(long);
+    const longer = long.with(7, (long[7] as string).padEnd(65_536));
+    expect(await kept.keep(ledger, 0, longer)).to.equal(false);
+    expect(await all(long.length)).to.deep.equal(longer.slice(0, LINES_PER_ROW - 1));
+    expect(await kept.keep(ledger, LINES_PER_ROW, longer.slice(LINES_PER_ROW))).to.equal(true);
+  });
+
   it("are read by whole rows up to a number of bytes, and at least one row is read", async () => {
     await kept.keep(ledger, 0, lines(0, 1_000));
     expect(await read(ledger, 0, 1_000, 1)).to.have.length(LINES_PER_ROW);

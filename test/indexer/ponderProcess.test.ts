@@ -1,5 +1,7 @@
 import { expect } from "chai";
+import type { Gauge, Registry } from "prom-client";
 import { createApi } from "../../indexer/api/app.ts";
+import { isReadingHistory, LIVE_METRIC } from "../../indexer/ponderProcess.ts";
 import { node } from "./support/apiStory.ts";
 
 type Log = { warn: (fields: object) => void };
@@ -7,6 +9,10 @@ type Logger = { createLogger: (options: { level: string; mode: string }) => Log 
 
 /** Ponder's own logger. Tests of the API without a node do not have this logger. */
 const PONDER_LOGGER = "../../node_modules/ponder/dist/esm/internal/logger.js";
+
+const PONDER_METRICS = "../../node_modules/ponder/dist/esm/internal/metrics.js";
+
+type Metrics = { registry: Registry };
 
 describe("the API in Ponder's process", () => {
   const globals = globalThis as { PONDER_COMMON?: unknown };
@@ -46,5 +52,25 @@ describe("the API in Ponder's process", () => {
       expect(text, path).to.not.match(/swordfish|node_modules|TypeError/);
       expect(written.join("\n"), path).to.contain("swordfish");
     }
+  });
+});
+
+describe("Ponder's reading of the history", () => {
+  const globals = globalThis as { PONDER_COMMON?: unknown };
+  afterEach(() => {
+    delete globals.PONDER_COMMON;
+  });
+
+  it("ends when Ponder's own metric says so", async () => {
+    const { MetricsService } = (await import(PONDER_METRICS)) as { MetricsService: new () => Metrics };
+    const metrics = new MetricsService();
+    globals.PONDER_COMMON = { metrics };
+    expect(await isReadingHistory()).to.equal(true);
+    (metrics.registry.getSingleMetric(LIVE_METRIC) as Gauge).set({ chain: "main" }, 1);
+    expect(await isReadingHistory()).to.equal(false);
+  });
+
+  it("is over in a process without Ponder", async () => {
+    expect(await isReadingHistory()).to.equal(false);
   });
 });

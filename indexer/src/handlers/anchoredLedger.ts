@@ -14,20 +14,22 @@ import {
   timeline,
   treePage,
 } from "../../ponder.schema.ts";
-import { logInfo, logWarning } from "../../ponderProcess.ts";
-import { logEvents, recover } from "../eventLog.ts";
+import { isReadingHistory, logInfo, logWarning } from "../../ponderProcess.ts";
+import { OrphanedError } from "../../relevant/retryRead.ts";
+import { logEvents, recover, unlessOrphaned } from "../eventLog.ts";
+import { freeRows } from "../freeRows.ts";
 import { freshChain } from "../freshChain.ts";
 import { waitingFor } from "../retryReadFor.ts";
 import { EMPTY_LEDGER, type LedgerHead } from "../segments/checkSegment.ts";
 import { LinesForOthers } from "../segments/linesForOthers.ts";
-import { loadSegment } from "../segments/loadSegment.ts";
+import { type LoadedPart, type LoadingOptions, loadSegment } from "../segments/loadSegment.ts";
 import { entryType, recordEvent } from "../segments/recordEvent.ts";
 import { retryUntilAvailable, type Waiting } from "../segments/retryUntilAvailable.ts";
 import { openSegmentSource } from "../segments/segmentSource.ts";
 import { SignersAhead } from "../segments/signersAhead.ts";
 import { headOf, storedHead } from "../segments/storedHead.ts";
 import { type GrownPage, pageKey } from "../segments/storedTree.ts";
-import { withoutKeptRefusals } from "../segments/withoutKeptRefusals.ts";
+import { walletsAtBlock } from "../segments/walletsAtBlock.ts";
 import { anchorKey } from "../timeline.ts";
 import { lower, placeOf } from "./place.ts";
 
@@ -88,48 +90,82 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
   if ((await context.db.find(equivocation, { id: ledgerId })) !== null) return;
   const head = await ledgerHead(context, ledgerId);
   const waits = waiting(context, event, sourceConfig.kind === "http" ? sourceConfig.url : sourceConfig.path);
-  const loading = { head, source: openSegmentSource(sourceConfig, ledgerId), signal: waits.signal };
-  const loaded = await retryUntilAvailable(() => loadSegment({ oldSize, newSize, root }, loading), waits);
-  if (loaded === null) return;
-  const { entries, lines, pages, head: newHead } = loaded.result;
-  await linesForOthers.keep(ledgerId, { from: head.size, lines }, waits.signal);
+  const { keepAlive, signal } = waits;
+  const source = openSegmentSource(sourceConfig, ledgerId);
+  const retry = async <Result>(attempt: () => Promise<Result>) => {
+    const done = await retryUntilAvailable(attempt, waits);
+    if (done === null) throw new OrphanedError(place.block);
+    return done.result;
+  };
+  await unlessOrphaned(async () => {
+    const segment = { oldSize, newSize, root };
+    let parts = 0;
+    for await (const part of loadSegment(segment, { head, source, signal, retry, keepAlive })) {
+      if (parts === 0) await noteAnchor(context, event);
+      else if (parts % PARTS_IN_MEMORY === 0) await freeRows(context.db);
+      parts++;
+      await applyPart(context, event, part, { waits, retry });
+      if (BigInt(part.head.size) === newSize) await saveHead(context, ledgerId, part.head, place);
+    }
+  });
+});
+
+/** Ponder keeps changed rows in memory until the handler ends. So they are written after so many parts of a long segment. */
+const PARTS_IN_MEMORY = 4;
+
+/** Notes in the timeline that a followed ledger was anchored. */
+async function noteAnchor({ db }: AnchoredContext, event: AnchoredEvent): Promise<void> {
+  const { ledgerId, seq } = event.args;
+  const noted = { kind: "anchor", subject: `${ledgerId}/${seq}`, agent: ledgerId, counterpart: null };
+  const position = anchorKey(placeOf(event));
+  await db.insert(timeline).values({ position, blockHash: event.block.hash, ...noted });
+}
+
+/** @throws OrphanedError when the block is gone from the chain. Ponder undoes the earlier writes together with the block */
+async function applyPart(
+  context: AnchoredContext,
+  event: AnchoredEvent,
+  { from, entries, lines, pages }: LoadedPart,
+  { waits, retry }: { waits: Waiting; retry: LoadingOptions["retry"] },
+): Promise<void> {
+  const { ledgerId } = event.args;
+  const place = placeOf(event);
+  await linesForOthers.keep(ledgerId, { from, lines }, waits.signal);
   const events = entries.map((entry, index) =>
-    recordEvent(entry, { ...place, ledger: ledgerId, seq: head.size + index }),
+    recordEvent(entry, { ...place, ledger: ledgerId, seq: from + index }),
   );
   const signed = events.map((record) => (record === null || record.error !== undefined ? null : record));
   const ahead = new SignersAhead(signed, signatureThreads, recover.known);
-
-  const noted = { kind: "anchor", subject: id, agent: ledgerId, counterpart: null };
-  const blockHash = event.block.hash;
-  await context.db.insert(timeline).values({ position: anchorKey(place), blockHash, ...noted });
   for (const page of pages) await savePage(context, ledgerId, page);
   // The contract that emitted the anchor has code at that block.
   const trusting = { recover, witness: lower(event.log.address) };
   const fresh = freshChain();
-  const wallets = withoutKeptRefusals(context.client, {
-    call: (question) => fresh.call({ ...question, blockHash }),
-  });
+  const wallets = walletsAtBlock(
+    context.client,
+    { call: (question) => fresh.call({ ...question, blockHash: event.block.hash }) },
+    isReadingHistory,
+  );
+  const log = async (records: RecordEvent[]) => {
+    if (!(await logEvents(context.db, records, event.block))) throw new OrphanedError(place.block);
+  };
   let together: RecordEvent[] = [];
   for (const [index, record] of events.entries()) {
     await ahead.until(index);
     if (record === null) {
-      await saveGenericWork(context, ledgerId, head.size + index, entries[index] as LedgerEntry);
+      await saveGenericWork(context, ledgerId, from + index, entries[index] as LedgerEntry);
       continue;
     }
     if (record.error === undefined) {
       // Contract wallets are checked on the chain, which may not answer.
-      const asked = await retryUntilAvailable(() => contractVerdict(wallets, record, trusting), waits);
-      // Ponder undoes the earlier writes together with the block.
-      if (asked === null) return;
-      if (asked.result !== undefined) record.erc1271 = asked.result;
+      const verdict = await retry(() => contractVerdict(wallets, record, trusting));
+      if (verdict !== undefined) record.erc1271 = verdict;
     }
     if (together.push(record) < WRITTEN_TOGETHER) continue;
-    if (!(await logEvents(context.db, together, event.block))) return;
+    await log(together);
     together = [];
   }
-  if (!(await logEvents(context.db, together, event.block))) return;
-  await saveHead(context, ledgerId, newHead, place);
-});
+  await log(together);
+}
 
 /**
  * The number of records whose changes are written together. Many change the same rows, and no reader sees
@@ -138,6 +174,7 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
 const WRITTEN_TOGETHER = 256;
 
 type AnchoredContext = Context<"AnchoredLedger:Anchored">;
+type AnchoredEvent = Event<"AnchoredLedger:Anchored">;
 
 async function ledgerHead(context: AnchoredContext, id: Hex): Promise<LedgerHead> {
   const row = await context.db.find(ledger, { id });
@@ -177,11 +214,7 @@ async function saveGenericWork(
 }
 
 /** The actions while a segment is not available. */
-function waiting(
-  context: AnchoredContext,
-  { args, block }: Event<"AnchoredLedger:Anchored">,
-  source: string,
-): Waiting {
+function waiting(context: AnchoredContext, { args, block }: AnchoredEvent, source: string): Waiting {
   const { ledgerId, oldSize, newSize } = args;
   const number = Number(block.number);
   const since = Math.floor(Date.now() / 1000);

@@ -8,14 +8,20 @@ export const BURIED_UNDER = 31;
 /** Reads the header of a block by its number. Rejects if the chain does not have it yet. */
 export type ReadHeader = (block: number) => Promise<{ hash: Hex; parentHash: Hex }>;
 
-/** Asks the chain about the block of a handler. Each answer may come from another node. */
+/**
+ * Asks the chain about the block of a handler. Each answer may come from another node.
+ *
+ * @param isFinal whether Ponder never takes the block back. Then the handler must not give it up, whatever the chain's node
+ * says: it may follow a fork for hours
+ */
 export function blockOnChain(
   { block, hash }: BlockAt,
   read: ReadHeader,
   signal: AbortSignal,
+  isFinal: () => Promise<boolean>,
 ): Pick<Waiting, "isCanonical" | "isBuried"> {
   return {
-    isCanonical: async () => (await read(block)).hash === hash,
+    isCanonical: async () => (await isFinal()) || (await read(block)).hash === hash,
     isBuried: async () => {
       const last = block + BURIED_UNDER;
       let above = await read(last);

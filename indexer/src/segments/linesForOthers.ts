@@ -34,7 +34,8 @@ export class LinesForOthers {
       const keep = () => this.#store.keep(ledger, from, lines);
       const isWhole = await tryAgain("keep the lines of a ledger", signal, keep, pauses);
       this.#failing.delete(ledger);
-      if (!isWhole) logWarning({ msg: "Lines of a ledger that were kept are gone", ledger, before: from });
+      if (!isWhole)
+        logWarning({ msg: "The lines of a ledger that are kept for others have a gap", ledger, from });
     } catch (error) {
       signal.throwIfAborted();
       this.#failing.add(ledger);

@@ -1,15 +1,17 @@
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import type { LedgerEntry } from "tallystick-protocol/ledger/entry";
-import { checkSegment, type LedgerHead } from "./checkSegment.ts";
+import { checkSegment, type LedgerHead, SegmentContradictionError } from "./checkSegment.ts";
 import type { SegmentSource } from "./segmentSource.ts";
 import type { GrownPage } from "./storedTree.ts";
 
 /** One anchor of a followed ledger: its entries `[oldSize, newSize)` have to be loaded. */
 export type Anchor = { oldSize: bigint; newSize: bigint; root: Hex };
 
-/** A checked segment: its entries, its additions to the stored tree, and the ledger's head after it. */
-export type LoadedSegment = {
+/** A checked part of a segment: its entries, its additions to the stored tree, and the ledger's head after it. */
+export type LoadedPart = {
+  /** The number of the part's first entry. */
+  from: number;
   entries: LedgerEntry[];
   /** The canonical lines of the entries. */
   lines: readonly string[];
@@ -17,34 +19,97 @@ export type LoadedSegment = {
   head: LedgerHead;
 };
 
+export type LoadingOptions = {
+  /** The loaded part of the ledger. */
+  head: LedgerHead;
+  source: SegmentSource;
+  signal: AbortSignal;
+  /**
+   * Tries until it succeeds. An attempt rejects with SegmentUnavailableError, SegmentContradictionError, or a
+   * TallystickError that says why the segment cannot be loaded at all.
+   */
+  retry: <Result>(attempt: () => Promise<Result>) => Promise<Result>;
+  /** Called before each further part: a long segment takes long. */
+  keepAlive: () => Promise<void>;
+};
+
 /**
- * Loads a segment and checks it. If entries contradict the root, they count as missing.
- *
- * @param head the loaded part of the ledger
- * @throws SegmentUnavailableError, SegmentContradictionError, or a TallystickError that says why it cannot be
- * loaded at all
+ * Loads a segment in parts that fit into memory. Gives no part before the whole segment is checked against the anchored root.
+ * So a segment of one part is read once, and a longer one twice. If entries contradict the root, they count as missing.
  */
-export async function loadSegment(
+export async function* loadSegment(
   anchor: Anchor,
-  { head, source, signal }: { head: LedgerHead; source: SegmentSource; signal: AbortSignal },
-): Promise<LoadedSegment> {
-  if (anchor.oldSize !== BigInt(head.size)) {
+  { head, source, signal, retry, keepAlive }: LoadingOptions,
+): AsyncGenerator<LoadedPart> {
+  const size = Number(anchor.newSize);
+  let heads: LedgerHead[] = [head];
+  for (;;) {
+    const part = await retry(async () => {
+      expectPossible(anchor, head);
+      const last = heads.at(-1) as LedgerHead;
+      try {
+        return await readPart(last, size, {
+          source,
+          signal,
+          rootAt: (n) => (n === size ? anchor.root : null),
+        });
+      } catch (error) {
+        // An earlier part may have the entry that is wrong.
+        if (error instanceof SegmentContradictionError) heads = [head];
+        throw error;
+      }
+    });
+    heads.push(part.head);
+    if (part.head.size < size) {
+      await keepAlive();
+      continue;
+    }
+    if (heads.length > 2) break;
+    yield part;
+    return;
+  }
+  // A root fixes all entries before it. So what is read now is what was checked.
+  for (const [n, end] of heads.slice(1).entries()) {
+    await keepAlive();
+    const from = heads[n] as LedgerHead;
+    yield await retry(() => readPart(from, end.size, { source, signal, rootAt: () => end.root }));
+  }
+}
+
+/** @throws TallystickError if no source can have the segment */
+function expectPossible({ oldSize, newSize }: Anchor, head: LedgerHead): void {
+  if (oldSize !== BigInt(head.size)) {
     throw new TallystickError({
       code: "segment_gap",
       message:
-        `the anchor continues ${anchor.oldSize} entries, but ${head.size} are loaded: ` +
+        `the anchor continues ${oldSize} entries, but ${head.size} are loaded: ` +
         "the anchors before it were not indexed (START_BLOCK is too late?)",
     });
   }
-  if (anchor.newSize > BigInt(Number.MAX_SAFE_INTEGER)) {
+  if (newSize > BigInt(Number.MAX_SAFE_INTEGER)) {
     throw new TallystickError({
       code: "segment_too_large",
-      message: `${anchor.newSize} entries cannot exist`,
+      message: `${newSize} entries cannot exist`,
     });
   }
-  const to = Number(anchor.newSize);
-  const request = { from: head.size, to, byteOffset: head.bytes, signal };
+}
+
+/**
+ * Reads the next part of a segment that ends before entry `to`.
+ *
+ * @param rootAt the root of so many entries; null if it is not known
+ */
+async function readPart(
+  head: LedgerHead,
+  to: number,
+  {
+    source,
+    signal,
+    rootAt,
+  }: { source: SegmentSource; signal: AbortSignal; rootAt: (size: number) => Hex | null },
+): Promise<LoadedPart> {
+  const from = head.size;
   // An anchor may repeat the same size. Then there is nothing to read, but the root must be the same.
-  const lines = to === head.size ? [] : await source(request);
-  return { ...checkSegment(head, lines, anchor.root), lines };
+  const lines = to === from ? [] : await source({ from, to, byteOffset: head.bytes, signal });
+  return { from, lines, ...checkSegment(head, lines, rootAt(from + lines.length)) };
 }

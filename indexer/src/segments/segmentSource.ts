@@ -9,7 +9,10 @@ import { attemptsOf, type Retries, retryAfter } from "../../logPort/retries.ts";
 /** The entries `[from, to)` of a ledger. `byteOffset` is the length of all canonical lines before `from`. */
 export type SegmentRequest = { from: number; to: number; byteOffset: number; signal: AbortSignal };
 
-/** Reads the lines of a segment, without newlines. Does not check them. */
+/**
+ * Reads the first lines of a segment, without newlines: all of them, or as many as fit into memory, and at least one. Does not
+ * check them.
+ */
 export type SegmentSource = (request: SegmentRequest) => Promise<string[]>;
 
 /**
@@ -42,8 +45,16 @@ const PAGE = 1_000;
  * belong to anyone.
  */
 const MAX_PAGE_BYTES = 80 << 20;
+/** The most bytes of an entry that a follower can take. Every service of this project writes much shorter ones. */
+const MAX_LINE_BYTES = 16 << 20;
 const TIMEOUT_MS = 30_000;
 const CHUNK = 1 << 18;
+
+/**
+ * The most lines of one part of a segment, and the bytes after which a part ends. The writer of a followed ledger may be
+ * anyone, and one anchor may have any number of entries. A read entry takes some ten times the memory of its line.
+ */
+const PART = { lines: 25_000, bytes: 32 << 20 };
 
 /**
  * How long one reading goes on waiting for a busy service, in milliseconds. Then it fails, so that the caller reports the wait
@@ -51,24 +62,60 @@ const CHUNK = 1 << 18;
  */
 const MAX_READING_MS = 2_400_000;
 
-/** How a reading waits for a busy service. `now`: a clock that only goes forward, in milliseconds. */
-type Reading = Retries & { now?: () => number };
+/** How a reading waits for a busy service, and where it ends. `now`: a clock that only goes forward, in milliseconds. */
+type Reading = Retries & { now?: () => number; part?: typeof PART };
 
 /**
  * Opens the source of a ledger's entries.
  *
  * @param ledgerId the ledger, because the source may follow several ledgers
- * @param retries for a page after the first one, if the service is busy
- * @throws (the source) SegmentUnavailableError when not all entries are there
+ * @param reading retries are for a page after the first one, if the service is busy
+ * @throws (the source) SegmentUnavailableError when an entry of the part is not there
  */
 export function openSegmentSource(
   config: SegmentSourceConfig,
   ledgerId: Hex,
-  retries: Reading = {},
+  reading: Reading = {},
 ): SegmentSource {
+  const { part = PART } = reading;
+  const partOf = (request: SegmentRequest): PartRequest => {
+    const to = Math.min(request.to, request.from + part.lines);
+    return { ...request, to, most: part.bytes };
+  };
   return config.kind === "http"
-    ? (request) => readHttp(config.url, ledgerId, request, retries)
-    : (request) => readFolder(config.path, request);
+    ? (request) => readHttp(config.url, ledgerId, partOf(request), reading)
+    : (request) => readFolder(config.path, partOf(request));
+}
+
+/** `most`: the bytes after which no further line is read. */
+type PartRequest = SegmentRequest & { most: number };
+
+/** The lines that were read, up to the end of a part. */
+class PartLines {
+  readonly lines: string[] = [];
+  readonly #count: number;
+  #bytesLeft: number;
+
+  constructor({ from, to, most }: PartRequest) {
+    this.#count = to - from;
+    this.#bytesLeft = most;
+  }
+
+  get isFull(): boolean {
+    return this.lines.length === this.#count || this.#bytesLeft <= 0;
+  }
+
+  push(line: string): void {
+    expectLength(line.length);
+    this.lines.push(line);
+    this.#bytesLeft -= line.length + 1;
+  }
+}
+
+/** @throws SegmentUnavailableError if a line is too long */
+function expectLength(bytes: number): void {
+  if (bytes <= MAX_LINE_BYTES) return;
+  throw new SegmentUnavailableError(`one of its entries has more than ${MAX_LINE_BYTES} bytes`);
 }
 
 /**
@@ -78,31 +125,28 @@ export function openSegmentSource(
 async function readHttp(
   base: string,
   ledgerId: Hex,
-  { from, to, signal }: SegmentRequest,
-  retries: Reading,
+  request: PartRequest,
+  reading: Reading,
 ): Promise<string[]> {
-  const lines: string[] = [];
-  const attempts = attemptsOf(retries);
-  const { now = () => performance.now() } = retries;
+  const { from, to, signal } = request;
+  const part = new PartLines(request);
+  const { lines } = part;
+  const attempts = attemptsOf(reading);
+  const { now = () => performance.now() } = reading;
   const end = now() + MAX_READING_MS;
-  // A bad source could answer each request with a single line of the largest size. So all answers together have a
-  // limit, too: as many bytes as full pages can have.
-  let bytesLeft = Math.ceil((to - from) / PAGE) * MAX_PAGE_BYTES;
-  while (lines.length < to - from) {
+  while (!part.isFull) {
     const at = from + lines.length;
     const url = `${base}/v1/ledger/entries?ledger=${ledgerId}&from=${at}&to=${Math.min(to, at + PAGE)}`;
     let bytes: Buffer;
     try {
-      bytes = await get(url, Math.min(bytesLeft, MAX_PAGE_BYTES), signal);
+      bytes = await get(url, signal);
     } catch (error) {
       const isBusy = lines.length > 0 && error instanceof BusyError && now() < end;
       if (isBusy && (await attempts.again(signal, error.waitMs))) continue;
       throw error;
     }
     attempts.reset();
-    bytesLeft -= bytes.length;
-    const text = bytes.toString();
-    const page = text.split("\n");
+    const page = bytes.toString().split("\n");
     if (page.at(-1) === "") page.pop();
     if (page.length === 0) throw new SegmentUnavailableError(`its service has no entry ${at} yet`);
     if (page.length > Math.min(to - at, PAGE)) {
@@ -110,12 +154,12 @@ async function readHttp(
         `its service answered ${page.length} lines, more than it was asked for`,
       );
     }
-    for (const line of page) lines.push(line);
+    for (const line of page) if (!part.isFull) part.push(line);
   }
   return lines;
 }
 
-async function get(url: string, most: number, signal: AbortSignal): Promise<Buffer> {
+async function get(url: string, signal: AbortSignal): Promise<Buffer> {
   try {
     // Redirects are refused, so that a source cannot send us into our own network.
     const redirect = "manual";
@@ -130,9 +174,9 @@ async function get(url: string, most: number, signal: AbortSignal): Promise<Buff
         ? new BusyError(message, { waitMs: retryAfter(headers) })
         : new SegmentUnavailableError(message);
     }
-    const bytes = await readBytes(response, most);
+    const bytes = await readBytes(response, MAX_PAGE_BYTES);
     if (bytes === undefined) {
-      throw new SegmentUnavailableError(`its service answered more than ${most} bytes`);
+      throw new SegmentUnavailableError(`its service answered more than ${MAX_PAGE_BYTES} bytes`);
     }
     return bytes;
   } catch (error) {
@@ -142,11 +186,11 @@ async function get(url: string, most: number, signal: AbortSignal): Promise<Buff
 }
 
 /** `ledger.jsonl`, read from the beginning of the segment, so that the cost does not grow with the ledger. */
-async function readFolder(folder: string, { from, to, byteOffset }: SegmentRequest): Promise<string[]> {
+async function readFolder(folder: string, request: PartRequest): Promise<string[]> {
   let handle: FileHandle | undefined;
   try {
     handle = await open(path.join(folder, "ledger.jsonl"), "r");
-    return await readLines(handle, byteOffset, from, to);
+    return await readLines(handle, request);
   } catch (error) {
     if (error instanceof SegmentUnavailableError) throw error;
     throw new SegmentUnavailableError(`its ledger.jsonl cannot be read (${codeOf(error)})`, error);
@@ -155,28 +199,31 @@ async function readFolder(folder: string, { from, to, byteOffset }: SegmentReque
   }
 }
 
-/** The lines `[from, to)`, which begin at byte `at`. */
-async function readLines(handle: FileHandle, at: number, from: number, to: number): Promise<string[]> {
-  const count = to - from;
-  const lines: string[] = [];
+/** The lines of a part, which begin at the byte `byteOffset`. */
+async function readLines(handle: FileHandle, request: PartRequest): Promise<string[]> {
+  const part = new PartLines(request);
+  let at = request.byteOffset;
   let rest: Buffer = Buffer.alloc(0);
-  while (lines.length < count) {
+  while (!part.isFull) {
     const { bytesRead, buffer } = await handle.read(Buffer.alloc(CHUNK), 0, CHUNK, at);
     if (bytesRead === 0) {
-      throw new SegmentUnavailableError(`its ledger.jsonl has no entry ${from + lines.length} yet`);
+      throw new SegmentUnavailableError(
+        `its ledger.jsonl has no entry ${request.from + part.lines.length} yet`,
+      );
     }
     at += bytesRead;
     rest = Buffer.concat([rest, buffer.subarray(0, bytesRead)]);
     let start = 0;
-    while (lines.length < count) {
+    while (!part.isFull) {
       const end = rest.indexOf("\n", start);
       if (end < 0) break;
-      lines.push(rest.toString("utf8", start, end));
+      part.push(rest.toString("utf8", start, end));
       start = end + 1;
     }
     rest = rest.subarray(start);
+    expectLength(rest.length);
   }
-  return lines;
+  return part.lines;
 }
 
 /** ECONNREFUSED, ENOENT, TimeoutError …; `fetch` puts it into the cause. */

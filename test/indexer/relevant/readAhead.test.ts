@@ -8,7 +8,7 @@ import { ChainTransfers } from "../../../indexer/relevant/chainView.ts";
 import { readAhead } from "../../../indexer/relevant/readAhead.ts";
 import { readPastOf } from "../../../indexer/relevant/readPast.ts";
 import type { RetryRead } from "../../../indexer/relevant/retryRead.ts";
-import { EventLog, TOKEN, wallet } from "../../derive/eventLog.ts";
+import { ESCROW, EventLog, TOKEN, wallet } from "../../derive/eventLog.ts";
 import { hashOf, portOf } from "./support/portOf.ts";
 
 const params = paramsSchema.parse({});
@@ -50,6 +50,47 @@ async function readFor(log: EventLog) {
   };
 }
 
+/**
+ * The number of requests for the deposits of so many new buyers, each with its past. Deposits that are not final are in one block.
+ */
+async function requestsOf(deposits: number, finality: number): Promise<number> {
+  const { log } = chainWithPayments();
+  const buyers = Array.from({ length: deposits }, (_, n) => wallet(100 + n));
+  for (const buyer of buyers) log.after(60).transfer(EXCHANGE, buyer, 2_000_000);
+  const escrows = { [ESCROW]: "swarmwage-partnered" };
+  log.after(60, finality + 1);
+  for (const buyer of buyers) {
+    if (finality === 0) log.after(60);
+    log.deposit(SELLER, buyer, { amount: 1 });
+  }
+  const port = portOf(log.events);
+  const last = log.events.at(-1)?.block ?? 0;
+  port.final = last - finality;
+  const chain = new ChainTransfers({ port, token: TOKEN, firstBlock: 0, readOnce: read });
+  let calls = 0;
+  for (const event of log.events) {
+    if (event.kind !== "escrow.deposited") continue;
+    const { block, buyer } = event;
+    const view = await chain.at({ block, hash: hashOf(block) }, read);
+    const before = port.calls;
+    await readAhead(view, [event], paramsSchema.parse({ escrows }), () => false);
+    const past = readPastOf(view, async () => false);
+    const { hubTransfers: limit } = params;
+    const asked = {
+      kind: "transfersTo",
+      wallet: buyer,
+      known: 0,
+      after: null,
+      before: event,
+      limit,
+    } as const;
+    const [received] = await past([asked], event);
+    expect(received?.map(({ from }) => from)).to.deep.equal([EXCHANGE]);
+    calls += port.calls - before;
+  }
+  return calls;
+}
+
 const addressOf = ({ address }: LocalAccount) => address.toLowerCase() as Address;
 
 const receipt = (agent: Address, buyer: Address, tx: string, amount: number) => ({
@@ -59,7 +100,7 @@ const receipt = (agent: Address, buyer: Address, tx: string, amount: number) => 
   amount_usdc_atomic: String(amount),
 });
 
-describe("what is read in advance for records", () => {
+describe("what is read in advance for records and deposits", () => {
   it("takes as many requests for fifty receipts without a payment as for two", async () => {
     const counts = await Promise.all(
       [2, 50].map(async (count) => {
@@ -96,6 +137,13 @@ describe("what is read in advance for records", () => {
       }),
     );
     expect(counts[1]).to.equal(counts[0]);
+  });
+
+  it("takes as many requests for fifty deposits of new buyers as for two, also in blocks that are not final", async () => {
+    for (const finality of [0, 100]) {
+      const counts = await Promise.all([2, 50].map((count) => requestsOf(count, finality)));
+      expect(counts[1], `finality of ${finality} blocks`).to.equal(counts[0]);
+    }
   });
 
   it("has no past of a wallet that a listing names as its payee, and that did not sign it", async () => {

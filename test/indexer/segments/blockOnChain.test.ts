@@ -12,13 +12,13 @@ describe("a handler's block", () => {
   const never = new AbortController().signal;
   const at = { block: 100, hash: headerOf("aa", 100).hash };
   /** @param forkAt the fork of the node that answers for a block; undefined if the block does not exist yet */
-  const ask = (forkAt: (block: number) => string | undefined, signal = never) => {
+  const ask = (forkAt: (block: number) => string | undefined, signal = never, isFinal = false) => {
     const read = async (block: number) => {
       const fork = forkAt(block);
       if (fork === undefined) throw new Error("There is no such block.");
       return headerOf(fork, block);
     };
-    return blockOnChain(at, read, signal);
+    return blockOnChain(at, read, signal, async () => isFinal);
   };
 
   it("is on the chain until another block has its number", async () => {
@@ -29,6 +29,10 @@ describe("a handler's block", () => {
         .isCanonical()
         .catch(String),
     ).to.contain("no such block");
+  });
+
+  it("is on the chain in the history, also while the chain's node follows a fork", async () => {
+    expect(await ask(() => "bb", never, true).isCanonical()).to.equal(true);
   });
 
   it("is gone for good when enough blocks follow another block", async () => {

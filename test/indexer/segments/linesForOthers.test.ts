@@ -61,10 +61,10 @@ describe("the copy of a ledger for others", () => {
     ]);
   });
 
-  it("warns if lines before these are gone", async () => {
+  it("warns if it has a gap", async () => {
     await new LinesForOthers({ keep: async () => false }).keep(LEDGER, SEGMENT, signal);
     expect(warned).to.deep.equal([
-      { msg: "Lines of a ledger that were kept are gone", ledger: LEDGER, before: 7 },
+      { msg: "The lines of a ledger that are kept for others have a gap", ledger: LEDGER, from: 7 },
     ]);
   });
 

@@ -26,6 +26,7 @@ const LEDGER = `0x${"1e".repeat(32)}` as const;
 
 describe("segments from a settlement service", () => {
   let server: Server;
+  let url: string;
   let source: SegmentSource;
   /** The lines that the service has, and how it behaves. */
   let lines: string[];
@@ -54,9 +55,10 @@ describe("segments from a settlement service", () => {
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
+    url = `http://127.0.0.1:${port}`;
     const sleep = async (ms: number) => void pauses.push(ms);
     const now = () => pauses.reduce((sum, ms) => sum + ms, 0);
-    source = openSegmentSource({ kind: "http", url: `http://127.0.0.1:${port}` }, LEDGER, { sleep, now });
+    source = openSegmentSource({ kind: "http", url }, LEDGER, { sleep, now });
   });
   after(() => server.close());
   beforeEach(() => {
@@ -153,13 +155,36 @@ describe("segments from a settlement service", () => {
     }
   });
 
-  it("does not read a segment of giant lines to its end, although each answer is within its limit", async () => {
-    const giant = "x".repeat(45 << 20);
-    lines = Array.from({ length: 20 }, () => giant);
-    atMost = 1;
-    const error = await failure(source({ from: 0, to: 20, byteOffset: 0, signal }));
-    expect(error.message).to.contain("answered more than");
-    expect(asked).to.have.length(2);
+  it("gives the first part of a segment of long lines, although each answer is within its limit", async () => {
+    lines = Array.from({ length: 20 }, () => "x".repeat(15 << 20));
+    atMost = 5;
+    expect(await source({ from: 0, to: 20, byteOffset: 0, signal })).to.have.length(3);
+    expect(asked).to.have.length(1);
+  });
+
+  it("refuses an entry that is too long", async () => {
+    lines = ["x".repeat((16 << 20) + 1)];
+    const error = await failure(source({ from: 0, to: 1, byteOffset: 0, signal }));
+    expect(error.message).to.contain("has more than 16777216 bytes");
+  });
+
+  it("gives a long segment in parts, which end after a number of lines or bytes, also within an answer", async () => {
+    const partsOf = async (lines: number, bytes: number) => {
+      asked = [];
+      const from = openSegmentSource({ kind: "http", url }, LEDGER, { part: { lines, bytes } });
+      const sizes: number[] = [];
+      for (let size = 0; size < 2_500; size += sizes.at(-1) as number)
+        sizes.push((await from({ from: size, to: 2_500, byteOffset: 0, signal })).length);
+      return { sizes, requests: asked.length };
+    };
+    expect(await partsOf(1_200, 1 << 20)).to.deep.equal({ sizes: [1_200, 1_200, 100], requests: 5 });
+    const all = lines.slice(0, 800).join("\n").length + 1;
+    // The line with the last of these bytes still belongs to the part.
+    for (const bytes of [all, all - 1]) {
+      const { sizes } = await partsOf(2_500, bytes);
+      expect(sizes[0]).to.equal(800);
+      expect(sizes.reduce((sum, it) => sum + it)).to.equal(2_500);
+    }
   });
 
   it("reports when nobody answers", async () => {
@@ -194,12 +219,33 @@ describe("segments from a folder", () => {
     }
   });
 
+  it("gives a long segment in parts", async () => {
+    const parts = (lines: number, bytes: number) =>
+      openSegmentSource({ kind: "folder", path: folder }, LEDGER, { part: { lines, bytes } });
+    for (const [at, from, expected] of [
+      [parts(3, 1 << 20), 0, 3],
+      [parts(3, 1 << 20), 3, 1],
+      [parts(9, 600_000), 1, 2],
+      [parts(9, 1), 2, 1],
+    ] as const) {
+      const read = await at({ from, to: 4, byteOffset: offsetOf(from), signal });
+      expect(read).to.deep.equal(lines.slice(from, from + expected));
+    }
+  });
+
   it("waits for the end of a line that is being written", async () => {
     const request = { from: 4, to: 5, byteOffset: offsetOf(4), signal };
     await appendFile(path.join(folder, "ledger.jsonl"), "fif");
     await failure(source(request));
     await appendFile(path.join(folder, "ledger.jsonl"), "th\n");
     expect(await source(request)).to.deep.equal(["fifth"]);
+  });
+
+  it("does not read a line without an end", async () => {
+    const file = path.join(folder, "ledger.jsonl");
+    await writeFile(file, "x".repeat(20 << 20));
+    const error = await failure(source({ from: 0, to: 1, byteOffset: 0, signal }));
+    expect(error.message).to.contain("has more than 16777216 bytes");
   });
 
   it("reports when there is no ledger", async () => {

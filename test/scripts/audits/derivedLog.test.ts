@@ -21,13 +21,24 @@ describe("the log of a node whose audits are verified", () => {
     log.after(20, 139).tick();
     const node = await fakeNode(log);
     try {
-      const { history, firstBlock } = await deriveLogOf(node.url);
+      const { history } = await deriveLogOf(node.url);
       // The second record has no higher version, so it is not valid.
       expect(history.map(({ from, params }) => [from.block, params.version])).to.deep.equal([
         [1, 1],
         [6, 3],
       ]);
-      expect(firstBlock).to.equal(1);
+    } finally {
+      await node.close();
+    }
+  });
+
+  it("has transfers from the token's first block on, also if the node began later", async () => {
+    const log = new EventLog({}, { form: "relevant", token: { address: TOKEN, firstBlock: 3 } });
+    (log.events[0] as DeriveEvent).block = 10;
+    log.after(20, 149).tick();
+    const node = await fakeNode(log);
+    try {
+      expect((await deriveLogOf(node.url)).firstBlock).to.equal(3);
     } finally {
       await node.close();
     }

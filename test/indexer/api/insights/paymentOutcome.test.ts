@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { Hono } from "hono";
 import pg from "pg";
 import { type PaymentChain, paymentChain } from "../../../../indexer/api/insights/paymentChain.ts";
+import type { PaymentStore } from "../../../../indexer/api/insights/paymentStore.ts";
 import { PAYMENT_MS } from "../../../../indexer/api/insights/payments.ts";
 import { insightsPaywall } from "../../../../indexer/api/insights/paywall.ts";
 import { type Operations, openOperations } from "../../../../indexer/operations.ts";
@@ -51,6 +52,7 @@ describe("insights with a price, whose settlement has an unknown outcome", () =>
     limits?: Partial<typeof PAYMENT_MS>;
     /** The process that sells. */
     at?: number;
+    store?: PaymentStore;
   }) {
     const { name, version } = chain.network;
     const facilitator = { ...chain.facilitator, ...given.facilitator };
@@ -59,7 +61,7 @@ describe("insights with a price, whose settlement has an unknown outcome", () =>
         ...{ amount: PRICE, payTo: operator.address, chainId: 31_337, facilitator },
         token: { address: chain.token, name, version },
         chain: { ...paymentChain(chain.client as never, chain.network), ...given.chain },
-        store: (processes[given.at ?? 0] as Operations).payments,
+        store: given.store ?? (processes[given.at ?? 0] as Operations).payments,
       },
       { ...LIMITS, ...given.limits },
     );
@@ -287,10 +289,28 @@ describe("insights with a price, whose settlement has an unknown outcome", () =>
     expect((await again()).status).to.equal(200);
     await pool.query("UPDATE ops.insights_payments SET since = since - interval '1 hour'");
     expect((await again()).status).to.equal(402);
-    // The next payment removes the row.
+    // The next payment removes the row, after a time in which no request with the old one is under way any more.
+    await pool.query("UPDATE ops.insights_payments SET since = since - interval '5 minutes'");
     expect((await pay(TRENDS)).status).to.equal(200);
     const { rows } = await pool.query("SELECT count(*)::int AS kept FROM ops.insights_payments");
     expect(rows).to.deep.equal([{ kept: 1 }]);
+  });
+
+  it("are delivered for a payment whose hour ends while it is sent again", async () => {
+    const { payments } = processes[0] as Operations;
+    const store: PaymentStore = {
+      ...payments,
+      read: async (key) => {
+        const kept = await payments.read(key);
+        await pool.query("UPDATE ops.insights_payments SET since = since - interval '1 hour'");
+        return kept;
+      },
+    };
+    const { pay, again } = sell({ store });
+    expect((await pay(TRENDS)).status).to.equal(200);
+    const second = await again();
+    expect(second.status, await second.clone().text()).to.equal(200);
+    expect(await paid()).to.equal(PRICE);
   });
 
   it("are delivered by any process for one payment, and a few times by all together", async () => {

@@ -34,11 +34,13 @@ export type Misbehaviour = {
   edit?: (message: RpcMessage, result: unknown) => unknown;
 };
 
-/** A server of Ethereum's JSON-RPC over a chain in memory, with faults that a test can set. */
-export async function startRpcServer(chain: FakeChain = new FakeChain()) {
+/** A server of Ethereum's JSON-RPC over a chain in memory, with faults that a test can set. It does not listen yet. */
+export function createRpcServer(chain: FakeChain = new FakeChain()) {
   const node: FakeNode = { chain, head: chain.head, finality: 0, keepsFrom: 0, tellsTime: true };
   const state = {
     node,
+    /** Its address, as soon as it listens. */
+    url: "",
     /** The messages of each request. */
     requests: [] as RpcMessage[][],
     /** The error that a real node would give for a message. The reply has the status of a correct answer. */
@@ -83,9 +85,11 @@ export async function startRpcServer(chain: FakeChain = new FakeChain()) {
   };
 
   const server = createServer((request, response) => void handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return Object.assign(state, {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/secret-key`,
+    listen: async () => {
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      state.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/secret-key`;
+    },
     /** Sets another chain, without faults. */
     reset: (next: FakeChain, more: Partial<FakeNode> = {}) => {
       state.node = { chain: next, head: next.head, finality: 0, keepsFrom: 0, tellsTime: true, ...more };
@@ -100,7 +104,13 @@ export async function startRpcServer(chain: FakeChain = new FakeChain()) {
   });
 }
 
-export type RpcServer = Awaited<ReturnType<typeof startRpcServer>>;
+export type RpcServer = ReturnType<typeof createRpcServer>;
+
+export async function startRpcServer(chain?: FakeChain): Promise<RpcServer> {
+  const server = createRpcServer(chain);
+  await server.listen();
+  return server;
+}
 
 const hex = (value: number) => `0x${value.toString(16)}`;
 
