@@ -16,12 +16,13 @@ const MAX_TICKS = 1_000;
 
 /**
  * Checks that ticks are at the blocks where ticks are due, that their hashes are those of the chain, and that none is
- * left out. A node that chooses the block of a tick, or leaves a tick out, chooses the hash of the draw.
+ * left out, also after the log's last tick. A node that chooses the block of a tick, or leaves a tick out, chooses the hash
+ * of the draw, or whether there is one.
  *
  * @param since from this block on ticks are due, also those before the log's first tick
  */
 export async function checkTicks(
-  log: Pick<DerivedLog, "ticks" | "tickBlocks">,
+  log: Pick<DerivedLog, "ticks" | "tickBlocks" | "lastBlock">,
   { blocks, since }: { blocks: number[]; since: number },
   chain: Pick<AuditChain, "blockHash">,
   found: Findings,
@@ -32,6 +33,13 @@ export async function checkTicks(
   const misplaced = new Set<number>();
   if (wanted.length > MAX_TICKS)
     found.unchecked.push(`${wanted.length - MAX_TICKS} of ${wanted.length} ticks were not compared.`);
+  const every = `one is due at every block that ${distance} divides.`;
+  const checkGap = (before: number, block: number) => {
+    // Before this block, ticks are due up to here.
+    const due = (Math.ceil(block / distance) - 1) * distance;
+    if (before < due)
+      found.check(false, "", `There is no tick between blocks ${before} and ${block} in the log; ${every}`);
+  };
   for (const block of wanted.slice(0, MAX_TICKS)) {
     const n = index.get(block) ?? -1;
     const tick = log.ticks[n];
@@ -41,19 +49,15 @@ export async function checkTicks(
       `The tick of block ${block} has that block's hash, ${hash}.`,
       `The tick of block ${block} has the hash ${tick?.hash ?? "of no block"} in the log; on the chain it is ${hash}.`,
     );
-    const every = `one is due at every block that ${distance} divides.`;
     const earlier = log.ticks[n - 1]?.block;
     for (const it of [earlier, block]) {
       if (it === undefined || it % distance === 0 || misplaced.has(it)) continue;
       misplaced.add(it);
       found.check(false, "", `The log has a tick at block ${it}, where none is due; ${every}`);
     }
-    const before = earlier ?? since;
-    // The last block before this one at which a tick is due.
-    const due = (Math.ceil(block / distance) - 1) * distance;
-    if (before < due)
-      found.check(false, "", `There is no tick between blocks ${before} and ${block} in the log; ${every}`);
+    checkGap(earlier ?? since, block);
   }
+  checkGap(log.ticks.at(-1)?.block ?? since, log.lastBlock);
 }
 
 /** The place of a hire in the list of a draw with `of` hires, the random number of the draw, and its result. */

@@ -148,7 +148,9 @@ async function checkLedger(
       const seq = frontier.size;
       frontier.append(leafHash);
       const isRecord = recordEvent(entry, { block: 0, time: 0, log: 0, ledger: id, seq }) !== null;
-      if (isRecord && inLog.get(seq) !== entry.currentHash) missing.push(seq);
+      // What stays in `inLog` is not in the ledger. Generic work is no record, so it stays too.
+      if (!isRecord) continue;
+      if (inLog.get(seq) !== entry.currentHash) missing.push(seq);
       else inLog.delete(seq);
     }
   }

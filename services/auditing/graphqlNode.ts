@@ -198,13 +198,7 @@ export function createGraphqlNode(parameters: {
   const failed = new Set<string>();
 
   return {
-    status: async (signal) => {
-      const { meta } = await ask("status", statusForm, {}, signal);
-      return {
-        time: meta.time,
-        isBlocked: meta.blockedAtSegment !== null || meta.blockedAtTransfers !== null,
-      };
-    },
+    status: async (signal) => statusOf(await ask("status", statusForm, {}, signal)),
     rules: async (signal) => rulesOf(await ask("rules", rulesForm, {}, signal), parameters),
     accounts: async (signal) => {
       const rows = await list("accounts", pageForms.accounts, signal);
@@ -256,6 +250,13 @@ export function createGraphqlNode(parameters: {
       const { ledgerEntry } = await ask("entry", entryForm, { ledger, seq: index }, signal);
       return ledgerEntry?.record?.time;
     },
+  };
+}
+
+function statusOf({ meta }: z.output<typeof statusForm>): Awaited<ReturnType<OperatorNode["status"]>> {
+  return {
+    time: meta.time,
+    isBlocked: meta.blockedAtSegment !== null || meta.blockedAtTransfers !== null,
   };
 }
 

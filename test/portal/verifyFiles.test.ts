@@ -14,7 +14,7 @@ import {
   signNote,
 } from "tallystick-protocol/note/signedNote";
 import { formatTlogProof } from "tallystick-protocol/proof/tlogProof";
-import { signRecord } from "tallystick-protocol/records/record";
+import { signBody, signRecord } from "tallystick-protocol/records/record";
 import { reportKeyOf } from "tallystick-protocol/trustReport/reportKey";
 import { signTrustReport } from "tallystick-protocol/trustReport/signTrustReport";
 import { privateKeyToAccount } from "viem/accounts";
@@ -74,6 +74,8 @@ const report = signTrustReport(
   { secretKey: SEED, verificationUrl: "https://node.example/v1/report-key" },
 );
 
+type Account = ReturnType<typeof privateKeyToAccount>;
+
 const verify = (content: string, keys = "") => verifyFile(new Blob([content]), keys, () => {});
 const said = ({ checks }: Finding, state: string) =>
   checks.flatMap((it) => (it.state === state ? [it.text] : []));
@@ -115,6 +117,28 @@ describe("files that the portal verifies", () => {
     expect(said(good, "yes")).to.include("Its signer is the seller that it names");
     const forged = await checked(privateKeyToAccount(`0x${"33".repeat(32)}`));
     expect(said(forged, "no")).to.deep.equal(["Its signer is not the seller that it names"]);
+  });
+
+  it("are no good receipts if somebody else than the buyer signed in the buyer's name", async () => {
+    const [seller, buyer, other] = [0x11, 0x22, 0x33].map((byte) =>
+      privateKeyToAccount(`0x${byte.toString(16).repeat(32)}`),
+    ) as [Account, Account, Account];
+    const body = {
+      ...{ agent_id: seller.address.toLowerCase(), buyer: buyer.address.toLowerCase(), hire_id: "h" },
+      ...{ capability: "text.translate.en.it", tx_hash: `0x${"fe".repeat(32)}`, network: "eip155:8453" },
+      ...{ amount_usdc_atomic: "500000", completed_at: 1_767_225_500, protocol_version: "swarmwage/v0.3" },
+      verification: { all_passed: true, checks: {} },
+    };
+    const checked = async (account: Account) => {
+      const signed = { ...body, buyer_signature: await signBody(body, { account }) };
+      return await verify(
+        JSON.stringify(await signRecord({ type: "receipt", body: signed, account: seller })),
+      );
+    };
+    const good = await checked(buyer);
+    expect(said(good, "no")).to.deep.equal([]);
+    expect(said(good, "yes")).to.include("Its buyer signed it too");
+    expect(said(await checked(other), "no")).to.deep.equal(["Its buyer's wallet did not sign it"]);
   });
 
   it("are no good listings if somebody else than the agent that they name signed them", async () => {

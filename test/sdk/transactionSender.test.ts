@@ -202,6 +202,16 @@ describe("a sender of transactions", () => {
     sender.close();
   });
 
+  it("does not say that nothing was sent if its store cannot forget the call of an account without ether", async () => {
+    await chain.client.setBalance({ address: wallet.address, value: 0n });
+    const sender = open();
+    store.delete = () => Promise.reject(new Error("EROFS"));
+    const error = await rejection(sender.send({ ...mint(1n), gas: 100_000n }));
+    expect(error).to.include({ code: "no_gas_money", neverSent: false });
+    expect(error.hint).to.contain("not known").and.not.contain("Nothing was sent");
+    sender.close();
+  });
+
   it("refuses a call that needs more gas than may be spent on it, and sends nothing", async () => {
     const sender = await open();
     const refused = await rejection(sender.send({ ...mint(1n), maxGas: 1n }));

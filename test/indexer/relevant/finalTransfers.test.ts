@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { Address } from "tallystick-protocol/address";
+import { OrphanedBlockError } from "../../../indexer/logPort/errors.ts";
 import type { LogPort, TokenTransfer } from "../../../indexer/logPort/logPort.ts";
 import { FinalTransfers } from "../../../indexer/relevant/finalTransfers.ts";
 import type { RetryRead } from "../../../indexer/relevant/retryRead.ts";
@@ -126,5 +127,26 @@ describe("the transfers in final blocks", () => {
     // This wallet's list was cut, so nobody knows how many it sent.
     expect(transfers.sentFewer(many, 2_000, 1_000_000)).to.equal(false);
     expect(transfers.sentFewer(wallet(9), 2_000, 1)).to.equal(false);
+  });
+
+  it("have no time of another block that came to the same number", async () => {
+    const headers: LogPort["headers"] = async (blocks) =>
+      blocks.map((block) => ({ block, hash: hashOf(block + 1), parentHash: hashOf(block), time: 60 }));
+    const transfers = new FinalTransfers({ name: "a port in memory", headers } as LogPort, 0);
+    const error = await transfers.withTimes([transfer(wallet(2), 5, 0)], retryRead).catch((it) => it);
+    expect(error).to.be.instanceOf(OrphanedBlockError);
+  });
+
+  it("have no transaction of a block after the one that is asked for, also if a later question got it", async () => {
+    const tx = hashOf(7);
+    let asked = 0;
+    const transactionLogs: LogPort["transactionLogs"] = async (_, asOf) => {
+      asked++;
+      return asOf < 5 ? null : { tx, block: 5, blockHash: hashOf(5), transfers: [], authorizations: [] };
+    };
+    const transfers = new FinalTransfers({ name: "a port in memory", transactionLogs } as LogPort, 0);
+    const blocks: (number | undefined)[] = [];
+    for (const asOf of [4, 9, 4, 5]) blocks.push((await transfers.transaction(tx, asOf, retryRead))?.block);
+    expect([blocks, asked]).to.deep.equal([[undefined, 5, undefined, 5], 2]);
   });
 });

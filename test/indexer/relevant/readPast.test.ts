@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { paramsSchema } from "tallystick-protocol/records/params";
 import { ChainTransfers } from "../../../indexer/relevant/chainView.ts";
-import { readPastOf } from "../../../indexer/relevant/readPast.ts";
+import { authorizes, readPastOf } from "../../../indexer/relevant/readPast.ts";
 import { readPaths } from "../../../indexer/relevant/readPaths.ts";
 import type { RetryRead } from "../../../indexer/relevant/retryRead.ts";
 import { EventLog, TOKEN, wallet } from "../../derive/eventLog.ts";
@@ -92,4 +92,14 @@ describe("the past that an event needs", () => {
       expect(await ask({ block: end.block - 2, log: 0 })).to.deep.equal([]);
     });
   }
+
+  it("has an authorization only of the sender itself, in the log right before the transfer", () => {
+    const [tx, nonce] = [hashOf(1), hashOf(2)];
+    const place = { block: 5, blockHash: hashOf(5), log: 6, tx };
+    const used = { ...place, time: null, authorizer: SENDER, nonce };
+    const transfer = { ...place, log: 7, from: SENDER };
+    expect(authorizes([used], transfer)).to.equal(true);
+    for (const other of [{ log: 5 }, { log: 7 }, { block: 4 }, { tx: nonce }, { authorizer: wallet(3) }])
+      expect(authorizes([{ ...used, ...other }], transfer), JSON.stringify(other)).to.equal(false);
+  });
 });

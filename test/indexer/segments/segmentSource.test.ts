@@ -125,6 +125,8 @@ describe("segments from a settlement service", () => {
     expect((await failure(source({ from: 0, to: 1, byteOffset: 0, signal }))).message).to.contain(
       "answered 500",
     );
+    // The caller waits for the first page, because it can report the wait.
+    expect([asked.length, pauses]).to.deep.equal([1, []]);
     // A redirect is not followed, wherever it leads.
     status = 302;
     expect((await failure(source({ from: 0, to: 1, byteOffset: 0, signal }))).message).to.contain(

@@ -9,6 +9,7 @@ import { releasedLedgerAddress } from "tallystick-protocol/ledger/releasedLedger
 import { defineParams } from "tallystick-protocol/records/params";
 import { checkLedgers, type LedgersChain } from "../../../scripts/audits/checkLedgers.ts";
 import { Findings } from "../../../scripts/audits/findings.ts";
+import { TestLedger } from "../../indexer/support/testLedger.ts";
 
 const ID = `0x${"1e".repeat(32)}`;
 const WRITER = `0x${"a1".repeat(20)}` as const;
@@ -18,8 +19,16 @@ describe("the check of a log's ledgers, by what the node says of their opening",
   let server: ReturnType<typeof serve>;
   let url: string;
   let data: unknown;
+  /** The node's copy of the ledger. */
+  let entries = new TestLedger();
   before(async () => {
-    server = serve({ fetch: () => Response.json({ data }), port: 0, hostname: "127.0.0.1" });
+    const fetch = ({ url: asked }: Request) => {
+      const { pathname, searchParams } = new URL(asked);
+      if (pathname !== "/v1/ledger/entries") return Response.json({ data });
+      const lines = entries.lines(Number(searchParams.get("from")), Number(searchParams.get("to")));
+      return new Response(lines.map((line) => `${line}\n`).join(""));
+    };
+    server = serve({ fetch, port: 0, hostname: "127.0.0.1" });
     await once(server, "listening");
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
@@ -101,6 +110,41 @@ describe("the check of a log's ledgers, by what the node says of their opening",
     expect((await check({ id, records: [], chain: { ...chain, contractFault } })).all).to.deep.equal([
       { holds: false, what: `The ledger ${id} is in no released contract. Its code is another one.` },
     ]);
+  });
+
+  it("finds each record that the log leaves out, changes or invents, by the entries under the anchored root", async () => {
+    const contract = `0x${"c1".repeat(20)}` as const;
+    const id = ledgerId({
+      ...{ chainId: 31_337, contract, writer: WRITER, guardian: WRITER, origin: opened.origin },
+    });
+    data = { ledger: opened, checkpoints: { nodes: [{ tx: TX }] } };
+    entries = new TestLedger();
+    for (const type of ["listing", "settlement", "receipt"]) entries.append({ type });
+    const [first = "", work = "", third = ""] = entries.entries.map(({ currentHash }) => currentHash);
+    let head = { size: 3, root: entries.root() };
+    const wrong = async (...records: [number, string][]): Promise<string[]> => {
+      const chain: Partial<LedgersChain> = {
+        anchoredBy: async () => [contract],
+        contractFault: async () => null,
+        headOf: async () => head,
+      };
+      const { all } = await check({ id, records, chain });
+      return all.filter(({ holds }) => !holds).map(({ what }) => what.replace(id, "X"));
+    };
+    const lacks = (seq: number) => `The log leaves out, or changes, the records ${seq} of the ledger X.`;
+    const invents = (seqs: string) =>
+      `The log has records ${seqs} of the ledger X that the ledger does not have.`;
+    expect(await wrong([0, first], [2, third])).to.deep.equal([]);
+    expect(await wrong([0, first])).to.deep.equal([lacks(2)]);
+    expect(await wrong([0, third], [2, third])).to.deep.equal([lacks(0)]);
+    expect(await wrong([0, first], [2, third], [7, "aa"])).to.deep.equal([invents("7")]);
+    // Generic work is no record, whatever record the log has at its place.
+    for (const hash of ["aa", work])
+      expect(await wrong([0, first], [1, hash], [2, third])).to.deep.equal([invents("1")]);
+    head = { size: 3, root: entries.root(2) };
+    expect((await wrong([0, first], [2, third]))[0]).to.contain(`the anchored root is ${entries.root(2)}`);
+    head = { size: 4, root: entries.root() };
+    expect(await wrong([0, first], [2, third])).to.have.length(1);
   });
 
   it("asks the released contract about a ledger that the node denies, or says that it did not ask", async () => {

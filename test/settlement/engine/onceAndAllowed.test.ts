@@ -263,6 +263,33 @@ describe("what an engine settles", () => {
     };
     for (const work of [() => engine.settle(pay(1n)), () => engine.certainOf("task-1")])
       expect(await codeOf(work())).to.equal("outcome_unknown");
+    // A later proposal of the task that is surely not written says nothing of the one before.
+    expect(await codeOf(engine.settle(pay(2n)))).to.equal("ledger_unavailable");
+    expect(await codeOf(engine.certainOf("task-1"))).to.equal("outcome_unknown");
+  });
+
+  it("is not certain, and keeps its part of a budget, while its release is on its way", async () => {
+    const id = await hold(pay(60n));
+    const [begun, store] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let groups = 0;
+    // The review is written at once, and the release waits.
+    ledger.commitBy(async () => {
+      if (++groups === 1) return;
+      begun.resolve();
+      await store.promise;
+    });
+    const released = engine.settleReview(await release(id));
+    await begun.promise;
+    expect((await engine.settle(pay(41n))).status).to.equal("REJECTED");
+    let isCertain = false;
+    const certain = engine.certainOf("task-1").then(() => {
+      isCertain = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isCertain).to.equal(false);
+    store.resolve();
+    await certain;
+    expect(await released).to.have.nested.property("released.index", 1);
   });
 
   it("keeps its part of a budget while nobody knows whether its release is settled", async () => {

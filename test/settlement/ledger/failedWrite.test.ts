@@ -1,4 +1,4 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "chai";
 import { TallystickError } from "tallystick-protocol/errors";
@@ -99,6 +99,17 @@ describe("the answer to a write that fails", () => {
     });
     const sent = await refusal(file.append("sent\n"));
     expect(sent).to.include({ code: "outcome_unknown" });
+    await expectRefused(file);
+    await file.close();
+  });
+
+  it("cuts off no bytes that somebody else wrote", async () => {
+    const { file, breakBy } = await open(() => {
+      breakBy("append");
+      appendFileSync(filePath(), "of somebody else\n");
+    });
+    expect(await refusal(file.append("sent\n"))).to.include({ code: "outcome_unknown" });
+    expect(readFileSync(filePath(), "latin1")).to.contain("of somebody else\n");
     await expectRefused(file);
     await file.close();
   });

@@ -112,6 +112,37 @@ describe("the commit of a flush", () => {
     expect(stopped.cause).to.include({ code: "store_unavailable" });
   });
 
+  it("comes after another question for the lease if the lease may be over, counted from the last question", async () => {
+    let [now, leases] = [0, 0];
+    const committer = new Committer({
+      store: {
+        commit: async () => "ours",
+        // The answer takes almost as long as the lease.
+        lease: async () => {
+          leases++;
+          now += 900_000;
+          return true;
+        },
+        flushesFrom: async () => [],
+        handOver: async () => false,
+        ...NOTHING_HELD,
+      },
+      ...{ leaseMs: 1_000_000, handOverMs: 1_000_000, gate: new LedgerGate(() => {}) },
+      ...{ onLost: () => {}, elapsedMs: () => now },
+    });
+    const asked: number[] = [];
+    try {
+      for (const time of [1_000_000, 1_000_001, 2_000_001, 2_000_002]) {
+        now = time;
+        await committer.commit(flush);
+        asked.push(leases);
+      }
+    } finally {
+      await committer.stop();
+    }
+    expect(asked).to.deep.equal([0, 1, 1, 2]);
+  });
+
   it("did not happen if the flush was never sent, or another one is at its position", async () => {
     let now = 0;
     const later = (lease: () => Promise<boolean>) =>

@@ -200,6 +200,38 @@ describe("insights with a price, whose settlement has an unknown outcome", () =>
     expect((await pay(TRENDS)).status).to.equal(402);
   });
 
+  it("are not refused by a later attempt while the first one has perhaps paid, and the chain does not show it", async () => {
+    let asked = 0;
+    const { pay, again } = sell({
+      facilitator: {
+        settle: async (payload, requirements) => {
+          const { network } = requirements;
+          if (++asked > 1)
+            return { success: false, errorReason: "insufficient_funds", transaction: "", network };
+          await chain.facilitator.settle(payload, requirements);
+          throw lost();
+        },
+      },
+      chain: { find: async () => undefined },
+    });
+    for (const answer of [await pay(TRENDS), await again()]) await expectUnknown(answer);
+    expect([asked, await paid()]).to.deep.equal([2, PRICE]);
+  });
+
+  it("are delivered if the facilitator refuses a payment and names its transaction, because it sent it", async () => {
+    const { pay } = sell({
+      facilitator: {
+        settle: async (...given) => {
+          const { transaction, network } = await chain.facilitator.settle(...given);
+          return { success: false, errorReason: "insufficient_funds", transaction, network };
+        },
+      },
+    });
+    const answer = await pay(TRENDS);
+    expect(answer.status, await answer.clone().text()).to.equal(200);
+    expect(await paid()).to.equal(PRICE);
+  });
+
   it("are delivered for one request only, and a few times", async () => {
     const { pay, again, app, payment } = sell({});
     expect((await pay(TRENDS)).status).to.equal(200);
