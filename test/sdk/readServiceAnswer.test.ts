@@ -26,7 +26,9 @@ describe("an answer of a service", () => {
       { page: { nodes: [{ size: 1 }, { size: "2" }] } },
       { what: "The node's list", hint: "Check NODE_URL." },
     );
-    expect(message).to.equal("The node's list does not have the expected form. Wrong part: page.nodes.1.size.");
+    expect(message).to.equal(
+      "The node's list does not have the expected form. Wrong part: page.nodes.1.size.",
+    );
     expect([hint, status]).to.deep.equal(["Check NODE_URL.", 0]);
     const { message: whole, hint: usual } = failureOf(undefined);
     expect(whole).to.equal("The service's answer does not have the expected form. Wrong part: all of it.");

@@ -21,7 +21,8 @@ export function readActuation(context: ApplyContext, event: RecordEvent): Readin
   if (audit === null || audit.status !== "failed") return "no audit of this hire has failed";
   if (audit.operator !== event.signer) return `signer must be the audit's operator, ${audit.operator}`;
   if (!isOperator(context, audit.operator)) return `${audit.operator} is no operator of audits`;
-  if (audit.cause === "contested") return "its buyer had taken the money back before, so there is nothing to decide";
+  if (audit.cause === "contested")
+    return "its buyer had taken the money back before, so there is nothing to decide";
   if (audit.decision !== null) return `it was decided before: ${audit.decision}`;
   return () => {
     const decided = changeAudit(context, audit, { decision, decisionRecord: event.hash });
@@ -92,7 +93,8 @@ export function readHistory(context: ApplyContext, event: RecordEvent): Reading 
   const { operator, capability } = audit;
   if (operator !== event.signer) return `signer must be the audit's operator, ${operator}`;
   if (!isOperator(context, operator)) return `${operator} is no operator of audits`;
-  if (audit.mode !== "bootstrap" || audit.decision === null) return "its operator has made no decision about it";
+  if (audit.mode !== "bootstrap" || audit.decision === null)
+    return "its operator has made no decision about it";
   if (audit.reason !== null) return `it failed by the rules alone: ${audit.reason}`;
   if (modeOf(context, operator, capability) !== "mature") return `${capability} is in bootstrap`;
   if (context.store.get("audit", historyOf(hire)) !== null) return "it was judged again before";

@@ -199,7 +199,10 @@ function faultsOf({ models, tiers, classifier, shadow }: Parsed, table: ModelTab
     if (limits.output > limits.context) say(["models", key, "limits", "output"], "is more than the context");
     const url = base_url === undefined ? undefined : new URL(base_url);
     if (url?.protocol === "http:" && api_key_env !== undefined && !LOCAL.test(url.hostname))
-      say(["models", key, "base_url"], "must be https: otherwise everybody on the network could read the key");
+      say(
+        ["models", key, "base_url"],
+        "must be https: otherwise everybody on the network could read the key",
+      );
     if (url && (url.username !== "" || url.password !== ""))
       say(["models", key, "base_url"], "must have no password in it: use api_key_env");
   }

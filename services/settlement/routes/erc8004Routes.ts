@@ -92,7 +92,8 @@ export function erc8004Routes(dependencies: AppDependencies): Hono {
     const receipt = c.req.query("receipt");
     if (!isLedgerHash(receipt)) throw wrong("receipt", "must be 64 lower-case hex digits");
     const at = await positionOfEntry(receipt);
-    if (at === undefined) throw wrong("receipt", "is not the hash of an entry in this ledger", "not_in_ledger");
+    if (at === undefined)
+      throw wrong("receipt", "is not the hash of an entry in this ledger", "not_in_ledger");
     const key = recordKey({ type: "rating", signer: "", body: { receipt, side: "buyer" } }, () => "");
     const ratingAt = index.indexOfRecord(key);
     if (ratingAt === undefined) {

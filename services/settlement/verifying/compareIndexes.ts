@@ -252,8 +252,7 @@ function positionOf(reader: DatabaseSync, { ledger, salt }: CompareIndexesParame
     salt: string;
   })[];
   const [meta] = rows;
-  if (rows.length !== 1 || meta?.ledger !== ledger || meta.salt !== salt)
-    throw indexDiffers("table meta");
+  if (rows.length !== 1 || meta?.ledger !== ledger || meta.salt !== salt) throw indexDiffers("table meta");
   return meta;
 }
 

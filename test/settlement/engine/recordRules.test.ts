@@ -116,7 +116,9 @@ describe("the rules of a record", () => {
     const unknown = await said(
       await signed("rating", { ...rating("buyer"), receipt: "cd".repeat(32) }, buyer),
     );
-    expect(unknown).to.equal("unknown_receipt; body.receipt: is not the entry hash of a receipt in this ledger");
+    expect(unknown).to.equal(
+      "unknown_receipt; body.receipt: is not the entry hash of a receipt in this ledger",
+    );
   });
 
   it("say why a stake or a vote would change nothing", async () => {
