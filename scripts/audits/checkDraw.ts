@@ -66,13 +66,13 @@ export type Draw = { tick: LogTick; place: number; of: number; number: number; i
 
 /**
  * Computes the draw of a hire by the formula; null if there was none yet. Of a contested hire that joined the queue of
- * its refund, it is the draw of that queue.
+ * its refund, it is the draw of that queue. If the operator of its audits has left the parameters, no hire is drawn.
  */
 export async function drawOf(
-  log: Pick<DerivedLog, "store" | "ticks" | "refunds">,
+  log: Pick<DerivedLog, "store" | "ticks" | "refunds" | "history">,
   { id, operator, ppm }: Row<"audit">,
 ): Promise<Draw | null> {
-  const { ticks } = log;
+  const { ticks, history } = log;
   const queue = joinedHires(log, { operator, ppm });
   // A hire may be in the queue twice, if its refund came before its draw. The first place counts.
   const own = queue.find(({ hire }) => hire === id);
@@ -88,7 +88,10 @@ export async function drawOf(
   const words = ["tallystick/audit/sample/v1", tick.hash ?? "", operator, ppm];
   const u = drawNumber(sha256HexByNode, words) % MILLION;
   const share = (i: number) => (BigInt(i) * BigInt(ppm) + u) / MILLION;
-  return { tick, place, of, number: Number(u), isDrawn: share(place + 1) > share(place) };
+  // A tick is the last event of its block.
+  const params = history.findLast(({ from }) => from.block <= tick.block)?.params;
+  const isFollowed = Object.hasOwn(params?.audit.operators ?? {}, operator);
+  return { tick, place, of, number: Number(u), isDrawn: isFollowed && share(place + 1) > share(place) };
 }
 
 /**

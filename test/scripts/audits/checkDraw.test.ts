@@ -1,8 +1,19 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { Row } from "tallystick-derive/tables";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { drawOf } from "../../../scripts/audits/checkDraw.ts";
-import { AUDITED, BUYER, HASHES, SELLER, scene, tickHash } from "../../derive/auditScene.ts";
+import {
+  AUDITED,
+  BUYER,
+  HASHES,
+  OPERATOR,
+  only,
+  POOL,
+  SELLER,
+  scene,
+  tickHash,
+} from "../../derive/auditScene.ts";
 import { DAY } from "../../derive/eventLog.ts";
 import { auditSteps } from "../../derive/oracle/auditActions.ts";
 import { auditLog } from "../../derive/oracle/auditLog.ts";
@@ -32,6 +43,23 @@ describe("a draw that is computed again", () => {
         expect(audit.drawnBlock).to.equal(expected?.block);
         expect(draw).to.deep.include({ tick: expected, place: 0, isDrawn: true });
       });
+
+  it("draws nobody after the operator of the audits has left the parameters, also if it comes back", async () => {
+    for (const isBack of [true, false]) {
+      const log = scene();
+      log.hire(SELLER, BUYER, HASHES);
+      for (const [n, isFollowed] of [false, isBack].entries()) {
+        const audit: RecordBody = { operators: isFollowed ? { [AUDITED]: { pool: POOL } } : {} };
+        log.after(60).record("params", OPERATOR, { version: 2 + n, operator: OPERATOR, audit });
+        log.tick(tickHash(7 + n));
+      }
+      const { audit } = await only(log);
+      const derived = await derivedParts(log);
+      expect(derived.history).to.have.length(3);
+      const draw = await drawOf(derived, audit);
+      expect([audit.drawnBlock, draw?.tick.hash, draw?.isDrawn]).to.deep.equal([null, tickHash(7), false]);
+    }
+  });
 
   it("finds the draw of every hire that waited for one, with the same result as the derivation", async () => {
     const seen = { drawn: 0, left: 0 };
