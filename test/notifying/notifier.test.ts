@@ -271,6 +271,32 @@ describe("a sender of notices", () => {
     expect(taken).to.have.length(1);
   });
 
+  it("asks an address again in time if its clock was far ahead when it asked", async () => {
+    const clock = { ms: (NOW + 400 * 86_400) * 1_000 };
+    let asked = 0;
+    const deaf: Post = async () => {
+      asked++;
+      return { status: 200, text: "" };
+    };
+    const notifier = open({ node: nodeOf([], [subscription("https://a.example/n")]), post: deaf, clock });
+    await notifier.round();
+    clock.ms = NOW * 1_000;
+    await notifier.round();
+    expect(asked).to.equal(2);
+  });
+
+  it("notes a notice whose subscription did not come back as withdrawn, and not as given up", async () => {
+    const [clock, store] = [{ ms: NOW * 1_000 }, memoryStore()];
+    const node = nodeOf([step()], [subscription("https://a.example/n")]);
+    await open({ node, post: receiver(() => "before").post, store, clock }).round();
+    clock.ms += 73 * 3_600_000;
+    const later = open({ node: nodeOf([], []), post: receiver().post, store, clock });
+    await later.round();
+    expect(later.state()).to.include({ givenUp: 0 });
+    const [key = ""] = await store.keys("sent");
+    expect(await store.get(key)).to.include({ how: "withdrawn" });
+  });
+
   it("gives up no notice, announces every step and forgets nothing if its clock is days ahead in one round", async () => {
     const store = memoryStore();
     const clock = { ms: NOW * 1_000 };
@@ -339,6 +365,21 @@ describe("a sender of notices", () => {
     await notifier.round();
     expect(taken).to.deep.equal(ids);
     expect(asked).to.deep.equal([0, 0, 0, 11]);
+  });
+
+  it("reads no block twice while its node is days behind, if all steps are new by both clocks", async () => {
+    const asked: number[] = [];
+    const node: TestNode = {
+      subscriptions: async () => [subscription("https://a.example/n")],
+      stepsFrom: async (from) => {
+        asked.push(from);
+        return { steps: from > 10 ? [] : [step()], finalBlock: 10, time: NOW - 2 * 86_400 };
+      },
+    };
+    const notifier = open({ node, ...receiver() });
+    for (let n = 0; n < 2; n++) await notifier.round();
+    expect(notifier.state()).to.include({ isClockDoubtful: true });
+    expect(asked).to.deep.equal([0, 11]);
   });
 
   it("counts a left-out notice once, although it reads the step again while its node is days behind", async () => {
@@ -701,6 +742,46 @@ describe("a node that a sender of notices follows", () => {
     });
     const told = await node.stepsFrom(5, new AbortController().signal);
     expect([told, asked]).to.deep.equal([{ steps: [], finalBlock: 10, time: null }, 1]);
+  });
+
+  it("tells the time of its last tick in a header", async () => {
+    const timeOf = async (header: string) => {
+      const node = createHttpNode({
+        ...{ baseUrl: "http://node.test", account: privateKeyToAccount(KEY), now: () => NOW },
+        ledger: async () => "local",
+        fetch: async () => {
+          const headers = { "tallystick-as-of": header };
+          return Response.json({ steps: [], next_cursor: null, final_block: 10 }, { headers });
+        },
+      });
+      return (await node.stepsFrom(5, new AbortController().signal)).time;
+    };
+    expect(await timeOf(`block=10, time=${NOW}, digest="0x00"`)).to.equal(NOW);
+    for (const other of [`block=10, uptime=${NOW}`, "block=10, time=soon", "time=-5", ""])
+      expect(await timeOf(other), other).to.equal(null);
+  });
+
+  it("hears of at most 200 confirmed addresses in a request, and only in the first one", async () => {
+    const bodies: { after: string; confirmed?: object[] }[] = [];
+    const pages = [
+      { subscriptions: [subscription("https://a.example/n")], next: "on" },
+      { subscriptions: [], next: null },
+    ];
+    const node = createHttpNode({
+      ...{ baseUrl: "http://node.test", account: privateKeyToAccount(KEY), now: () => NOW },
+      ledger: async () => "local",
+      fetch: async (_, init) => {
+        bodies.push(JSON.parse(String(init?.body)).body);
+        return Response.json(pages[bodies.length - 1]);
+      },
+    });
+    const confirmed = Array.from({ length: 250 }, (_, n) => subscription("https://a.example/n", n));
+    await node.subscriptions(new AbortController().signal, confirmed);
+    expect(bodies.map(({ after }) => after)).to.deep.equal(["", "on"]);
+    expect(bodies[0]?.confirmed).to.deep.equal(
+      confirmed.slice(0, 200).map(({ id, since }) => ({ id, since })),
+    );
+    expect(bodies[1]).to.not.have.property("confirmed");
   });
 
   /** A node whose answers are these texts. After the last one, it repeats the last one. */
