@@ -11,7 +11,7 @@ const MILLION = 1_000_000n;
 /** The rate of the queue of which each hire is drawn, in parts per million. */
 const ALWAYS = 1_000_000;
 
-/** The most ticks that are checked. No hire waits that many ticks for its draw. */
+/** The most ticks that are checked. No hire waits that many ticks for its draw, and an audit hardly ever for an auditor. */
 const MAX_TICKS = 1_000;
 
 /**
@@ -19,6 +19,7 @@ const MAX_TICKS = 1_000;
  * left out, also after the log's last tick. A node that chooses the block of a tick, or leaves a tick out, chooses the hash
  * of the draw, or whether there is one.
  *
+ * @param blocks of ticks; if there are too many, the last ones are not checked
  * @param since from this block on ticks are due, also those before the log's first tick
  */
 export async function checkTicks(
@@ -29,7 +30,7 @@ export async function checkTicks(
 ) {
   const distance = log.tickBlocks;
   const index = new Map(log.ticks.map(({ block }, n) => [block, n]));
-  const wanted = [...new Set(blocks)].sort((a, b) => a - b);
+  const wanted = [...new Set(blocks)];
   const misplaced = new Set<number>();
   if (wanted.length > MAX_TICKS)
     found.unchecked.push(`${wanted.length - MAX_TICKS} of ${wanted.length} ticks were not compared.`);
@@ -40,7 +41,7 @@ export async function checkTicks(
     if (before < due)
       found.check(false, "", `There is no tick between blocks ${before} and ${block} in the log; ${every}`);
   };
-  for (const block of wanted.slice(0, MAX_TICKS)) {
+  for (const block of wanted.slice(0, MAX_TICKS).sort((a, b) => a - b)) {
     const n = index.get(block) ?? -1;
     const tick = log.ticks[n];
     const hash = await chain.blockHash(block);
@@ -65,13 +66,13 @@ export type Draw = { tick: LogTick; place: number; of: number; number: number; i
 
 /**
  * Computes the draw of a hire by the formula; null if there was none yet. For a contested hire that joined the queue of
- * its refund, this is the draw of that queue.
+ * its refund, this is the draw of that queue. If the operator of its audits has left the parameters, no hire is drawn.
  */
 export async function drawOf(
-  log: Pick<DerivedLog, "store" | "ticks" | "refunds">,
+  log: Pick<DerivedLog, "store" | "ticks" | "refunds" | "history">,
   { id, operator, ppm }: Row<"audit">,
 ): Promise<Draw | null> {
-  const { ticks } = log;
+  const { ticks, history } = log;
   const queue = joinedHires(log, { operator, ppm });
   // A hire may be in the queue twice, if its refund came before its draw. The first place counts.
   const own = queue.find(({ hire }) => hire === id);
@@ -87,7 +88,10 @@ export async function drawOf(
   const words = ["tallystick/audit/sample/v1", tick.hash ?? "", operator, ppm];
   const u = drawNumber(sha256HexByNode, words) % MILLION;
   const share = (i: number) => (BigInt(i) * BigInt(ppm) + u) / MILLION;
-  return { tick, place, of, number: Number(u), isDrawn: share(place + 1) > share(place) };
+  // A tick is the last event of its block.
+  const params = history.findLast(({ from }) => from.block <= tick.block)?.params;
+  const isFollowed = Object.hasOwn(params?.audit.operators ?? {}, operator);
+  return { tick, place, of, number: Number(u), isDrawn: isFollowed && share(place + 1) > share(place) };
 }
 
 /**

@@ -10,7 +10,7 @@ import { nodeLog } from "tallystick-sdk/openLog/nodeLog";
 import { deriveLog } from "../eventLog/deriveLog.ts";
 
 /** A tick of a log. A tick without a hash draws nothing. */
-export type LogTick = { block: number; hash: Hex | undefined };
+export type LogTick = { block: number; time: number; hash: Hex | undefined };
 
 /** The state derived from a node's open log, and the parts that are compared with the chain. */
 export type DerivedLog = {
@@ -67,7 +67,7 @@ export async function deriveLogOf(url: string, signal?: AbortSignal): Promise<De
           tickBlocks ??= event.params.tickBlocks;
           given.push({ id: FIRST, from: placeOf(event), read: () => event.params });
         }
-        if (event.kind === "tick") ticks.push({ block: event.block, hash: event.hash });
+        if (event.kind === "tick") ticks.push({ block: event.block, time: event.time, hash: event.hash });
         if (event.kind === "escrow.refunded") refunds.set(event.escrowId, event.block);
         if (event.kind !== "record") continue;
         const from = placeOf(event);

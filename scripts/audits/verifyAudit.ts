@@ -8,6 +8,7 @@ import { checkLedgers } from "./checkLedgers.ts";
 import { checkPayments } from "./checkPayments.ts";
 import { type DerivedLog, deriveLogOf } from "./derivedLog.ts";
 import { type Finding, Findings } from "./findings.ts";
+import { ticksOfAudit } from "./ticksOfAudit.ts";
 
 export type { Finding } from "./findings.ts";
 
@@ -192,11 +193,9 @@ async function askChain(
   { log, audit, draw, asked, chain, signal }: Verified,
   found: Findings,
 ): Promise<void> {
-  const from = audit?.eligibleBlock ?? Number.POSITIVE_INFINITY;
-  const to = draw?.tick.block ?? log.lastBlock;
-  const waited = log.ticks.filter(({ block }) => block > from && block <= to).map(({ block }) => block);
-  const blocks = [...waited, ...asked.map(({ block }) => block)];
-  await checkTicks(log, { blocks, since: from }, chain, found);
+  const since = audit?.eligibleBlock ?? Number.POSITIVE_INFINITY;
+  const blocks = audit === null ? [] : ticksOfAudit(log, { audit, draw, asked });
+  await checkTicks(log, { blocks, since }, chain, found);
   await checkLedgers(url, log, chain, found);
   await checkPayments(log, chain, found, { signal });
 }

@@ -182,6 +182,9 @@ describe("a round of an operator", () => {
     ]);
     expect(did.refunded).to.equal(1);
     expect(asked).to.deep.equal([...Array(7).fill(true), false]);
+    const unread = { held: [], settled: [], unread: new Set(["0x01"]) };
+    const { asked: again } = await playAnswers([settled, unread, settled, settled]);
+    expect(again, "one answer was missing").to.deep.equal([true, true, true, false]);
   });
 
   it("refunds the other escrows if one cannot be read, and counts a failure; an escrow read earlier keeps its time", async () => {

@@ -92,4 +92,44 @@ describe("a node that a sender of notices follows", () => {
     expect(await node.subscriptions(new AbortController().signal)).to.deep.equal([]);
     expect(asked).to.equal(1);
   });
+
+  it("tells the time of its last tick in a header", async () => {
+    const timeOf = async (header: string) => {
+      const node = createHttpNode({
+        ...{ baseUrl: "http://node.test", account: privateKeyToAccount(KEY), now: () => NOW },
+        ledger: async () => "local",
+        fetch: async () => {
+          const headers = { "tallystick-as-of": header };
+          return Response.json({ steps: [], next_cursor: null, final_block: 10 }, { headers });
+        },
+      });
+      return (await node.stepsFrom(5, new AbortController().signal)).time;
+    };
+    expect(await timeOf(`block=10, time=${NOW}, digest="0x00"`)).to.equal(NOW);
+    for (const other of [`block=10, uptime=${NOW}`, "block=10, time=soon", "time=-5", ""])
+      expect(await timeOf(other), other).to.equal(null);
+  });
+
+  it("hears of at most 200 confirmed addresses in a request, and only in the first one", async () => {
+    const bodies: { after: string; confirmed?: object[] }[] = [];
+    const pages = [
+      { subscriptions: [subscription("https://a.example/n")], next: "on" },
+      { subscriptions: [], next: null },
+    ];
+    const node = createHttpNode({
+      ...{ baseUrl: "http://node.test", account: privateKeyToAccount(KEY), now: () => NOW },
+      ledger: async () => "local",
+      fetch: async (_, init) => {
+        bodies.push(JSON.parse(String(init?.body)).body);
+        return Response.json(pages[bodies.length - 1]);
+      },
+    });
+    const confirmed = Array.from({ length: 250 }, (_, n) => subscription("https://a.example/n", n));
+    await node.subscriptions(new AbortController().signal, confirmed);
+    expect(bodies.map(({ after }) => after)).to.deep.equal(["", "on"]);
+    expect(bodies[0]?.confirmed).to.deep.equal(
+      confirmed.slice(0, 200).map(({ id, since }) => ({ id, since })),
+    );
+    expect(bodies[1]).to.not.have.property("confirmed");
+  });
 });

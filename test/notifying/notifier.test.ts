@@ -181,4 +181,16 @@ describe("a sender of notices", () => {
     });
     expect(writes).to.be.above(10);
   });
+
+  it("notes a notice whose subscription did not come back as withdrawn, and not as given up", async () => {
+    const [clock, store] = [{ ms: NOW * 1_000 }, memoryStore()];
+    const node = nodeOf([step()], [subscription("https://a.example/n")]);
+    await openTestNotifier({ node, post: receiver(() => "before").post, store, clock }).round();
+    clock.ms += 73 * 3_600_000;
+    const later = openTestNotifier({ node: nodeOf([], []), post: receiver().post, store, clock });
+    await later.round();
+    expect(later.state()).to.include({ givenUp: 0 });
+    const [key = ""] = await store.keys("sent");
+    expect(await store.get(key)).to.include({ how: "withdrawn" });
+  });
 });

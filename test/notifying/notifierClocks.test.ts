@@ -179,4 +179,37 @@ describe("a sender of notices whose clock or node has the wrong time", () => {
     await notifier.round();
     expect(await store.keys("sent")).to.have.length(0);
   });
+
+  it("asks an address again in time if its clock was far ahead when it asked", async () => {
+    const clock = { ms: (NOW + 400 * 86_400) * 1_000 };
+    let asked = 0;
+    const deaf: Post = async () => {
+      asked++;
+      return { status: 200, text: "" };
+    };
+    const notifier = openTestNotifier({
+      node: nodeOf([], [subscription("https://a.example/n")]),
+      post: deaf,
+      clock,
+    });
+    await notifier.round();
+    clock.ms = NOW * 1_000;
+    await notifier.round();
+    expect(asked).to.equal(2);
+  });
+
+  it("reads no block twice while its node is days behind, if all steps are new by both clocks", async () => {
+    const asked: number[] = [];
+    const node: TestNode = {
+      subscriptions: async () => [subscription("https://a.example/n")],
+      stepsFrom: async (from) => {
+        asked.push(from);
+        return { steps: from > 10 ? [] : [step()], finalBlock: 10, time: NOW - 2 * 86_400 };
+      },
+    };
+    const notifier = openTestNotifier({ node, ...receiver() });
+    for (let n = 0; n < 2; n++) await notifier.round();
+    expect(notifier.state()).to.include({ isClockDoubtful: true });
+    expect(asked).to.deep.equal([0, 11]);
+  });
 });

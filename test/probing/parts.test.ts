@@ -6,6 +6,7 @@ import { buildSchema, parse, validate } from "graphql";
 import { canonicalBody } from "tallystick-protocol/json/recordBody";
 import { listingSchema } from "tallystick-protocol/records/listing";
 import { parseUptime, type Uptime } from "tallystick-protocol/records/uptime";
+import { ServiceError } from "tallystick-sdk/requestService";
 import { MAX_ROWS } from "../../indexer/api/graphql/context.ts";
 import { LIMITS } from "../../indexer/api/graphql/limits.ts";
 import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
@@ -16,7 +17,7 @@ import { Uplink } from "../../services/probing/net/uplink.ts";
 import { readObservation, writeObservation } from "../../services/probing/observations/observation.ts";
 import { ObservationFiles } from "../../services/probing/observations/observationFiles.ts";
 import { makeReports } from "../../services/probing/reports/makeReports.ts";
-import { Outbox } from "../../services/probing/reports/outbox.ts";
+import { isRefusal, Outbox, type OutboxParameters } from "../../services/probing/reports/outbox.ts";
 import { drawnMoments } from "../../services/probing/schedule/drawnMoments.ts";
 import { Pacer } from "../../services/probing/schedule/pacer.ts";
 import { suiteFolder } from "../support/suiteFolder.ts";
@@ -236,6 +237,80 @@ describe("the outbox of a prober", () => {
     await outbox.goForwardTo(now);
     expect(outbox.waiting).to.equal(1);
   });
+
+  const hour = FIRST_SLOT / 12;
+  /** The first second after the hour, and a time long before the hour. */
+  const [over, before] = [(hour + 1) * 3_600, (hour - 5) * 3_600];
+  let outboxes = 0;
+  function open(send: OutboxParameters["send"], onEnd?: OutboxParameters["onEnd"]): Outbox {
+    const own = path.join(folder.path, `outbox${outboxes++}`);
+    mkdirSync(own);
+    return new Outbox({ folder: own, send, log: () => {}, ...(onEnd && { onEnd }) });
+  }
+  const refusal = (status: number) => new ServiceError({ code: "x", message: "no", status });
+
+  it("keeps a report of which settlement has a part when the clock is set back", async () => {
+    const outbox = open(async ({ part }) => {
+      if (part === 1) throw new Error("settlement is away");
+      return { hash: "00" };
+    });
+    await outbox.add(hour, [
+      { hour, part: 0 },
+      { hour, part: 1 },
+    ]);
+    await outbox.sendAll(over);
+    expect(await outbox.goBackTo(before)).to.deep.equal([]);
+    expect([outbox.waiting, outbox.lastHour()]).to.deep.equal([1, hour]);
+  });
+
+  it("looks at its reports only after a round of sending when the clock is set back", async () => {
+    const answer = Promise.withResolvers<{ hash: string }>();
+    const outbox = open(() => answer.promise);
+    await outbox.add(hour, [{ hour }]);
+    const round = outbox.sendAll(over);
+    const removed = outbox.goBackTo(before);
+    for (let n = 0; n < 100; n++) await turn();
+    answer.resolve({ hash: "00" });
+    await round;
+    expect(await removed, "settlement has it").to.deep.equal([]);
+    expect(outbox.lastHour()).to.equal(hour);
+  });
+
+  it("stores no removed report again whose hour was running, or began since then", async () => {
+    const outbox = open(async () => ({ hash: "00" }));
+    await outbox.add(hour, [{ hour }]);
+    expect(await outbox.goBackTo(over - 60)).to.have.length(1);
+    await outbox.goForwardTo(over);
+    expect(outbox.waiting).to.equal(0);
+    await outbox.add(hour, [{ hour }]);
+    expect(await outbox.goBackTo(before)).to.have.length(1);
+    outbox.forgetRemoved(hour);
+    await outbox.goForwardTo(over);
+    expect(outbox.waiting).to.equal(0);
+  });
+
+  it("sends a refused part five times, because settlement's clock may be slow", async () => {
+    for (const refusals of [4, 5]) {
+      let sent = 0;
+      const ends: string[] = [];
+      const outbox = open(
+        async () => {
+          if (++sent <= refusals) throw refusal(400);
+          return { hash: "00" };
+        },
+        (state) => ends.push(state),
+      );
+      await outbox.add(hour, [{ hour }]);
+      for (let n = 0; n < 6; n++) await outbox.sendAll(over);
+      expect([sent, ends]).to.deep.equal([5, [refusals === 4 ? "settled" : "refused"]]);
+    }
+  });
+
+  it("counts as a refusal only an answer that comes again for the same record", () => {
+    const statuses = [0, 400, 401, 403, 404, 408, 409, 422, 425, 429, 500, 503];
+    expect(statuses.filter((status) => isRefusal(refusal(status)))).to.deep.equal([400, 409, 422]);
+    expect(isRefusal(new Error("settlement is away"))).to.equal(false);
+  });
 });
 
 describe("the hosts of a prober", () => {
@@ -338,6 +413,16 @@ describe("the hosts of a prober", () => {
       return listing;
     });
     expect(used).to.have.members(["first", "second"]);
+  });
+
+  it("were not asked on a day of the future, also if the clock jumps forward after it was set back", () => {
+    const [key, memory] = ["a.example:443", new HostMemory()];
+    memory.noteServed(key, agent(1), 20_400);
+    memory.noteServed(key, agent(2), 20_000);
+    memory.goBackTo(19_990);
+    expect([1, 2].map((n) => memory.askedOn(key, agent(n)))).to.deep.equal([19_990, 19_990]);
+    memory.goForwardTo(20_001);
+    expect([1, 2].map((n) => memory.askedOn(key, agent(n)))).to.deep.equal([19_990, 20_000]);
   });
 
   it("are remembered by the next process", () => {

@@ -77,7 +77,7 @@ describe("a keeper with more items than it can read in the time of a round", () 
   async function openTimeouts(watched: readonly Hire[]) {
     const store = memoryStore();
     for (const hire of watched) await store.put(`watch/${hire.hireId}`, toHireJson(hire));
-    const clocks = { now: () => 0, startBlock: 0n, minAmount: 1n, log: () => {} };
+    const clocks = { now: () => 0, startBlock: 0n, minAmount: 1n, onEnd: async () => {}, log: () => {} };
     const hooks = { releasing: async () => new Set<string>(), onEnd: async () => {} };
     const timeouts = createTimeouts({ calls, store, batches, maxBatch: 50, ...hooks, ...clocks });
     return (): Promise<void> => timeouts.round(round.signal, () => {});
@@ -146,7 +146,7 @@ describe("a keeper with more items than it can read in the time of a round", () 
   it("sends back nothing a second time that is on its way", async () => {
     const store = memoryStore();
     for (const hire of hires(3)) await store.put(`watch/${hire.hireId}`, toHireJson(hire));
-    const clocks = { now: () => 0, startBlock: 0n, minAmount: 1n, log: () => {} };
+    const clocks = { now: () => 0, startBlock: 0n, minAmount: 1n, onEnd: async () => {}, log: () => {} };
     const onItsWay: KeeperBatches = { ...batches, isOnItsWay: (key) => key === `watch/${word(2)}` };
     const releasing = async () => new Set<string>();
     const timeouts = createTimeouts({
@@ -187,7 +187,7 @@ describe("a keeper with more items than it can read in the time of a round", () 
       head: async () => ({ time: 2_000n, number: 10_000n }),
       deposits: async (from, to) => (from <= 5n && to >= 5n ? found : []),
     };
-    const clocks = { now: () => 0, startBlock: 0n, minAmount: 1n, log: () => {} };
+    const clocks = { now: () => 0, startBlock: 0n, minAmount: 1n, onEnd: async () => {}, log: () => {} };
     const releasing = async () => new Set<string>();
     const given = { store, batches, maxBatch: 50, releasing, ...clocks };
     const timeouts = createTimeouts({ calls: ofLongChain, ...given });

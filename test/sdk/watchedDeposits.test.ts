@@ -21,7 +21,7 @@ describe("the deposits that a keeper watches", () => {
   /** A keeper that starts on this disk. */
   const open = async () => {
     const deposits = createWatchedDeposits({
-      ...{ calls: { idOf: () => hash("1d") }, store, now: () => time, log: () => {} },
+      ...{ calls: { idOf: () => hash("1d") }, store, now: () => time, onEnd: async () => {}, log: () => {} },
     });
     return { deposits, watched: await deposits.all() };
   };

@@ -1,19 +1,23 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { Row } from "tallystick-derive/tables";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { drawOf } from "../../../scripts/audits/checkDraw.ts";
-import type { LogTick } from "../../../scripts/audits/derivedLog.ts";
-import { AUDITED, BUYER, HASHES, SELLER, scene, tickHash } from "../../derive/auditScene.ts";
-import { DAY, type EventLog } from "../../derive/eventLog.ts";
+import {
+  AUDITED,
+  BUYER,
+  HASHES,
+  OPERATOR,
+  only,
+  POOL,
+  SELLER,
+  scene,
+  tickHash,
+} from "../../derive/auditScene.ts";
+import { DAY } from "../../derive/eventLog.ts";
 import { auditSteps } from "../../derive/oracle/auditActions.ts";
 import { auditLog } from "../../derive/oracle/auditLog.ts";
-
-const ticksIn = (log: EventLog) =>
-  log.events.flatMap((it): LogTick[] => (it.kind === "tick" ? [{ block: it.block, hash: it.hash }] : []));
-const refundsIn = (log: EventLog) =>
-  new Map(
-    log.events.flatMap((it) => (it.kind === "escrow.refunded" ? [[it.escrowId as string, it.block]] : [])),
-  );
+import { derivedParts } from "./derivedParts.ts";
 
 describe("a draw that is computed again", () => {
   for (const ratePpm of [0, 1_000_000])
@@ -29,30 +33,47 @@ describe("a draw that is computed again", () => {
         if (first === "the tick") log.after(60).tick(tickHash(7));
         log.after(60).delivered(id).refunded(id, BUYER);
         log.after(60).tick(tickHash(8)).after(60).tick(tickHash(9));
-        const { store } = await log.derive();
+        const derived = await derivedParts(log);
+        const { store, ticks } = derived;
         const audit = store.rows("audit").get(id) as Row<"audit">;
-        const [before, after] = ticksIn(log).slice(first === "the tick" ? -3 : -4);
+        const [before, after] = ticks.slice(first === "the tick" ? -3 : -4);
         const isEarlier = first === "the tick" && ratePpm > 0;
-        const expected = first === "the refund" ? ticksIn(log).at(-2) : isEarlier ? before : after;
-        const draw = await drawOf({ store, ticks: ticksIn(log), refunds: refundsIn(log) }, audit);
+        const expected = first === "the refund" ? ticks.at(-2) : isEarlier ? before : after;
+        const draw = await drawOf(derived, audit);
         expect(audit.drawnBlock).to.equal(expected?.block);
         expect(draw).to.deep.include({ tick: expected, place: 0, isDrawn: true });
       });
+
+  it("draws nobody after the operator of the audits has left the parameters, also if it comes back", async () => {
+    for (const isBack of [true, false]) {
+      const log = scene();
+      log.hire(SELLER, BUYER, HASHES);
+      for (const [n, isFollowed] of [false, isBack].entries()) {
+        const audit: RecordBody = { operators: isFollowed ? { [AUDITED]: { pool: POOL } } : {} };
+        log.after(60).record("params", OPERATOR, { version: 2 + n, operator: OPERATOR, audit });
+        log.tick(tickHash(7 + n));
+      }
+      const { audit } = await only(log);
+      const derived = await derivedParts(log);
+      expect(derived.history).to.have.length(3);
+      const draw = await drawOf(derived, audit);
+      expect([audit.drawnBlock, draw?.tick.hash, draw?.isDrawn]).to.deep.equal([null, tickHash(7), false]);
+    }
+  });
 
   it("finds the draw of every hire that waited for one, with the same result as the derivation", async () => {
     const seen = { drawn: 0, left: 0 };
     await fc.assert(
       fc.asyncProperty(auditSteps, async (steps) => {
         const log = await auditLog(steps);
-        const ticks = ticksIn(log);
-        const { store } = await log.derive();
-        const refunds = refundsIn(log);
+        const derived = await derivedParts(log);
+        const { store } = derived;
         const sampled = new Set<string>();
         for (const queue of store.rows("auditQueue").values())
           if (queue.id.startsWith("sample/")) sampled.add(queue.id);
         for (const audit of store.rows("audit").values()) {
           if (!sampled.has(`sample/${audit.operator}/${audit.ppm}`)) continue;
-          const draw = await drawOf({ store, ticks, refunds }, audit);
+          const draw = await drawOf(derived, audit);
           // Audits that the rules decided, and hires that the operator arranged, are not in the queue of the sample.
           if (draw === null || audit.cause === "rules" || audit.canary !== null) continue;
           expect(audit.drawnBlock === draw.tick.block, audit.id).to.equal(draw.isDrawn);

@@ -1,8 +1,9 @@
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
 import { MemoryStore } from "tallystick-derive/memoryStore";
+import { keyOfPayment } from "tallystick-derive/payments";
 import type { Row } from "tallystick-derive/tables";
-import type { Address } from "tallystick-protocol/address";
+import { type Address, ZERO_ADDRESS } from "tallystick-protocol/address";
 import { TallystickError } from "tallystick-protocol/errors";
 import { defineParams, type Params } from "tallystick-protocol/records/params";
 import type { AuditChain, ChainTransfer } from "../../../scripts/audits/auditChain.ts";
@@ -109,6 +110,10 @@ describe("the payments that a log leaves out", () => {
       log.store.put("wallet", { id, kind } as Row<"wallet">);
     const later = (log: DerivedLog, block: number, params: Parameters<typeof defineParams>[0]) =>
       log.history.push({ from: { block, log: 0 }, params: defineParams(params) as Params });
+    const has = (log: DerivedLog, authorized: boolean) => {
+      const id = `${keyOfPayment(receiptOf(1))}/0`;
+      log.store.put("payment", { id, log: 7, authorized } as Row<"payment">);
+    };
     const alike = Array.from({ length: 101 }, (_, n) => payment(n));
     type Case = {
       receipt?: Partial<Row<"receipt">>;
@@ -128,6 +133,14 @@ describe("the payments that a log leaves out", () => {
     const toOther = { receipt: { payee: other }, transfers: [{ ...payment(7), to: other }] };
     const cases: { [what: string]: [Case, boolean] } = {
       "to the seller": [{}, true],
+      "of a receipt that still waits for it": [{ receipt: { status: "pending" } }, true],
+      "that the log has": [{ change: (log) => has(log, true) }, false],
+      "that the log has without the buyer's authorization": [{ change: (log) => has(log, false) }, true],
+      "by a hub": [{ change: (log) => marked(log, BUYER, "hub") }, false],
+      "by nobody": [
+        { receipt: { buyer: ZERO_ADDRESS }, transfers: [{ ...payment(7), from: ZERO_ADDRESS }] },
+        false,
+      ],
       "to somebody who never agreed": [toOther, false],
       "to a payee that agreed before": [{ ...toOther, change: (log) => agreed(log, 20) }, true],
       "to a payee that agreed after the payment": [{ ...toOther, change: (log) => agreed(log, 45) }, false],
@@ -141,6 +154,15 @@ describe("the payments that a log leaves out", () => {
       ],
       "to an escrow": [{ change: (log) => marked(log, SELLER, "escrow") }, false],
       "to a hub": [{ change: (log) => later(log, 20, { hubs: [SELLER as Address] }) }, false],
+      "to the pool of an operator of audits": [
+        {
+          change: (log) => {
+            const operators = { [other]: { pool: SELLER as Address } };
+            later(log, 20, { audit: { operators } });
+          },
+        },
+        false,
+      ],
       "to a wallet that became a hub later": [
         { change: (log) => later(log, 60, { hubs: [SELLER as Address] }) },
         true,
@@ -152,6 +174,10 @@ describe("the payments that a log leaves out", () => {
             later(log, 45, {});
           },
         },
+        false,
+      ],
+      "of less than a hire had to cost when the receipt came": [
+        { change: (log) => later(log, 45, { minHireAtomic: "6000" }) },
         false,
       ],
       "before the log begins": [{ transfers: [{ ...payment(7), block: FIRST_BLOCK - 1 }] }, false],
@@ -238,15 +264,19 @@ describe("the payments that a log leaves out", () => {
     expect(await stopped.catch((error: Error) => error.message)).to.equal("enough");
   });
 
-  it("are not looked for where a hire cannot be audited", async () => {
+  it("are not looked for where a hire cannot be audited, or where the log has the deposit", async () => {
     const left = [
       receiptOf(1, { amount: 999n }),
       receiptOf(2, { paramsHash: null }),
       receiptOf(3, { status: "counted" }),
       receiptOf(4, { agent: BUYER }),
+      receiptOf(5, { resultHash: null }),
+      receiptOf(6, { escrowId: "0x88" }),
     ];
     const { chain, asked } = chainOf({});
-    await checkPayments(logOf(left), chain, new Findings());
+    const log = logOf(left);
+    log.store.put("escrow", { id: "0x88" } as Row<"escrow">);
+    await checkPayments(log, chain, new Findings());
     expect(asked).to.deep.equal([]);
   });
 });

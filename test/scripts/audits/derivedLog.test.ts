@@ -4,7 +4,7 @@ import type { Address } from "tallystick-protocol/address";
 import { recordSigningHash } from "tallystick-protocol/records/record";
 import { privateKeyToAccount } from "viem/accounts";
 import { deriveLogOf } from "../../../scripts/audits/derivedLog.ts";
-import { EventLog, LEDGER, TOKEN } from "../../derive/eventLog.ts";
+import { EventLog, LEDGER, OTHER_LEDGER, TOKEN, wallet } from "../../derive/eventLog.ts";
 import { fakeNode } from "../../sdk/openLog/fakeNode.ts";
 
 describe("the log of a node whose audits are verified", () => {
@@ -61,6 +61,24 @@ describe("the log of a node whose audits are verified", () => {
       expect([params.version, params.tickBlocks]).to.deep.equal([2, 150]);
       expect(tickBlocks).to.equal(10);
       expect(ticks.map(({ block }) => block)).to.deep.equal([10, 20]);
+    } finally {
+      await node.close();
+    }
+  });
+
+  it("has the place at which a receipt came first, also if its entry is in a copy of its ledger", async () => {
+    const log = new EventLog();
+    log.events[0] = { ...log.events[0], token: { address: TOKEN, firstBlock: 1 } } as DeriveEvent;
+    const hash = log.receipt(wallet(1), wallet(2));
+    const first = log.events.at(-1) as RecordEvent;
+    const { block, time } = log.after(20, 5);
+    log.events.push({ ...first, ledger: OTHER_LEDGER, block, time, log: 0 });
+    log.after(20, 144).tick();
+    const node = await fakeNode(log);
+    try {
+      const { receipts, records } = await deriveLogOf(node.url);
+      expect([...records.keys()]).to.deep.equal([LEDGER, OTHER_LEDGER]);
+      expect(receipts.get(hash)).to.deep.equal({ block: first.block, log: first.log });
     } finally {
       await node.close();
     }
