@@ -239,8 +239,7 @@ export function createGraphqlNode(parameters: {
           failure ??= error;
           failed.delete(id);
           failed.add(id);
-          // If the node does not answer at all, this round asks it for no more escrows. The next round begins with
-          // those.
+          // If the node does not answer at all, this round asks no more. The next round begins with the other escrows.
           if (error.code !== "unreadable_answer" && error.status !== 200) break;
         }
       }
