@@ -4,8 +4,8 @@ import { WATCHED } from "tallystick-derive/relevant/inflow";
 import type { Address } from "tallystick-protocol/address";
 
 /**
- * The watched wallets of a database, in the order in which they were added. The first call reads all of them,
- * later calls only the new ones.
+ * The watched wallets of a database, in the order in which they were added. A relevant log contains the transfers to
+ * these wallets. The first call reads all of them, later calls only the new ones.
  */
 export class WatchedWallets {
   #wallets: Address[] = [];
@@ -13,8 +13,8 @@ export class WatchedWallets {
 
   /**
    * @param projector.rows the rows as they are now
-   * @param projector.forgotten a count that grows whenever a reorg took rows back. Then the list is read again, because
-   * it may have other wallets now
+   * @param projector.forgotten a count that grows when a reorg undoes rows. Then the list is read again, because the
+   * list may have other wallets now
    */
   async of(projector: {
     rows: () => Promise<LoadedRows>;
@@ -31,7 +31,7 @@ export class WatchedWallets {
       forEachRow(places, (n) => wallets.push(itemOf(rows, WATCHED, n) as Address));
       return wallets;
     });
-    // One by one: a call takes some 120,000 arguments at most.
+    // The wallets are pushed one by one, because one call of `push` accepts only some 120,000 arguments.
     for (const it of added) this.#wallets.push(it);
     return this.#wallets;
   }

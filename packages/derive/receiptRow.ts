@@ -7,8 +7,9 @@ export function receiptRow(context: ApplyContext, id: string): Row<"receipt"> {
 }
 
 /**
- * The list of receipts that wait for the deposit of an escrow between these two. Anybody may sign receipts that name an
- * escrow of others. Those are in other lists, so a deposit does not look at them.
+ * The name of the list of receipts that wait for the deposit of this escrow by this buyer for this seller. Anybody may
+ * sign a receipt that names an escrow of other agents. Such a receipt is in another list, which the deposit does not
+ * read.
  */
 export function waitingForDeposit({
   escrowId,
@@ -22,7 +23,7 @@ export function waitingForDeposit({
   return `waiting/${escrowId}/${seller}/${buyer}`;
 }
 
-/** The list of receipts that wait for a payment, by its `paymentKey`. */
+/** The name of the list of receipts that wait for the payment with this `paymentKey`. */
 export function waitingForPayment(key: string): string {
   return `waiting/${key}`;
 }

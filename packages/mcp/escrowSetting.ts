@@ -6,7 +6,7 @@ import { httpRelay } from "tallystick-sdk/escrow/httpRelay";
 import type { Fetch } from "tallystick-sdk/requestService";
 import { z } from "zod";
 
-/** One escrow of the setting. It is like one of createBuyer's `escrows`, but `relay` is the URL of its keeper. */
+/** An escrow in `TALLYSTICK_ESCROWS`: as in createBuyer's `escrows`, but `relay` is the URL of the escrow's keeper. */
 export type EscrowSetting = Omit<AllowedEscrow, "relay"> & { relay: string };
 
 const CUSTOM = "custom_escrow:";

@@ -4,7 +4,7 @@ import type { HireResult } from "tallystick-sdk/buyer/hireResult";
 import type { HireStage } from "tallystick-sdk/buyer/hiring";
 import { within } from "tallystick-sdk/deadline";
 
-/** How long a tool waits for a hire before it gives a handle instead, in milliseconds. */
+/** How many milliseconds a tool waits for a hire's result. After this time the tool answers with a handle. */
 export const HANDLE_AFTER_MS = 20_000;
 
 /** The most hires that run at the same time. */
@@ -18,7 +18,7 @@ export type RunningHire = {
   /** Milliseconds since 1970. */
   startedAt: number;
   stage: HireStage;
-  /** Cancels the hire. Nothing is paid, unless the payment is already signed. */
+  /** Cancels the hire. Nothing is paid, unless the payment was already sent. */
   cancel: () => void;
   /** Never rejects. */
   outcome: Promise<{ hire: HireResult } | { error: unknown }>;
@@ -91,7 +91,7 @@ export function createHireDesk(now: () => number): HireDesk {
  * Waits a limited time for a hire.
  *
  * @param onStage called with each stage during the wait
- * @returns undefined when it takes longer
+ * @returns undefined when the hire takes longer than `ms` milliseconds
  */
 export async function waitFor(
   hire: RunningHire,
@@ -109,7 +109,7 @@ export async function waitFor(
 function cancelled(): TallystickError {
   return new TallystickError({
     code: "cancelled",
-    message: "The hire was cancelled before anything was signed.",
+    message: "The hire was cancelled before a payment was sent.",
     hint: "Nothing was paid. The same call starts it again.",
   });
 }

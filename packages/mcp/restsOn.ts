@@ -4,7 +4,10 @@
  */
 type Figures = { hires: number; independent_buyers: number; kept_usdc: string };
 
-/** One line for an agent that reads a rate: "11 hires; 2 independent buyers; 0.40 USDC stayed". */
+/**
+ * What a success rate rests on, in one line: "11 hires; 2 independent buyers; 0.40 USDC stayed". The last figure is the
+ * sum that the buyers' families paid and did not get back.
+ */
 export function restsOn({ hires, independent_buyers: buyers, kept_usdc: kept }: Figures): string {
   const stayed = /^[0-9]{1,20}[.][0-9]{2,6}$/.test(kept) ? kept : "an unknown sum of";
   return `${count(hires, "hire")}; ${count(buyers, "independent buyer")}; ${stayed} USDC stayed`;

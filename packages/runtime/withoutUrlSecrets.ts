@@ -1,4 +1,4 @@
-/** A URL in a text, up to a sign that ends it. A sign of the sentence after the URL does not belong to it. */
+/** A URL in a text, up to a character that ends it. A full stop or comma after the URL is no part of the URL. */
 const URL_IN_TEXT = /\b(?:https?|wss?):\/\/[^\s"'`<>\\]*[^\s"'`<>\\.,:;!?)}]/gi;
 
 /**

@@ -19,7 +19,7 @@ function later<Format>(make: () => Format): () => Format {
   };
 }
 
-/** Makes the formats of numbers and of local times now, each in a task of its own. */
+/** Makes the formats of numbers and of local times soon. Each is made in its own task. */
 export function prepareFormats(): void {
   setTimeout(() => plain().format(0));
   setTimeout(() => local().format(0));
@@ -54,8 +54,8 @@ export function formatRate(value: number | null | undefined): string {
 }
 
 /**
- * Formats an amount of USDC, given as a decimal string, with grouped digits and at least two decimals, so that a column of
- * amounts lines up. It never becomes a floating-point number.
+ * Formats an amount of USDC with grouped digits and at least two decimals, so that a column of amounts lines up. The
+ * amount is a decimal string, and never becomes a floating-point number.
  */
 export function formatAmount(usdc: string): string {
   // The time for grouping grows with the square of the number of digits. No real amount has so many digits.
@@ -79,20 +79,20 @@ export function shortHash(hash: string): string {
   return text.length > 16 ? `${text.slice(0, text.startsWith("0x") ? 8 : 6)}…${text.slice(-4)}` : text;
 }
 
-/** A day in UTC, given as `2026-11-23`, in the reader's language; other text as it is. */
+/** Formats a day in UTC (`2026-11-23`) in the reader's language. Other text becomes plain text, cut at 20 characters. */
 export function formatDay(day: string | undefined): string {
   const date = new Date(`${day}T00:00:00Z`);
   return Number.isNaN(date.getTime()) ? plainText(day ?? "", 20) : dayOf().format(date);
 }
 
-/** The reader's local date and hour of a time in unix seconds. */
+/** Formats unix seconds as the reader's local date and time. */
 export function formatTime(at: number): string {
   const date = new Date(at * 1_000);
   return Number.isNaN(date.getTime()) ? NOTHING : local().format(date);
 }
 
 /**
- * Says how long ago a time was, or how long it is until that time, in one unit. Both parameters are in unix
+ * Formats the distance between a time and now in one unit: `5 min ago` or `in 5 min`. Both parameters are in unix
  * seconds.
  */
 export function formatAge(time: number, now: number): string {
@@ -127,8 +127,8 @@ function escaped(sign: string): string {
 
 /**
  * A stranger's text as one safe line. It has no control characters, and no characters that change the direction of the
- * text around it. A letter has at most four marks, so that no mark covers other lines. If nothing of a text is visible,
- * words that say so replace it, because the text may be a link. A text of more than `most` characters is cut off.
+ * text around it. A letter has at most four marks, so that no mark covers other lines. A text with only invisible
+ * characters becomes `(blank)`, because the text may be a link. A text of more than `most` characters is cut off.
  */
 export function plainText(text: string, most = 300): string {
   const line = text.replace(HIDDEN, " ").replace(/(\p{M}{4})\p{M}+/gu, "$1");
@@ -138,7 +138,8 @@ export function plainText(text: string, most = 300): string {
 }
 
 /**
- * Characters that draw nothing: controls, fillers (also those that count as letters), and the empty Braille pattern.
+ * Characters that draw nothing: control characters, empty characters (Unicode counts some of them as letters), and the
+ * empty Braille pattern.
  */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]+/gu;
 
@@ -155,8 +156,8 @@ export function formatMode(mode: string): string {
 }
 
 /**
- * A URL as browsers read it: letters beyond ASCII in a host show as `xn--`, so that no host looks like another. Text
- * that is not a URL stays as it is.
+ * A URL in the spelling of browsers. A host with letters beyond ASCII is written with `xn--`, so that no host looks like
+ * another. Text that is not an http or https URL, or is too long, stays as it is.
  */
 export function urlText(text: string): string {
   const url = text.length > MAX_URL ? null : URL.parse(text);

@@ -26,7 +26,8 @@ const CHOICES: { [name: string]: readonly (readonly [value: string, text: string
 export function OfferFilters({ search }: { search: URLSearchParams }) {
   const form = useRef<HTMLFormElement>(null);
   const text = search.toString();
-  // Another address, for example of the previous search, has other filters. The fields stay and keep the focus.
+  // When the page's address changes, the fields get the filters of the new address. The same fields remain, so the
+  // focus stays where it is.
   useEffect(() => {
     const filters = new URLSearchParams(text);
     for (const field of form.current?.elements ?? []) {

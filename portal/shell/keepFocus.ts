@@ -1,6 +1,6 @@
 /** Keeps the focus of the keyboard inside one part of the page. */
 export type FocusKeeper = {
-  /** Moves the focus to the heading of the page, now or as soon as there is one. */
+  /** Moves the focus to the heading of the page, now or as soon as the page has a heading. */
   toHeading: () => void;
   stop: () => void;
 };
@@ -9,8 +9,8 @@ export type FocusKeeper = {
 const PARTS = "dialog, section, main";
 
 /**
- * Watches a part of the page. When the element with the focus is removed, the browser gives the focus to nothing, and a
- * reader with a keyboard or a screen reader is lost. So the heading of the nearest remaining part gets the focus.
+ * Watches a part of the page. When the element with the focus is removed, the browser gives the focus to nothing. People
+ * with a keyboard or a screen reader then lose their place. So the heading of the nearest remaining part gets the focus.
  * @param main the element that contains every page; it has a tabindex
  */
 export function keepFocus(main: HTMLElement): FocusKeeper {
@@ -63,7 +63,7 @@ function isNowhere(): boolean {
   return document.activeElement === null || document.activeElement === document.body;
 }
 
-/** Focuses the first heading of a part, or the part itself. Tells whether there is a heading. */
+/** Focuses the first heading of a part, or the part itself. Returns whether the part has a heading. */
 function focusHeading(part: HTMLElement): boolean {
   const heading = part.querySelector<HTMLElement>("h1, h2");
   const element = heading ?? part;

@@ -4,9 +4,10 @@ import { copyFile, rename, rm, stat, truncate } from "node:fs/promises";
 export const KEPT_LOGS = 4;
 
 /**
- * Empties a log that has more than `mostBytes` bytes. Its content becomes `<file>.1`. The earlier parts move on, and the
- * oldest is deleted. The file itself stays, because a running process has it open and appends to it. Lines that the process
- * writes during the copy may be lost. On a full disk the content is lost, so that the log cannot keep the disk full.
+ * Empties a log that has more than `mostBytes` bytes. Its content becomes `<file>.1`. Each earlier part gets the next
+ * number, and the oldest is deleted. The file itself stays, because a running process has it open and appends to it.
+ * Lines that the process writes during the copy may be lost. On a full disk the content is lost, so that the log
+ * cannot keep the disk full.
  *
  * @returns whether it was emptied
  */

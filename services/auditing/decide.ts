@@ -7,11 +7,12 @@ import { type Fetch, requestService } from "tallystick-sdk/requestService";
 import type { LocalAccount } from "viem";
 
 /**
- * Writes the decision of an operator's people about a challenged hire, once: the ledger accepts one decision for a hire
- * (SHP §8.3.4.2).
+ * Sends the decision of an operator's people about a challenged hire to the ledger. The ledger accepts one decision for
+ * each hire (SHP §8.3.4.2).
  *
  * @returns the hash of the ledger's entry
- * @throws InvalidInputError naming the field; ServiceError when the ledger refuses it, or has another decision
+ * @throws InvalidInputError naming the field; ServiceError when the ledger refuses the decision, or already has another
+ * decision for this hire
  */
 export async function decide(parameters: {
   baseUrl: string;

@@ -2,15 +2,15 @@ import type { Address } from "tallystick-protocol/address";
 import type { AuditorAccount } from "./operatorNode.ts";
 
 /**
- * Two times for some answers of a node, in unix seconds. `time` is that of the node's last tick, and is asked for after
- * the answers. So the answers may have blocks after this tick, but none after the next tick. `finalTime` is the time of
- * the last final block.
+ * Two times for some answers of a node, in unix seconds. `time` is the time of the node's last tick. The node is asked
+ * for it after the answers. So the answers may cover blocks after this tick, but no block after the next tick.
+ * `finalTime` is the time of the last final block.
  */
 export type Times = { time: number; finalTime: number };
 
 /**
- * Makes a filter that lowers the earnings of auditors to their final part. An amount is final if both are true: a tick
- * after its reading is final now, and the node still gives at least this amount. `paid` stays as it is.
+ * Makes a filter that lowers the earnings of auditors to their final part. An amount is final if a later tick than that
+ * of its reading is final now. If the node now gives a smaller amount, this amount counts. `paid` stays as it is.
  */
 export function createFinalAccounts() {
   const finalTick = createFinalTick();
@@ -31,7 +31,8 @@ export function createFinalAccounts() {
 }
 
 /**
- * Makes a filter for lists of items. It keeps the items that have been in every list since before the last final tick.
+ * Makes a filter for lists of items. The filter keeps an item if the item came before the last final tick, and has been
+ * in every list since it came.
  * An item in `unread` counts as if it were in the list.
  */
 export function createFinalSet<It extends { id: string }>() {
@@ -46,7 +47,7 @@ export function createFinalSet<It extends { id: string }>() {
   };
 }
 
-/** Remembers the ticks of a node, and finds the time of the last one that is final; −1 if there is none. */
+/** Remembers the ticks of a node, and finds the time of the last final tick; −1 if no tick is final. */
 function createFinalTick(): (times: Times) => number {
   /** The last final tick, and all later ones, in order. */
   let ticks: number[] = [];

@@ -39,9 +39,9 @@ export type PaymentDeskParameters = {
 };
 
 /**
- * Pays auditors what their verdicts have earned, once. Only one payment to an auditor is on its way at a time. The
- * nonce of a payment is made of what the auditor was paid before, so the token itself refuses a second payment. After
- * a crash the next process continues from the chain's state.
+ * Pays auditors what their verdicts have earned, and nothing twice. Only one payment to an auditor is on its way at a
+ * time. The nonce of a payment contains the total that the auditor was paid before. So the token itself refuses a
+ * second payment. After a crash the next process continues from the chain's state.
  */
 export function createPaymentDesk(parameters: PaymentDeskParameters) {
   const { pool, network, sender, store, budget, least, confirmations, log } = parameters;
@@ -49,7 +49,7 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
   const transfers = createPoolTransfers(parameters);
   const keyOf = (auditor: Address): string => `payment/${auditor}`;
 
-  /** @param depth 1: as of the newest block; n: as of the block that is n - 1 blocks older */
+  /** @param depth the block to read at. 1 is the newest block, 2 is the block before the newest, and so on */
   const stateOf = (nonce: Hex, depth: number) =>
     readPaymentState(sender.client, network, { payer: address, nonce }, depth);
 
@@ -78,7 +78,7 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
     return undefined;
   }
 
-  /** Decides a payment. @returns whether one is on its way now */
+  /** Decides a payment. @returns whether a payment to this auditor is on its way now */
   async function begin({ auditor, accrued, paid }: AuditorAccount): Promise<boolean> {
     const known = await store.get<{ paid: string }>(`paid/${auditor}`);
     // The node may not have read the last payment yet. Its answer would then cause a second payment.
@@ -117,7 +117,7 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
       }
       return round;
     },
-    /** Decides payments to the auditors to whom the pool owes enough. `accounts` must be final. */
+    /** Decides payments to the auditors to whom the pool owes `least` or more. The amounts in `accounts` must be final. */
     pay: async (accounts: readonly AuditorAccount[], signal: AbortSignal): Promise<PaymentRound> => {
       const round: PaymentRound = { settled: 0n, waiting: 0, refused: 0 };
       for (const account of accounts) {

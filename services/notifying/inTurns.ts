@@ -1,6 +1,6 @@
 /**
  * The items in another order: the first item of each group, then the second of each group, and so on. Within a group
- * the order stays. So a group with many items delays no item of a small group.
+ * the order stays. So a group with many items hardly delays the items of a small group.
  */
 export function inTurns<Item>(items: readonly Item[], groupOf: (item: Item) => string): Item[] {
   const turns: Item[][] = [];

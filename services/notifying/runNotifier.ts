@@ -9,15 +9,15 @@ import type { NotifierConfig } from "./config.ts";
 import { notifierRegistry } from "./metrics.ts";
 import { openNotifier } from "./openNotifier.ts";
 
-/** The process is unhealthy if no round has succeeded for the time of this many rounds and one more minute. */
+/** A time in rounds. The process is unhealthy if no round succeeds in this time and one more minute. */
 const STALE_ROUNDS = 10;
 
 /** A running sender of notices, and the URL of its metrics. */
 export type RunningNotifier = { url: string; close: () => Promise<void> };
 
 /**
- * Opens a sender of notices, serves its state (`GET /health`, `GET /metrics`), and starts it. Two senders on one folder
- * would send every notice twice.
+ * Opens a sender of notices, serves its state (`GET /health`, `GET /metrics`), and starts the sender. It locks the
+ * folder, because two senders on one folder would send every notice twice.
  *
  * @throws TallystickError `notifier_folder`, `cannot_listen`
  */

@@ -11,14 +11,14 @@ import { z } from "zod";
 import type { Keeping } from "./observations/observationFiles.ts";
 
 export type ProberConfig = {
-  /** The node's URL. The prober reads its listings, and the node forwards reports to its settlement. */
+  /** The node's URL. The prober reads the node's listings. The node forwards the prober's reports to settlement. */
   nodeUrl: string;
-  /** The ledger for which reports are signed; absent: the one that the node names first. */
+  /** The ledger for which reports are signed. If absent, this is the first ledger that the node names. */
   ledger: LedgerName | undefined;
   privateKey: Hex;
   /** The prober's region, as its reports name it. */
   region: string;
-  /** A contact for operators of hosts, which is part of the User-Agent. */
+  /** A contact for the people who run hosts. The User-Agent names this contact. */
   contact: string;
   folder: string;
   /** The address for `/metrics` and `/health`. */
@@ -27,7 +27,7 @@ export type ProberConfig = {
   maxHosts: number;
   requestsPerSecond: number;
   keep: Keeping;
-  /** Places (`host:port`) that show whether the prober itself is connected. */
+  /** Hosts (`host:port`) to which the prober connects, to learn whether it is itself connected. */
   uplink: string[];
   /** Hosts (`host:port`) that the prober never asks. */
   leaveOut: string[];
@@ -58,7 +58,7 @@ const environmentSchema = z.object({
   PROBER_PRIVATE_KEY: privateKeySetting,
   PROBER_REGION: z
     .string()
-    .regex(/^[a-z0-9-]{1,32}$/, "must be lower-case letters, digits and hyphens, at most 32")
+    .regex(/^[a-z0-9-]{1,32}$/, "must be 1 to 32 lower-case letters, digits and hyphens")
     .default("default"),
   PROBER_CONTACT: z
     .string()

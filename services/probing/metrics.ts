@@ -30,7 +30,7 @@ export type MetricSources = {
   waitingRequests: () => number;
   waitingReports: () => number;
   isUplinkLost: () => boolean;
-  /** Unix seconds; 0 before the first time. */
+  /** When the listings were last read, in unix seconds; 0 before the first reading. */
   listingsRead: () => number;
   observationBytes: () => Promise<number>;
 };
@@ -50,12 +50,12 @@ export function createMetrics(sources: MetricSources): Metrics {
   };
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
     new Counter({ name: `tallystick_prober_${name}`, help, labelNames, registers: [registry] });
-  const looks = counter("looks_total", "Looks at hosts, by their result.", ["result"]);
+  const looks = counter("looks_total", "The number of looks at hosts, by result.", ["result"]);
   const requests = counter("requests_total", "Requests sent to hosts, for robots.txt and schemas too.");
   const reports = counter("reports_total", "Parts of hourly reports, by their state.", ["state"]);
   const failedWrites = counter(
     "failed_writes_total",
-    "Observations that the disk refused: nothing was asked.",
+    "Observations that the disk refused. No request is sent before its own observation is written.",
   );
   const answers = new Histogram({
     name: "tallystick_prober_answer_seconds",
@@ -66,13 +66,13 @@ export function createMetrics(sources: MetricSources): Metrics {
   gauge("hosts", "Hosts of live listings.", sources.hosts);
   gauge(
     "hosts_serving",
-    "Hosts that served somebody within seven days: those that are looked at.",
+    "Hosts that served somebody within seven days. The prober looks only at these hosts.",
     sources.serving,
   );
   gauge("hosts_opted_out", "Hosts whose robots.txt keeps this prober away.", sources.optedOut);
   gauge(
     "hosts_left_out",
-    "Hosts left out above PROBER_MAX_HOSTS; a host may count several times.",
+    "Hosts left out because there are more than PROBER_MAX_HOSTS. A host may be counted several times.",
     sources.hostsLeftOut,
   );
   gauge("endpoints_refused", "Listings whose endpoint is not asked: plain http, or a private address.", () =>

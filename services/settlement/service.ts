@@ -42,11 +42,11 @@ import { LedgerVerifier } from "./verifying/ledgerVerifier.ts";
 export type SettlementService = {
   app: Hono;
   ledger: DiskLedger;
-  /** Whether no key for settling proposals exists. */
+  /** True if there is no key with which somebody can settle proposals. */
   isClosed: () => Promise<boolean>;
-  /** Makes the ledger read itself back and settle a pulse now; absent when it has no pulse. */
+  /** Reads the ledger back and settles a pulse now; absent when the service settles no pulses. */
   beat?: () => Promise<void>;
-  /** Settles the outcomes of every hour that is over; absent without an operator's key. */
+  /** Settles the outcomes of every hour that is over; absent without an operator's key, and in a sandbox. */
   tellOutcomes?: () => Promise<void>;
   /** Ends anchoring, waits until everything is on disk, and unlocks the ledger. */
   close: () => Promise<void>;
@@ -73,8 +73,8 @@ const ASKING = { timeout: 5_000, retryCount: 1 };
 const ANSWER_MS = 10_000;
 
 /**
- * Opens and verifies the ledger of a configuration, and puts all parts together. With a shared store it first
- * waits until this process may write.
+ * Opens and verifies the ledger of a configuration. With a shared store it then waits until this process may write.
+ * After that it puts all parts together.
  *
  * @throws LedgerLineError when the ledger is not what was written; TallystickError `ledger_locked` when another
  * process writes it
@@ -86,12 +86,12 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
   const opened: Opened = { backgroundWork, ledger, index };
   const close = () => closeAll(opened);
   try {
-    // A stand-by machine has already read the ledger when its turn comes.
+    // A stand-by machine reads the ledger while it waits for its turn to write.
     if (config.sharedStore) verify();
     const shared = await waitForTurn(parameters, { ledger, folder, gate });
     opened.shared = shared;
-    // Entries that came before this point are in the index, and `recallActions` counts what they spent. If `serve` came
-    // earlier, entries that the index lacked at the start would be counted twice.
+    // `recallActions` counts what the entries in the index spent. From `serve` on, each new entry is counted when it is
+    // added. With an earlier `serve`, the entries that the index lacked at the start would be counted twice.
     serve();
     await recallActions(ruleBook, index, ledger);
     if (ledger.size > 0) clock.entry((await ledger.envelope(ledger.size - 1)).timestamp);
@@ -147,7 +147,8 @@ export async function openService(parameters: OpenServiceParameters): Promise<Se
       now,
       log,
     });
-    // Without a shared store the reading threads start only now, so their memory does not add to that of the opening.
+    // Without a shared store the reading threads start only now, so that they and the opening do not need memory at the
+    // same time.
     if (!config.sharedStore) verify();
     signs.start();
     pulse?.start();
@@ -280,7 +281,7 @@ async function openLedger({ config, now, log, onFailure }: OpenServiceParameters
     onSynced: (seconds) => metrics?.observeSync(seconds),
     onUndone: (error) => {
       metrics?.countRefusedWrite();
-      log("The disk refused a write; it was undone and answered with 503.", { reason: error.message });
+      log("The disk refused a write. The write was undone; the answer was 503.", { reason: error.message });
     },
   }).catch((error) => {
     index.close();
@@ -293,7 +294,7 @@ async function openLedger({ config, now, log, onFailure }: OpenServiceParameters
     metrics = by;
     return by;
   };
-  // After this call each new entry is counted. What earlier entries spent comes from the index.
+  // After this call the rule book counts what each new entry spends. What earlier entries spent comes from the index.
   const serve = (): void => {
     isServed = true;
   };
@@ -303,7 +304,7 @@ async function openLedger({ config, now, log, onFailure }: OpenServiceParameters
   return { folder, ruleBook, gate, backgroundWork, index, clock, ledger, measure, serve, shown, verify };
 }
 
-/** Counts what was allowed within the time of the longest budget. */
+/** Counts the allowed actions that are recent enough for the longest budget. */
 async function recallActions(ruleBook: RuleBook, index: LedgerIndex, ledger: DiskLedger): Promise<void> {
   for (const at of index.actionsWithin(ruleBook.longestBudget)) ruleBook.add(await ledger.entry(at));
 }
@@ -319,7 +320,7 @@ async function takeUpHeld(
       at < ledger.size ? (await ledger.envelope(at).catch(() => undefined))?.currentHash : undefined,
   });
   if (held.cutBytes === 0) return;
-  log("The last held proposal was half written and has been cut; it had not been answered.", {
+  log("The last held proposal was half written and has been cut. No client had an answer about it.", {
     bytes: held.cutBytes,
   });
 }
@@ -362,7 +363,7 @@ function sayRepair({ repair, path: file }: DiskLedger, log: Log): void {
   const { kind, line, bytes } = repair;
   const sentence =
     kind === "cut"
-      ? "The last line of the ledger was half written and has been cut; it had not been answered as settled."
+      ? "The last line of the ledger was half written and has been cut. No client was told that it is settled."
       : "The last line of the ledger lacked its newline and has been completed.";
   log(sentence, { line, bytes, file });
 }

@@ -10,15 +10,15 @@ import { measureRoutes, requestHistogram } from "tallystick-runtime/http/measure
 import { Refusal } from "./refusal.ts";
 import type { Witness } from "./witness.ts";
 
-/** Media type of the size in a 409 (C2SP tlog-witness). */
+/** Media type of the answer 409, which has the size that was cosigned last (C2SP tlog-witness). */
 const SIZE_TYPE = "text/x.tlog.size";
 
 /**
  * The HTTP side of a witness (C2SP tlog-witness).
  *
- * - `POST /add-checkpoint`: `old`, a consistency proof, a checkpoint. The answer is the cosignature, one line.
+ * - `POST /add-checkpoint`: the old size, a consistency proof, a checkpoint. The answer is the cosignature, one line.
  * - `GET /<SHA-256 of the origin>/checkpoint`: the last cosigned checkpoint of a log.
- * - `GET /`: its name, its key and its logs, as JSON. `GET /health`, `GET /metrics`.
+ * - `GET /`: the witness's name, key and logs, as JSON. `GET /health`, `GET /metrics`.
  *
  * @param onFault called with internal errors of a request
  */
@@ -84,7 +84,7 @@ export function createWitnessApp(witness: Witness, onFault: (error: unknown) => 
     const origin = originOf.get(c.req.param("origin"));
     const cosigned = origin === undefined ? undefined : witness.latest(origin);
     if (cosigned !== undefined) return text(cosigned.note);
-    throw notFound("This witness has cosigned nothing of such a log.");
+    throw notFound("This witness has cosigned no checkpoint of a log with this hash.");
   });
 
   app.notFound((c) => {
@@ -93,7 +93,7 @@ export function createWitnessApp(witness: Witness, onFault: (error: unknown) => 
   return app;
 }
 
-/** Refuses a body that is not UTF-8, because it would decode to another text than the one that was sent. */
+/** Refuses a body that is not UTF-8. Its decoded text would differ from what was sent. */
 async function textOf(request: Request): Promise<string> {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await request.arrayBuffer());

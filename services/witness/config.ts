@@ -66,8 +66,8 @@ export function readWitnessConfig(environment: Environment): WitnessConfig {
 }
 
 /**
- * The keys in the `log` lines of a policy in C2SP's form. Its other lines must have the right form too, but they do not
- * matter here: they say which other witnesses must cosign, and a witness asks no other witness.
+ * The keys in the `log` lines of a policy in C2SP's form. The policy's other lines must have the right form too. Their
+ * content does not matter here: it says which witnesses must cosign, and a witness asks no other witness.
  */
 function readLogs(file: string): NoteVerifierKey[] {
   let text: string;

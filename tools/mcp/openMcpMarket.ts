@@ -136,7 +136,7 @@ export async function openMcpMarket(
   };
 }
 
-/** Starts the demo's settlement with rules for actions. */
+/** Returns a supervisor that starts the demo's settlement with rules for actions. */
 function withRules(supervisor: Supervisor, rulesFile: string): Supervisor {
   return {
     ...supervisor,

@@ -23,7 +23,7 @@ import type { ClusterResponse, ListingsResponse, ReceiptsResponse, ReputationRes
 /**
  * The row of an agent.
  *
- * @param clusters gets the agent's cluster, for a later look-up
+ * @param clusters keeps the agent's cluster for a later look-up
  * @throws TallystickError `unknown_agent`
  */
 export async function agentOf(
@@ -73,7 +73,8 @@ export async function cluster(
   if (found === null) {
     return { ...own, cluster_id: null, cluster_size: 1, co_members: [], next_cursor: null };
   }
-  // Two more than the limit are read: one shows whether there is a next page, and one may be the agent itself.
+  // The limit and two more members are read. The agent itself may be among them. A further member shows that there is
+  // a next page.
   const after = page.cursor === undefined ? undefined : readCursor(page.cursor, ["number", "number", "text"]);
   const members = await membersAfter(db, found, after as MemberPlace | undefined, page.limit + 2);
   const others = members.filter(([, , id]) => id !== address);
@@ -87,7 +88,7 @@ export async function cluster(
   };
 }
 
-/** All listings that an agent ever published, by capability and payment mode; retired ones too. */
+/** All listings that an agent ever published, also retired ones. They are sorted by capability and payment mode. */
 export async function listings(db: Database, address: string, page: Page): Promise<ListingsResponse> {
   const [{ shown, next_cursor }] = await Promise.all([
     pageOf(db, listingsOf(address, "all"), page),

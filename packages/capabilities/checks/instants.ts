@@ -12,7 +12,7 @@ export function isUnixSeconds(value: number): boolean {
 const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?([Zz]|[+−-]\d\d(?::?\d\d)?)?)?$/;
 
-/** Unix seconds of an ISO 8601 date or time, in its zone or else in UTC; undefined if the text is neither. */
+/** Unix seconds of an ISO 8601 date or time; undefined for other text. A text without a zone is read as UTC. */
 export function isoSeconds(text: unknown): number | undefined {
   const match = typeof text === "string" ? ISO.exec(text) : null;
   if (!match) return undefined;
@@ -22,7 +22,7 @@ export function isoSeconds(text: unknown): number | undefined {
   // Date.UTC rolls over: 31 February would become 3 March.
   const date = new Date(Date.UTC(year, month - 1, day));
   const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  // A leap second is the second 60. It comes at the end of a day.
+  // Second 60 is a leap second. It is accepted in every minute.
   const isReal = isDay && hour < 24 && minute < 60 && second < 61;
   const milliseconds = Date.UTC(year, month - 1, day, hour, minute, second);
   const [, sign = "+", hours = "0", minutes = "0"] = /^([+−-])(\d\d):?(\d\d)?$/.exec(match[7] ?? "") ?? [];
@@ -36,8 +36,8 @@ export function hasZone(text: string): boolean {
 }
 
 /**
- * Whether a time can be on a day. A time with an offset, or without a zone, is the local time. A time in UTC is on the
- * day if it is that day in some zone.
+ * Whether a time can be on a day. A time without a zone, or with an offset other than 0, is local: its own date counts.
+ * A time in UTC can be on every day that some zone has at this time.
  */
 export function isDayOf(text: string, date: string): boolean {
   if (text.startsWith(date)) return true;
@@ -47,7 +47,7 @@ export function isDayOf(text: string, date: string): boolean {
   return time >= start - 14 * 3600 && time < start + 36 * 3600;
 }
 
-/** The greatest age of an answer if the buyer gives the time of its question, in seconds. */
+/** How old an answer may be, in seconds, if the buyer gives the time of the question. */
 export const MAX_AGE_SECONDS = 3600;
 
 /**

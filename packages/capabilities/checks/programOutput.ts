@@ -1,6 +1,6 @@
 /**
  * Constructs that make a plain print statement uncertain: early exits, other meanings of print, and text over
- * several lines. A JavaScript file may return outside of a function.
+ * several lines. In JavaScript, a `return` outside of a function is also an early exit.
  */
 const UNCERTAIN: { [language: string]: RegExp } = {
   python:
@@ -15,8 +15,8 @@ const STATEMENTS: { [language: string]: RegExp } = {
 };
 
 /**
- * Lines that a program always prints if it succeeds. They come from statements outside of all blocks that print a
- * plain string. When the output is not certain, no lines are returned.
+ * Lines that a program always prints if it succeeds. Each line comes from a statement that prints a plain string and
+ * is outside of all blocks. When the output is not certain, no lines are returned.
  */
 export function mustPrint(code: string, language: string): string[] {
   const statement = STATEMENTS[language];

@@ -8,12 +8,12 @@ const contentsOf = ({ output, once }: Context): SvgContents => once("svg", () =>
 /** The most shapes that references may add to the shapes in the text. */
 const MAX_REPEATED = 20_000;
 
-/** This many lines and curves are a drawing, even if they are one path. */
+/** At least this many lines and curves are a drawing, even if they are one path. */
 const MANY_STEPS = 16;
-/** This many lines and curves are a shape. A single line has one. */
+/** At least this many lines and curves are a shape. A single line is not enough. */
 const FEW_STEPS = 2;
 
-/** `image.generate.illustration.svg`: a drawing as SVG that any browser may show. */
+/** `image.generate.illustration.svg`: a drawing as SVG. It is safe for any browser to show the drawing. */
 export const imageGenerateIllustrationSvg = defineCapability({
   id: "image.generate.illustration.svg",
   summary: "a drawing, as SVG",
@@ -48,7 +48,7 @@ export const imageGenerateIllustrationSvg = defineCapability({
       test: (context) => {
         const { paths } = contentsOf(context);
         const most = context.input.max_paths ?? Number.POSITIVE_INFINITY;
-        return paths <= most ? undefined : `has ${paths} paths, not ${most} at most`;
+        return paths <= most ? undefined : `has ${paths} paths, and at most ${most} are allowed`;
       },
     },
     is_inert: {
@@ -91,7 +91,7 @@ export const imageGenerateIllustrationSvg = defineCapability({
         const isAllowedWhole =
           visible >= (context.input.max_paths ?? 3) && (visible >= 2 || steps >= FEW_STEPS);
         const isEnough = visible >= 3 || isAllowedWhole || steps >= MANY_STEPS;
-        return isEnough ? undefined : `has ${visible} shapes`;
+        return isEnough ? undefined : `has too few shapes for an illustration: ${visible}`;
       },
     },
   },

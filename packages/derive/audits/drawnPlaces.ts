@@ -11,10 +11,10 @@ export function drawNumber(sha256Hex: Sha256Hex, words: readonly (string | numbe
 }
 
 /**
- * Which of `count` things in a row are drawn at a rate in parts per million. Number i is drawn when
- * ⌊((i+1)·ppm + u)/10⁶⌋ > ⌊(i·ppm + u)/10⁶⌋ with u = number mod 10⁶. Each has the same chance. The number of
- * drawn things differs from rate × count by less than one. The cost grows only with the number of drawn
- * things.
+ * Which of `count` things in a row are drawn, at a rate of `ppm` parts per million. With u = `number` mod 10⁶, the
+ * thing at position i (from 0) is drawn when ⌊((i+1)·ppm + u)/10⁶⌋ > ⌊(i·ppm + u)/10⁶⌋. All things have the same
+ * chance. The count of drawn things differs from rate × `count` by less than one. The cost grows only with the count
+ * of drawn things.
  */
 export function* drawnPlaces(count: number, ppm: number, number: bigint): Generator<number> {
   if (ppm === 0) return;

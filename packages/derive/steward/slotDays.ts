@@ -1,4 +1,4 @@
-/** The number of stored UTC days: today, the 89 days before it for the longest window, and one more. */
+/** The number of stored UTC days: 90 days up to today, for the longest window of the sums, and one spare day. */
 export const KEPT_DAYS = 91;
 
 /** Slots of five minutes in a day. */
@@ -10,7 +10,7 @@ export const SLOTS_PER_DAY = 288;
  */
 export type SlotDay = { day: number; data: number; down: number; raw: number; denied: number };
 
-/** Each count of a day as two digits of base 36. A day has 288 slots. */
+/** The numbers from 0 to 288 as two digits of base 36. A day has 288 slots, so no count is larger. */
 const DIGITS = Array.from({ length: SLOTS_PER_DAY + 1 }, (_, n) => n.toString(36).padStart(2, "0"));
 const CELL = 8;
 const NO_SLOT = "0".repeat(CELL);
@@ -88,7 +88,7 @@ export function sumSlots(
   });
 }
 
-/** The entry of a day. It is made if it is missing. */
+/** Finds the counts of a day. Adds the day, with counts of 0, if `days` does not have the day. */
 function dayOf(days: SlotDay[], day: number): SlotDay {
   let at = days.length;
   while (at > 0 && (days[at - 1] as SlotDay).day > day) at--;
@@ -100,8 +100,8 @@ function dayOf(days: SlotDay[], day: number): SlotDay {
 }
 
 /**
- * An unfinished run of slots in which an agent was found down: its length, and the days of its first two
- * slots.
+ * An unfinished run of slots in which an agent was found down. `length`: its slots. `first`: the days of its slots
+ * while it has at most two. A longer run has no `first`.
  */
 export type Run = { length: number; first: number[] };
 
@@ -115,8 +115,8 @@ export function formatRun({ length, first }: Run): string {
 }
 
 /**
- * A run of at least this many slots counts as downtime, from its first slot on. One or two may be a false alarm
- * (T006).
+ * A run of at least this many slots counts as downtime, from its first slot on. One or two slots may be a false alarm
+ * (STEWARD, T006).
  */
 const DOWNTIME_RUN = 3;
 

@@ -19,9 +19,10 @@ const literal = z
   });
 
 /**
- * What one argument may be. There is no pattern and no "anything". A string allows exactly itself. `one_of` allows
- * one value of a list. `within` allows a path in a folder. `integer` allows a whole number in decimal digits. `text`
- * allows words with no dash at the front and no sign that a shell interprets.
+ * What one argument may be. No form takes a pattern, and no form allows every text. A string allows exactly itself.
+ * `one_of` allows one value of a list. `within` allows a path in a folder. `integer` allows a whole number in decimal
+ * digits. `text` allows words without any character that a shell interprets. They must not begin with `-`, `=`, `@`
+ * or `%`.
  */
 const argument = z.union([
   literal,
@@ -40,8 +41,8 @@ const common = {
 };
 
 /**
- * Programs that run text from their arguments, or run other programs. They are allowed only with every
- * argument written out. The list has no versions: `python` also means `python3` and `python3.12`.
+ * Programs that run text from their arguments, or run other programs. A rule may allow such a program only if the
+ * rule writes out every argument. The list has no versions: `python` also means `python3` and `python3.12`.
  */
 export const RUNNERS: ReadonlySet<string> = new Set(
   (
@@ -130,13 +131,13 @@ function looseness(rule: ActionRule): string | undefined {
   if (!rule.allow) return undefined;
   if (rule.type === "terminal") {
     if (rule.args === undefined) return "must list the arguments it allows";
-    if (rule.cwd === undefined) return "must say in which folder";
+    if (rule.cwd === undefined) return "must say in which folder the program may run (cwd)";
     const name = programName(rule.program).toLowerCase();
     const isWrittenOut = rule.rest === undefined && rule.args.every((each) => typeof each === "string");
     if (RUNNERS.has(name.replace(/[\d.]+$/, ""))) {
       return isWrittenOut
         ? undefined
-        : `must write out every argument of ${name}, which runs what it is given`;
+        : `must write out every argument of ${name}, because ${name} runs its arguments`;
     }
   }
   if (

@@ -4,7 +4,8 @@ const DECIMAL = /^(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,9})?$/;
 
 /**
  * Signed bodies have no floats. A figure is a decimal string with at most 9 digits after the point, like "0.99" or
- * "5000". Other text ends the check. Otherwise later checks, also those of the object around it, would compute with it.
+ * "5000". After any other text no later check runs, because later checks compute with the figure. Checks of the object
+ * that has the figure do so too.
  */
 export const decimalSchema = z.string().regex(DECIMAL, {
   error: 'must be a decimal string with at most 9 digits after the point, like "0.99"',

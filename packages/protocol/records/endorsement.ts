@@ -7,11 +7,12 @@ import { boundForm } from "./boundForm.ts";
 import { checkNestedSignature, signatureSchema } from "./nestedSignature.ts";
 
 /**
- * The body of an `endorsement`: one agent vouches for another, for one capability or as a whole (STEWARD). For one
- * endorser, agent and capability the highest `issued_at` (unix seconds) wins; `revoked` withdraws it.
- * `agent_signature` is the endorsed agent's consent: an EIP-191 signature over the body without this field. The body
- * names the endorser, so the agent chooses its endorsers. Otherwise a stranger could lower an agent's average by
- * endorsing it. A withdrawal needs no consent.
+ * The body of an `endorsement`: one agent gives its word for another, for one capability or as a whole (STEWARD). Of
+ * the bodies with the same endorser, agent and capability, the highest `issued_at` (unix seconds) counts. A body with
+ * `revoked` withdraws the endorsement.
+ * `agent_signature` is the endorsed agent's consent: an EIP-191 signature over the body without this field. The agent
+ * signs the endorser's address too, so the agent chooses its endorsers. Without consent, the endorsement of a stranger
+ * could lower the agent's average. A withdrawal needs no consent.
  */
 const endorsementFields = {
   endorser: addressSchema,
@@ -36,7 +37,7 @@ export function parseEndorsement(body: RecordBody): Endorsement {
   return read(body);
 }
 
-/** Whether the endorsed agent signed the body without its `agent_signature`. */
+/** Whether `agent_signature` is the endorsed agent's signature over all other fields of the body. */
 export function checkEndorsedSignature(
   body: RecordBody,
   agent: Address,

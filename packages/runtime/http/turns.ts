@@ -44,7 +44,7 @@ export function inTurnsOf<T>(turns: Turns, run: () => T, onWork: () => void = ()
   return scope.run({ turns, onWork }, run);
 }
 
-/** Runs work that serves all clients. It does not use the turns of the client that started it. */
+/** Runs work that serves all clients. The work uses no client's turns, even if a client started the work. */
 export function outOfTurns<T>(run: () => T): T {
   return scope.exit(run);
 }

@@ -15,9 +15,9 @@ export type StoreBudgetParameters = {
 const MAX_ATTEMPTS = 10_000;
 
 /**
- * A budget in a store, exact across processes without a lock. The books are numbered, and only one process can
- * write the next number (`putNew`). A slower process reads the books again. A process that is killed leaves
- * complete books.
+ * A budget in a store. It needs no lock, and stays exact when several processes use it. The books are numbered, and
+ * only one process can write the next number (`putNew`). A slower process reads the books again. A process that is
+ * killed leaves complete books.
  */
 export function storeBudget({ store, name, limit }: StoreBudgetParameters): Budget {
   const keyOf = (number: number): string => `budget/${name}.${number}`;
@@ -39,7 +39,7 @@ export function storeBudget({ store, name, limit }: StoreBudgetParameters): Budg
       const number = await latest();
       if (number === 0) return { number, book: EMPTY_BOOK };
       const book = await store.get<BudgetBook>(keyOf(number));
-      // Another process has written newer books and removed these.
+      // If these books are gone, another process has written newer books, which are read next.
       if (book) return { number, book };
     }
   }
@@ -49,8 +49,8 @@ export function storeBudget({ store, name, limit }: StoreBudgetParameters): Budg
       const { number, book } = await read();
       const changed = next(book);
       if (!(await store.putNew(keyOf(number + 1), changed))) continue;
-      // Books with this number may have been written and removed meanwhile. Then newer books exist, and this
-      // attempt does not count.
+      // Before this write, other processes may have written books with this number and removed them. Then newer books
+      // exist, and this attempt does not count.
       if ((await latest()) > number + 1) {
         await store.delete(keyOf(number + 1));
         continue;

@@ -5,7 +5,7 @@ const DAY_MS = 86_400_000;
 
 /** The tokens that models used on one UTC day. */
 export type SpentTokens = {
-  /** Reserves tokens before a model is asked. False: fewer are left on this day. */
+  /** Reserves tokens before a model is asked. False: the day has fewer than `tokens` left. */
   reserve: (tokens: number) => Promise<boolean>;
   /** Replaces a reservation by what was really used. */
   settle: (reserved: number, used: number) => Promise<void>;

@@ -6,8 +6,9 @@ import type { HasHired } from "./freeCalls.ts";
 const MAX_PAGES = 20;
 
 /**
- * Asks the indexer's history whether a buyer has hired a capability of this seller before (SHP §11). Give it to
- * `createSeller` as `hasHired`. Then a first call is free only once, even if the seller has lost its store.
+ * Makes a function that asks the indexer's history whether a buyer has hired a capability of this seller before
+ * (SHP §11). Give this function to `createSeller` as `hasHired`. Then a buyer gets only one free call of a capability,
+ * even if the seller has lost its store.
  *
  * @example createSeller({ …, hasHired: hiredBefore(createQueryClient({ baseUrl }), account.address) })
  */

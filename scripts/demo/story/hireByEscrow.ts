@@ -6,7 +6,7 @@ import { PROVIDER } from "../startDemoNode.ts";
 import { REVIEW } from "./openMarket.ts";
 import type { Scene } from "./scene.ts";
 
-/** The time that the seller has to deliver, in seconds. */
+/** The seller's time for the delivery, in seconds. */
 const TIME_TO_DELIVER = 600;
 
 /**
@@ -62,7 +62,7 @@ export async function hireByEscrow({ chain, records }: Scene): Promise<string> {
   const undelivered = await deposit(bolt);
   await receipt(undelivered, false);
 
-  // Anybody can make a deposit for forge. Without an act of forge it says nothing about forge.
+  // Anybody can make a deposit for forge. If forge does nothing for it, the deposit says nothing about forge.
   const unheard = await deposit(acme);
 
   await chain.passTime(TIME_TO_DELIVER);

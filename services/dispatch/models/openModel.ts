@@ -14,9 +14,9 @@ const VENDORS = { openai: "https://api.openai.com/v1", anthropic: "https://api.a
 export type OpenedModel = Exclude<LanguageModel, string>;
 
 /**
- * Makes a model of the AI SDK for a model of models.yaml.
+ * Opens a model of models.yaml with the AI SDK.
  *
- * @param environment has its key
+ * @param environment has the model's key, in the variable that `apiKeyEnv` names
  * @throws InvalidInputError `missing_key` naming the variable
  */
 export function openModel(

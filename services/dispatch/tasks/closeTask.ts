@@ -7,9 +7,9 @@ import type { Ended, TaskRun } from "./taskRun.ts";
 import type { World } from "./world.ts";
 
 /**
- * Ends a task. A task without an entry of its own gets a closing entry, so that the ledger has everything that was
- * spent on it. Before that, this looks for an earlier proposal of the task: the proposal may be settled although
- * settlement's answer was lost.
+ * Ends a task. A task without an entry of its own gets a closing entry, so that the ledger shows everything that was
+ * spent on the task. If no proposal of the task is known to be held, the function first looks for an earlier proposal.
+ * Such a proposal may be settled although settlement's answer was lost.
  *
  * @throws ServiceError when settlement cannot be asked. The dispatcher then tries to close the task again later
  */

@@ -13,8 +13,8 @@ export type ReportedDifferences = { [agent: string]: string };
 const BEYOND = 1e12;
 
 /**
- * Makes the bodies of `monitoring` records for a day's round, and the new state of reports. An agent is reported
- * again only when the list of its guarantees that differ has changed. So an agent that always differs costs the
+ * Makes the bodies of `monitoring` records for a day's round, and the differences that are then reported. An agent is
+ * reported again only when the list of its differing guarantees has changed. So an agent that always differs costs the
  * ledger one line.
  *
  * @param day unix seconds / 86400
@@ -51,7 +51,7 @@ export function differencesToTell(
   return { bodies, told };
 }
 
-/** A figure in the form of records; null if it is not a valid figure. */
+/** A value in the form that records use; null if the value is missing, negative or too large. */
 function figureOf(value: number | null): string | null {
   if (value === null || !(value >= 0 && value < BEYOND)) return null;
   return formatDecimal(BigInt(Math.round(value * 1e9)));

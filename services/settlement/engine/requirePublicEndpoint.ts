@@ -10,16 +10,17 @@ export type ResolveHost = (host: string) => Promise<string[]>;
 const RESOLVE_MS = 3_000;
 
 /**
- * Refuses a listing whose name leads into a private network now. A name that does not resolve is accepted: it
- * harms nobody, and callers check again. The name may lead elsewhere later. So buyers check the address when
- * they connect.
+ * Refuses a listing if the host name of its endpoint now leads into a private network. A name that does not resolve
+ * is accepted: it harms nobody, and callers check again. Every name may lead elsewhere later. So buyers check the
+ * address when they connect.
  *
  * @throws InvalidInputError `body.endpoint`
  */
 export async function requirePublicEndpoint(record: SignedRecord, resolveHost: ResolveHost): Promise<void> {
   if (record.type !== "listing") return;
   const { endpoint, retired } = checkListing(record);
-  // Some platforms read no `xn--` name that others read. Such a name resolves nowhere.
+  // This platform may be unable to read an `xn--` name that other platforms read. Such a name resolves nowhere, so the
+  // listing is accepted.
   const url = retired ? null : URL.parse(endpoint);
   if (url === null) return;
   const host = hostOf(url);

@@ -2,8 +2,8 @@ import { open } from "node:fs/promises";
 import { TallystickError } from "tallystick-protocol/errors";
 
 /**
- * One line of a ledger file, without its newline. Offsets are in bytes; `end` is after the newline. Its bytes are valid
- * until the next group of lines is read.
+ * One line of a ledger file, without its newline. Offsets are in bytes; `end` is after the newline. The line's `bytes`
+ * are valid until the next group of lines is read.
  */
 export class FileLine {
   readonly bytes: Buffer;
@@ -34,7 +34,10 @@ const NEWLINE = 0x0a;
 /** The number of bytes that are read at a time. */
 const PIECE = 1 << 18;
 
-/** {@link PIECE} for callers that do much work on each line. It is small, so that the garbage collector frees it early. */
+/**
+ * Replaces {@link PIECE} in callers that do much work on each line. It is small, so that the garbage collector can free
+ * the objects of one group of lines early.
+ */
 export const SMALL_PIECE = 1 << 16;
 
 /** The longest line that is read, in bytes: more than a crash can leave half written, and small enough for memory. */
@@ -100,7 +103,7 @@ async function* pieces(filePath: string, from: number, end: number, size: number
   const buffers = [Buffer.allocUnsafeSlow(size), Buffer.allocUnsafeSlow(size)] as const;
   const read = (turn: number, at: number) => {
     const reading = file.read(buffers[turn % 2] as Buffer, 0, Math.min(size, end - at), at);
-    // The read is awaited below. This prevents an unhandled rejection until then.
+    // The read is awaited below. Until then, this `catch` prevents an unhandled rejection.
     reading.catch(() => {});
     return reading;
   };

@@ -9,7 +9,7 @@ export function addTrip(facts: Facts, trip: Omit<Trip, "id" | "kind">): void {
   join(facts.clusters, named);
 }
 
-/** Removes the groups of wallets that were published as hubs. The other groups then form the clusters again. */
+/** Removes each group whose funder was published as a hub. The other groups then form the clusters again. */
 export function dropTrips(facts: Facts, isNewHub: (funder: string | null) => boolean): void {
   facts.groups = facts.groups.filter(({ funder }) => !isNewHub(funder));
   facts.trips = facts.trips.filter(({ funder }) => !isNewHub(funder));
@@ -34,8 +34,8 @@ export function firstCluster(facts: Facts, address: string, kind: Trip["kind"]):
 }
 
 /**
- * When clusters merge, the first one stays. `members` are the agents that joined this cluster first, without those of
- * merged clusters.
+ * When clusters merge, the first cluster stays. `members` are the agents that joined this cluster itself. The members of
+ * a cluster that merged into it are not among them.
  */
 function join(clusters: Cluster[], { id, kind, members }: Trip): void {
   const known = clusters.filter((it) => it.kind === kind && [...it.members].some((one) => members.has(one)));

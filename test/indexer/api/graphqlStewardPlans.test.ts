@@ -11,10 +11,10 @@ import { BROKEN, trustStory } from "../support/stewardStory.ts";
 const address = (n: number) => `0x${n.toString(16).padStart(40, "0")}`;
 const hex = (number: string, width = 40) => `'0x' || lpad(to_hex(${number}), ${width}, '0')`;
 const breachOf = (number: string) => `'brch_' || lpad((${number})::text, 26, '0')`;
-/** This agent has a third of all attestations, breaches and failures, and as many guarantees as an agent can have. */
+/** This agent has a third of the attestations and breaches, all copied hires, and as many guarantees as possible. */
 const LARGE = address(1_000);
 const party = hex("1000 + CASE WHEN n % 3 = 0 THEN 0 ELSE n % 500 END");
-/** This breach has debts to thousands of buyers, and payments to thousands of buyers. */
+/** This breach has thousands of steps, and claims of thousands of buyers. */
 const OWING = `brch_${"0".repeat(26)}`;
 const MAX_BINDING = 64;
 
@@ -131,7 +131,7 @@ describe("trust scores and SLAs over many rows", () => {
     });
   }
 
-  it("read at most ten times the page for a filter that matches nothing", async () => {
+  it("read at most ten rows for each row of a page, also if a filter matches nothing", async () => {
     const { read, plans } = await measureQuery(
       app,
       database,
@@ -158,7 +158,7 @@ describe("trust scores and SLAs over many rows", () => {
     });
   }
 
-  it("find the next dispute that needs a ruling without reading others", async () => {
+  it("find the next dispute that needs a ruling, and read no other dispute", async () => {
     const decidedBy = 1_800_000_000;
     await database.pool.query(
       `UPDATE breach SET status = 'disputed', decided_by = ${decidedBy} + length(id) WHERE right(id, 2) = '77'`,
@@ -173,11 +173,11 @@ describe("trust scores and SLAs over many rows", () => {
 
   it("read only two of the agents that claim one alias", async () => {
     const { read, plans } = await measureRequest(app, database, "/v1/aliases/bulk1", { status: 409 });
-    // Two claimants are read. For the tag, the checkpoint, the last event and the last payment are read.
+    // Two claimants are read. The ETag needs three more rows: the checkpoint, the last event and the last payment.
     expect(read, plans).to.be.at.most(2 + 3);
   });
 
-  it("are refused, with advice, if a query asks for too many at once", async () => {
+  it("are refused, with a code for the reason, if a query asks for too many rows at once", async () => {
     const codeOf = async (query: string, variables = {}) => {
       const response = await app.request("/graphql", {
         method: "POST",

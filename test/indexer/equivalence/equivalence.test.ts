@@ -23,7 +23,7 @@ const PLAYED = ["Ten wallets that payouts of the escrow fund"];
 
 /**
  * Compares nodes, the offline derivation and the oracle over the same history. A generated log is played on a real
- * chain, with a reorg in the middle. One node follows the chain, and is killed at any place after the reorg. Another
+ * chain, with a reorg in the middle. One node follows the chain, and is killed at some block after the reorg. Another
  * node reads only the transfers that matter. At the end, a new node reads the whole chain.
  */
 describe("nodes on one chain, the offline derivation and the oracle", function () {
@@ -67,7 +67,7 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
         if (n === moment) restarted ??= killAndRestart();
       },
       beforeReorg: async () => {
-        // When this node starts, a part of the chain exists. It follows the rest.
+        // This node starts when a part of the chain exists, and follows the rest of the chain.
         relevant = await start("relevant", databases.relevant, RELEVANT);
       },
       untilSeen: async (orphaned) => {
@@ -140,7 +140,7 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
     expect({ ticks, difference }).to.deep.equal({ ticks: agreed, difference: null });
   }
 
-  /** Checks that a transfer to an agent is in the log as soon as its block is, even if the block has no tick. */
+  /** Checks that a transfer to an agent reaches the log without waiting for the next tick. */
   async function expectSeenAtOnce(node: IndexerProcess): Promise<void> {
     const { agents } = await node.query<{ agents: { nodes: { address: Address }[] } }>(
       "{ agents(first: 1) { nodes { address } } }",

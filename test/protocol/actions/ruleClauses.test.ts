@@ -351,13 +351,15 @@ describe("invalid rules and actions", () => {
   it("are refused with the field and the fault", () => {
     expect(rule({ ...allowTool({}) })).to.deep.equal(id("must list the arguments it allows"));
     expect(rule({ ...allowTool({ args: [] }), cwd: undefined })).to.deep.equal(
-      id("must say in which folder"),
+      id("must say in which folder the program may run (cwd)"),
     );
-    for (const name of ["bash", "/bin/BASH", "python3", "/usr/bin/python3.12"])
-      expect(rule(allowTool({ program: name, args: [{ one_of: ["x"] }] })).issues[0]).to.deep.equal({
+    for (const program of ["bash", "/bin/BASH", "python3", "/usr/bin/python3.12"]) {
+      const name = program.split("/").at(-1)?.toLowerCase();
+      expect(rule(allowTool({ program, args: [{ one_of: ["x"] }] })).issues[0]).to.deep.equal({
         field: "action_rules.rules.0.id",
-        message: `must write out every argument of ${name.split("/").at(-1)?.toLowerCase()}, which runs what it is given`,
+        message: `must write out every argument of ${name}, because ${name} runs its arguments`,
       });
+    }
     // Other programs may have arguments that are not written out, also if their names look like that of a runner.
     for (const name of ["tool", "3node", "bash/tool", "bashx", "xbash"])
       expect(() =>

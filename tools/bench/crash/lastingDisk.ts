@@ -8,12 +8,12 @@ type File = { content: Buffer };
 
 const SYNCS = ["sync", "datasync", "fsync", "fdatasync"];
 
-/** The lowest `PRAGMA synchronous` of SQLite with which a commit is on the disk when it returns. */
+/** From this `PRAGMA synchronous` on, SQLite returns from a commit only when the commit is on the disk. */
 const FULL = 2;
 
 /**
  * The state that a disk certainly has after a loss of power, by the strictest reading of POSIX. A file has
- * the content of its last sync. A name leads to the file to which it led at the last sync of its folder.
+ * the content of its last sync. A name means the same file as at the last sync of the name's folder.
  * Everything later is lost.
  */
 export class LastingDisk {

@@ -21,9 +21,9 @@ export const ENTRY_KINDS = ["receipt", "listing", "stake", "vote", "state"] as c
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 /**
- * Writes a ledger with entries of one kind. All of them are different: receipts of different hires, offers of different
- * agents, stakes of different tasks, votes of different agents on one proposal, keys of the shared state. (All
- * signatures are those of one receipt, because opening and verifying do not check them.)
+ * Writes a ledger with entries of one kind. No two entries are equal. Receipts have different hires, listings different
+ * agents, and stakes different tasks. Votes are from different agents on one proposal. State entries have different
+ * keys. (All records have the signature of one receipt, because opening and verifying check no signatures.)
  */
 export async function writeLedger(
   folder: string,
@@ -80,7 +80,7 @@ function payloadOf(kind: EntryKind, i: number, { body: receipt, signature }: Sig
   }
 }
 
-/** How many entries a second `tallystick verify-ledger` verifies on all cores: chain, form and Merkle root. */
+/** The entries that `tallystick verify-ledger` verifies per second on all cores: chain, form and Merkle root. */
 export async function verifyRate(file: string, entries: number): Promise<number> {
   const start = performance.now();
   const result = await verifyLedgerFile(file);
@@ -114,7 +114,7 @@ with open(sys.argv[1]) as lines:
 print(count / (time.perf_counter() - start))
 `;
 
-/** How many entries a second the reference in Python verifies; undefined where there is no python3. */
+/** The entries that the reference in Python verifies per second; undefined if python3 is missing or fails. */
 export function pythonRate(file: string): number | undefined {
   const { status, stdout, error } = spawnSync("python3", ["-c", REFERENCE, file], { encoding: "utf8" });
   if (error || status !== 0) return undefined;
@@ -140,10 +140,10 @@ export function openLedger(ledgerDir: string): Promise<OpenedLedger> {
   return runProgram("tools/bench/ledger/openLedger.ts", ledgerDir);
 }
 
-/** The cost of one comparison of an index with a second one, which is made for it. */
+/** The cost of one comparison: a second index is made from the ledger, and compared with the first index. */
 export type ComparedLedger = { entries: number; rows: number; cpuSeconds: number; rssMb: number };
 
-/** Compares the index of a ledger that is `local` and not open, in a process of its own. */
+/** Makes this comparison in a process of its own. The ledger has the name `local`, and must not be open. */
 export function compareLedger(folder: string): Promise<ComparedLedger> {
   return runProgram("tools/bench/ledger/compareLedger.ts", folder);
 }
