@@ -12,6 +12,8 @@ const TRIED_MS = 86_400_000;
 /** A refusal with one of these codes stays the same. */
 const FINAL = new Set(["call_refused", "relay_refused"]);
 
+export type MarkOutcome = "over" | "refused" | "due";
+
 export type DeliveryMark = {
   relay: Pick<EscrowRelay, "state">;
   escrowId: Hex;
@@ -31,21 +33,22 @@ export type DeliveryMark = {
  * or the relay could not be reached, more attempts follow, until the delivery is marked, the escrow is settled, or the
  * deadline has come.
  *
- * @returns whether nothing is left to do. If not, a process that ends must have the delivery marked at its next start
+ * @returns `over` if nothing is left to do, `refused` if the contract or the relay refused the mark for good, and `due` if
+ * a process that ends must have the delivery marked at its next start
  */
-export async function markDelivery(mark: DeliveryMark): Promise<boolean> {
+export async function markDelivery(mark: DeliveryMark): Promise<MarkOutcome> {
   const until = Math.min(Number(mark.deadline) * 1_000, mark.now() + TRIED_MS);
-  if (!mark.isFirst && mark.now() >= until) return true;
-  const isOver = await attempt(mark, mark.isFirst ? mark.send : () => sendUnlessMarked(mark));
-  if (!isOver) void markLater(mark, until);
-  return isOver;
+  if (!mark.isFirst && mark.now() >= until) return "over";
+  const outcome = await attempt(mark, mark.isFirst ? mark.send : () => sendUnlessMarked(mark));
+  if (outcome === "due") void markLater(mark, until);
+  return outcome;
 }
 
 async function markLater(mark: DeliveryMark, until: number): Promise<void> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MOST_PAUSE_MS)) {
     if (mark.now() + pauseMs >= until) return;
     await pause(pauseMs);
-    if (await attempt(mark, () => sendUnlessMarked(mark))) return;
+    if ((await attempt(mark, () => sendUnlessMarked(mark))) !== "due") return;
   }
 }
 
@@ -55,14 +58,13 @@ async function sendUnlessMarked({ relay, escrowId, send }: DeliveryMark): Promis
   if (!delivered && (status === "held" || status === "none")) await send();
 }
 
-/** Returns whether no more attempts are needed. */
-async function attempt({ log }: DeliveryMark, work: () => Promise<unknown>): Promise<boolean> {
+async function attempt({ log }: DeliveryMark, work: () => Promise<unknown>): Promise<MarkOutcome> {
   try {
     await work();
-    return true;
+    return "over";
   } catch (error) {
     log("Delivery could not be marked.", { error: String(error) });
-    return error instanceof ChainError && FINAL.has(error.code);
+    return error instanceof ChainError && FINAL.has(error.code) ? "refused" : "due";
   }
 }
 
