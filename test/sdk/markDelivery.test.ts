@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { ZERO_ADDRESS } from "tallystick-protocol/address";
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import { createSeller } from "tallystick-sdk/createSeller";
-import { ChainError } from "tallystick-sdk/errors";
+import { ChainError, RelayRefusedError } from "tallystick-sdk/errors";
 import { toEscrowPayload } from "tallystick-sdk/escrow/escrowScheme";
 import type { EscrowState } from "tallystick-sdk/escrow/readEscrowState";
 import { escrowMode } from "tallystick-sdk/seller/escrowMode";
@@ -44,7 +44,7 @@ describe("a seller's mark of delivery", () => {
       state: async () => {
         asked++;
         // The RPC is still away at the first question after the mark.
-        if (isFirst && asked === 1 && fault === away) throw away;
+        if (isFirst && asked === 1 && stage === "collecting" && fault !== refused) throw away;
         return { status: "held", delivered: false, amount: 1n, ...state };
       },
     };
@@ -107,6 +107,23 @@ describe("a seller's mark of delivery", () => {
     expect(await released.collected).to.deep.equal({});
   });
 
+  it("is sent again while a second is left", async () => {
+    const job = deliver({ fault: away, faults: 1 }, { left: 1 });
+    await job.collected;
+    await job.marked;
+    expect(job.counts().marks).to.equal(2);
+  });
+
+  it("is sent again after a keeper was busy, and not after a keeper does not carry such hires", async () => {
+    const details = { is_temporary: true };
+    const busy = new ChainError({ code: "relay_refused", message: "later", details });
+    const job = deliver({ fault: busy, faults: 1 });
+    expect(await job.collected).to.deep.equal({ isMarkDue: true });
+    await job.marked;
+    const never = new RelayRefusedError({ code: "fee_missing", message: "no", field: "hire.fee" });
+    expect(await deliver({ fault: never, faults: 1 }).collected).to.deep.equal({});
+  });
+
   it("is sent again by each start of the seller, and only if it did not get through", async () => {
     const mode = "platform_escrow:acme";
     const store = memoryStore();
@@ -148,7 +165,7 @@ describe("a seller's mark of delivery", () => {
   it("is not sent again after a refusal, the deadline, another mark or the end of the escrow", async () => {
     const ended = {
       "a refusal": deliver({ fault: refused, faults: 1 }),
-      "the deadline": deliver({ fault: away, faults: 1 }, { left: 1 }),
+      "the deadline": deliver({ fault: away, faults: 1 }, { left: 0 }),
       "another mark": deliver({ fault: away, faults: 1 }, { state: { delivered: true } }),
       "the end of the escrow": deliver({ fault: away, faults: 1 }, { state: { status: "released" } }),
     };
