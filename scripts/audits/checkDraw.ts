@@ -11,7 +11,10 @@ const MILLION = 1_000_000n;
 /** The rate of the queue of which each hire is drawn, in parts per million. */
 const ALWAYS = 1_000_000;
 
-/** The most ticks that are checked. No hire waits that many ticks for its draw, and an audit hardly ever for an auditor. */
+/**
+ * The most ticks that are checked. No hire waits that many ticks for its draw. An audit for which there is no auditor may
+ * wait longer, up to `disclosureSeconds`. Then its last ticks are not checked, and the command says so.
+ */
 const MAX_TICKS = 1_000;
 
 /**

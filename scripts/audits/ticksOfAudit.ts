@@ -29,6 +29,14 @@ export function ticksOfAudit(
   });
   // An operator that judges by itself is asked by its own record, and by no tick.
   const drawn = ordered.filter(({ auditorType }) => auditorType === "auditor");
-  const decided = [...(draw === null ? [] : [draw.tick]), ...drawn];
+  // What waited at a tick without a hash is in the next draw too. So the last tick before the hire joined a queue decides
+  // its place there.
+  const before = [
+    ticks.findLast(({ block }) => block <= eligibleBlock),
+    ...ordered.map(({ verdictTime }) =>
+      ticks.findLast(({ time }) => verdictTime !== null && time < verdictTime),
+    ),
+  ].filter((it) => it !== undefined);
+  const decided = [...(draw === null ? [] : [draw.tick]), ...drawn, ...before];
   return [...new Set([...decided, ...waited].map(({ block }) => block))];
 }

@@ -3,10 +3,8 @@ import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import {
   BaseError,
-  ContractFunctionRevertedError,
   getAddress,
   HttpRequestError,
-  InvalidInputRpcError,
   keccak256,
   type PublicClient,
   parseAbi,
@@ -134,14 +132,18 @@ async function readCode(client: PublicClient, address: Address): Promise<Guardia
   }
 }
 
+/**
+ * The words of nodes for a call that the contract itself ended. The codes of such errors differ between nodes, and other
+ * faults have the same codes.
+ */
+const ENDED = /revert|out ?of ?gas|opcode|bad instruction|jump|stack (under|over)flow|EVM error|VM execution/i;
+
 /** Whether an error comes from the RPC, and not from a contract that is no Safe. */
 function isUnanswered(error: unknown): boolean {
   if (!(error instanceof BaseError)) return false;
-  const isOneOf = (...kinds: (abstract new (...given: never[]) => Error)[]): boolean =>
-    error.walk((it) => kinds.some((kind) => it instanceof kind)) !== null;
-  // Nodes give an invalid opcode, or burnt gas, as an invalid input.
-  if (isOneOf(ContractFunctionRevertedError, InvalidInputRpcError)) return false;
-  return isOneOf(HttpRequestError, TimeoutError, RpcRequestError, RpcError);
+  const kinds = [HttpRequestError, TimeoutError, RpcRequestError, RpcError];
+  const found = error.walk((it) => kinds.some((kind) => it instanceof kind)) as BaseError | null;
+  return found !== null && (found as { code?: unknown }).code !== 3 && !ENDED.test(found.details);
 }
 
 /**

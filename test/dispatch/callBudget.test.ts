@@ -212,6 +212,21 @@ describe("the budget of calls to models", () => {
     expect(await spend(next)).to.equal("spent");
   });
 
+  it("begins each day of settlement's clock if this machine's clock was far ahead when the store was made", async () => {
+    let day = 5;
+    const clocks = twoClocks(
+      () => (day + 400) * DAY_MS,
+      () => 0,
+    );
+    const budget = callBudget({ store: memoryStore(), perTask: 10n, perDay: 10n, clocks });
+    for (; day < 7; day++) {
+      clocks.note(new Response("", { headers: { date: new Date(day * DAY_MS).toUTCString() } }));
+      const id = String(day);
+      await budget.reserve({ id, task: id, amount: 10n });
+      await budget.settle(id, 10n);
+    }
+  });
+
   it("is written in dollars, and is read again without the loss of a digit", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), (amount) => {

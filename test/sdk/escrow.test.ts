@@ -7,6 +7,7 @@ import { createTransactionSender } from "tallystick-sdk/chain/transactionSender"
 import { HireFailedError, NoSellerError, PaymentRefusedError } from "tallystick-sdk/errors";
 import { createEscrowCalls } from "tallystick-sdk/escrow/escrowCalls";
 import { type EscrowRelay, walletRelay } from "tallystick-sdk/escrow/escrowRelay";
+import { httpRelay } from "tallystick-sdk/escrow/httpRelay";
 import { type EscrowModeParameters, escrowMode } from "tallystick-sdk/seller/escrowMode";
 import type { Handler } from "tallystick-sdk/seller/handlers";
 import type { SettlementMode } from "tallystick-sdk/seller/job";
@@ -369,6 +370,9 @@ describe("a hire in escrow mode", () => {
     const cases: { [when: string]: () => SceneChanges } = {
       "before the seller accepts the hire": () => ({ sellerRelay: away() }),
       "at the deposit": () => ({ sellerRelay: { ...relay, deposit: away().deposit } }),
+      "at the deposit, at a keeper": () => ({
+        sellerRelay: { ...relay, deposit: httpRelay({ url: "http://127.0.0.1:1/secret-key" }).deposit },
+      }),
       "in a mode that somebody else wrote": () => ({ wrap: unguarded }),
     };
     for (const [when, changes] of Object.entries(cases)) {

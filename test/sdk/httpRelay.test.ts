@@ -182,6 +182,7 @@ describe("a keeper over HTTP", () => {
     const { asked, relay } = relayTo([busy("86400")]);
     const refused = await rejection(relay.release(hire, "0x12"));
     expect(refused).to.include({ code: "relay_refused", message: "try again later" });
+    expect(refused).to.have.deep.property("details", { is_temporary: true });
     expect(asked).to.have.length(1);
     const slow = relayTo([held(), held(), held()], 400);
     const open = await rejection(slow.relay.release(hire, "0x12"));

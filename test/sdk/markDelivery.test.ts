@@ -2,11 +2,12 @@ import { expect } from "chai";
 import { ZERO_ADDRESS } from "tallystick-protocol/address";
 import type { Hire } from "tallystick-protocol/escrow/hire";
 import { createSeller } from "tallystick-sdk/createSeller";
-import { ChainError } from "tallystick-sdk/errors";
+import { ChainError, RelayRefusedError } from "tallystick-sdk/errors";
 import { toEscrowPayload } from "tallystick-sdk/escrow/escrowScheme";
 import type { EscrowState } from "tallystick-sdk/escrow/readEscrowState";
 import { escrowMode } from "tallystick-sdk/seller/escrowMode";
 import type { Job, SettlementMode } from "tallystick-sdk/seller/job";
+import { PaymentInvalidError } from "tallystick-sdk/seller/sellerErrors";
 import { sellerStore } from "tallystick-sdk/seller/sellerStore";
 import { memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { MEAN, mean } from "./support/market.ts";
@@ -29,7 +30,8 @@ describe("a seller's mark of delivery", () => {
       state = {},
       left = 1_000,
       isFirst = true,
-    }: { state?: Partial<EscrowState>; left?: number; isFirst?: boolean } = {},
+      stage = "collecting",
+    }: { state?: Partial<EscrowState>; left?: number; isFirst?: boolean; stage?: Job["stage"] } = {},
   ) {
     let [marks, asked] = [0, 0];
     const marked = Promise.withResolvers<void>();
@@ -42,7 +44,7 @@ describe("a seller's mark of delivery", () => {
       state: async () => {
         asked++;
         // The RPC is still away at the first question after the mark.
-        if (isFirst && asked === 1) throw away;
+        if (isFirst && asked === 1 && stage === "collecting" && fault !== refused) throw away;
         return { status: "held", delivered: false, amount: 1n, ...state };
       },
     };
@@ -57,7 +59,7 @@ describe("a seller's mark of delivery", () => {
     };
     const authorization = { validAfter: 0n, validBefore: hire.deadline, signature: "0x12" } as const;
     const payload = { payload: toEscrowPayload({ hire, authorization }) };
-    const job = { id: "job", result: 1, payment: { payload } } as unknown as Job;
+    const job = { id: "job", stage, result: 1, payment: { payload } } as unknown as Job;
     return {
       collected: mode.collect(job, { isFirst }),
       marked: marked.promise,
@@ -75,7 +77,7 @@ describe("a seller's mark of delivery", () => {
 
   it("is sent by a later process only if it is missing and there is time", async () => {
     const works = { fault: away, faults: 0 };
-    const missing = deliver(works, { isFirst: false });
+    const missing = deliver(works, { isFirst: false, stage: "completed" });
     expect(await missing.collected).to.deep.equal({});
     expect(missing.counts()).to.deep.equal({ marks: 1, asked: 1 });
     for (const [how, asked] of [
@@ -83,10 +85,43 @@ describe("a seller's mark of delivery", () => {
       [{ state: { status: "released" } }, 1],
       [{ left: 0 }, 0],
     ] as const) {
-      const job = deliver(works, { ...how, isFirst: false });
+      const job = deliver(works, { ...how, isFirst: false, stage: "completed" });
       expect(await job.collected).to.deep.equal({});
       expect(job.counts()).to.deep.equal({ marks: 0, asked });
     }
+  });
+
+  it("shows that the buyer has ended the escrow before the delivery, so that it gets no result", async () => {
+    for (const status of ["refunded", "timedOut", "split"] as const) {
+      const ended = { state: { status } };
+      for (const how of [ended, { ...ended, isFirst: false }]) {
+        const { collected } = deliver({ fault: refused, faults: 1 }, how);
+        const error = await collected.catch((cause: unknown) => cause);
+        expect(error, status).to.be.instanceOf(PaymentInvalidError).and.include({ code: "payment_taken_back" });
+      }
+      // The buyer has the result of a completed job already.
+      const later = deliver({ fault: refused, faults: 1 }, { ...ended, isFirst: false, stage: "completed" });
+      expect(await later.collected).to.deep.equal({});
+    }
+    const released = deliver({ fault: refused, faults: 1 }, { state: { status: "released" } });
+    expect(await released.collected).to.deep.equal({});
+  });
+
+  it("is sent again while a second is left", async () => {
+    const job = deliver({ fault: away, faults: 1 }, { left: 1 });
+    await job.collected;
+    await job.marked;
+    expect(job.counts().marks).to.equal(2);
+  });
+
+  it("is sent again after a keeper was busy, and not after a keeper does not carry such hires", async () => {
+    const details = { is_temporary: true };
+    const busy = new ChainError({ code: "relay_refused", message: "later", details });
+    const job = deliver({ fault: busy, faults: 1 });
+    expect(await job.collected).to.deep.equal({ isMarkDue: true });
+    await job.marked;
+    const never = new RelayRefusedError({ code: "fee_missing", message: "no", field: "hire.fee" });
+    expect(await deliver({ fault: never, faults: 1 }).collected).to.deep.equal({});
   });
 
   it("is sent again by each start of the seller, and only if it did not get through", async () => {
@@ -130,7 +165,7 @@ describe("a seller's mark of delivery", () => {
   it("is not sent again after a refusal, the deadline, another mark or the end of the escrow", async () => {
     const ended = {
       "a refusal": deliver({ fault: refused, faults: 1 }),
-      "the deadline": deliver({ fault: away, faults: 1 }, { left: 1 }),
+      "the deadline": deliver({ fault: away, faults: 1 }, { left: 0 }),
       "another mark": deliver({ fault: away, faults: 1 }, { state: { delivered: true } }),
       "the end of the escrow": deliver({ fault: away, faults: 1 }, { state: { status: "released" } }),
     };

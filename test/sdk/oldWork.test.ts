@@ -97,6 +97,13 @@ describe("the work of a seller's old jobs", () => {
     for (const name of ["0", "2499"]) expect(await isWhole(name), name).to.equal(false);
   });
 
+  it("is looked for from the place at which an earlier process stopped", async () => {
+    for (let at = 0; at < 2_500; at++) await put(String(at));
+    time += 91 * DAY_MS;
+    for (let processes = 0; processes < 2; processes++) await createOldWork({ store, now: () => time })();
+    for (const name of ["0", "2499"]) expect(await isWhole(name), name).to.equal(false);
+  });
+
   it("is deleted by a running seller, after the time that it was given", async () => {
     const wallet = newWallet();
     const deleted = Promise.withResolvers<string>();

@@ -62,7 +62,7 @@ export function checkSegment(
   const computed = toHex(frontier.root());
   if (root !== null && computed !== root) {
     throw new SegmentContradictionError(
-      `the ${frontier.size} entries have the root ${computed}, but ${root} was anchored`,
+      `the ${frontier.size} entries have the root ${computed}, but the anchor proves ${root}`,
     );
   }
   const roots = frontier.roots.map((hash) => toHex(hash));

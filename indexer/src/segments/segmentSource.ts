@@ -136,7 +136,10 @@ async function readHttp(
   const end = now() + MAX_READING_MS;
   while (!part.isFull) {
     const at = from + lines.length;
-    const url = `${base}/v1/ledger/entries?ledger=${ledgerId}&from=${at}&to=${Math.min(to, at + PAGE)}`;
+    if (lines.length > 0 && now() >= end)
+      throw new SegmentUnavailableError(`its service gave only ${lines.length} of its entries in 40 minutes`);
+    const most = Math.min(to - at, PAGE);
+    const url = `${base}/v1/ledger/entries?ledger=${ledgerId}&from=${at}&to=${at + most}`;
     let bytes: Buffer;
     try {
       bytes = await get(url, signal);
@@ -146,13 +149,12 @@ async function readHttp(
       throw error;
     }
     attempts.reset();
-    const page = bytes.toString().split("\n");
+    // One line more than was asked for, and what follows it, show that there are too many.
+    const page = bytes.toString().split("\n", most + 2);
     if (page.at(-1) === "") page.pop();
     if (page.length === 0) throw new SegmentUnavailableError(`its service has no entry ${at} yet`);
-    if (page.length > Math.min(to - at, PAGE)) {
-      throw new SegmentUnavailableError(
-        `its service answered ${page.length} lines, more than it was asked for`,
-      );
+    if (page.length > most) {
+      throw new SegmentUnavailableError("its service answered more lines than it was asked for");
     }
     for (const line of page) if (!part.isFull) part.push(line);
   }

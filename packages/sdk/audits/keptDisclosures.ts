@@ -17,8 +17,13 @@ type Kept = Disclosure & { until: number };
  * last day on which it is kept.
  */
 export type KeptDisclosures = {
-  /** Stores the work of a hire. Safe to repeat. Does nothing if the hire id is not a 32-byte hash. */
-  keep: (hireId: string, disclosure: Disclosure) => Promise<void>;
+  /**
+   * Stores the work of a hire. Safe to repeat. Does nothing if the hire id is not a 32-byte hash.
+   *
+   * @param openUntil until when the hire's escrow may hold money, in milliseconds since 1970. A refund until then may be
+   * audited, so the work is kept from this time on. Default: now
+   */
+  keep: (hireId: string, disclosure: Disclosure, openUntil?: number) => Promise<void>;
   find: (hireId: string) => Promise<Disclosure | undefined>;
   /** Forgets old work, at most once an hour. */
   sweep: () => Promise<void>;
@@ -52,9 +57,9 @@ export function keptDisclosures(parameters: {
   }
 
   return {
-    keep: async (hireId, disclosure) => {
+    keep: async (hireId, disclosure, openUntil = 0) => {
       if (!isHex(hireId, 32)) return;
-      const until = now() + seconds * 1000;
+      const until = Math.max(now(), openUntil) + seconds * 1000;
       // The day is stored first. So the work is deleted some day even if this process ends between the two writes.
       await store.put(`expiry/${Math.floor(until / DAY_MS)}.${hireId}`, until);
       await store.put(`disclosure/${hireId}`, { ...disclosure, until } satisfies Kept);

@@ -3,6 +3,7 @@ import type { Address } from "tallystick-protocol/address";
 import type { Listing } from "tallystick-protocol/records/listing";
 import type { Fetch } from "../requestService.ts";
 import type { Job } from "../seller/job.ts";
+import { escrowDeadline } from "../seller/oldWork.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 import { type Assignment, type AuditNode, nameOf } from "./assignment.ts";
 import { auditedOffers } from "./auditedOffers.ts";
@@ -47,8 +48,10 @@ export async function sellersDisclosures(parameters: {
   const ofHire = assignmentsOfHires((hire) => node.openOfHire(hire));
   return {
     isAudited: await auditedOffers(listings, store, now),
-    disclose: async ({ hireId, request, result }) => {
-      if (request !== undefined) await kept.keep(hireId, { request, result: JSON.stringify(result ?? null) });
+    disclose: async (job) => {
+      const { hireId, request, result } = job;
+      if (request === undefined) return;
+      await kept.keep(hireId, { request, result: JSON.stringify(result ?? null) }, escrowDeadline(job));
     },
     routes: disclosureRoutes({
       holder: seller,

@@ -65,6 +65,8 @@ export function httpRelay({
       message,
       reason: typeof answer.reason === "string" ? answer.reason : undefined,
       hint: "Nothing was sent.",
+      // The keeper may accept the same instruction later.
+      ...(status === 429 && { details: { is_temporary: true } }),
     });
   }
 

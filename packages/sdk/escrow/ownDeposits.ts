@@ -17,7 +17,8 @@ export async function openOwnDeposits(store: KeyValueStore, now: () => number) {
   const keyOf = (id: Hex): string => `deposited/${id}`;
   const kept: { id: Hex; at: number }[] = [];
   for (const key of await store.keys("deposited")) {
-    const at = (await store.get<Stored>(key))?.at ?? 0;
+    // A file that cannot be read must not stop the keeper. Its deposit still counts as the keeper's own.
+    const at = (await store.get<Stored>(key).catch(() => undefined))?.at ?? 0;
     kept.push({ id: key.slice("deposited/".length) as Hex, at });
   }
   /** The oldest first. */

@@ -135,12 +135,14 @@ export function escrowMode(parameters: EscrowModeParameters): SettlementMode {
       const resultHash = jsonHash(job.result ?? null);
       const signature = await signer.markDelivered(id, resultHash);
       // The mark only protects the seller from a buyer that never answers.
-      const isOver = await markDelivery({
+      const outcome = await markDelivery({
         ...{ relay, escrowId: id, deadline: hire.deadline, isFirst, now },
         send: () => relay.markDelivered(hire, resultHash, signature),
         log: (sentence, details) => log(sentence, { job: job.id, ...details }),
       });
-      return { ...(!isOver && { isMarkDue: true }) };
+      const isBeforeDelivery = job.stage === "collecting";
+      if (isBeforeDelivery && (outcome === "refused" || !isFirst)) await requireNotTakenBack(id, relay);
+      return { ...(outcome === "due" && { isMarkDue: true }) };
     },
 
     giveUp: async (job) => {
@@ -241,6 +243,24 @@ async function requireUnused(id: Hex, relay: EscrowRelay): Promise<void> {
     code: "payment_replayed",
     message: `This escrow is ${status} already.`,
     hint: "Sign new terms with a fresh nonce.",
+  });
+}
+
+/**
+ * Requires that the buyer has not ended the escrow before it gets the result, for example by a refund. Otherwise the buyer
+ * would get the work and keep the money, and no delivery would be marked.
+ */
+async function requireNotTakenBack(id: Hex, relay: EscrowRelay): Promise<void> {
+  // If the state cannot be read, the result is delivered: most buyers are honest, and the deposit was seen before.
+  const status = await relay.state(id).then(
+    (state) => state.status,
+    () => undefined,
+  );
+  if (status !== "refunded" && status !== "timedOut" && status !== "split") return;
+  throw new PaymentInvalidError({
+    code: "payment_taken_back",
+    message: `The escrow ended before the delivery (${status}), so the result is not delivered.`,
+    hint: "Sign new terms for another hire, and leave the money in the escrow until the result comes.",
   });
 }
 

@@ -52,7 +52,8 @@ export function createFreeCalls({ store, perDay = 1_000, hasHired, now }: FreeCa
   async function forgetDaysBefore(day: number): Promise<void> {
     const dayOf = (key: string): number => Number(/^free\/(\d+)/.exec(key)?.[1] ?? day);
     const old = (await store.keys("free")).filter((key) => dayOf(key) < day);
-    for (const key of old.slice(0, MAX_DELETED)) await store.delete(key);
+    // More than a day adds, so that files that are left over disappear too.
+    for (const key of old.slice(0, Math.max(MAX_DELETED, 2 * perDay))) await store.delete(key);
   }
 
   /** Takes the next unused number of today's calls, in one atomic step. Returns false when all are used. */

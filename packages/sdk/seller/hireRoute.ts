@@ -109,7 +109,7 @@ function duplicate(id: string): HireRefusedError {
     code: "duplicate_nonce",
     message: "This nonce was used.",
     field: "nonce",
-    hint: `GET /jobs/${id} shows the result of that hire; take a fresh nonce for another hire.`,
+    hint: `GET /jobs/${id} shows the result of that hire while it is kept; take a fresh nonce for another hire.`,
     details: { job_id: id },
   });
 }

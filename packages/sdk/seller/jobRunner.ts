@@ -10,6 +10,7 @@ import { signRecord } from "tallystick-protocol/records/record";
 import type { LocalAccount } from "viem";
 import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
 import { within } from "../deadline.ts";
+import { ChainError } from "../errors.ts";
 import { ServiceError } from "../requestService.ts";
 import { type JobLease, type JobLeases, LeaseLostError } from "../store/jobLeases.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
@@ -293,13 +294,9 @@ function createSteps(
   }
 
   async function fail(job: Job, error: unknown): Promise<Job> {
-    // The error of a service that a handler asked may name an address inside the seller's own network.
-    const isOurs = error instanceof TallystickError && !(error instanceof ServiceError);
-    if (!isOurs)
-      log("A handler failed.", { job: job.id, error: error instanceof Error ? error.stack : error });
-    const failure = isOurs
-      ? { code: error.code, message: error.message }
-      : { code: "handler_failed", message: "The work failed." };
+    const failure = failureOf(error);
+    if (failure.message !== Object(error).message)
+      log("A job failed.", { job: job.id, error: error instanceof Error ? error.stack : error });
     if (!job.free && !(error instanceof PaymentInvalidError)) {
       await modeOf(job)
         .giveUp(job)
@@ -309,6 +306,19 @@ function createSteps(
   }
 
   return { step, fail };
+}
+
+/**
+ * What a buyer is told about an error. The error of the chain, of its relay, or of a service that a handler asked may name
+ * an address inside the seller's own network, or a URL with a key. So its text is only in the log.
+ */
+function failureOf(error: unknown): { code: string; message: string } {
+  if (error instanceof ChainError)
+    return { code: error.code, message: "The seller cannot use the chain at the moment." };
+  const isOurs = error instanceof TallystickError && !(error instanceof ServiceError);
+  return isOurs
+    ? { code: error.code, message: error.message }
+    : { code: "handler_failed", message: "The work failed." };
 }
 
 /** Refuses to charge for work that fails the seller's own check, in modes in which the charge is final. */

@@ -11,6 +11,9 @@ const PASS_MS = 3_600_000;
 const MAX_READ = 2_000;
 const READS_AT_ONCE = 8;
 
+/** The store's key for the last key of the last pass. Job ids have no order, so a restart must not begin again. */
+const PLACE = "oldwork/last";
+
 /** The fields of a job that are its work, and what only the work needs. */
 const WORK: readonly string[] = [
   ...["params", "result", "verification", "answer", "payment"],
@@ -32,8 +35,6 @@ export function createOldWork(parameters: {
 }): () => Promise<void> {
   const { store, keepMs = KEPT_MS, now } = parameters;
   let passedAt = Number.NEGATIVE_INFINITY;
-  /** The last key of the last pass; empty after the last job. */
-  let last = "";
 
   const isOld = (job: Job): boolean =>
     isEnded(job.stage) &&
@@ -49,9 +50,13 @@ export function createOldWork(parameters: {
   return async () => {
     if (now() - passedAt < PASS_MS) return;
     passedAt = now();
+    // Empty after the last job.
+    const last = (await store.get<string>(PLACE)) ?? "";
     const left = (await store.keys("job")).filter((key) => key > last).sort();
     const keys = left.slice(0, MAX_READ);
-    last = keys.length < left.length ? (keys.at(-1) ?? "") : "";
+    const next = keys.length < left.length ? (keys.at(-1) ?? "") : "";
+    // The place is stored first. Otherwise a job that cannot be read would stop all later passes.
+    if (next !== last) await store.put(PLACE, next);
     await forEachAtOnce(keys, { atOnce: READS_AT_ONCE }, async (key) => {
       const job = await store.get<Job>(key);
       if (job && isOld(job) && !(await isWaiting(job.id))) await store.put(key, withoutWork(job, now()));
@@ -65,7 +70,7 @@ function withoutWork(job: Job, forgottenAt: number): Job {
 }
 
 /** Until when the escrow of a job may hold its money, in milliseconds since 1970; 0 for a job without an escrow. */
-function escrowDeadline({ payment }: Job): number {
+export function escrowDeadline({ payment }: Pick<Job, "payment">): number {
   const { hire } = Object(payment?.payload.payload) as { hire?: { deadline?: unknown } };
   const deadline = Number(hire?.deadline ?? 0);
   return Number.isFinite(deadline) ? deadline * 1_000 : 0;

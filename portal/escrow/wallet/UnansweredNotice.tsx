@@ -46,7 +46,8 @@ export function UnansweredNotice(props: {
         <p>
           The wallet may still send it. A new escrow now could pay twice. Look into the wallet, and at{" "}
           {id === null ? "the escrow" : <a href={linkTo.escrow(id)}>the escrow</a>}. If nothing was sent,
-          continue with the same terms: the contract takes these terms only once. Or choose “Forget it” above.
+          continue with the same terms: the contract takes these terms only once.
+          {id !== null && " Or choose “Forget it” above."}
         </p>
         {onContinue !== null && terms !== null && (
           <div class="row">

@@ -63,7 +63,7 @@ export function callBudget(parameters: {
   };
   const read = async (): Promise<Book> => {
     const book = (await store.get<Book>(KEY)) ?? {
-      ...{ day: dayOf(clocks.now()), spent: "0" },
+      ...{ day: dayOf(clocks.passed() ?? clocks.now()), spent: "0" },
       ...{ tasks: {}, calls: {} },
     };
     const [passed, latest] = [clocks.passed(), clocks.latest()];

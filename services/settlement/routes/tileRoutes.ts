@@ -1,6 +1,8 @@
+import type { IncomingMessage } from "node:http";
 import { Hono } from "hono";
 import { TallystickError } from "tallystick-protocol/errors";
 import { parseTilePath, type Tile } from "tallystick-protocol/merkle/tilePath";
+import { admittedOf } from "tallystick-runtime/http/limitClients";
 import type { AppDependencies } from "../appDependencies.ts";
 import { readTile } from "../proofs/tiles.ts";
 
@@ -28,6 +30,9 @@ export type ServedLog = {
   readTile: (tile: Tile) => Promise<Uint8Array | undefined>;
 };
 
+/** So many bytes of a tile cost one point. */
+const READ_PER_POINT = 64 * 1024;
+
 /** The routes of {@link tileRoutes}, for any log. */
 export function logRoutes(log: ServedLog): Hono {
   const app = new Hono();
@@ -47,6 +52,9 @@ export function logRoutes(log: ServedLog): Hono {
         message: `There is no tile ${c.req.path} in a log of ${log.size()} entries.`,
       });
     }
+    // A tile is read whole, also for HEAD and for a client that has gone.
+    const { incoming } = (c.env ?? {}) as { incoming?: IncomingMessage };
+    admittedOf(incoming)?.budget.charge(Math.floor(bytes.length / READ_PER_POINT));
     return new Response(bytes as Uint8Array<ArrayBuffer>, {
       headers: {
         "content-type": "application/octet-stream",

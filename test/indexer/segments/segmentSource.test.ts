@@ -37,6 +37,10 @@ describe("segments from a settlement service", () => {
   let busy: number;
   /** The service refuses every second request. */
   let isSlow: boolean;
+  /** Each answer comes after 29 seconds. */
+  let isLate: boolean;
+  /** The service answers with this text in place of lines. */
+  let text: string | undefined;
   let pauses: number[];
 
   before(async () => {
@@ -51,7 +55,8 @@ describe("segments from a settlement service", () => {
         return;
       }
       if (status === 302) response.setHeader("location", "/v1/ledger/entries?from=0&to=1");
-      response.end(page.map((line) => `${line}\n`).join(""));
+      if (isLate) pauses.push(29_000);
+      response.end(text ?? page.map((line) => `${line}\n`).join(""));
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
@@ -68,7 +73,7 @@ describe("segments from a settlement service", () => {
     status = 200;
     busy = 0;
     pauses = [];
-    isSlow = false;
+    [isSlow, isLate, text] = [false, false, undefined];
   });
 
   it("gives exactly the requested entries", async () => {
@@ -109,8 +114,23 @@ describe("segments from a settlement service", () => {
   it("gives up after forty minutes also if the service gives a line from time to time", async () => {
     [isSlow, atMost] = [true, 1];
     const failed = await failure(source({ from: 0, to: 2_500, byteOffset: 0, signal }));
-    expect(failed.message).to.contain("answered 429");
+    expect(failed.message).to.match(/answered 429|in 40 minutes/);
     expect(pauses.reduce((sum, ms) => sum + ms, 0)).to.be.within(2_400_000, 2_460_000);
+  });
+
+  it("gives up after forty minutes also if each answer is good and slow", async () => {
+    [isLate, atMost] = [true, 1];
+    const failed = await failure(source({ from: 0, to: 2_500, byteOffset: 0, signal }));
+    expect(failed.message).to.contain("in 40 minutes");
+    expect(asked.length).to.be.below(90);
+  });
+
+  it("does not make a text of each line of an answer that has too many", async () => {
+    text = "\n".repeat(70 << 20);
+    const before = process.memoryUsage().heapUsed;
+    const failed = await failure(source({ from: 0, to: 7, byteOffset: 0, signal }));
+    expect(failed.message).to.contain("answered more lines than");
+    expect(process.memoryUsage().heapUsed - before).to.be.below(300_000_000);
   });
 
   it("names the entry that is not available yet", async () => {

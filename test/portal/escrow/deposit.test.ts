@@ -408,6 +408,25 @@ describe("a deposit in the portal with the reader's wallet", function () {
     await form.waitFor();
   });
 
+  it("offers the form again when the same terms were deposited after all", async () => {
+    await fill();
+    const { page } = reader;
+    await read();
+    await ready();
+    // The wallet sends nothing, and returns no hash.
+    reader.wallet.answers.set("eth_sendTransaction", () => 5);
+    await sign();
+    await page.getByText("It may have sent the transaction.").waitFor();
+    await page.keyboard.press("Escape");
+    reader.wallet.answers.delete("eth_sendTransaction");
+    await page.getByRole("button", { name: "Continue with the same terms" }).click();
+    await ready();
+    await sign();
+    await page.getByText("Your escrow has an address of its own").waitFor();
+    await page.getByRole("button", { name: "Read the terms" }).waitFor();
+    expect(await page.getByText("The wallet has not answered about your deposit").count()).to.equal(0);
+  });
+
   it("sends nothing when the signature is refused, malformed or from another account", async () => {
     await fill();
     await read();

@@ -27,6 +27,9 @@ async function compared(log: EventLog) {
   return { audit, asked, blocks: ticksOfAudit(derived, { audit, draw, asked }) };
 }
 
+/** The tick of the scene itself, before the hire. */
+const first = (log: EventLog): number => log.events.find(({ kind }) => kind === "tick")?.block ?? 0;
+
 describe("the ticks that are compared for an audit", () => {
   it("are those at which it waited for its draw or for an auditor, also if they lack their hash", async () => {
     const log = hired(3);
@@ -39,7 +42,7 @@ describe("the ticks that are compared for an audit", () => {
     tick(log, 60);
     const { asked, blocks } = await compared(log);
     expect(asked.map(({ block }) => block)).to.deep.equal([drawn, second]);
-    expect(blocks).to.deep.equal([drawn, second, before, late]);
+    expect(blocks).to.deep.equal([drawn, second, first(log), before, late]);
   });
 
   it("are also those at which it waited for the draw that decides whether it is judged again, and none after its end", async () => {
@@ -52,7 +55,15 @@ describe("the ticks that are compared for an audit", () => {
     tick(log, 60);
     const { audit, blocks } = await compared(log);
     expect(audit.status).to.equal("passed");
-    expect(blocks).to.deep.equal([drawn, bare, recheck]);
+    expect(blocks).to.deep.equal([drawn, first(log), bare, recheck]);
+  });
+
+  it("are also the last tick before it joined, without whose hash other hires are in its draw", async () => {
+    const log = scene();
+    const bare = tick(log, 60, { bare: true });
+    log.after(60).hire(SELLER, BUYER, HASHES);
+    const drawn = tick(log, 60);
+    expect((await compared(log)).blocks).to.deep.equal([drawn, bare]);
   });
 
   it("are not the block of the record by which its operator judges by itself", async () => {
@@ -65,6 +76,6 @@ describe("the ticks that are compared for an audit", () => {
     tick(log, 60);
     const { asked, blocks } = await compared(log);
     expect(asked.map((it) => it.block)).to.deep.equal([block]);
-    expect(blocks).to.deep.equal([drawn, later]);
+    expect(blocks).to.deep.equal([drawn, first(log), later]);
   });
 });

@@ -24,8 +24,10 @@ describe("what a guardian is, by an RPC that fails", () => {
 
   it("is not known, and is no contract that is not a Safe", async () => {
     const limited = Object.assign(new Error("too many requests"), { code: -32_005 });
+    const internal = Object.assign(new Error("Internal error"), { code: -32_603 });
+    const behind = Object.assign(new Error("header not found"), { code: -32_000 });
     for (const method of ["eth_getCode", "eth_call", "eth_getStorageAt"])
-      for (const fault of [limited, new Error("away")]) {
+      for (const fault of [limited, internal, behind, new Error("away")]) {
         const error = await rejection(readGuardian(failing(fault, method), GUARDIAN));
         expect(error, method).to.include({ name: "TallystickError", code: "chain_unavailable" });
         expect(error.message).to.contain(GUARDIAN);
@@ -35,7 +37,8 @@ describe("what a guardian is, by an RPC that fails", () => {
   it("is a contract if the contract itself refuses to answer as a Safe", async () => {
     const reverted = Object.assign(new Error("execution reverted"), { code: 3, data: "0x" });
     const burnt = Object.assign(new Error("out of gas"), { code: -32_000 });
-    for (const error of [reverted, burnt])
+    const halted = Object.assign(new Error("EVM error: InvalidFEOpcode"), { code: -32_003 });
+    for (const error of [reverted, burnt, halted])
       expect(await readGuardian(failing(error), GUARDIAN), error.message).to.deep.equal({ kind: "contract" });
   });
 });

@@ -4,7 +4,10 @@ import { DISCLOSURE_HEADER, signDisclosureRequest } from "tallystick-protocol/au
 import { signHireRequest } from "tallystick-protocol/hire/hireRequest";
 import { disclosedHireOf } from "tallystick-sdk/auditor/disclosedHireOf";
 import { type Assignment, nameOf } from "tallystick-sdk/audits/assignment";
+import { keptDisclosures } from "tallystick-sdk/audits/keptDisclosures";
+import { sellersDisclosures } from "tallystick-sdk/audits/sellersDisclosures";
 import type { HireResult } from "tallystick-sdk/buyer/hireResult";
+import type { Job } from "tallystick-sdk/seller/job";
 import { type KeyValueStore, memoryStore } from "tallystick-sdk/store/keyValueStore";
 import { MEAN, mean, type OpenBuyer, type OpenSeller } from "../support/market.ts";
 import { newWallet } from "../support/sdkChain.ts";
@@ -20,6 +23,27 @@ const LISTING = {
 };
 const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.10", maxLatencyMs: 60_000 };
 const DAY_MS = 86_400_000;
+
+describe("the work of a hire whose escrow is open for long", () => {
+  it("is kept 14 days after the escrow's deadline, because a refund until then can be audited", async () => {
+    let time = 1_800_000_000_000;
+    const hireId = `0x${"11".repeat(32)}`;
+    const deadline = time + 20 * DAY_MS;
+    const payment = { payload: { payload: { hire: { deadline: String(deadline / 1_000) } } } };
+    const store = memoryStore();
+    const clock = () => time;
+    const { disclose } = await sellersDisclosures({
+      ...{ seller: newWallet().address, listings: [], store, baseUrl: "https://node.example" },
+      ...{ now: clock, log: () => {} },
+    });
+    await disclose({ hireId, request: "{}", result: 1, payment } as unknown as Job);
+    const kept = keptDisclosures({ store, now: clock });
+    time = deadline + 14 * DAY_MS - 1;
+    expect(await kept.find(hireId)).to.not.equal(undefined);
+    time++;
+    expect(await kept.find(hireId)).to.equal(undefined);
+  });
+});
 
 describe("the work of a hire that may be audited", () => {
   const { market } = useMarket();

@@ -121,6 +121,16 @@ describe("a running mirror", () => {
     expect([await ask(), await ask()]).to.deep.equal([200, 429]);
   });
 
+  it("charges a client for the whole tile that it reads, also if it asks for no bytes", async () => {
+    const long = await openLedger(temporary.path, 256, "x".repeat(20_000));
+    answer.now = logOf(long);
+    const mirror = await run({ requestsPerAddress: 60 });
+    await untilSize(mirror, 256);
+    await long.close();
+    const head = async () => (await fetch(`${mirror.url}/tlog/tile/entries/000`, { method: "HEAD" })).status;
+    expect([await head(), await head()]).to.deep.equal([200, 429]);
+  });
+
   it("gives a lost ledger back, up to its last anchor", async () => {
     const mirror = await run();
     await untilSize(mirror, 600);
