@@ -136,7 +136,8 @@ async function readCode(client: PublicClient, address: Address): Promise<Guardia
  * The words of nodes for a call that the contract itself ended. The codes of such errors differ between nodes, and other
  * faults have the same codes.
  */
-const ENDED = /revert|out ?of ?gas|opcode|bad instruction|jump|stack (under|over)flow|EVM error|VM execution/i;
+const ENDED =
+  /revert|out ?of ?gas|opcode|bad instruction|jump|stack (under|over)flow|EVM error|VM execution/i;
 
 /** Whether an error comes from the RPC, and not from a contract that is no Safe. */
 function isUnanswered(error: unknown): boolean {

@@ -97,7 +97,9 @@ describe("a seller's mark of delivery", () => {
       for (const how of [ended, { ...ended, isFirst: false }]) {
         const { collected } = deliver({ fault: refused, faults: 1 }, how);
         const error = await collected.catch((cause: unknown) => cause);
-        expect(error, status).to.be.instanceOf(PaymentInvalidError).and.include({ code: "payment_taken_back" });
+        expect(error, status)
+          .to.be.instanceOf(PaymentInvalidError)
+          .and.include({ code: "payment_taken_back" });
       }
       // The buyer has the result of a completed job already.
       const later = deliver({ fault: refused, faults: 1 }, { ...ended, isFirst: false, stage: "completed" });

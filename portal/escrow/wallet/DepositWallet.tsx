@@ -104,10 +104,10 @@ export function DepositWallet({ ground, told, search }: DepositWalletProps) {
                     setTerms(null);
                     setSent(terms.id);
                     number.current = newNumber();
-                  // The contract takes these terms once. So an earlier request without an answer pays nothing more.
-                  for (const { pending: it } of transactions.followed)
-                    if (it.id === pending.id && it.title === pending.title && it.hash === null)
-                      transactions.dismiss(it.key);
+                    // The contract takes these terms once. So an earlier request without an answer pays nothing more.
+                    for (const { pending: it } of transactions.followed)
+                      if (it.id === pending.id && it.title === pending.title && it.hash === null)
+                        transactions.dismiss(it.key);
                     transactions.add(pending);
                   }}
                 />
