@@ -80,15 +80,15 @@ describe("a dispatcher's report, which is made from a ledger alone", () => {
     const entries = await scene.entries();
     // biome-ignore lint/suspicious/noExplicitAny: records are damaged in every way
     const damages: [string, (dispatch: any) => void][] = [
-      ["cost is not", (it) => Object.assign(it.calls[0], { cost_usd: "0.000001" })],
-      ["cost is not", (it) => Object.assign(it.calls[0].tokens, { input: 99 })],
-      ["cost is not", (it) => Object.assign(it.prices.models.small, { input: "0.05" })],
+      ["cost does not follow", (it) => Object.assign(it.calls[0], { cost_usd: "0.000001" })],
+      ["cost does not follow", (it) => Object.assign(it.calls[0].tokens, { input: 99 })],
+      ["cost does not follow", (it) => Object.assign(it.prices.models.small, { input: "0.05" })],
       ["prices are missing", (it) => delete it.prices.models.small],
       ["more than the whole", (it) => Object.assign(it.calls[0].tokens, { cached_input: 101 })],
       ["no tokens", (it) => Object.assign(it.calls[0], { tokens: null })],
-      ["not what the features", (it) => Object.assign(it.complexity, { value: 0.2 })],
+      ["does not follow from the features", (it) => Object.assign(it.complexity, { value: 0.2 })],
       ["features are missing", (it) => delete it.complexity.features.numbers],
-      ["not that of the complexity", (it) => Object.assign(it, { tier: "premium" })],
+      ["does not follow from the complexity", (it) => Object.assign(it, { tier: "premium" })],
       ["none gave the answer", (it) => Object.assign(it.calls[0], { ended: "malformed_json" })],
       [
         "no call gave its answer",
