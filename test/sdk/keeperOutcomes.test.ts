@@ -107,9 +107,9 @@ describe("the outcome of an instruction that a keeper has", () => {
     one.byKey = true;
     await outcomes.finish(one, "released");
     expect([room(advancesOf(BUYER)), room(signaturesOf(BUYER))]).to.deep.equal([LIMIT + HIRE_GAS, LIMIT]);
-    expect(logged.filter((line) => line.startsWith("A reorganisation"))).to.have.length(4);
+    expect(logged.filter((line) => line.startsWith("A reorganization"))).to.have.length(4);
     outcomes.seeHeld({ ...one, settledAt: undefined });
-    expect(logged.filter((line) => line.startsWith("A reorganisation"))).to.have.length(4);
+    expect(logged.filter((line) => line.startsWith("A reorganization"))).to.have.length(4);
   });
 
   it("costs its wallet the gas of a failure, and is tried once more unless it can never be valid", async () => {
