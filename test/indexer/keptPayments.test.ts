@@ -55,7 +55,8 @@ describe("the payments for insights that all processes on a database share", () 
     await payments.begin("three", first);
     await pool.query("UPDATE ops.insights_payments SET since = since - interval '1 hour'");
     expect(await payments.read("three")).to.equal(undefined);
-    // A request that began before has until then to settle the payment.
+    // A request that began before has five more minutes to settle the payment.
+    expect(await payments.begin("three", first)).to.include({ attempts: 2 });
     await pool.query("UPDATE ops.insights_payments SET since = since - interval '5 minutes'");
     const other = { request: "b", wasUnused: false };
     expect(await payments.begin("three", other)).to.deep.equal({ ...other, attempts: 1, answers: 0 });
