@@ -1,5 +1,6 @@
 import { forEachAtOnce } from "../forEachAtOnce.ts";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
+import { escrowDeadline } from "./escrowDeadline.ts";
 import type { Job } from "./job.ts";
 import { isEnded } from "./jobRunner.ts";
 
@@ -67,11 +68,4 @@ export function createOldWork(parameters: {
 function withoutWork(job: Job, forgottenAt: number): Job {
   const rest = Object.entries(job).filter(([field]) => !WORK.includes(field));
   return { ...(Object.fromEntries(rest) as Job), params: {}, forgottenAt };
-}
-
-/** Until when the escrow of a job may hold its money, in milliseconds since 1970; 0 for a job without an escrow. */
-export function escrowDeadline({ payment }: Pick<Job, "payment">): number {
-  const { hire } = Object(payment?.payload.payload) as { hire?: { deadline?: unknown } };
-  const deadline = Number(hire?.deadline ?? 0);
-  return Number.isFinite(deadline) ? deadline * 1_000 : 0;
 }

@@ -1,12 +1,11 @@
-import type { IncomingMessage } from "node:http";
 import { Hono } from "hono";
 import { TallystickError } from "tallystick-protocol/errors";
 import type { Hex } from "tallystick-protocol/hex";
 import { answerError } from "tallystick-runtime/http/answerError";
 import { entryRange } from "tallystick-runtime/http/entryRange";
-import { admittedOf } from "tallystick-runtime/http/limitClients";
 import { measureRoutes, requestHistogram } from "tallystick-runtime/http/measureRoutes";
 import type { BucketCopyState } from "../objectStore/bucketCopy.ts";
+import { chargeForReading } from "../routes/chargeForReading.ts";
 import { logRoutes } from "../routes/tileRoutes.ts";
 import { readTileAt } from "../staticLog/logSource.ts";
 import type { Mirror } from "./mirror.ts";
@@ -19,9 +18,6 @@ import { readLines } from "./readLines.ts";
  */
 const MAX_ENTRIES = 1_024;
 const MAX_BYTES = 4 << 20;
-
-/** Bytes of bundles that cost a client one point. A bundle is read whole, and may have 17 MB, for a single short line. */
-const READ_PER_POINT = 64 * 1024;
 
 export type MirrorAppParameters = {
   mirror: Mirror;
@@ -54,8 +50,7 @@ export function createMirrorApp({ mirror, ledgerId, bucket, onFault }: MirrorApp
     const [from, to] = entryRange(range, size, "the size of this copy");
     const end = Math.min(to, from + MAX_ENTRIES);
     const { lines, bytesRead } = await readLines(mirror.own, { from, to: end, size, mostBytes: MAX_BYTES });
-    const { incoming } = env as { incoming?: IncomingMessage };
-    admittedOf(incoming)?.budget.charge(bytesRead / READ_PER_POINT);
+    chargeForReading(env, bytesRead);
     return new Response(lines.map((line) => `${line}\n`).join(""), {
       headers: { "content-type": "application/jsonl", "x-ledger-size": String(size) },
     });

@@ -1,10 +1,9 @@
-import type { IncomingMessage } from "node:http";
 import { Hono } from "hono";
 import { TallystickError } from "tallystick-protocol/errors";
 import { parseTilePath, type Tile } from "tallystick-protocol/merkle/tilePath";
-import { admittedOf } from "tallystick-runtime/http/limitClients";
 import type { AppDependencies } from "../appDependencies.ts";
 import { readTile } from "../proofs/tiles.ts";
+import { chargeForReading } from "./chargeForReading.ts";
 
 /** The path of the log for tools that read C2SP tlog-tiles. */
 export const TILES_PREFIX = "/tlog";
@@ -30,9 +29,6 @@ export type ServedLog = {
   readTile: (tile: Tile) => Promise<Uint8Array | undefined>;
 };
 
-/** So many bytes of a tile cost one point. */
-const READ_PER_POINT = 64 * 1024;
-
 /** The routes of {@link tileRoutes}, for any log. */
 export function logRoutes(log: ServedLog): Hono {
   const app = new Hono();
@@ -52,9 +48,7 @@ export function logRoutes(log: ServedLog): Hono {
         message: `There is no tile ${c.req.path} in a log of ${log.size()} entries.`,
       });
     }
-    // A tile is read whole, also for HEAD and for a client that has gone.
-    const { incoming } = (c.env ?? {}) as { incoming?: IncomingMessage };
-    admittedOf(incoming)?.budget.charge(Math.floor(bytes.length / READ_PER_POINT));
+    chargeForReading(c.env, bytes.length);
     return new Response(bytes as Uint8Array<ArrayBuffer>, {
       headers: {
         "content-type": "application/octet-stream",
