@@ -19,10 +19,10 @@ const literal = z
   });
 
 /**
- * What one argument may be. No form takes a pattern, and no form allows every text. A string allows exactly itself.
- * `one_of` allows one value of a list. `within` allows a path in a folder. `integer` allows a whole number in decimal
- * digits. `text` allows words without any character that a shell interprets. They must not begin with `-`, `=`, `@`
- * or `%`.
+ * The rule for one argument. There are five forms, and none of them is a pattern or allows every text. A string allows
+ * exactly itself. `one_of` allows one value of a list. `within` allows a path in a folder. `integer` allows a whole
+ * number in decimal digits. `text` allows words without any character that a shell interprets. Such a text must not
+ * begin with `-`, `=`, `@` or `%`.
  */
 const argument = z.union([
   literal,
@@ -94,7 +94,11 @@ export const actionRuleSchema = z.discriminatedUnion("type", [
     ...common,
     type: z.literal("deletion"),
     path: z.strictObject({ within: path }),
-    /** Whether the rule also applies to whole folders. */
+    /**
+     * `true`: a rule that allows also allows to delete whole folders, and a rule that forbids forbids only that.
+     * `false`: the rule applies only to other deletions. If this is left out, a rule that allows does the same as with
+     * `false`, and a rule that forbids applies to all deletions.
+     */
     recursive: z.boolean().optional(),
   }),
   z.strictObject({

@@ -4,8 +4,8 @@ const DECIMAL = /^(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,9})?$/;
 
 /**
  * Signed bodies have no floats. A figure is a decimal string with at most 9 digits after the point, like "0.99" or
- * "5000". After any other text no later check runs, because later checks compute with the figure. Checks of the object
- * that has the figure do so too.
+ * "5000". If the text is not such a string, no later check runs (`abort`): no check of the figure, and no check of the
+ * object that has the figure. These checks compute with the figure.
  */
 export const decimalSchema = z.string().regex(DECIMAL, {
   error: 'must be a decimal string with at most 9 digits after the point, like "0.99"',

@@ -11,8 +11,9 @@ import { checkNestedSignature, signatureSchema } from "./nestedSignature.ts";
  * the bodies with the same endorser, agent and capability, the highest `issued_at` (unix seconds) counts. A body with
  * `revoked` withdraws the endorsement.
  * `agent_signature` is the endorsed agent's consent: an EIP-191 signature over the body without this field. The agent
- * signs the endorser's address too, so the agent chooses its endorsers. Without consent, the endorsement of a stranger
- * could lower the agent's average. A withdrawal needs no consent.
+ * signs the endorser's address too, so the agent chooses its endorsers. Otherwise a stranger with little trust could
+ * endorse the agent. That could lower the average trust of the agent's endorsers, which the trust score uses. A
+ * withdrawal needs no consent.
  */
 const endorsementFields = {
   endorser: addressSchema,
