@@ -7,9 +7,9 @@ export function receiptRow(context: ApplyContext, id: string): Row<"receipt"> {
 }
 
 /**
- * The name of the list of receipts that wait for the deposit of this escrow by this buyer for this seller. Anybody may
- * sign a receipt that names an escrow of other agents. Such a receipt is in another list, which the deposit does not
- * read.
+ * The name of the list of receipts that wait for a deposit. The deposit must have this escrowId, this buyer and this
+ * seller. Anybody may sign a receipt that names an escrow of other agents. Such a receipt is in another list, because
+ * its seller is its signer. So it is not found when the deposit comes.
  */
 export function waitingForDeposit({
   escrowId,

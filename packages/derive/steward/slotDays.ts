@@ -63,7 +63,8 @@ export function formatSlotDays(days: readonly SlotDay[]): string {
 }
 
 /**
- * The sums over N-day windows: today and the N − 1 UTC days before. Each day is looked at once.
+ * The sums over N-day windows: today and the N − 1 UTC days before. Each day is added only once, because a longer
+ * window begins with the sum of the shorter one.
  *
  * @param windows the numbers of days, the shortest first
  */
@@ -100,8 +101,8 @@ function dayOf(days: SlotDay[], day: number): SlotDay {
 }
 
 /**
- * An unfinished run of slots in which an agent was found down. `length`: its slots. `first`: the days of its slots
- * while it has at most two. A longer run has no `first`.
+ * An unfinished run of slots in which an agent was found down. `length`: the number of these slots. `first`: the UTC
+ * day of each of these slots, while there are only one or two. From the third slot on it is empty.
  */
 export type Run = { length: number; first: number[] };
 
@@ -156,7 +157,7 @@ export function takeHour(
     for (const day of run.first) dayOf(days, day).down++;
     run.first = [];
   }
-  // Days that are too old are dropped, even if this hour has just made them.
+  // Drops days that are too old. The loop may have just added such a day, for the first slots of a long run.
   const newest = days.at(-1)?.day ?? today;
   while (days[0] !== undefined && days[0].day <= newest - KEPT_DAYS) days.shift();
 }
