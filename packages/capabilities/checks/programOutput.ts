@@ -1,6 +1,7 @@
 /**
- * Constructs that make a plain print statement uncertain: early exits, other meanings of print, and text over
- * several lines. In JavaScript, a `return` outside of a function is also an early exit.
+ * Code with which a plain print statement may not run, or may not print its text: early exits, other meanings of print,
+ * text over several lines, and code that is made from text. In JavaScript also: loops, `await`, imports, and a `return`
+ * outside of a function, which is an early exit.
  */
 const UNCERTAIN: { [language: string]: RegExp } = {
   python:

@@ -10,7 +10,10 @@ const MAX_REPEATED = 20_000;
 
 /** At least this many lines and curves are a drawing, even if they are one path. */
 const MANY_STEPS = 16;
-/** At least this many lines and curves are a shape. A single line is not enough. */
+/**
+ * At least this many lines and curves are a shape. About half of the numbers of a path or polygon is taken as their
+ * number: `M0 0h1` has one, and `M0 0L5 5` has two.
+ */
 const FEW_STEPS = 2;
 
 /** `image.generate.illustration.svg`: a drawing as SVG. It is safe for any browser to show the drawing. */
