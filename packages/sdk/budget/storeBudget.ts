@@ -49,8 +49,8 @@ export function storeBudget({ store, name, limit }: StoreBudgetParameters): Budg
       const { number, book } = await read();
       const changed = next(book);
       if (!(await store.putNew(keyOf(number + 1), changed))) continue;
-      // Before this write, other processes may have written books with this number and removed them. Then newer books
-      // exist, and this attempt does not count.
+      // This write also succeeds if other processes have already written books with this number and removed them. Then
+      // newer books exist. So the books of this write are removed, and the change is tried again.
       if ((await latest()) > number + 1) {
         await store.delete(keyOf(number + 1));
         continue;
