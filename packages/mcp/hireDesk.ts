@@ -4,7 +4,10 @@ import type { HireResult } from "tallystick-sdk/buyer/hireResult";
 import type { HireStage } from "tallystick-sdk/buyer/hiring";
 import { within } from "tallystick-sdk/deadline";
 
-/** How many milliseconds a tool waits for a hire's result. After this time the tool answers with a handle. */
+/**
+ * How many milliseconds a tool waits for a hire's result. After this time the tool answers that the hire still runs,
+ * and gives its idempotency key.
+ */
 export const HANDLE_AFTER_MS = 20_000;
 
 /** The most hires that run at the same time. */
@@ -13,7 +16,7 @@ const MAX_RUNNING = 64;
 /** A hire that runs in this process. It continues when the client that asked for it is gone. */
 export type RunningHire = {
   key: string;
-  /** A hash of what was asked for: `askedOf`. */
+  /** The hash of the hire's parameters, as `askedOf` makes it. */
   asked: string;
   /** Milliseconds since 1970. */
   startedAt: number;

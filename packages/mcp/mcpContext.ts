@@ -48,7 +48,7 @@ export type McpContext = {
   desk: HireDesk;
   /** The hires that are being resumed. */
   resumes: ResumeDesk;
-  /** How long a tool waits for a hire before it returns a handle, in milliseconds. */
+  /** How long a tool waits for a hire before it answers that the hire still runs, in milliseconds. */
   handleAfterMs: number;
   devMode: boolean;
   fetch: Fetch;

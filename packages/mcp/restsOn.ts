@@ -1,6 +1,6 @@
 /**
- * The figures behind a reputation. They come from a node, which is a stranger, so only numbers of the right
- * form are repeated.
+ * The figures behind a reputation. They come from a node, which is a stranger. So the line contains no other text of
+ * the node: a count that is no number is shown as 0, and a sum that has another form is shown as unknown.
  */
 type Figures = { hires: number; independent_buyers: number; kept_usdc: string };
 

@@ -2,8 +2,9 @@
 const URL_IN_TEXT = /\b(?:https?|wss?):\/\/[^\s"'`<>\\]*[^\s"'`<>\\.,:;!?)}]/gi;
 
 /**
- * A text in which each URL has only its scheme and host. The path and the query of an RPC's URL often have the key of an
- * account, and the errors of clients name the whole URL.
+ * Shortens each URL in a text to its scheme and host, and writes `/...` for the rest. The path or the query of an RPC's
+ * URL often contains an API key, and the errors of HTTP clients contain the whole URL. A URL that has only scheme and
+ * host stays as it is.
  */
 export function withoutUrlSecrets(text: string): string {
   return text.replace(URL_IN_TEXT, (url) => {

@@ -1,6 +1,6 @@
 /**
- * The URL of a chain's RPC for people: scheme and host. The rest may have the key of an account, and this text is often
- * published.
+ * The URL of a chain's RPC for people: scheme and host. The rest of the URL may contain an API key, and the text is
+ * often published.
  */
 export function shownUrl(url: string): string {
   if (!URL.canParse(url)) return "the given URL";

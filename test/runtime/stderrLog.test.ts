@@ -10,7 +10,7 @@ import { repositoryRoot } from "../../scripts/repositoryRoot.ts";
 
 const run = promisify(execFile);
 
-/** A program whose RPC is away. Its URL has the key of an account, and the client's error names it. */
+/** A program whose RPC is away. The RPC's URL contains an API key, and the client's error contains the URL. */
 const PROGRAM = `
   import { createPublicClient, http } from "viem";
   import { stderrLog } from "tallystick-runtime/stderrLog";

@@ -224,7 +224,7 @@ type Asked = {
   quote_token?: string | undefined;
 };
 
-/** The result of a hire if it ends in time; otherwise its handle. */
+/** The result of a hire if it ends in time; otherwise its idempotency key and its stage. */
 async function answerOf(
   { handleAfterMs }: McpContext,
   { budget }: SpendCap,

@@ -7,9 +7,9 @@ import type { Ended, TaskRun } from "./taskRun.ts";
 import type { World } from "./world.ts";
 
 /**
- * Ends a task. A task without an entry of its own gets a closing entry, so that the ledger shows everything that was
- * spent on the task. If no proposal of the task is known to be held, the function first looks for an earlier proposal.
- * Such a proposal may be settled although settlement's answer was lost.
+ * Ends a task. A task that was neither settled nor validated gets a closing entry, so that the ledger shows everything
+ * that was spent on the task. Settlement's answer to a proposal may be lost. So, unless the task ended with a held
+ * proposal, the function first asks settlement whether a proposal of the task was settled or is held.
  *
  * @throws ServiceError when settlement cannot be asked. The dispatcher then tries to close the task again later
  */
@@ -43,7 +43,7 @@ export async function closeTask(world: World, task: Task, run: TaskRun, ended: E
       confidenceScore: 1,
       agentMetadata: taskMetadata(world, task, file, run.state, closing),
     }),
-    // Many attempts are fine: nobody waits for this entry, and the ledger may be busy.
+    // The ledger may be busy. Another attempt asks no model, so many attempts are fine.
     maxAttempts: 50,
   });
   if (result.status !== "SETTLED")

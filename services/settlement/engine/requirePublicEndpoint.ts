@@ -10,17 +10,17 @@ export type ResolveHost = (host: string) => Promise<string[]>;
 const RESOLVE_MS = 3_000;
 
 /**
- * Refuses a listing if the host name of its endpoint now leads into a private network. A name that does not resolve
- * is accepted: it harms nobody, and callers check again. Every name may lead elsewhere later. So buyers check the
- * address when they connect.
+ * Refuses a listing if the host name of its endpoint leads into a private network at present. A listing is accepted if
+ * its name does not resolve in time, or if the listing is retired. Any name may lead elsewhere later, so buyers check
+ * the address again when they connect.
  *
  * @throws InvalidInputError `body.endpoint`
  */
 export async function requirePublicEndpoint(record: SignedRecord, resolveHost: ResolveHost): Promise<void> {
   if (record.type !== "listing") return;
   const { endpoint, retired } = checkListing(record);
-  // This platform may be unable to read an `xn--` name that other platforms read. Such a name resolves nowhere, so the
-  // listing is accepted.
+  // The `URL` of this platform may refuse an `xn--` name that other platforms read. Then the name cannot be checked
+  // here, and the listing is accepted.
   const url = retired ? null : URL.parse(endpoint);
   if (url === null) return;
   const host = hostOf(url);

@@ -40,7 +40,10 @@ const PIECE = 1 << 18;
  */
 export const SMALL_PIECE = 1 << 16;
 
-/** The longest line that is read, in bytes: more than a crash can leave half written, and small enough for memory. */
+/**
+ * The longest line that is read, in bytes. An unfinished last line after a crash is shorter, and a line of this length
+ * fits into memory.
+ */
 export const MAX_LINE_BYTES = 64 << 20;
 
 /** A line has more than {@link MAX_LINE_BYTES}. `start` is the byte at which it begins. */

@@ -9,7 +9,7 @@ import { chargeForReading } from "./chargeForReading.ts";
 export const TILES_PREFIX = "/tlog";
 
 /**
- * The ledger as a C2SP tlog-tiles log, so that witnesses and monitors can read it like any other log.
+ * The ledger as a C2SP tlog-tiles log, so that monitors can read it like any other log.
  *
  * - `GET /tlog/checkpoint`: the newest signed note.
  * - `GET /tlog/tile/<L>/<N>[.p/<W>]`: hashes; `GET /tlog/tile/entries/<N>[.p/<W>]`: entries. A tile never changes.
