@@ -2,8 +2,8 @@ import type { Address } from "tallystick-protocol/address";
 import type { AuditorAccount } from "./operatorNode.ts";
 
 /**
- * Two times for answers of a node, in unix seconds. `time` is the time of the last tick of the node. The node tells this
- * time only after the answers. So the answers may cover blocks after this tick, but no block after the next tick.
+ * Two times for answers of a node, in unix seconds. `time` is the time of the last tick of the node, and the node gives
+ * `time` only after the answers. So the answers may cover blocks after this tick, but no block after the next tick.
  * `finalTime` is the time of the last final block.
  */
 export type Times = { time: number; finalTime: number };
