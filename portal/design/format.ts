@@ -128,7 +128,7 @@ function escaped(sign: string): string {
 /**
  * A stranger's text as one safe line. It has no control characters, and no characters that change the direction of the
  * text around it. A letter has at most four marks, so that no mark covers other lines. A text with only invisible
- * characters becomes `(blank)`, because the text may be a link. A text of more than `most` characters is cut off.
+ * characters becomes `(blank)`, so that a link with this text can be seen. Only the first `most` characters stay.
  */
 export function plainText(text: string, most = 300): string {
   const line = text.replace(HIDDEN, " ").replace(/(\p{M}{4})\p{M}+/gu, "$1");
@@ -156,8 +156,8 @@ export function formatMode(mode: string): string {
 }
 
 /**
- * A URL in the spelling of browsers. A host with letters beyond ASCII is written with `xn--`, so that no host looks like
- * another. Text that is not an http or https URL, or is too long, stays as it is.
+ * A URL in the spelling of browsers. A host with letters beyond ASCII is written with `xn--`, so that it does not look
+ * like a host with ASCII letters. Text that is not an http or https URL, or is too long, stays as it is.
  */
 export function urlText(text: string): string {
   const url = text.length > MAX_URL ? null : URL.parse(text);

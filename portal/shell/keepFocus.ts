@@ -1,4 +1,4 @@
-/** Keeps the focus of the keyboard inside one part of the page. */
+/** Moves the focus of the keyboard to a heading when the focus would be lost. The reader can still leave `main`. */
 export type FocusKeeper = {
   /** Moves the focus to the heading of the page, now or as soon as the page has a heading. */
   toHeading: () => void;
@@ -24,7 +24,8 @@ export function keepFocus(main: HTMLElement): FocusKeeper {
     isWaiting &&= target === main;
   };
   const onFocusOut = ({ target }: FocusEvent) => {
-    // If the element is being removed, it is gone when this runs. Otherwise the reader left it.
+    // A removed element is no longer in the page when this microtask runs. If the element is still in the page and
+    // nothing has the focus, the reader left the element. Then no heading gets the focus later.
     queueMicrotask(() => {
       if ((target as Element).isConnected && isNowhere()) path = [];
     });

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef } from "preact/hooks";
 import { type FocusKeeper, keepFocus } from "./keepFocus.ts";
 
 /**
- * Keeps the focus of the keyboard in `main` while the page changes.
+ * Makes sure that the focus of the keyboard is not lost when the content of `main` changes.
  * @returns a function that moves the focus to the heading of the page
  */
 export function useFocusKeeper(main: RefObject<HTMLElement | null>): () => void {

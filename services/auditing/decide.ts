@@ -7,12 +7,12 @@ import { type Fetch, requestService } from "tallystick-sdk/requestService";
 import type { LocalAccount } from "viem";
 
 /**
- * Sends the decision of an operator's people about a challenged hire to the ledger. The ledger accepts one decision for
- * each hire (SHP §8.3.4.2).
+ * Sends the decision of an operator's people about a challenged hire to the ledger. The audit of such a hire failed,
+ * and the hire waits for this decision. The ledger accepts one decision for each hire (SHP §8.3.4.2).
  *
  * @returns the hash of the ledger's entry
- * @throws InvalidInputError naming the field; ServiceError when the ledger refuses the decision, or already has another
- * decision for this hire
+ * @throws InvalidInputError naming the field; ServiceError when the ledger refuses the decision, for example because it
+ * has another decision for this hire, or when the ledger does not answer as it should
  */
 export async function decide(parameters: {
   baseUrl: string;

@@ -2,15 +2,16 @@ import type { Address } from "tallystick-protocol/address";
 import type { AuditorAccount } from "./operatorNode.ts";
 
 /**
- * Two times for some answers of a node, in unix seconds. `time` is the time of the node's last tick. The node is asked
- * for it after the answers. So the answers may cover blocks after this tick, but no block after the next tick.
+ * Two times for answers of a node, in unix seconds. `time` is the time of the last tick of the node, and the node gives
+ * `time` only after the answers. So the answers may cover blocks after this tick, but no block after the next tick.
  * `finalTime` is the time of the last final block.
  */
 export type Times = { time: number; finalTime: number };
 
 /**
- * Makes a filter that lowers the earnings of auditors to their final part. An amount is final if a later tick than that
- * of its reading is final now. If the node now gives a smaller amount, this amount counts. `paid` stays as it is.
+ * Makes a filter that lowers the earnings of auditors to their final part. The node gives an amount, and then its last
+ * tick. The amount is final when a later tick is final. The filter returns the last amount that is final. If the node
+ * now gives a smaller amount, the filter returns the smaller amount. `paid` stays as it is.
  */
 export function createFinalAccounts() {
   const finalTick = createFinalTick();
@@ -32,8 +33,8 @@ export function createFinalAccounts() {
 
 /**
  * Makes a filter for lists of items. The filter keeps an item if the item came before the last final tick, and has been
- * in every list since it came.
- * An item in `unread` counts as if it were in the list.
+ * in every list since it came. An id in `unread` may be missing from a list: the filter still remembers when its item
+ * came.
  */
 export function createFinalSet<It extends { id: string }>() {
   const finalTick = createFinalTick();

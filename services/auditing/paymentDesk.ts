@@ -40,8 +40,8 @@ export type PaymentDeskParameters = {
 
 /**
  * Pays auditors what their verdicts have earned, and nothing twice. Only one payment to an auditor is on its way at a
- * time. The nonce of a payment contains the total that the auditor was paid before. So the token itself refuses a
- * second payment. After a crash the next process continues from the chain's state.
+ * time. The nonce of a payment contains the total that the auditor was paid before. The token accepts only one payment
+ * with the same earlier total. After a crash the next process continues from the chain's state.
  */
 export function createPaymentDesk(parameters: PaymentDeskParameters) {
   const { pool, network, sender, store, budget, least, confirmations, log } = parameters;
@@ -67,8 +67,8 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
     }
     const latest = await stateOf(nonce, 1);
     if (latest.isUsed) return undefined;
-    // If the signature has expired, the payment is signed again. Both signatures have the same nonce, so the token
-    // accepts at most one of them.
+    // The payment is signed again only if its signature had expired at the last final block. Both signatures have the
+    // same nonce, so the token accepts at most one of them.
     if (final.time >= payment.validBefore) {
       const again = await transfers.sign(payment, latest.time);
       await store.put(keyOf(auditor), again);
@@ -81,7 +81,7 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
   /** Decides a payment. @returns whether a payment to this auditor is on its way now */
   async function begin({ auditor, accrued, paid }: AuditorAccount): Promise<boolean> {
     const known = await store.get<{ paid: string }>(`paid/${auditor}`);
-    // The node may not have read the last payment yet. Its answer would then cause a second payment.
+    // The node may not have read the last payment yet. With its answer the desk could pay the same amount twice.
     if (known !== undefined && paid < BigInt(known.paid)) {
       log("The node does not know a payment that was made, so its figures are not used for payments.", {
         auditor,

@@ -2,8 +2,8 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { PartState } from "./reports/outbox.ts";
 
 /**
- * The outcome of a look. `ours`: the prober's own connection failed. `dropped`: no request was sent. `private`: the
- * host has a private address.
+ * The outcome of a look. `ours`: the prober's own connection failed. `dropped`: the request for payment terms was not
+ * sent. `private`: the host has a private address.
  */
 export type LookResult = "up" | "down" | "ours" | "dropped" | "private";
 

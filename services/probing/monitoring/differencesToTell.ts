@@ -13,9 +13,9 @@ export type ReportedDifferences = { [agent: string]: string };
 const BEYOND = 1e12;
 
 /**
- * Makes the bodies of `monitoring` records for a day's round, and the differences that are then reported. An agent is
- * reported again only when the list of its differing guarantees has changed. So an agent that always differs costs the
- * ledger one line.
+ * Makes the bodies of `monitoring` records for a day's round. `told` are the differences that the ledger knows with
+ * these records. An agent is reported again only when the list of its differing guarantees has changed. So an agent
+ * that always differs in the same guarantees is in one record only.
  *
  * @param day unix seconds / 86400
  */
@@ -27,7 +27,7 @@ export function differencesToTell(
   const told = { ...before };
   const news: [string, RecordBody][] = [];
   for (const { agent, endpoint, askedAt, problem, guarantees } of reports) {
-    // An agent that does not answer keeps its last report.
+    // If there is nothing to compare, the differences that were told of the agent before stay.
     if (problem !== null) continue;
     const differing = new Map(
       guarantees.flatMap((it) => (it.differs ? [[`${it.metric}/${it.window}`, it] as const] : [])),
