@@ -128,9 +128,10 @@ export function pythonRate(file: string): number | undefined {
 }
 
 /**
- * What it costs to open settlement on a ledger. `seconds` and `rssMb`: the time and the highest memory until the service
- * is open. `writesSeconds` and `writesRssMb`: the same until the service has read every line and accepts writes.
- * `proofMs`: the time of one inclusion proof right after the service is open. `cpuSeconds`: the processor time in total.
+ * What it costs to open settlement on a ledger. `seconds` and `rssMb`: the time and the highest memory until the
+ * service is open. `writesSeconds` and `writesRssMb`: the same until the service has read every line and accepts
+ * writes. `proofMs`: the time of one inclusion proof right after the service is open. `cpuSeconds`: the processor time
+ * in total.
  */
 export type OpenedLedger = {
   seconds: number;
