@@ -85,8 +85,8 @@ export class LastingDisk {
   }
 
   /**
-   * SQLite syncs its files, and the names of new files, with every commit. An open database whose `synchronous` is
-   * below {@link FULL} syncs nothing.
+   * SQLite syncs its files, and the names of new files, with every commit. If the `synchronous` of an open database is
+   * below {@link FULL}, its commits count as not synced.
    */
   #committed(at: string, database: DatabaseSync): void {
     if (database.isOpen && isRelaxed(database)) return;
