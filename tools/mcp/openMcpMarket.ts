@@ -45,7 +45,7 @@ const RULES = {
 /** The key of the second account that has ether on a local chain. */
 const KEEPER_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d";
 
-/** The demo's escrow, as TALLYSTICK_ESCROWS names it. */
+/** The demo's escrow. The setting TALLYSTICK_ESCROWS has the same fields for each payment mode. */
 type MarketEscrow = { escrow: Address; relay: string; feeRecipient: Address };
 
 /**
@@ -63,7 +63,7 @@ export type McpMarket = {
   close: () => Promise<void>;
 };
 
-/** Starts the node and the sellers. */
+/** Starts the node, the keeper and the sellers, gives the wallet its money, and adds the key. */
 export async function openMcpMarket(
   supervisor: Supervisor,
   folder: string,
@@ -192,7 +192,7 @@ async function openPress(common: Common): Promise<() => Promise<void>> {
     account,
     store: memoryStore(),
     capabilities: [HEADLINES],
-    // Each headline costs ten cents. The brief does not change the price.
+    // Each headline costs ten cents. What the buyer writes in the brief does not change the price.
     answer: ({ params: { count, ...params } }) => {
       const wanted = Math.min(10, Math.max(1, Number(count ?? 3)));
       const priceUsdc = (wanted / 10).toFixed(2);

@@ -10,8 +10,8 @@ import type { Scene } from "./scene.ts";
 const TIME_TO_DELIVER = 600;
 
 /**
- * Six deposits for forge: two are released, one is refunded, and three time out. Forge never learns of one of
- * the last three.
+ * Six deposits for forge: two are released, one is refunded, and three time out. For one of the last three, forge does
+ * nothing.
  */
 export async function hireByEscrow({ chain, records }: Scene): Promise<string> {
   const { acme, bolt, forge } = actors;
@@ -62,7 +62,8 @@ export async function hireByEscrow({ chain, records }: Scene): Promise<string> {
   const undelivered = await deposit(bolt);
   await receipt(undelivered, false);
 
-  // Anybody can make a deposit for forge. If forge does nothing for it, the deposit says nothing about forge.
+  // Anybody can make a deposit for forge. A deposit for which forge does nothing is no hire of forge. It can only count
+  // in `unanswered_escrows`.
   const unheard = await deposit(acme);
 
   await chain.passTime(TIME_TO_DELIVER);

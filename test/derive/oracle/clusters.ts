@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Cluster, Facts, Trip } from "./facts.ts";
 
-/** Stores a group after all earlier groups, and joins its members into one cluster. */
+/** Gives a trip its id, stores it after all earlier trips, and joins its members into one cluster. */
 export function addTrip(facts: Facts, trip: Omit<Trip, "id" | "kind">): void {
   const kind = trip.funder === null ? "fingerprint" : "ownership";
   const named = { ...trip, kind, id: nameOf(facts, kind, trip.members) } as const;
@@ -9,7 +9,7 @@ export function addTrip(facts: Facts, trip: Omit<Trip, "id" | "kind">): void {
   join(facts.clusters, named);
 }
 
-/** Removes each group whose funder was published as a hub. The other groups then form the clusters again. */
+/** Removes the groups and trips whose funder was published as a hub. The other trips then form the clusters again. */
 export function dropTrips(facts: Facts, isNewHub: (funder: string | null) => boolean): void {
   facts.groups = facts.groups.filter(({ funder }) => !isNewHub(funder));
   facts.trips = facts.trips.filter(({ funder }) => !isNewHub(funder));
@@ -23,7 +23,7 @@ export function dropTrips(facts: Facts, isNewHub: (funder: string | null) => boo
   }
 }
 
-/** The present cluster to which a cluster belongs, after all merges. */
+/** The cluster in which a cluster is after all merges: itself if it was merged into no other. */
 export function rootOf(cluster: Cluster): Cluster {
   return cluster.mergedInto === null ? cluster : rootOf(cluster.mergedInto);
 }
@@ -34,8 +34,8 @@ export function firstCluster(facts: Facts, address: string, kind: Trip["kind"]):
 }
 
 /**
- * When clusters merge, the first cluster stays. `members` are the agents that joined this cluster itself. The members of
- * a cluster that merged into it are not among them.
+ * Joins the members of a trip into one cluster. When clusters merge, the oldest stays. The `members` of a cluster are
+ * the agents that joined the cluster itself. Agents that joined a cluster which merged into it are not among them.
  */
 function join(clusters: Cluster[], { id, kind, members }: Trip): void {
   const known = clusters.filter((it) => it.kind === kind && [...it.members].some((one) => members.has(one)));
@@ -55,7 +55,8 @@ function join(clusters: Cluster[], { id, kind, members }: Trip): void {
 }
 
 /**
- * SHA-256 over the evidence of the group, as 26 letters of Crockford's alphabet: five bits each, from the first bit on.
+ * SHA-256 over a trip's kind, position and members, as 26 characters of Crockford's base 32: five bits each, from the
+ * first bit on.
  */
 function nameOf({ at }: Facts, kind: string, members: Set<string>): string {
   const text = JSON.stringify([kind, at.block, at.log, at.seq, [...members].sort()]);

@@ -22,9 +22,10 @@ const RELEVANT = { TRANSFERS: "relevant", BALANCE_CHECK_TICKS: "0" };
 const PLAYED = ["Ten wallets that payouts of the escrow fund"];
 
 /**
- * Compares nodes, the offline derivation and the oracle over the same history. A generated log is played on a real
- * chain, with a reorg in the middle. One node follows the chain, and is killed at some block after the reorg. Another
- * node reads only the transfers that matter. At the end, a new node reads the whole chain.
+ * Compares nodes, the offline derivation and the oracle over the same history. The oracle is a second, slow derivation
+ * (`test/derive/oracle`). A generated log is played on a real chain, with a reorg in the middle. One node follows the
+ * chain, and is killed at some block after the reorg. Another node reads only the transfers that matter. At the end, a
+ * new node reads the whole chain.
  */
 describe("nodes on one chain, the offline derivation and the oracle", function () {
   this.timeout(0);
@@ -130,8 +131,10 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
   });
 
   /**
-   * Derives the figures of a node with relevant transfers from its log over HTTP. They must equal the figures that this
-   * node publishes, and those of a node with all transfers.
+   * Derives a node's log over HTTP. The digests must equal those that this node publishes, and those of another node.
+   *
+   * @param all the address of a node with all transfers
+   * @param few the address of the node whose log is derived; it has only the relevant transfers
    */
   async function expectAgreementFromOutside(all: string, few: string): Promise<void> {
     const { agreed } = await deriveNode(few, { check: true });

@@ -8,7 +8,7 @@ type File = { content: Buffer };
 
 const SYNCS = ["sync", "datasync", "fsync", "fdatasync"];
 
-/** From this `PRAGMA synchronous` on, SQLite returns from a commit only when the commit is on the disk. */
+/** If `PRAGMA synchronous` is at least this value, a commit returns only when it is on the disk. */
 const FULL = 2;
 
 /**
@@ -18,8 +18,9 @@ const FULL = 2;
  */
 export class LastingDisk {
   readonly #root: string;
-  /** The file of every path; undefined for a folder. */
+  /** The file of every path at this moment; undefined for a folder. */
   readonly #names = new Map<string, File | undefined>();
+  /** The file of every path at the last sync of the path's folder; undefined for a folder. */
   readonly #lasting = new Map<string, File | undefined>();
 
   /** @param start the lasting contents of the disk at the beginning */
@@ -83,7 +84,10 @@ export class LastingDisk {
     for (const [one, what] of this.#names) if (inIt(one)) this.#lasting.set(one, what);
   }
 
-  /** SQLite syncs its files, and the names of new ones, with every commit. */
+  /**
+   * SQLite syncs its files, and the names of new files, with every commit. If the `synchronous` of an open database is
+   * below {@link FULL}, its commits count as not synced.
+   */
   #committed(at: string, database: DatabaseSync): void {
     if (database.isOpen && isRelaxed(database)) return;
     for (const one of [at, `${at}-wal`]) {

@@ -16,7 +16,7 @@ import { ledgerLines } from "../../../services/settlement/ledger/ledgerLines.ts"
 import { verifyLines } from "../../../services/settlement/ledger/verifyLines.ts";
 import { type SignedReceipt, signReceipts } from "./signedReceipts.ts";
 
-/** The kinds of entries that may fill a ledger: those that anybody may write, and those of key holders. */
+/** The kinds of entries with which a ledger can be filled. Only `state` needs a key; anybody may write the others. */
 export const ENTRY_KINDS = ["receipt", "listing", "stake", "vote", "state"] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
@@ -80,7 +80,10 @@ function payloadOf(kind: EntryKind, i: number, { body: receipt, signature }: Sig
   }
 }
 
-/** The entries that `tallystick verify-ledger` verifies per second on all cores: chain, form and Merkle root. */
+/**
+ * How many entries `tallystick verify-ledger` verifies per second on all cores. It checks the chain of hashes, the form
+ * of each line and the Merkle root.
+ */
 export async function verifyRate(file: string, entries: number): Promise<number> {
   const start = performance.now();
   const result = await verifyLedgerFile(file);
@@ -89,7 +92,10 @@ export async function verifyRate(file: string, entries: number): Promise<number>
   return entries / ((performance.now() - start) / 1000);
 }
 
-/** The same on one core, line by line. Files in another layout are verified in this way. */
+/**
+ * How many entries are verified per second on one core, line by line. `verify-ledger` uses this way for a file in which
+ * a line is not in the canonical layout.
+ */
 export async function verifyRateOfOneCore(file: string): Promise<number> {
   const start = performance.now();
   const chain = new LedgerChain({ layout: "any", sha256: sha256ByNode });
@@ -122,9 +128,10 @@ export function pythonRate(file: string): number | undefined {
 }
 
 /**
- * The cost of a service on the ledger. `seconds` and `rssMb`: time and highest memory until it is open. `writesSeconds`
- * and `writesRssMb`: the same until it has read every line and accepts writes. `proofMs`: the time of a proof after that.
- * `cpuSeconds`: the processor time in total.
+ * What it costs to open settlement on a ledger. `seconds` and `rssMb`: the time and the highest memory until the
+ * service is open. `writesSeconds` and `writesRssMb`: the same until the service has read every line and accepts
+ * writes. `proofMs`: the time of one inclusion proof right after the service is open. `cpuSeconds`: the processor time
+ * in total.
  */
 export type OpenedLedger = {
   seconds: number;
