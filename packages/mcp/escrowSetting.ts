@@ -18,7 +18,7 @@ const address = z
 
 const escrowSchema = z.strictObject({
   escrow: address,
-  relay: z.url({ protocol: /^https?$/, message: "must be the http or https address of a keeper" }).optional(),
+  relay: z.url({ protocol: /^https?$/, message: "must be the http or https URL of a keeper" }).optional(),
   feeRecipient: address.optional(),
   fees: feeScheduleSchema.optional(),
   arbiter: address.optional(),
@@ -54,7 +54,7 @@ export const escrowsSchema = z
         context.addIssue({
           code: "custom",
           path: [mode, "relay"],
-          message: "is required: the address of a keeper",
+          message: "is required: the http or https URL of a keeper",
         });
     }
     return named;

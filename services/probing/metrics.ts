@@ -55,7 +55,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   const reports = counter("reports_total", "Parts of hourly reports, by their state.", ["state"]);
   const failedWrites = counter(
     "failed_writes_total",
-    "Observations that the disk refused. No request is sent before its own observation is written.",
+    "Observations that the disk refused. The first request of a visit is sent only after the visit is written.",
   );
   const answers = new Histogram({
     name: "tallystick_prober_answer_seconds",

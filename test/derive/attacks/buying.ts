@@ -116,7 +116,7 @@ function payouts(): Attack {
   }
   hires(log, S, TEN, 10, 1_000);
   return {
-    name: "Ten wallets that payouts of the escrow fund",
+    name: "Ten wallets funded by payouts of the escrow",
     seller: S,
     own: [S, F, front, ...TEN],
     log: log.tick(),

@@ -152,7 +152,7 @@ describe("trust scores and SLAs over many rows", () => {
     ["/v1/breach-steps?from_block=9000&limit=20", 3 * 21],
   ];
   for (const [path, most] of requests) {
-    it(`read only the rows that a request returns: ${path.replace(LARGE, "{id}")}`, async () => {
+    it(`read only a few rows more than a request needs: ${path.replace(LARGE, "{id}")}`, async () => {
       const { read, plans } = await measureRequest(app, database, path);
       expect(read, plans).to.be.at.most(most);
     });

@@ -19,7 +19,7 @@ const LENGTH = { minLength: 16, maxLength: 20 };
 /** The wallets of generated logs have money that no transfer gave them. So the check of balances is off. */
 const RELEVANT = { TRANSFERS: "relevant", BALANCE_CHECK_TICKS: "0" };
 /** The attack that every test run plays. `npm run soak:attacks` plays all attacks. */
-const PLAYED = ["Ten wallets that payouts of the escrow fund"];
+const PLAYED = ["Ten wallets funded by payouts of the escrow"];
 
 /**
  * Compares nodes, the offline derivation and the oracle over the same history. The oracle is a second, slow derivation
