@@ -6,10 +6,10 @@ import {AbstractToken} from "./AbstractToken.sol";
 import {Puppet} from "./Puppet.sol";
 
 /// @title A small world around an escrow, which tries everything that anybody can do
-/// @notice The world has one hire of four units, another hire that nobody may touch, seven roles, and a token of any
-/// mood. `expand` goes to a state by a path, and tries every step from there. It undoes each step, and returns the
-/// steps that succeeded, the states they lead to, and the rules they broke. tools/proofs/explore.ts continues from
-/// every new state until there is no new state.
+/// @notice The world has one hire of four units, another hire that nobody may touch, seven roles, and a token
+/// that behaves in one of six ways (`Mood` of AbstractToken). `expand` goes to a state by a path, and tries every step
+/// from there. It undoes each step, and returns the steps that succeeded, the states they lead to, and the rules they
+/// broke. tools/proofs/explore.ts continues from every new state until there is no new state.
 contract Explorer {
     enum Role {
         Buyer,
@@ -100,7 +100,8 @@ contract Explorer {
         return address(_people[uint256(Role.Guardian)]);
     }
 
-    /// @notice Begins with an escrow of this token and guardian, which holds only the other hire.
+    /// @notice Begins with an escrow that has this token and this guardian. Deposits the other hire in it, and
+    /// nothing else.
     function begin(IHireEscrow escrow, uint64 deadline) external {
         _escrow = escrow;
         _domain = keccak256(
@@ -184,8 +185,8 @@ contract Explorer {
 
     // ---------------------------------------------------------------------------------------------- steps
 
-    /// @dev The number of steps of these kinds: sent by each role; signed by each role and sent by a stranger; other
-    /// terms, signed by the entitled role; withdrawals and batches.
+    /// @dev The number of steps of these kinds: sent by each role; signed by each role and sent by a stranger; each
+    /// of seven functions with each of their seven signed terms, signed by the entitled role; withdrawals and batches.
     function _stepCount() private pure returns (uint256) {
         return 14 * ROLES + 11 * ROLES + 7 * 7 + 4 + 3 * ROLES + 1;
     }
@@ -343,7 +344,7 @@ contract Explorer {
             if (!may || was != IHireEscrow.Status.Held) return "delivery was marked without a right to do so";
         }
         if (current.paused != before.paused && step.sender != Role.Guardian) {
-            return "an account other than the guardian paused";
+            return "an account other than the guardian changed the pause";
         }
         return "";
     }
@@ -386,7 +387,7 @@ contract Explorer {
             || _gaveWord(step, Role.Arbiter, Verb.RefundByArbiter);
     }
 
-    /// @dev Whether the role consented: it signed exactly this, or sent a call without a signature.
+    /// @dev Whether the role consented: it signed the terms of `verb`, or it sent the call and nobody signed.
     function _gaveWord(Step memory step, Role role, Verb verb) private pure returns (bool) {
         return step.signs ? step.signer == role && step.said == verb : step.sender == role;
     }
