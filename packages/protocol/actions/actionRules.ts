@@ -96,7 +96,7 @@ export const actionRuleSchema = z.discriminatedUnion("type", [
     path: z.strictObject({ within: path }),
     /**
      * With `allow: true`: whether the rule also allows to delete whole folders. Default: no. With `allow: false`:
-     * `true` forbids only to delete whole folders. `false` forbids only other deletions. Default: the rule forbids both.
+     * `true` forbids only to delete whole folders. `false` forbids only other deletions. Default: both are forbidden.
      */
     recursive: z.boolean().optional(),
   }),
