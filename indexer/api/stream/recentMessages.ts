@@ -34,7 +34,7 @@ export class RecentMessages {
     return this.#messages.at(-1)?.position ?? this.#floor ?? BEGINNING;
   }
 
-  /** The messages after a position; null if some of them may not be in memory. */
+  /** The messages after a position; null if some of them are perhaps not in memory. */
   after(position: string, limit: number): StreamMessage[] | null {
     if (this.#floor === null || position < this.#floor) return null;
     // The client's position and a message may name different blocks for the same event, after the node was indexed again.

@@ -21,8 +21,8 @@ export function entryType({ payload }: LedgerEntry): string | null {
 }
 
 /**
- * The derivation's event for an entry; null for generic work. A payload may not be readable as a record: a field is
- * missing, or the body has floats or integers beyond ±(2^53 − 1). It becomes an event with an `error`, which is kept
+ * The derivation's event for an entry; null for generic work. Some payloads are not readable as a record: a field is
+ * missing, or the body has floats or integers beyond ±(2^53 − 1). They become events with an `error`, which are kept
  * as invalid.
  */
 export function recordEvent(entry: LedgerEntry, position: RecordPosition): RecordEvent | null {

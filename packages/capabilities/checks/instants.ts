@@ -1,10 +1,10 @@
 /**
- * 2020-01-01 and 2100-01-01 in unix seconds. A number before the first or from the second on is a time in milliseconds,
- * or it is not the time of a price that a seller looked up.
+ * 2020-01-01 and 2100-01-01 in unix seconds. A price that a seller looked up has a time between these two. A number
+ * outside of them is wrong, or it is a time in milliseconds.
  */
 const [FIRST, LAST] = [1_577_836_800, 4_102_444_800];
 
-/** Whether a number can be the unix seconds of a price that a seller looked up. */
+/** Whether a number can be the time of a price that a seller looked up, in unix seconds. */
 export function isUnixSeconds(value: number): boolean {
   return Number.isInteger(value) && value >= FIRST && value < LAST;
 }
@@ -37,8 +37,8 @@ export function hasZone(text: string): boolean {
 
 /**
  * Whether a time can be on a day. A time without a zone, or with an offset other than 0, is local: its own date counts.
- * A time in UTC does not show the local date. So it can be on each date that some zone has at that moment (from UTC−12
- * to UTC+14).
+ * A time in UTC does not show the local date. At each moment, zones from UTC−12 to UTC+14 have two or three dates. The
+ * day may be any of these.
  */
 export function isDayOf(text: string, date: string): boolean {
   if (text.startsWith(date)) return true;
@@ -48,7 +48,7 @@ export function isDayOf(text: string, date: string): boolean {
   return time >= start - 14 * 3600 && time < start + 36 * 3600;
 }
 
-/** How many seconds before or after the question the time of an answer may be, unless a check sets another limit. */
+/** The most seconds between a question and the time in its answer, before or after. A check may set another limit. */
 export const MAX_AGE_SECONDS = 3600;
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Code with which a plain print statement may not run, or may not print its text: early exits, other meanings of print,
- * text over several lines, and code that is made from text. In JavaScript also: loops, `await`, imports, and a `return`
- * outside of a function, which is an early exit.
+ * Code that can keep a plain print statement from running, or from printing its text: early exits, other meanings of
+ * print, text over several lines, and code that is made from text. In JavaScript also: loops, `await`, imports, and a
+ * `return` outside of a function, which is an early exit.
  */
 const UNCERTAIN: { [language: string]: RegExp } = {
   python:

@@ -5,14 +5,15 @@ type Context = CheckContext<unknown, { svg: string }>;
 
 const contentsOf = ({ output, once }: Context): SvgContents => once("svg", () => readSvg(output.svg));
 
-/** The most shapes that references may add to the shapes in the text. */
+/** The most shapes that references (`use`) may draw in addition to the shapes that are written in the SVG. */
 const MAX_REPEATED = 20_000;
 
 /** At least this many lines and curves are a drawing, even if they are one path. */
 const MANY_STEPS = 16;
 /**
- * At least this many lines and curves are a shape. About half of the numbers of a path or polygon is taken as their
- * number: `M0 0h1` has one, and `M0 0L5 5` has two.
+ * If the buyer allows only one path, a single shape needs at least this many lines and curves. They are counted as half
+ * of the numbers in a path or polygon, rounded down: `M0 0h1` has three numbers and counts as one line, `M0 0L5 5` has
+ * four and counts as two.
  */
 const FEW_STEPS = 2;
 
@@ -89,8 +90,8 @@ export const imageGenerateIllustrationSvg = defineCapability({
       test: (context) => {
         const { visible: all, outside, steps } = contentsOf(context);
         const visible = all - outside;
-        // One path can be a whole drawing, and the buyer may allow fewer than three paths. But a single rectangle is
-        // not a drawing.
+        // One path can be a whole drawing, and the buyer may allow fewer than three paths. But a single `rect` or
+        // `circle` is not a drawing.
         const isAllowedWhole =
           visible >= (context.input.max_paths ?? 3) && (visible >= 2 || steps >= FEW_STEPS);
         const isEnough = visible >= 3 || isAllowedWhole || steps >= MANY_STEPS;

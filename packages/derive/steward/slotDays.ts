@@ -157,7 +157,8 @@ export function takeHour(
     for (const day of run.first) dayOf(days, day).down++;
     run.first = [];
   }
-  // Drops days that are too old. The loop may have just added such a day, for the first slots of a long run.
+  // Drops days that are too old. The loop can add such a day: a run may have long gaps without data, so its first slots
+  // can be months before its third.
   const newest = days.at(-1)?.day ?? today;
   while (days[0] !== undefined && days[0].day <= newest - KEPT_DAYS) days.shift();
 }

@@ -52,8 +52,8 @@ export const RUNNERS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Each rule is about one kind of action. A rule that allows matches only exact spellings. A rule that forbids
- * also matches other spellings: other case, accents, look-alike letters, another path to the program.
+ * Each rule is about one kind of action. With `allow: true`, a rule matches only exact spellings. With `allow: false`,
+ * it also matches other spellings: other case, accents, look-alike letters, another path to the program.
  */
 export const actionRuleSchema = z.discriminatedUnion("type", [
   z.strictObject({
@@ -61,8 +61,8 @@ export const actionRuleSchema = z.discriminatedUnion("type", [
     type: z.literal("terminal"),
     program: z.string().min(1).max(256),
     /**
-     * The arguments one by one. A rule that forbids may leave them out. Then it forbids the program with any
-     * arguments.
+     * The arguments one by one. With `allow: false` they may be left out. Then the rule forbids the program with any
+     * arguments. With `allow: false` the rule ignores `rest`, `cwd` and `env`.
      */
     args: z.array(argument).optional(),
     /** The form of each argument after `args`, and how many such arguments there may be. */
@@ -95,9 +95,8 @@ export const actionRuleSchema = z.discriminatedUnion("type", [
     type: z.literal("deletion"),
     path: z.strictObject({ within: path }),
     /**
-     * `true`: a rule that allows also allows to delete whole folders, and a rule that forbids forbids only that.
-     * `false`: the rule applies only to other deletions. If this is left out, a rule that allows does the same as with
-     * `false`, and a rule that forbids applies to all deletions.
+     * With `allow: true`: whether the rule also allows to delete whole folders. Default: no. With `allow: false`:
+     * `true` forbids only to delete whole folders. `false` forbids only other deletions. Default: both are forbidden.
      */
     recursive: z.boolean().optional(),
   }),

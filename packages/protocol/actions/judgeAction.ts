@@ -88,7 +88,7 @@ function forbidsArgument(rule: ArgumentRule, value: string | undefined): boolean
   return allowsArgument(rule, value);
 }
 
-/** A rule that forbids a folder also forbids what only looks like it. A rule that allows means exactly this folder. */
+/** A rule that forbids a folder also forbids what only looks like it. With `allow`, only this exact folder is meant. */
 function covers(folder: string, path: string, allow: boolean): boolean {
   return allow ? isWithin(path, folder) : isWithin(skeleton(path), skeleton(folder));
 }

@@ -3,16 +3,16 @@ import * as z from "zod";
 const DECIMAL = /^(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,9})?$/;
 
 /**
- * Signed bodies have no floats. A figure is a decimal string with at most 9 digits after the point, like "0.99" or
- * "5000". If the text is not such a string, no later check runs (`abort`): no check of the figure, and no check of the
- * object that has the figure. These checks compute with the figure.
+ * Signed bodies have no floats. A figure is a decimal string like "0.99" or "5000": at most 12 digits before the point,
+ * at most 9 after it, and no leading zeros. If the text is not such a string, no later check runs (`abort`): no check
+ * of the figure, and no check of the object that has the figure. These checks compute with the figure.
  */
 export const decimalSchema = z.string().regex(DECIMAL, {
   error: 'must be a decimal string with at most 9 digits after the point, like "0.99"',
   abort: true,
 });
 
-/** A figure in units of 10⁻⁹: `"0.99"` → `990000000n`. The text must match {@link decimalSchema}: it is not checked. */
+/** A figure in units of 10⁻⁹: `"0.99"` → `990000000n`. Give only text that {@link decimalSchema} has accepted. */
 export function parseDecimal(text: string): bigint {
   const [whole = "0", fraction = ""] = text.split(".");
   return BigInt(whole) * 1_000_000_000n + BigInt(fraction.padEnd(9, "0"));

@@ -7,9 +7,9 @@ import { boundForm } from "./boundForm.ts";
 import { checkNestedSignature, signatureSchema } from "./nestedSignature.ts";
 
 /**
- * The body of an `endorsement`: one agent gives its word for another, for one capability or as a whole (STEWARD). Of
- * the bodies with the same endorser, agent and capability, the highest `issued_at` (unix seconds) counts. A body with
- * `revoked` withdraws the endorsement.
+ * The body of an `endorsement`: one agent gives its word for another, for one capability or for the agent as a whole
+ * (STEWARD). Of the bodies with the same endorser, agent and capability, the highest `issued_at` (unix seconds) counts.
+ * A body with `revoked` withdraws the endorsement.
  * `agent_signature` is the endorsed agent's consent: an EIP-191 signature over the body without this field. The agent
  * signs the endorser's address too, so the agent chooses its endorsers. Otherwise a stranger with little trust could
  * endorse the agent. That could lower the average trust of the agent's endorsers, which the trust score uses. A

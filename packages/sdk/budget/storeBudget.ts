@@ -27,7 +27,7 @@ export function storeBudget({ store, name, limit }: StoreBudgetParameters): Budg
     let number = 0;
     for (const key of await store.keys("budget")) {
       const at = key.lastIndexOf(".");
-      // A backup program may leave a copy of the books here. The name of such a copy has no number.
+      // A backup program may leave a copy of the books here. The name of such a copy is not `budget/NAME.NUMBER`.
       const isNumbered = key.slice(0, at) === `budget/${name}` && /^[1-9]\d{0,14}$/.test(key.slice(at + 1));
       if (isNumbered) number = Math.max(number, Number(key.slice(at + 1)));
     }

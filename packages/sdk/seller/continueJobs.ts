@@ -7,8 +7,8 @@ import { isEnded } from "./jobRunner.ts";
 const READS_AT_ONCE = 8;
 
 /**
- * Runs the jobs of a store that have not ended, or whose delivery may not be marked, and waits for them. A job runs as soon
- * as it is found. Only these jobs stay in memory.
+ * Runs the jobs of a store that have not ended, or whose delivery is perhaps not marked yet, and waits for them. A job
+ * runs as soon as it is found. Only these jobs stay in memory.
  *
  * @throws what the store throws, after the jobs that were found have run; what `run` throws
  */
