@@ -24,7 +24,7 @@ export async function decide(parameters: {
   const { baseUrl, ledger, account, decision, fetch } = parameters;
   const body = decision as RecordBody;
   const record = await signRecord({ type: "audit_actuation", ledger, body, account });
-  // Checks the body by the node's own rules before it is sent.
+  // Checks the body before it is sent, by the same rules as settlement and the derivation.
   parseAuditActuation(record.body);
   const { text } = await requestService({ baseUrl, path: "/v1/records", body: record, fetch });
   return readSettledEntry(text).hash;

@@ -2,9 +2,9 @@ import type { Address } from "tallystick-protocol/address";
 import type { AuditorAccount } from "./operatorNode.ts";
 
 /**
- * Two times for answers of a node, in unix seconds. `time` is the time of the last tick of the node, and the node gives
- * `time` only after the answers. So the answers may cover blocks after this tick, but no block after the next tick.
- * `finalTime` is the time of the last final block.
+ * Two times that belong to answers of a node, in unix seconds. `time` is the time of the node's last tick. The node is
+ * asked for `time` after the answers. So the answers may cover blocks after this tick, but no block after the next
+ * tick. `finalTime` is the time of the last final block.
  */
 export type Times = { time: number; finalTime: number };
 
@@ -33,8 +33,8 @@ export function createFinalAccounts() {
 
 /**
  * Makes a filter for lists of items. The filter keeps an item if the item came before the last final tick, and has been
- * in every list since it came. An id in `unread` may be missing from a list: the filter still remembers when its item
- * came.
+ * in every list since it came. `unread` has the ids of items that could not be read for a list. Such an item may be
+ * missing from the list, and the filter still remembers when the item came.
  */
 export function createFinalSet<It extends { id: string }>() {
   const finalTick = createFinalTick();

@@ -18,7 +18,11 @@ type Payment = SignedTransfer & {
   paid: string;
 };
 
-/** How one round ended. `waiting`: decided, and not final on the chain yet. Amounts are atomic units. */
+/**
+ * How one round ended. `settled` is the sum of the payments that became final, in atomic units. `waiting` is the number
+ * of payments that are decided, and not final on the chain yet. `refused` is the number of payments that the budget
+ * refused.
+ */
 export type PaymentRound = { settled: bigint; waiting: number; refused: number };
 
 export type PaymentDeskParameters = {
@@ -40,8 +44,9 @@ export type PaymentDeskParameters = {
 
 /**
  * Pays auditors what their verdicts have earned, and nothing twice. Only one payment to an auditor is on its way at a
- * time. The nonce of a payment contains the total that the auditor was paid before. The token accepts only one payment
- * with the same earlier total. After a crash the next process continues from the chain's state.
+ * time. The nonce of a payment is a hash of the total that the auditor was paid before, among other values. So all
+ * payments to an auditor after the same total have the same nonce, and the token accepts only one of them. After a
+ * crash the next process reads the stored payments, and asks the chain which of them were made.
  */
 export function createPaymentDesk(parameters: PaymentDeskParameters) {
   const { pool, network, sender, store, budget, least, confirmations, log } = parameters;

@@ -10,7 +10,10 @@ import { measureRoutes, requestHistogram } from "tallystick-runtime/http/measure
 import { Refusal } from "./refusal.ts";
 import type { Witness } from "./witness.ts";
 
-/** Media type of the answer 409, which has the size that was cosigned last (C2SP tlog-witness). */
+/**
+ * Media type of the answer 409 (C2SP tlog-witness). The witness gives this answer to a request with a wrong old size.
+ * The body of the answer is the size that the witness cosigned last.
+ */
 const SIZE_TYPE = "text/x.tlog.size";
 
 /**

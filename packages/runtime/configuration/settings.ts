@@ -30,7 +30,7 @@ export const portSetting = wholeNumberSetting(9).refine((port) => port < 65_536,
 /**
  * `TRUST_PROXY`: the number of proxies in front of the server, one behind the other. `true` means 1.
  *
- * @param whom the name of the server, for the message
+ * @param whom what the message calls the server, such as `this witness`
  */
 export const proxiesSetting = (whom: string) =>
   z

@@ -2,9 +2,10 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { TallystickError } from "tallystick-protocol/errors";
 
 /**
- * The name of the client, found by its header `Authorization: Bearer <key>`.
+ * The name of the client that sent a request. The request has the key of the client in its header
+ * `Authorization: Bearer <key>`.
  *
- * @param callers the keys, by the names of their owners
+ * @param callers the key of each client, by the name of the client
  * @throws TallystickError `unauthorized` (401)
  */
 export function ownerOf(authorization: string | undefined, callers: ReadonlyMap<string, string>): string {

@@ -7,9 +7,10 @@ import type { Ended, TaskRun } from "./taskRun.ts";
 import type { World } from "./world.ts";
 
 /**
- * Ends a task. A task that was neither settled nor validated gets a closing entry, so that the ledger shows everything
- * that was spent on the task. Settlement's answer to a proposal may be lost. So, unless the task ended with a held
- * proposal, the function first asks settlement whether a proposal of the task was settled or is held.
+ * Ends a task. A task gets no closing entry if settlement settled its answer, or validated the answer in the mode
+ * `sandbox`. Any other task gets a closing entry, so that the ledger shows everything that was spent on the task.
+ * Settlement's answer to a proposal may be lost. So, unless the task ended with a held proposal, the function first
+ * asks settlement whether a proposal of the task was settled or is held.
  *
  * @throws ServiceError when settlement cannot be asked. The dispatcher then tries to close the task again later
  */

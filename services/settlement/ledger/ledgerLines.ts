@@ -3,7 +3,7 @@ import { TallystickError } from "tallystick-protocol/errors";
 
 /**
  * One line of a ledger file, without its newline. Offsets are in bytes; `end` is after the newline. The line's `bytes`
- * are valid until the next group of lines is read.
+ * are valid until the caller asks {@link ledgerLines} for its next group of lines.
  */
 export class FileLine {
   readonly bytes: Buffer;
@@ -41,8 +41,9 @@ const PIECE = 1 << 18;
 export const SMALL_PIECE = 1 << 16;
 
 /**
- * The longest line that is read, in bytes. An unfinished last line after a crash is shorter, and a line of this length
- * fits into memory.
+ * The limit for the length of a line, in bytes. Entries are far shorter (`MAX_ENTRY_BYTES`), also an entry that a crash
+ * left unfinished. A line of this length fits into memory. The limit is checked after each piece, so a line that is
+ * read may be longer by less than one piece.
  */
 export const MAX_LINE_BYTES = 64 << 20;
 

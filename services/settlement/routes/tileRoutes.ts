@@ -12,7 +12,8 @@ export const TILES_PREFIX = "/tlog";
  * The ledger as a C2SP tlog-tiles log, so that monitors can read it like any other log.
  *
  * - `GET /tlog/checkpoint`: the newest signed note.
- * - `GET /tlog/tile/<L>/<N>[.p/<W>]`: hashes; `GET /tlog/tile/entries/<N>[.p/<W>]`: entries. A tile never changes.
+ * - `GET /tlog/tile/<L>/<N>[.p/<W>]`: hashes; `GET /tlog/tile/entries/<N>[.p/<W>]`: entries. `L` is the level, `N` the
+ *   number of the tile in its level, and `W` the width of a partial tile. A tile never changes.
  */
 export function tileRoutes({ ledger, checkpoints }: AppDependencies): Hono {
   return logRoutes({
