@@ -1,4 +1,7 @@
-/** Moves the focus of the keyboard to a heading when the focus would be lost. The reader can still leave `main`. */
+/**
+ * Moves the focus of the keyboard to a heading when the focus would be lost. The reader can still move the focus out of
+ * `main`.
+ */
 export type FocusKeeper = {
   /** Moves the focus to the heading of the page, now or as soon as the page has a heading. */
   toHeading: () => void;
@@ -25,7 +28,7 @@ export function keepFocus(main: HTMLElement): FocusKeeper {
   };
   const onFocusOut = ({ target }: FocusEvent) => {
     // A removed element is no longer in the page when this microtask runs. If the element is still in the page and
-    // nothing has the focus, the reader left the element. Then no heading gets the focus later.
+    // nothing has the focus, the reader left the element. If it is removed later, no heading gets the focus.
     queueMicrotask(() => {
       if ((target as Element).isConnected && isNowhere()) path = [];
     });

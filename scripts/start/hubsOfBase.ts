@@ -5,8 +5,8 @@ type KnownHub = { address: `0x${string}`; name: string };
  * Wallets from which exchanges pay out to everybody. So money from them does not show a common owner. The
  * exchanges have the keys of these wallets on every EVM chain. Each wallet is in the list `cex_evms_addresses` of
  * Dune's Spellbook (github.com/duneanalytics/spellbook). The sources of that list are explorers and the
- * exchanges' own proofs of reserves. A short list is enough, because a wallet that is not in it funds nobody either
- * once it has sent `hubTransfers` transfers (a parameter of the node).
+ * exchanges' own proofs of reserves. A short list is enough, because the node also counts transfers: once a wallet has
+ * sent `hubTransfers` transfers (a parameter of the node), its later transfers fund nobody.
  */
 export const HUBS_OF_BASE: readonly KnownHub[] = [
   { address: "0x28c6c06298d514db089934071355e5743bf21d60", name: "Binance 14" },

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import type { Metrics } from "./metrics.ts";
 import type { OperatorState } from "./operatorRound.ts";
 
-/** The process is unhealthy if no round has succeeded for the time of this many rounds and one more minute. */
+/** The process is unhealthy if no round has succeeded for `STALE_ROUNDS` times `roundMs` and one more minute. */
 const STALE_ROUNDS = 10;
 
 /**

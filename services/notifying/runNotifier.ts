@@ -9,7 +9,7 @@ import type { NotifierConfig } from "./config.ts";
 import { notifierRegistry } from "./metrics.ts";
 import { openNotifier } from "./openNotifier.ts";
 
-/** The process is unhealthy if no round has succeeded for the time of this many rounds and one more minute. */
+/** The process is unhealthy if no round has succeeded for `STALE_ROUNDS` times `roundMs` and one more minute. */
 const STALE_ROUNDS = 10;
 
 /** A running sender of notices, and the URL of its metrics. */

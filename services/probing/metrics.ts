@@ -10,7 +10,7 @@ export type LookResult = "up" | "down" | "ours" | "dropped" | "private";
 /** The metrics of a prober, for Prometheus. */
 export type Metrics = {
   countLook: (result: LookResult) => void;
-  /** Counts a request of any kind that was sent. */
+  /** Counts a request of a visit that was sent: for payment terms, robots.txt or a schema. */
   countRequest: () => void;
   /** Notes how long an answer took, in seconds. */
   observeAnswer: (seconds: number) => void;

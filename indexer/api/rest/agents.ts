@@ -45,8 +45,8 @@ function unknownAgent(address: string): TallystickError {
 }
 
 /**
- * An agent's public fields (SHP §9.2). When one of its live listings asks for private metrics, each field that has a
- * bucket gets a coarse value.
+ * An agent's public fields (SHP §9.2). When one of its live listings asks for private metrics, a field that has a
+ * coarse form (`bucket` in `publishedFields.ts`) is given in that form. The other fields are exact.
  */
 export async function reputation(
   db: Database,
@@ -76,8 +76,8 @@ export async function cluster(
   if (found === null) {
     return { ...own, cluster_id: null, cluster_size: 1, co_members: [], next_cursor: null };
   }
-  // One of the members that are read may be the agent itself, and is not shown. So two more members than the limit are
-  // read. If more members than the limit remain, there is a next page.
+  // Two more members than the limit are read. One of them may be the agent itself, which is not shown. If more other
+  // members than the limit remain, there is a next page.
   const after = page.cursor === undefined ? undefined : readCursor(page.cursor, ["number", "number", "text"]);
   const members = await membersAfter(db, found, after as MemberPlace | undefined, page.limit + 2);
   const others = members.filter(([, , id]) => id !== address);

@@ -4,8 +4,8 @@ import { MAX_MONITORED_AGENTS } from "tallystick-protocol/records/monitoring";
 import type { MonitoringReport } from "./monitoringRound.ts";
 
 /**
- * For each agent, the names of the guarantees that were last reported as different. Agents without a reported
- * difference are missing.
+ * What was last reported about each agent: the guarantees for which the agent's own figure differs from the measured
+ * figure, as one text of names. Agents without a reported difference are missing.
  */
 export type ReportedDifferences = { [agent: string]: string };
 
@@ -13,11 +13,12 @@ export type ReportedDifferences = { [agent: string]: string };
 const BEYOND = 1e12;
 
 /**
- * Makes the bodies of `monitoring` records for a day's round. `told` are the differences that the ledger knows with
- * these records. An agent is reported again only when the list of its differing guarantees has changed. So an agent
- * that always differs in the same guarantees is in one record only.
+ * Makes the bodies of `monitoring` records for a day's round. An agent is reported again only when the list of its
+ * differing guarantees has changed. So an agent that always differs in the same guarantees is in one record only.
  *
+ * @param before what was reported before this round
  * @param day unix seconds / 86400
+ * @returns the bodies, and `told`: what is reported once the bodies are settled
  */
 export function differencesToTell(
   reports: readonly MonitoringReport[],
@@ -27,7 +28,7 @@ export function differencesToTell(
   const told = { ...before };
   const news: [string, RecordBody][] = [];
   for (const { agent, endpoint, askedAt, problem, guarantees } of reports) {
-    // If there is nothing to compare, the differences that were told of the agent before stay.
+    // If there is nothing to compare, the reported differences of this agent stay as they are.
     if (problem !== null) continue;
     const differing = new Map(
       guarantees.flatMap((it) => (it.differs ? [[`${it.metric}/${it.window}`, it] as const] : [])),
