@@ -34,7 +34,7 @@ export type McpContext = {
   wallet: McpWallet | undefined;
   /** If absent, the tools that pay refuse to work. */
   spend: SpendCap | undefined;
-  /** The key for the settlement of actions. */
+  /** The API key for settlement, which decides about actions. If absent, the tool that asks it refuses to work. */
   apiKey: string | undefined;
   /** The dispatcher of `dispatch_task` and its key. If absent, the tool refuses to work. */
   dispatch: { url: string; key: string } | undefined;

@@ -49,8 +49,8 @@ const KEEPER_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b
 type MarketEscrow = { escrow: Address; relay: string; feeRecipient: Address };
 
 /**
- * A demo node with two sellers, a keeper, a wallet with 10 USDC, and a key for the settlement of actions. One seller is
- * also paid by escrow, and the keeper is for that escrow.
+ * A demo node with two sellers, a keeper, a wallet with 10 USDC, and an API key for settlement. One seller is also paid
+ * by escrow. The keeper serves that escrow.
  */
 export type McpMarket = {
   node: DemoNode;
@@ -63,7 +63,7 @@ export type McpMarket = {
   close: () => Promise<void>;
 };
 
-/** Starts the node, the keeper and the sellers, gives the wallet its money, and adds the key. */
+/** Starts the node, the keeper and the sellers, gives the wallet its money, and makes the API key. */
 export async function openMcpMarket(
   supervisor: Supervisor,
   folder: string,

@@ -9,7 +9,10 @@ export function addTrip(facts: Facts, trip: Omit<Trip, "id" | "kind">): void {
   join(facts.clusters, named);
 }
 
-/** Removes the groups and trips whose funder was published as a hub. The other trips then form the clusters again. */
+/**
+ * Removes the trips of a funder that is now published as a hub, and the groups of agents that its money joined. The
+ * other trips then form the clusters again.
+ */
 export function dropTrips(facts: Facts, isNewHub: (funder: string | null) => boolean): void {
   facts.groups = facts.groups.filter(({ funder }) => !isNewHub(funder));
   facts.trips = facts.trips.filter(({ funder }) => !isNewHub(funder));
@@ -23,7 +26,7 @@ export function dropTrips(facts: Facts, isNewHub: (funder: string | null) => boo
   }
 }
 
-/** The cluster in which a cluster is after all merges: itself if it was merged into no other. */
+/** Follows the merges of a cluster to the last one. Returns the cluster itself if it was merged into no other. */
 export function rootOf(cluster: Cluster): Cluster {
   return cluster.mergedInto === null ? cluster : rootOf(cluster.mergedInto);
 }

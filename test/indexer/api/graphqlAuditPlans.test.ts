@@ -13,7 +13,7 @@ const hex = (number: string, width = 40) => `'0x' || lpad(to_hex(${number}), ${w
 const LARGE = address(1_000);
 const party = `${hex("1000 + CASE WHEN n % 3 = 0 THEN 0 ELSE n % 500 END")}`;
 
-/** Copies of the story's rows, as in graphqlPlans.test.ts. */
+/** Fills tables with changed copies of the story's rows. `n` is the number of the copy. */
 const copies: [table: string, count: number, changes: string][] = [
   [
     "audit",

@@ -11,14 +11,17 @@ import { BROKEN, trustStory } from "../support/stewardStory.ts";
 const address = (n: number) => `0x${n.toString(16).padStart(40, "0")}`;
 const hex = (number: string, width = 40) => `'0x' || lpad(to_hex(${number}), ${width}, '0')`;
 const breachOf = (number: string) => `'brch_' || lpad((${number})::text, 26, '0')`;
-/** This agent has a third of the attestations and breaches, all copied hires, and as many guarantees as possible. */
+/**
+ * This agent has a little more than a third of the attestations and breaches, all copied hires, and as many guarantees
+ * as possible.
+ */
 const LARGE = address(1_000);
 const party = hex("1000 + CASE WHEN n % 3 = 0 THEN 0 ELSE n % 500 END");
 /** This breach has thousands of steps, and claims of thousands of buyers. */
 const OWING = `brch_${"0".repeat(26)}`;
 const MAX_BINDING = 64;
 
-/** Copies of the story's rows, as in graphqlPlans.test.ts. */
+/** Fills tables with changed copies of the story's rows. `n` is the number of the copy. */
 const copies: [table: string, from: string, count: number, changes: string][] = [
   ["agent", `id = '${BROKEN}'`, 2_000, `'id', ${hex("1000 + n")}, 'registered_block', 1000 + n`],
   [
@@ -142,7 +145,8 @@ describe("trust scores and SLAs over many rows", () => {
 
   const requests: [path: string, most: number][] = [
     [`/v1/agents/${LARGE}/trust-report`, 10],
-    // The agent's guarantees, and the breaches in the answer.
+    // Each guarantee of the agent is read. So are 21 breaches: the answer has 20, and one more shows whether others
+    // follow.
     [`/v1/agents/${LARGE}/sla`, 10 + MAX_BINDING + 21],
     // One hire in five failed. A page reads at most ten rows for each row that it may return.
     [`/v1/agents/${LARGE}/failures?limit=20&days=90`, 10 + 10 * 20],

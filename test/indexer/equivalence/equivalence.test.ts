@@ -64,7 +64,7 @@ describe("nodes on one chain, the offline derivation and the oracle", function (
     let restarted: Promise<void> | undefined;
     const last = await playWithReorg(world, log, {
       onBlock: (n) => {
-        // The blocks in the middle are made twice, but the node is killed only once.
+        // Only undone blocks are made twice, and `moment` is after them. So the node is killed only once.
         if (n === moment) restarted ??= killAndRestart();
       },
       beforeReorg: async () => {

@@ -12,15 +12,15 @@ const SYNCS = ["sync", "datasync", "fsync", "fdatasync"];
 const FULL = 2;
 
 /**
- * The state that a disk certainly has after a loss of power, by the strictest reading of POSIX. A file has
- * the content of its last sync. A name means the same file as at the last sync of the name's folder.
+ * The state that a disk certainly has after a loss of power, by the strictest reading of POSIX. A file has the content
+ * of its last sync. A folder has the names of its last sync, and each name means the file that it meant then.
  * Everything later is lost.
  */
 export class LastingDisk {
   readonly #root: string;
-  /** The file of every path at this moment; undefined for a folder. */
+  /** The file of every path at this moment; undefined if the path is a folder. */
   readonly #names = new Map<string, File | undefined>();
-  /** The file of every path at the last sync of the path's folder; undefined for a folder. */
+  /** The file of every path at the last sync of the folder that contains it; undefined if the path is a folder. */
   readonly #lasting = new Map<string, File | undefined>();
 
   /** @param start the lasting contents of the disk at the beginning */
@@ -85,8 +85,8 @@ export class LastingDisk {
   }
 
   /**
-   * SQLite syncs its files, and the names of new files, with every commit. If the `synchronous` of an open database is
-   * below {@link FULL}, its commits count as not synced.
+   * Stores the files of a database after a write. If `synchronous` is at least {@link FULL}, SQLite syncs its files and
+   * the names of new files with every commit. If an open database has a lower value, its commits count as not synced.
    */
   #committed(at: string, database: DatabaseSync): void {
     if (database.isOpen && isRelaxed(database)) return;
