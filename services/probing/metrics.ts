@@ -51,11 +51,14 @@ export function createMetrics(sources: MetricSources): Metrics {
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
     new Counter({ name: `tallystick_prober_${name}`, help, labelNames, registers: [registry] });
   const looks = counter("looks_total", "The number of looks at hosts, by result.", ["result"]);
-  const requests = counter("requests_total", "Requests sent to hosts, for robots.txt and schemas too.");
+  const requests = counter(
+    "requests_total",
+    "Requests that visits sent to hosts: for payment terms, robots.txt and schemas.",
+  );
   const reports = counter("reports_total", "Parts of hourly reports, by their state.", ["state"]);
   const failedWrites = counter(
     "failed_writes_total",
-    "Observations that the disk refused. The first request of a visit is sent only after the visit is written.",
+    "Observations that could not be written to the disk. Without its first observation a visit sends no request.",
   );
   const answers = new Histogram({
     name: "tallystick_prober_answer_seconds",
@@ -75,8 +78,10 @@ export function createMetrics(sources: MetricSources): Metrics {
     "Hosts left out because there are more than PROBER_MAX_HOSTS. A host may be counted several times.",
     sources.hostsLeftOut,
   );
-  gauge("endpoints_refused", "Listings whose endpoint is not asked: plain http, or a private address.", () =>
-    sources.refusedEndpoints(),
+  gauge(
+    "endpoints_refused",
+    "Listings whose endpoint is not asked, such as plain http, a private address, or a port that is not allowed.",
+    () => sources.refusedEndpoints(),
   );
   gauge("requests_waiting", "Requests that wait for their turn.", sources.waitingRequests);
   gauge("reports_waiting", "Parts of reports that are not settled yet.", sources.waitingReports);

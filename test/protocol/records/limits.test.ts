@@ -395,7 +395,7 @@ const tables: { [type: string]: [read: (body: RecordBody) => unknown, rows: Row[
       [
         "a difficulty that is no decimal",
         difficulty("much"),
-        'body.steward.difficulty.text.any: must be a decimal string with at most 9 digits after the point, like "0.99"',
+        'body.steward.difficulty.text.any: must be a decimal string like "0.99", with at most 12 digits before the point and 9 after it, no leading zeros',
       ],
       ["256 difficulties", steward({ difficulty: many(256, (n) => `text.n${n}`, "1") })],
       [
