@@ -118,7 +118,7 @@ export function visibleJson(value: unknown, indent?: number): string {
   return text.replace(UNSEEN, (it) => (it === "\n" ? it : escaped(it)));
 }
 
-const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 function escaped(sign: string): string {
   const units = Array.from({ length: sign.length }, (_, at) => sign.charCodeAt(at));

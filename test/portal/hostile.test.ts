@@ -33,7 +33,7 @@ describe("what strangers send to the portal", () => {
   });
 
   it("is shown as it was signed, with every hidden character as an escape", () => {
-    const body = { "pay\u202e": "1\u200b0", lines: "a\nb", tag: "\u{e0041}", plain: "é漢" };
+    const body = { "pay\u202e": "1\u200b0", lines: "a\nb\u2800", tag: "\u{e0041}", plain: "é漢" };
     const text = visibleJson(body, 2);
     expect(text)
       .to.match(/^[\x20-\x7e\né漢]*$/)

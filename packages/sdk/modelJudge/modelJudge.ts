@@ -73,7 +73,8 @@ export function modelJudge(parameters: ModelJudgeParameters): Judge {
     const prompt = judgePrompt({ capability, rubric, params, result, most: maxCharacters });
     const bytes = utf8ToBytes(prompt.instructions + prompt.prompt).length;
     const most = bytes + maxOutputTokens + TOKENS_BESIDE;
-    if (!(await spent.reserve(most))) throw budgetSpent(tokensPerDay);
+    const reservation = await spent.reserve(most);
+    if (reservation === undefined) throw budgetSpent(tokensPerDay);
     const limit = startDeadline(modelMs, outer);
     let used: number | undefined;
     try {
@@ -84,7 +85,7 @@ export function modelJudge(parameters: ModelJudgeParameters): Judge {
     } finally {
       limit.end();
       // The cost of a failed request is unknown, so the highest possible cost is counted.
-      await spent.settle(most, used ?? most);
+      await reservation.settle(used ?? most);
     }
   }
 

@@ -5,10 +5,13 @@ const DAY_MS = 86_400_000;
 
 /** The tokens that models used on one UTC day. */
 export type SpentTokens = {
-  /** Reserves tokens before a model is asked. False: the day has fewer than `tokens` left. */
-  reserve: (tokens: number) => Promise<boolean>;
-  /** Replaces a reservation by what was really used. */
-  settle: (reserved: number, used: number) => Promise<void>;
+  /** Reserves tokens of the present day before a model is asked. Undefined: the day has fewer than `tokens` left. */
+  reserve: (tokens: number) => Promise<Reservation | undefined>;
+};
+
+export type Reservation = {
+  /** Replaces the reserved tokens by those that were really used, also when the day of the reservation is over. */
+  settle: (used: number) => Promise<void>;
 };
 
 /**
@@ -41,7 +44,10 @@ export function spentTokens(parameters: {
   );
 
   return {
-    reserve: (tokens) => reserve(today(), tokens),
-    settle: (reserved, used) => settle(today(), reserved, used),
+    reserve: async (tokens) => {
+      const day = today();
+      if (!(await reserve(day, tokens))) return undefined;
+      return { settle: (used) => settle(day, tokens, used) };
+    },
   };
 }

@@ -207,6 +207,19 @@ describe("a judge that is a language model", () => {
     expect(await store.get<number>("spent/20001")).to.be.above(5_000);
   });
 
+  it("counts a question that ends after midnight on the day on which it was asked", async () => {
+    const store = memoryStore();
+    let day = 20_000;
+    const limits = { store, tokensPerDay: 20_000, now: () => day * 86_400_000 };
+    vendor.say = (asked) => {
+      day = 20_001;
+      return answering(PASS)(asked);
+    };
+    await judged(limits);
+    expect(await store.get("spent/20000")).to.equal(1_000);
+    expect(await store.get("spent/20001")).to.equal(undefined);
+  });
+
   it("does not judge pictures, except with the user's own rubric", async () => {
     vendor.say = answering(PASS);
     const picture = { ...CASE, capability: "image.generate.photorealistic.png" };
