@@ -75,7 +75,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   gauge("hosts_opted_out", "Hosts whose robots.txt keeps this prober away.", sources.optedOut);
   gauge(
     "hosts_left_out",
-    "Hosts left out because there are more than PROBER_MAX_HOSTS. A host may be counted several times.",
+    "Hosts left out because there are more than PROBER_MAX_HOSTS. A host that is left out again counts again.",
     sources.hostsLeftOut,
   );
   gauge(
@@ -85,7 +85,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   );
   gauge("requests_waiting", "Requests that wait for their turn.", sources.waitingRequests);
   gauge("reports_waiting", "Parts of reports that are not settled yet.", sources.waitingReports);
-  gauge("uplink_lost", "1 while the prober itself has no connection and reports nothing.", () =>
+  gauge("uplink_lost", "1 while the prober itself has no connection. Then it visits no host.", () =>
     Number(sources.isUplinkLost()),
   );
   gauge(

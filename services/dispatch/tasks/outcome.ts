@@ -19,7 +19,7 @@ export type Outcome = {
 );
 
 /**
- * The end of a task whose work was not accepted, or is held for review. Such a task gets a closing entry.
+ * The end of a task whose work was not accepted, or is held for review. The dispatcher proposes a closing entry for such a task.
  */
 export type Unfinished =
   | { status: "ESCROWED"; reason: string; held: string; divergence: number }
