@@ -7,8 +7,9 @@ import type { Ended, TaskRun } from "./taskRun.ts";
 import type { World } from "./world.ts";
 
 /**
- * Ends a task. A task gets no closing entry if settlement settled its answer, or validated the answer in the mode
- * `sandbox`. Any other task gets a closing entry, so that the ledger shows everything that was spent on the task.
+ * Ends a task. A task needs no closing entry if settlement settled its answer, or validated the answer in the mode
+ * `sandbox`. For any other task the function proposes a closing entry, so that the ledger shows everything that was
+ * spent on the task. If settlement does not settle the closing entry, the task ends without it.
  * Settlement's answer to a proposal may be lost. So, unless the task ended with a held proposal, the function first
  * asks settlement whether a proposal of the task was settled or is held.
  *
