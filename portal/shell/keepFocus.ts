@@ -19,7 +19,7 @@ const PARTS = "dialog, section, main";
 export function keepFocus(main: HTMLElement): FocusKeeper {
   /** The element with the focus, and everything around it. */
   let path: Element[] = [];
-  /** Whether a new page has no heading yet. */
+  /** Whether the keeper still waits for the page to get a heading. */
   let isWaiting = false;
 
   const onFocusIn = ({ target }: FocusEvent) => {
