@@ -19,7 +19,8 @@ export type Outcome = {
 );
 
 /**
- * The end of a task whose work was not accepted, or is held for review. The dispatcher proposes a closing entry for such a task.
+ * The end of a task whose work was not accepted, or is held for review. The dispatcher proposes a closing entry for
+ * such a task.
  */
 export type Unfinished =
   | { status: "ESCROWED"; reason: string; held: string; divergence: number }
