@@ -76,7 +76,7 @@ function misfitOf(capability: AnyCapability, params: unknown, output: unknown): 
     ];
     return issue && `${issue.field}: ${issue.message}`;
   } catch (error) {
-    // The output is not JSON at all: it has cycles, functions or getters that throw.
+    // The params or the output are not JSON at all: reading them throws, for example in a getter.
     return `is no JSON: ${messageOf(error)}`;
   }
 }

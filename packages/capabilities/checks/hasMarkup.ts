@@ -5,10 +5,15 @@ const EMPTY = new Set(["br", "hr", "img"]);
 const HIDDEN = new Set(["script", "style", "iframe"]);
 
 /**
- * Whether a text contains markup of HTML: an element with its end, a line break or picture within the text, or a tag
- * that belongs to the word beside it. The names of types (`List<String>`) and of elements (`<template>: …`, `where to
- * put <script>`) do not count as markup. Texts about HTML also name whole tags: `named` has the elements that may be
- * named. The check takes linear time.
+ * Whether a text contains markup of HTML. One of these is enough:
+ * - an element with its end
+ * - a tag of `EMPTY` that has an attribute, or is not at the beginning of the text
+ * - a tag that touches a word (an end tag: the word after it) and begins the text, has an attribute or is in `HIDDEN`
+ * - a tag with an attribute at the beginning of the text, in front of a word
+ *
+ * The names of types (`List<String>`) and of elements (`<template>: …`, `where to put <script>`) do not count as
+ * markup. Texts about HTML also name whole tags: `named` has the elements that may be named. The check takes linear
+ * time.
  */
 export function hasMarkup(text: string, named: ReadonlySet<string> = new Set()): boolean {
   const open = new Set<string>();

@@ -58,8 +58,8 @@ export function svgReferences() {
       open.pop();
     },
     /**
-     * What an element draws, after the end of the document. A circle of references draws nothing, as in a
-     * browser.
+     * What an element draws. To be called after the end of the document. A reference that closes a circle draws
+     * nothing, as in a browser. The other shapes of the circle count.
      */
     drawn: (at: number): Drawn => count(at),
   };

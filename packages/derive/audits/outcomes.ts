@@ -53,7 +53,7 @@ export function roundDecided(
   enqueue(context, "recheck", { hire: audit.id, operator: audit.operator, ppm });
 }
 
-/** Called when a round ends without a verdict from any auditor. */
+/** Called when a round ends and no auditor passed or failed the work. */
 export function roundExhausted(context: ApplyContext, audit: Row<"audit">): void {
   end(context, audit, "inconclusive");
 }
@@ -70,7 +70,10 @@ export function auditAbandoned(context: ApplyContext, audit: Row<"audit">): void
   end(context, audit, "abandoned");
 }
 
-/** Called when the seller disclosed nothing of its work. The audit fails by the rules, without an auditor. */
+/**
+ * Called when a drawn hire has no receipt that an auditor can use: no receipt with both hashes and the hire's id came
+ * in time, or the seller does not list the capability of the receipt. The audit fails by the rules, without an auditor.
+ */
 export function failUndisclosed(context: ApplyContext, audit: Row<"audit">): void {
   const { auditsUndisclosed } = agentRow(context, audit.seller);
   updateAgent(context, audit.seller, { auditsUndisclosed: auditsUndisclosed + 1 });

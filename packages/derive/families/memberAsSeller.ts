@@ -11,7 +11,8 @@ import { type Act, parseInflow, parseOrigin } from "./origin.ts";
  * The family of a wallet as a seller, a payee or an auditor: a wallet that gets money. It is fixed at the wallet's
  * first declaration (it was registered, or agreed to be paid), by the largest inflow up to that place. So what
  * customers pay a new seller does not put it into a family of its customers. A wallet that spent before its first
- * declaration has one family for everything. Null if the wallet did neither before the given place.
+ * declaration has one family for everything. Null if no family is stored, and the wallet did neither before the given
+ * place.
  */
 export function memberAsSeller(
   context: ApplyContext,

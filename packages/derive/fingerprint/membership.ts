@@ -67,10 +67,11 @@ function changeAround(
 }
 
 /**
- * A class with members is a core when each of them has `clusterOthers` similar agents: then all of them are one
- * cluster. A new member is similar to the members of its own class, and of each class that becomes a core through it.
- * So all of these join one cluster. The members of a class that was a core before are in one cluster already, so one of
- * them is enough. If several such classes are in the same cluster, one member of one class is enough.
+ * A class with members is a core when each of them has `clusterOthers` similar agents. Then its members and the members
+ * of the classes near it are one cluster. A new member can make its own class and classes near it cores. For each class
+ * that becomes a core, all these members join the cluster of the new member. The members of a class that was a core
+ * before are in one cluster already, so one of them is enough. If several such classes are in the same cluster, one
+ * member of one class is enough.
  */
 function joinAlike(
   context: ApplyContext,

@@ -32,9 +32,9 @@ const observationSchema = z
 const hasAtMost = (most: number) => (record: object) => Object.keys(record).length <= most;
 
 /**
- * The body of an `uptime`: what a prober of `params.steward.probers` saw in one hour (STEWARD). `hour` is unix
- * seconds / 3600. Hosts that do not fit into one record are in further parts. If one prober reports a host twice for
- * one hour, the first record counts.
+ * The body of an `uptime`: what a prober of `params.steward.probers` saw in one hour (STEWARD). An agent can report its
+ * own hosts in the same form. `hour` is unix seconds / 3600. Hosts that do not fit into one record are in further
+ * parts. If a prober or an agent reports a host twice for one hour, the first record counts.
  */
 const uptimeFields = {
   hour: z.int().min(0).max(10_000_000, "must be the number of an hour: unix seconds / 3600"),
@@ -67,7 +67,7 @@ const read = boundForm(uptimeFields);
 export type Uptime = ReturnType<typeof read>;
 
 /**
- * Reads the body of a prober's report.
+ * Reads the body of a prober's or an agent's report.
  *
  * @throws InvalidInputError naming every wrong field, prefixed with `body.`
  */

@@ -65,8 +65,9 @@ export type CreateClarificationParameters = {
   /** Rounds that a buyer may leave without a hire in 24 hours. Default 10. */
   maxUnaccepted?: number;
   /**
-   * Rounds a day for all buyers together that have no hire in 24 hours. There must be a limit, because wallets are
-   * cheap, and `answer` may cost money. Unsigned requests have a limit of the same size for themselves. Default 1,000.
+   * The buyers that had no hire in the last 24 hours share this many rounds in a UTC day. There must be a limit,
+   * because wallets are cheap, and `answer` may cost money. Unsigned requests have a limit of the same size for
+   * themselves. Default 1,000.
    */
   maxPerDay?: number;
   /** Checks the params that an answer would execute, e.g. the capability's schema. @throws InvalidInputError */
