@@ -36,7 +36,7 @@ export type DispatchReport = {
   /** The reserved amounts of calls for which the vendor reported no tokens. */
   spent_uncounted_usd: string;
   kinds: { [kind: string]: KindReport };
-  /** Institutional stickiness: the depth of the shared state that each client has settled. */
+  /** For each client: how many tasks it settled, and how many different keys of the shared state they wrote. */
   clients: { [client: string]: { settled: number; keys: number } };
   /**
    * Share of the entries whose costs, complexity and tier follow from the other data of the entry, in percent. A share
@@ -183,7 +183,7 @@ function kindReport({ tasks, settled, escalated, shadowed, escrowed, spent, prem
   };
 }
 
-/** A share in percent with one decimal, rounded down, so that 99.96 % is not shown as 100. */
+/** A share in percent with one decimal. Further decimals are cut off, so that 99.96 % is not shown as 100. */
 function percent(part: bigint, whole: bigint): string {
   const tenths = (part * 1_000n) / whole;
   const size = tenths < 0n ? -tenths : tenths;

@@ -7,9 +7,10 @@ import type { ApiKeys } from "../keys/apiKeys.ts";
 import { bearerKey } from "./requireBearer.ts";
 
 /**
- * Requests a minute; 0 for no limit. `reads`: the points that the reads of an address may cost in a minute (see
- * `readLimits`). `trustedProxies`: how many proxies, one behind the other, are in front of this service and name the
- * client in `X-Forwarded-For`. 0 when clients connect directly and could write anything there.
+ * Requests a minute; 0 for no limit. But if `perKey` is 0, a request with a key counts for its address, like a request
+ * without a key. `reads`: the points that the reads of an address may cost in a minute (see `readLimits`).
+ * `trustedProxies`: how many proxies, one behind the other, are in front of this service and name the client in
+ * `X-Forwarded-For`. 0 when clients connect directly and could write anything there.
  */
 export type RateLimitConfig = {
   perKey: number;
