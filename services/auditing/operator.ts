@@ -5,11 +5,11 @@ import { createRound, freshState, type OperatorState, type RoundParameters } fro
 export type OperatorParameters = RoundParameters & { roundMs: number };
 
 export type Operator = {
-  /** One round of everything. A failure is logged and left to the next round; it does not stop the other parts. */
+  /** One round of everything. A part that fails is logged and left to the next round. */
   round: () => Promise<void>;
   start: () => void;
   state: () => OperatorState;
-  /** Stops, after the current round has ended. */
+  /** Aborts the current round, and stops. */
   close: () => Promise<void>;
 };
 

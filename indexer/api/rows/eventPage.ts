@@ -32,9 +32,9 @@ const HAS_PAYMENTS = sql`(SELECT form FROM state) IS DISTINCT FROM 'relevant'`;
 const paymentPosition = sql`lpad(block::text, 12, '0') || '/' || lpad((log + 1)::text, 8, '0') || '/0000000000000000'`;
 
 /**
- * The final lines after line `after`, as `tallystick export` writes them. A page is the same at every time and
- * on every node. The search starts at the nearest line whose number is stored, so the last page costs as much
- * as the first. It is one SQL statement, so the page shows one state of the database.
+ * The final lines after line `after`, as `tallystick export` writes them. A page before the last page never changes,
+ * and every node with the same log gives the same page. The search starts at the nearest line whose number is stored,
+ * so the last page costs as much as the first. It is one SQL statement, so the page shows one state of the database.
  *
  * @param page.limit lines at most; fewer when they are long
  */

@@ -2,7 +2,10 @@ import type { Hex } from "tallystick-protocol/hex";
 import type { BlockAt } from "../../logPort/logPort.ts";
 import type { Waiting } from "./retryUntilAvailable.ts";
 
-/** Another block counts as final when this many follow it: one more than Ponder waits for on Base and on a local chain. */
+/**
+ * If another block has the number of the handler's block, it counts as final when this many blocks follow it. This is
+ * one more than Ponder waits for on Base and on a local chain.
+ */
 export const BURIED_UNDER = 31;
 
 /** Reads the header of a block by its number. Rejects if the chain does not have it yet. */

@@ -6,7 +6,7 @@ import type { SignatureThreads } from "tallystick-runtime/signatures/signatureTh
 /** The number of records whose signatures go to a thread together. */
 export const BATCH = 32;
 
-/** The most batches at one time, so that a long segment is not in memory twice. */
+/** The most batches that threads read after the current batch, so that a long segment is not in memory twice. */
 const BATCHES_AHEAD = 16;
 
 /**

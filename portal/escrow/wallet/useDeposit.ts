@@ -34,9 +34,9 @@ export type DepositParameters = {
 };
 
 /**
- * Checks everything for a deposit, then signs, simulates and sends it. A deposit by allowance needs one more
- * transaction: it waits for the allowance, and then continues. Closing the dialogue stops it before the next
- * request to the wallet.
+ * Checks everything for a deposit, then signs, simulates and sends it. A deposit by allowance needs one or two more
+ * transactions first. After each of them, everything is checked again, and the reader decides about the next one.
+ * Closing the dialogue stops the deposit before the next request to the wallet.
  */
 export function useDeposit({
   connected,

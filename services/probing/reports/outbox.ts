@@ -37,7 +37,10 @@ export type OutboxParameters = {
 export class Outbox {
   readonly #parameters: OutboxParameters;
   readonly #waiting = new Map<number, Report>();
-  /** Every hour that was ever stored here. A clock that was wrong may have stored hours of the future. */
+  /**
+   * The hours that were stored here, without those that {@link goBackTo} removed. A clock that was wrong may have stored
+   * hours of the future.
+   */
   readonly #stored = new Set<number>();
   /** Reports of later hours that {@link goBackTo} removed. */
   readonly #removed = new Map<number, Report>();
@@ -176,7 +179,7 @@ export class Outbox {
     }
   }
 
-  /** @returns whether settlement could be reached */
+  /** @returns false if a part could not be sent; then the round ends */
   async #sendReport({ hour, parts }: Report, now: number): Promise<boolean> {
     const { send, log, onEnd } = this.#parameters;
     const isLate = isTooLate(hour, now);
@@ -218,7 +221,7 @@ function isWaiting({ state }: Part): boolean {
   return state === "waiting";
 }
 
-/** Whether settlement checked a record and will never accept it. */
+/** Whether settlement checked a record and refused it. */
 export function isRefusal(error: unknown): boolean {
   return (
     error instanceof ServiceError &&
