@@ -30,7 +30,8 @@ export type FiatTokenCode = { token: Compiled; proxy: Compiled; library: Compile
 
 /**
  * Compiles Circle's FiatToken 2.2 from its published source (github.com/circlefin/stablecoin-evm), with the compiler and
- * the settings of that repository. Source and compiler are fetched from npm the first time, into `.tallystick/`.
+ * the settings of that repository. The first call fetches the compiler and OpenZeppelin's library from npm into
+ * `.tallystick/`.
  *
  * @param source the folder of a checkout, or the name of an installed package with the same files
  * @throws Error when the source has no FiatToken 2.2
