@@ -126,7 +126,7 @@ function refused(cause: unknown): TallystickError {
     hint:
       errorName === "TooEarly"
         ? `It may be accepted from ${new Date(Number(readyAt) * 1000).toISOString().slice(0, 19)}Z on.`
-        : "docs/ledger/succession.md says what each reason means.",
+        : "docs/ledger/succession.md and docs/ledger/README.md say what each reason means.",
     cause,
   });
 }

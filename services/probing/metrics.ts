@@ -75,7 +75,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   gauge("hosts_opted_out", "Hosts whose robots.txt keeps this prober away.", sources.optedOut);
   gauge(
     "hosts_left_out",
-    "Hosts left out because there are more than PROBER_MAX_HOSTS. A host that is left out again counts again.",
+    "Hosts that the last reading of the listings left out, because there are more than PROBER_MAX_HOSTS.",
     sources.hostsLeftOut,
   );
   gauge(

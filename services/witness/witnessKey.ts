@@ -27,7 +27,7 @@ export function witnessSeed(folder: string, { isNew }: { isNew: boolean }): Uint
   throw new TallystickError({
     code: "witness_key_missing",
     message: `${file} is missing, and this witness has cosigned before.`,
-    hint: "Restore it from a copy, or set WITNESS_PRIVATE_KEY to it. If it is lost, begin as another witness: a new folder and a new name.",
+    hint: "Restore it from a copy, or set WITNESS_PRIVATE_KEY to 0x and its 64 hex digits. If it is lost, begin as another witness: a new folder and a new name.",
   });
 }
 

@@ -21,7 +21,7 @@ const WORDS: { [step in Exclude<DepositStep["step"], "failed" | "ready">]: strin
   trying: "Trying the deposit on the chain, without sending anything…",
   sending: "Step 2 of 2: send the deposit. The wallet shows a call of the escrow contract.",
   allowing: "Read what the wallet shows: an approval for the escrow contract. Decide there.",
-  waiting: "Sent. Once this transaction counts as done, the deposit follows here.",
+  waiting: "Sent. Once this transaction counts as done, the next step follows here.",
 };
 
 /** The dialogue of a deposit. It explains the terms before it asks the wallet to sign and to send. */
