@@ -36,7 +36,7 @@ type Asked = { round: string; nonce: string; capability: string; now: number };
  * seller declined do not count here, because the buyer could not accept them. They have their own, higher limit
  * (`MAX_ROUNDS`).
  *
- * @param parameters.maxPerDay the most rounds of a day by all buyers together that have no hire in 24 hours. Unsigned
+ * @param parameters.maxPerDay the rounds in a UTC day that all buyers without a hire in the last 24 hours share. Unsigned
  * requests have a limit of the same size for themselves, so that they do not use up the rounds of buyers that sign
  */
 export function clarifyLimits({
