@@ -30,7 +30,7 @@ export function createMcpApp({ context, host, bearerKey }: McpAppParameters): Ho
     });
   }
   const app = new Hono();
-  // This comes first: without the key nothing of a body is read or parsed.
+  // This comes first, so that a body sent to `/mcp` without the key is neither read nor parsed.
   app.use("/mcp", async (c, next) => {
     const authorization = c.req.header("authorization") ?? "";
     if (bearerKey === undefined || isSame(authorization, `Bearer ${bearerKey}`)) return next();

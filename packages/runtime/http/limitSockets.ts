@@ -22,9 +22,10 @@ const OWN_ADDRESSES = new Set(["127.0.0.1", "0:0:0:0"]);
 
 /**
  * The number of new connections that an address may open in one moment, and the number that it earns with each
- * second. A client that opens a connection for each request stays below this limit, because its points limit its
- * requests to fewer. Above the limit Node closes a connection before it makes any object for it. That costs a quarter
- * of the usual work. A process cannot do better, because the kernel has already accepted the connection.
+ * second. With the default points, a client that asks no faster than it earns points stays below this limit, even if
+ * it opens a connection for each request. Above the limit Node closes a connection before it makes any object for it.
+ * That costs a quarter of the usual work. A process cannot do better, because the kernel has already accepted the
+ * connection.
  */
 const OPENED_AT_ONCE = 256;
 const OPENED_PER_SECOND = 100;

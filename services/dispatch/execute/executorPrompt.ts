@@ -16,9 +16,9 @@ export type PromptParts = {
 };
 
 /**
- * The prompt of one task. Only rules and the operator's text are in the instructions. Text of others is in the prompt:
- * each part as JSON on one line between two random marks. Nobody can know the marks in advance and write them into a
- * text.
+ * The prompt of one task. The instructions hold rules, the operator's text, and the schema of the answer, which a
+ * client may have written. All other text is in the prompt: each part as JSON on one line between two lines with the
+ * same random mark. Nobody can know the mark in advance and write it into a text.
  */
 export function executorPrompt({ task, schema, slice, coreLogic }: PromptParts): ExecutorPrompt {
   const mark = freshMark();

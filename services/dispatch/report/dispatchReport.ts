@@ -20,7 +20,10 @@ export type KindReport = {
    * settled.
    */
   spent_usd: string;
-  /** An estimate: the tokens of the call that answered, at the prices of the premium model. */
+  /**
+   * An estimate: for each task, the tokens of its last `execute` call with known tokens, at the prices of the premium
+   * model.
+   */
   always_premium_usd: string;
   /** 1 − spent / always premium, in percent with one decimal; null when nothing can be estimated. */
   margin_percent: string | null;

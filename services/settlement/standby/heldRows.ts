@@ -2,8 +2,8 @@ import type { HeldProposals } from "../engine/heldProposals.ts";
 import type { SharedStore } from "./sharedStore.ts";
 
 /**
- * Takes the held proposals that the shared store has and this machine lacks. Another machine answered them
- * with ESCROWED.
+ * Takes the held proposals that the shared store has and this machine lacks. Another machine may already have answered
+ * their agents with ESCROWED.
  */
 export async function takeHeldRows(
   held: Pick<HeldProposals, "get" | "take">,
