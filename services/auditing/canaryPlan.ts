@@ -9,7 +9,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 
 const canarySchema = z.strictObject({
-  /** The buyer's wallet. A wallet with earlier purchases would reveal the canary. */
+  /** The key of the buyer's wallet. If the wallet bought anything else in the window, the hire counts as no canary. */
   private_key: privateKeySetting,
   seller: addressSchema,
   capability: capabilitySchema,
@@ -20,7 +20,7 @@ const canarySchema = z.strictObject({
 });
 
 const planSchema = z.strictObject({
-  /** Letters, digits and dashes. The same name always means the same plan. */
+  /** Lower-case letters, digits and dashes. The same name always means the same plan. */
   name: z.string().regex(/^[a-z0-9-]{1,64}$/, "must be letters, digits and dashes"),
   /** When the hires begin, in unix seconds. They also wait until the commitment is anchored. */
   hire_after: z.int().min(0).default(0),

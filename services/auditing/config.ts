@@ -30,7 +30,7 @@ export type AuditingConfig = {
   host: string;
   port: number;
   roundMs: number;
-  /** The most that may be spent in 30 days. */
+  /** The most that may be paid to auditors in a period of 30 days. The periods do not overlap. */
   budget: bigint;
   /** The smallest payment to an auditor. A smaller debt waits until it is large enough. */
   least: bigint;
@@ -87,7 +87,7 @@ export const auditingVariables = Object.keys(environmentSchema.shape);
 /**
  * Reads the configuration from environment variables. An empty variable counts as absent.
  *
- * @throws InvalidInputError naming every variable at fault
+ * @throws InvalidInputError naming the variables at fault. `ESCROWS` is checked only when the others are right
  */
 export function readAuditingConfig(environment: Environment): AuditingConfig {
   const env = readEnvironment(environment, environmentSchema, "auditing");

@@ -18,9 +18,9 @@ export type SubscriberOptions = {
   /** The position up to which the client has received everything. */
   from: string;
   wants: (message: StreamMessage) => boolean;
-  /** The most bytes in the buffer. Above it nothing more is read for this client. */
+  /** While the buffer has more bytes than this, nothing is written to it. */
   maxBuffered: number;
-  /** How long a client may accept no data before its connection is closed. */
+  /** How long the buffer may stay above `maxBuffered` before the connection is closed. */
   patienceMs: number;
   /** The client's budget. Messages take points from it, and an empty budget makes the client wait. */
   budget?: ClientBudget | undefined;
@@ -42,9 +42,9 @@ const LOOK_AGAIN_MS = 50;
 const MESSAGES_PER_POINT = 20;
 
 /**
- * Sends the timeline to one client, at the client's pace. Events are read only when the client can take them,
- * so a slow client costs at most `maxBuffered` bytes. A client that accepts no data for `patienceMs` is
- * disconnected, with the position to resume from.
+ * Sends the timeline to one client, at the client's pace. The next batch of events is read only when the last one was
+ * written, so a slow client costs little more than `maxBuffered` bytes and one batch. A client whose buffer stays above
+ * `maxBuffered` for `patienceMs` is disconnected, with the position to resume from.
  */
 export function carrySubscriber(options: SubscriberOptions): Subscriber {
   const { feed, outlet, wants, maxBuffered, patienceMs, budget } = options;
@@ -53,7 +53,7 @@ export function carrySubscriber(options: SubscriberOptions): Subscriber {
 
   const isDone = () => news.hasEnded || !outlet.isOpen;
 
-  /** Waits until the buffer has room; false if the client accepts no data. */
+  /** Waits until the buffer has room. Returns false if it has none for too long, or if the connection is over. */
   async function room(): Promise<boolean> {
     for (let waited = 0; outlet.bufferedAmount > maxBuffered; waited += LOOK_AGAIN_MS) {
       if (isDone() || waited >= patienceMs) return false;

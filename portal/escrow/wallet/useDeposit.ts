@@ -34,7 +34,7 @@ export type DepositParameters = {
 };
 
 /**
- * Checks everything for a deposit, then signs, simulates and sends it. A deposit by allowance needs one or two more
+ * Checks everything for a deposit, then signs, simulates and sends it. A deposit by allowance needs up to two more
  * transactions first. After each of them, everything is checked again, and the reader decides about the next one.
  * Closing the dialogue stops the deposit before the next request to the wallet.
  */

@@ -6,9 +6,10 @@ import type { HostMemory } from "./hostMemory.ts";
 import { longestFirst } from "./longestFirst.ts";
 
 /**
- * The most agents of a host, and the most listings of one agent at a host. Agents that the host served in the last
- * seven days are always kept, also above `MAX_AGENTS`. Half of the other places are for the agents that registered
- * first. The other half are for the agents that the host was least recently asked for.
+ * The most agents of a host that it did not serve in the last seven days, and the most listings of one agent at a host.
+ * Agents that the host served in that time are always kept, and do not count in `MAX_AGENTS`. If there are too many
+ * others, half of the places are for those that registered first. The other half are for those that the host was least
+ * recently asked for.
  */
 const MAX_AGENTS = 1_000;
 const MAX_LISTINGS = 4;
@@ -42,8 +43,8 @@ export class HostTable {
   readonly #parameters: HostTableParameters;
   #hosts = new Map<string, Host>();
   /**
-   * The number of endpoints that are never asked: plain http, a private address, or a port of another
-   * protocol.
+   * The number of listings with an endpoint that is never asked, because of plain http, a private address, a user or a
+   * password, or a port of another protocol.
    */
   refused = 0;
   /**
@@ -74,8 +75,9 @@ export class HostTable {
   }
 
   /**
-   * Replaces the hosts by those of the current listings. The memory then forgets hosts that are not listed. If reading
-   * fails, nothing changes.
+   * Replaces the hosts by those of the current listings. The memory then forgets agents that a host was not asked for
+   * within a week. It also forgets each host that is not in the table and has no agents left. If reading fails, nothing
+   * changes.
    *
    * @param day the day for the draw of hosts above the limit
    */
