@@ -41,7 +41,7 @@ const OF_LEDGERS: Record<string, string> = {
   HEAD_TYPEHASH: "_hashTypedDataV4(keccak256(abi.encode(HEAD_TYPEHASH, ledgerId, newSize, newRoot)))",
 };
 
-/** The calls that check a signature, and the positions of their arguments. */
+/** The calls that check the sender or a signature, and the positions of their arguments. */
 const ASKS: Record<string, { signer: number; terms?: number; signature?: number }> = {
   _requireSender: { signer: 1 },
   _requireSigned: { signer: 0, terms: 1, signature: 2 },
@@ -85,7 +85,10 @@ export function meaningfulChanges(node: AstNode, around: Surroundings): Change[]
   }
 }
 
-/** Widens a signature check: one more account may sign, or the account may have signed another message. */
+/**
+ * Widens a check of the sender or of a signature: one more account may send or sign, or the account may have signed
+ * another message.
+ */
 function widened(node: AstNode, { text, rangeOf, within }: Surroundings): Change[] {
   const call = node.expression as AstNode | undefined;
   const asked = call && ASKS[calleeOf(call)];
@@ -123,7 +126,7 @@ function alsoSigned(node: AstNode, { text, rangeOf, within }: Surroundings): Cha
   );
 }
 
-/** All accounts that a function's terms name, except the account that the function checks. */
+/** The accounts that a wrong check in a function might also accept, without the account that it should accept. */
 function accountsIn(within: string, asked: string): string[] {
   if (within.includes("Hire calldata hire")) {
     return OF_A_HIRE.filter((it) => it !== asked && it !== `hire.${asked}`);
@@ -170,7 +173,7 @@ function loosened(node: AstNode, { text, rangeOf }: Surroundings): Change[] {
   return loose.map((operator) => inPlace("loose", ...rangeOf(node), `${a} ${operator} ${b}`));
 }
 
-/** Widens a check of the caller by one more account. */
+/** Widens a check of the caller by one more account, or lets one account pass a check of the deadline. */
 function oneMore(node: AstNode, { text, rangeOf, within }: Surroundings): Change[] {
   const [start, end] = rangeOf(node);
   const whole = text(start, end);
@@ -194,7 +197,10 @@ function oneMore(node: AstNode, { text, rangeOf, within }: Surroundings): Change
   });
 }
 
-/** Takes tokens from the sender, swaps owner and spender, or lets a delivery change the payee. */
+/**
+ * Takes the tokens of the wrong account, swaps owner and spender, or pays the payee in place of the buyer after a
+ * delivery.
+ */
 function misdirected(node: AstNode, { text, rangeOf, within }: Surroundings): Change[] {
   if (calleeOf(node) === "_push" && within.includes("bool delivered")) {
     const [start, end] = rangeOf(argumentsOf(node)[1] as AstNode);

@@ -21,7 +21,7 @@ export type LedgerFileFigures = {
   bytes: number;
   commandLine: Took[];
   browser: Took[];
-  /** Memory of the process before the file, and its highest; null if the system does not report it. */
+  /** Highest memory of the process until the file is given, and until the check ends; null if it is not reported. */
   memoryMb: { before: number; most: number } | null;
 };
 
