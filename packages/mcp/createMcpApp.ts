@@ -30,8 +30,10 @@ export function createMcpApp({ context, host, bearerKey }: McpAppParameters): Ho
     });
   }
   const app = new Hono();
-  // This comes first, so that a body sent to `/mcp` without the key is neither read nor parsed.
-  app.use("/mcp", async (c, next) => {
+  // Supervisors have no key.
+  app.get("/health", (c) => c.json({ status: "ok" }));
+  // This comes before everything that reads a body, so that a body without the key is neither read nor parsed.
+  app.use(async (c, next) => {
     const authorization = c.req.header("authorization") ?? "";
     if (bearerKey === undefined || isSame(authorization, `Bearer ${bearerKey}`)) return next();
     return new Response('{"code":"unauthorized"}', {
@@ -41,7 +43,6 @@ export function createMcpApp({ context, host, bearerKey }: McpAppParameters): Ho
   });
   const served = createMcpHonoApp({ host });
   const handler = createMcpHandler(() => createTallystickMcp(context));
-  served.get("/health", (c) => c.json({ status: "ok" }));
   served.all("/mcp", (c) => handler.fetch(c.req.raw, { parsedBody: c.get("parsedBody" as never) }));
   return app.route("/", served);
 }

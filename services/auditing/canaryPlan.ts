@@ -21,7 +21,7 @@ const canarySchema = z.strictObject({
 
 const planSchema = z.strictObject({
   /** Lower-case letters, digits and dashes. The same name always means the same plan. */
-  name: z.string().regex(/^[a-z0-9-]{1,64}$/, "must be letters, digits and dashes"),
+  name: z.string().regex(/^[a-z0-9-]{1,64}$/, "must be lower-case letters, digits and dashes"),
   /** When the hires begin, in unix seconds. They also wait until the commitment is anchored. */
   hire_after: z.int().min(0).default(0),
   /** When the commitment is revealed, in unix seconds: after their audits have ended. */

@@ -348,7 +348,7 @@ describe("tallystick-mcp", () => {
       return callOf(client);
     };
     // How many bytes of a body a server with a key reads if the caller sends no key.
-    const bytesReadWithoutKey = async (): Promise<number> => {
+    const bytesReadWithoutKey = async (path: string): Promise<number> => {
       let read = 0;
       const body = new ReadableStream<Uint8Array>(
         {
@@ -363,7 +363,7 @@ describe("tallystick-mcp", () => {
       const app = createMcpApp({ context, host: "0.0.0.0", bearerKey: "a key of sixteen letters" });
       const headers = { "content-type": "application/json" };
       const init = { method: "POST", headers, body, duplex: "half" } as RequestInit;
-      const request = new Request("http://node.example/mcp", init);
+      const request = new Request(`http://node.example${path}`, init);
       expect((await app.request(request)).status).to.equal(401);
       return read;
     };
@@ -387,7 +387,8 @@ describe("tallystick-mcp", () => {
 
     const closed = `${await listen("a key of sixteen letters")}/mcp`;
     expect((await fetch(closed, { method: "POST", body: "{}" })).status).to.equal(401);
-    expect(await bytesReadWithoutKey()).to.equal(0);
+    for (const path of ["/mcp", "/", "/health", "/mcp/"]) expect(await bytesReadWithoutKey(path), path).to.equal(0);
+    expect((await fetch(closed.replace("/mcp", "/health"))).status).to.equal(200);
     const call = await open(closed, { authorization: "Bearer a key of sixteen letters" });
     expect((await call("get_remaining_budget")).spend_cap_usdc).to.equal("1.00");
     expect(() => createMcpApp({ context, host: "0.0.0.0" })).to.throw("could spend");
