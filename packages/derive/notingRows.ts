@@ -44,8 +44,8 @@ const OF_IDENTITIES: ReadonlySet<TableName> = new Set([
 ]);
 
 /**
- * The trees of the digest. Advice has a tree of its own, so anyone can see that it changes nothing in the
- * others.
+ * The trees of the digest. Trust scores with SLAs have a tree of their own, and so have identities. So anyone can see
+ * that they change nothing in the tree of reputation.
  */
 export type DigestTree = "shp" | "steward" | "identities";
 

@@ -59,7 +59,7 @@ export function predictOutput(code: string, language: string, stdin: string): st
     }
     const [, name, right] = grammar.assign.exec(line) ?? [];
     if (name === undefined || right === undefined) return undefined;
-    // Declaring a name twice is an error.
+    // Declaring a name twice is an error, except by `var` both times. Neither program is predicted.
     if (language === "javascript" && (name in values.numbers || values.texts.has(name))) return undefined;
     const isText = values.texts.has(right) || /^["']/.test(right);
     delete values.numbers[name];

@@ -9,7 +9,7 @@ export const auditTables = {
    */
   audit: {
     id: "text",
-    /** The hire: its own id. An audit by `audit_history` is `<hire>/history`. */
+    /** The id of the hire. The row has the same id, or `<hire>/history` for an audit by `audit_history`. */
     hire: "text",
     operator: "text",
     capability: "text?",
@@ -172,7 +172,7 @@ export const auditTables = {
     firstAssigned: "number?",
     /**
      * `verdicts`: how many verdicts were given within `matureShareSeconds`. `auditors`: how many auditors gave them.
-     * `touched`: the tick that checks the last of them.
+     * `touched`: the tick that checks, after the latest verdict, whether the capability is mature.
      */
     verdicts: "number",
     auditors: "number",
@@ -208,7 +208,7 @@ export const auditTables = {
     record: "text",
     block: "number",
     time: "number",
-    /** When the operator revealed the hires, their number, and the number of them that measure nothing. */
+    /** When and in which record the operator revealed the hires, their number, and how many change no figure. */
     revealedTime: "number?",
     revealRecord: "text?",
     hires: "number",

@@ -84,7 +84,7 @@ export const stewardTables = {
     slaLeft: "text",
     guarantees: "text",
     /**
-     * The success rate and uptime in which each day weighs e^(−0.1) times as much as the next one; null
+     * The success rate and uptime in which each day weighs `starDecay` times as much as the next one; null
      * without data.
      */
     decayedSuccess: "number?",

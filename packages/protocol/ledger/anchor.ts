@@ -70,7 +70,7 @@ export function anchorTypedData(
 
 /**
  * What the writer signs under a checkpoint. An honest writer signs only a size and a root that the contract has or had.
- * A signature over anything else is evidence for `proveFork`.
+ * A signature over a size and a root of another history is evidence for `proveFork`.
  */
 export function headTypedData(
   message: { ledgerId: Hex; size: bigint; root: Hex },

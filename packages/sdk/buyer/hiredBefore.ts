@@ -6,8 +6,8 @@ import { HireFailedError, type MoneyState } from "../errors.ts";
 export type EarlierHire = { seller: Address; hireId: Hex; jobId: string; money: MoneyState };
 
 /**
- * A seller, or the chain, knows a hire under this key, and this process does not know it. An earlier process paid,
- * and its records are lost.
+ * A seller, or the chain, knows a hire under this key, and this process does not know it. An earlier process paid or
+ * signed the payment, and its records are lost.
  */
 export function hiredBefore(earlier: EarlierHire): HireFailedError {
   return new HireFailedError({
