@@ -88,7 +88,7 @@ const CanaryListRef = builder.objectRef<Row<"canaryList">>("CanaryList").impleme
     revealedTime: t.field({ type: "SafeInt", nullable: true, resolve: ({ revealedTime }) => revealedTime }),
     revealRecord: t.exposeString("revealRecord", { nullable: true }),
     hires: t.exposeInt("hires", { description: "The number of hires in the list; 0 before it is revealed." }),
-    voids: t.exposeInt("voids", { description: "The number of its hires that measure nothing." }),
+    voids: t.exposeInt("voids", { description: "The number of its hires that change no figure." }),
   }),
 });
 

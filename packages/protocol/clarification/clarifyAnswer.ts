@@ -85,7 +85,7 @@ function requireKept(
   if (problem === undefined) return;
   throw new TallystickError({
     code: "bad_quote",
-    message: `The quote is not what its token says (${problem}).`,
-    hint: "Do not hire with this offer: you could not prove that this seller made it.",
+    message: `The quote is not a valid promise of this seller (${problem}).`,
+    hint: "Do not hire with this offer: the seller does not have to keep it.",
   });
 }

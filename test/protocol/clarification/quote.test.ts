@@ -282,9 +282,9 @@ describe("an answer", () => {
     const quote = await offer({ quote_token: "qt_1" });
     expect(refused({ protocol: CLARIFY_PROTOCOL, outcome: "quote", quote })).to.deep.equal({
       code: "bad_quote",
-      message: "The quote is not what its token says (unknown_quote).",
+      message: "The quote is not a valid promise of this seller (unknown_quote).",
       field: undefined,
-      hint: "Do not hire with this offer: you could not prove that this seller made it.",
+      hint: "Do not hire with this offer: the seller does not have to keep it.",
     });
   });
 
