@@ -26,8 +26,9 @@ const OF_A_HIRE = [
 const OF_A_LEDGER = ["_guardian(ledgerId)"];
 
 /**
- * The digests of the other messages that can be signed, with the terms that the tests sign. The key is the constant
- * in the message.
+ * For each message that can be signed, an expression for its digest. A value that the mutated function does not know,
+ * such as 200_001, is the value that the tests sign. The key is the message's typehash: a function that names it
+ * already asks for this message.
  */
 const OF_HIRES: Record<string, string> = {
   HIRE_TYPEHASH: "id",
@@ -224,8 +225,8 @@ function misdirected(node: AstNode, { text, rangeOf, within }: Surroundings): Ch
 }
 
 /**
- * Moves one statement behind the external call that follows it. This is the last statement before the call, or an earlier
- * statement that reads a balance or the remaining gas.
+ * Moves one statement behind the external call that follows it: the last statement before the call, or an earlier one
+ * that reads a balance or the remaining gas.
  */
 function late(node: AstNode, { text, rangeOf }: Surroundings): Change[] {
   const parts = ((node.statements ?? []) as AstNode[]).map((it) => {

@@ -20,11 +20,14 @@ export const auditTables = {
     receipt: "text?",
     paramsHash: "text?",
     resultHash: "text?",
-    /** Whether its seller published the hashes of request and result, under a capability that it lists. */
+    /**
+     * Whether the receipt has what an auditor needs (both hashes, and the hire's id), and the seller lists its
+     * capability. Without this, a hire that is drawn fails as `undisclosed`.
+     */
     isDisclosed: "boolean",
     /**
-     * The rate at which it is drawn, and why it was drawn: `sample` (at random), `contested` (its buyer took
-     * its money back after delivery), `rules` (its own receipts show the fault) or `history` (by
+     * The rate at which it is drawn, and why there is an audit: `sample` (the common draw), `contested` (its buyer took
+     * its money back after delivery), `rules` (its own receipts showed the fault before a draw) or `history` (by
      * `audit_history`).
      */
     ppm: "number",
@@ -51,8 +54,8 @@ export const auditTables = {
     /** In which mode it failed: `bootstrap` or `mature`. */
     mode: "text?",
     /**
-     * What its operator decided about a hire that failed, `rollback` or `dismiss`, and the record that says
-     * so. There is no such record if the capability was mature.
+     * What was decided about a hire that failed, `rollback` or `dismiss`, and the operator's record that says so. In a
+     * mature capability the decision is always `rollback`, without a record.
      */
     decision: "text?",
     decisionRecord: "text?",
@@ -70,8 +73,8 @@ export const auditTables = {
     counted: "text?",
   },
   /**
-   * A queue of what waits to be drawn, `<kind>/<operator>/<ppm>`. The items from `start` on wait. `before` is
-   * its length before `block`.
+   * A queue of what waits to be drawn, `<kind>/<operator>/<ppm>`. The items from `start` on wait. `block`: where its
+   * last item joined. `before`: its length before that block; a tick in the same block draws only up to there.
    */
   auditQueue: {
     id: "text",
@@ -79,9 +82,9 @@ export const auditTables = {
     length: "number",
     before: "number",
     block: "number",
-    /** The tick whose list of queues has it. */
+    /** The number of the tick that next looks at it, or did so last. */
     touched: "number",
-    /** Its last items, like in the row of a list. */
+    /** Its last items, one per line (see `../lists.ts`). Earlier ones are in pages. */
     tail: "text",
   },
   /** An auditor that was asked about a hire, and what the auditor found: `<hire>/<round>/<attempt>`. */
@@ -144,8 +147,8 @@ export const auditTables = {
     /** How often it was removed for its verdicts. Earlier judgements no longer count. */
     epoch: "number",
     /**
-     * `judged`: its verdicts on audits that ended in the window with at least two verdicts. `wrongFails` and
-     * `wrongPasses`: how many of its fails, and of its passes, were overruled.
+     * `judged`: its verdicts on audits that passed or failed in the window, after at least two verdicts. `wrongFails`
+     * and `wrongPasses`: how many of its fails, and of its passes, were overruled.
      */
     judged: "number",
     wrongFails: "number",
@@ -168,7 +171,7 @@ export const auditTables = {
     capability: "text",
     mode: "text",
     changes: "number",
-    /** When an auditor was first assigned since the capability was last in bootstrap. */
+    /** When an auditor was first assigned; null again after the operator took the capability back to bootstrap. */
     firstAssigned: "number?",
     /**
      * `verdicts`: how many verdicts were given within `matureShareSeconds`. `auditors`: how many auditors gave them.
@@ -222,8 +225,9 @@ export const auditTables = {
     hire: "text?",
     truth: "text",
     /**
-     * `counted`, or why it measures nothing: `unknown`, `unsigned`, `late`, `foreign`, `busy`, `undrawn` or
-     * `contradicted`.
+     * `counted`, or why it measures nothing: `busy` (its wallet bought more), `unknown` (no such hire), `unsigned` (its
+     * buyer did not confirm the id), `late` (not paid after the commitment), `foreign` (another operator's audit, or
+     * none), `contradicted` (two auditors say the opposite) or `undrawn` (no verdict).
      */
     status: "text",
     time: "number",
@@ -257,7 +261,7 @@ export const auditTables = {
     equivocal: "number",
     /** Audits for which nobody could be assigned at the last tick. */
     unassigned: "number",
-    /** Assignments without a verdict in time. */
+    /** Assignments that ended without a verdict. */
     unanswered: "number",
     /**
      * Open audits that ended because the operator left the parameters: unassigned, assigned, or waiting to be judged

@@ -35,9 +35,9 @@ export type HostTableParameters = {
 /**
  * The hosts of all listings. If there are too many, the prober keeps those that serve somebody, and draws some of the
  * others. The prober's secret key decides the draw, so nobody else can predict it. Listed hosts that do not exist get
- * at most a tenth of the places if the serving hosts need the rest. The sites of serving hosts take turns, so a site
- * with many serving hosts pushes out only its own hosts. For other hosts, sites take no turns, because anybody can
- * invent names of sites.
+ * at most a tenth of the places if the serving hosts need the rest. The sites of serving hosts take turns: each
+ * gets a first place before any gets a second one. So a site with many serving hosts does not push out a site with few.
+ * For other hosts, sites take no turns, because anybody can invent names of sites.
  */
 export class HostTable {
   readonly #parameters: HostTableParameters;
