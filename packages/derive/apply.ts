@@ -1,5 +1,11 @@
 import { saveAgents } from "./agentRow.ts";
-import { type ApplyContext, type ApplyOptions, type EventNotes, openContext } from "./applyContext.ts";
+import {
+  type ApplyContext,
+  type ApplyOptions,
+  type EventNotes,
+  nextContext,
+  openContext,
+} from "./applyContext.ts";
 import { leaveAgreement } from "./audits/agreement.ts";
 import { auditorTiered } from "./audits/auditors.ts";
 import { leaveFalseRefunds } from "./audits/contested.ts";
@@ -8,7 +14,7 @@ import { disclosureWaited } from "./audits/eligibility.ts";
 import { leaveShare } from "./audits/modes.ts";
 import { tickAudits } from "./audits/tickAudits.ts";
 import { verdictDue } from "./audits/verdicts.ts";
-import { digestTick, noteTouched } from "./digest.ts";
+import { digestTick, findLeaves, noteTouched } from "./digest.ts";
 import {
   escrowDelivered,
   escrowDeposited,
@@ -16,7 +22,7 @@ import {
   escrowReleased,
   escrowTimedOut,
 } from "./escrows.ts";
-import type { DeriveEvent, TickEvent } from "./events.ts";
+import type { DeriveEvent } from "./events.ts";
 import { answerIsDue, leaveUnanswered, leaveUnreceipted, receiptIsDue } from "./families/coverage.ts";
 import { looksAgain } from "./families/established.ts";
 import { leaveFlow } from "./families/flows.ts";
@@ -40,6 +46,7 @@ import { breachDue } from "./steward/sla/breaches.ts";
 import { tickSteward } from "./steward/tickSteward.ts";
 import type { Store } from "./store.ts";
 import { settleTier } from "./tiers.ts";
+import { Transaction } from "./transaction.ts";
 import { transferred } from "./transfers.ts";
 import { saveWallets } from "./wallets.ts";
 
@@ -56,19 +63,80 @@ export function apply(
   notes?: EventNotes,
 ): void {
   const context = openContext(store, event, options, notes);
-  for (const phase of phases) phase(context, event);
+  for (const part of partsOf(event)) part(context, event);
+  save(context);
 }
 
-const phases: ((context: ApplyContext, event: DeriveEvent) => void)[] = [
-  dispatch,
-  settleAgents,
-  settleRosters,
+/** Runs work that needs rows of a store, perhaps many times: see `LoadedRows.run`. */
+export type RunWithRows = <T>(work: () => T) => Promise<T> | T;
+
+/**
+ * Applies one event as {@link apply} does, one part after the other. A part that lacks rows runs again alone. Without
+ * parts a tick would run its whole work again for the rows that each part lacks.
+ *
+ * @param store does not change
+ * @returns the changes of the event
+ */
+export async function applyInParts(
+  store: Pick<Store, "get">,
+  event: DeriveEvent,
+  options: ApplyOptions,
+  run: RunWithRows,
+): Promise<Transaction> {
+  const whole = new Transaction(store);
+  let before: ApplyContext | null = null;
+  for (const part of partsOf(event)) {
+    const known: ApplyContext | null = before;
+    const { rows, context } = await run(() => {
+      const rows = new Transaction(whole);
+      const context = known === null ? openContext(rows, event, options) : nextContext(rows, known);
+      part(context, event);
+      save(context);
+      return { rows, context };
+    });
+    if (known === null && part === wholeEvent) return rows;
+    rows.commitTo(whole);
+    before = context;
+  }
+  return whole;
+}
+
+type Part = (context: ApplyContext, event: DeriveEvent) => void;
+
+function partsOf({ kind }: DeriveEvent): readonly Part[] {
+  return kind === "tick" ? TICK : EVENT;
+}
+
+/** All events except ticks concern few rows, and have one part. */
+const EVENT: readonly Part[] = [wholeEvent];
+
+const TICK: readonly Part[] = [
+  runDue,
+  tickFamilies,
+  (context, event) => tickAudits(context, event.kind === "tick" ? event.hash : undefined),
+  tickSteward,
+  settle,
   noteTouched,
-  closeTick,
-  saveAgents,
-  saveWallets,
-  saveHireKeys,
+  findLeaves,
+  digestTick,
 ];
+
+function wholeEvent(context: ApplyContext, event: DeriveEvent): void {
+  dispatch(context, event);
+  settle(context);
+  noteTouched(context);
+}
+
+function settle(context: ApplyContext): void {
+  settleAgents(context);
+  settleRosters(context);
+}
+
+function save(context: ApplyContext): void {
+  saveAgents(context);
+  saveWallets(context);
+  saveHireKeys(context);
+}
 
 function settleAgents(context: ApplyContext): void {
   if (context.touchedAgents.size === 0) return;
@@ -86,10 +154,6 @@ function settleAgents(context: ApplyContext): void {
 function settleRosters(context: ApplyContext): void {
   if (context.tiered.size === 0) return;
   forEachRow([...context.tiered].sort(), ([agent, isTier2]) => auditorTiered(context, agent, isTier2));
-}
-
-function closeTick(context: ApplyContext, { kind }: DeriveEvent): void {
-  if (kind === "tick") digestTick(context);
 }
 
 function dispatch(context: ApplyContext, event: DeriveEvent): void {
@@ -126,7 +190,6 @@ function dispatch(context: ApplyContext, event: DeriveEvent): void {
       recordSettled(context, event);
       break;
     case "tick":
-      ticked(context, event);
       break;
     default:
       applyIdentityEvent(context, event);
@@ -135,7 +198,8 @@ function dispatch(context: ApplyContext, event: DeriveEvent): void {
 }
 
 /** Time moves on: each thing that became due leaves its window, or stops waiting. */
-function ticked(context: ApplyContext, { block, time, hash }: TickEvent): void {
+function runDue(context: ApplyContext): void {
+  const { block, time } = context.at;
   context.store.update("state", STATE_ID, { block, time });
   runSchedule(context, time, (kind, [id = "", ...words]) => {
     switch (kind) {
@@ -177,7 +241,4 @@ function ticked(context: ApplyContext, { block, time, hash }: TickEvent): void {
         return leaveUnanswered(context, id);
     }
   });
-  tickFamilies(context);
-  tickAudits(context, hash);
-  tickSteward(context);
 }

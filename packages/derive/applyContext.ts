@@ -1,7 +1,7 @@
 import { defineParams, type Params, paramsSchema } from "tallystick-protocol/records/params";
 import { type RecoverPublicKey, recoverByNoble } from "tallystick-protocol/signatures/recoverPublicKey";
 import { type DeriveEvent, type Position, positionOf } from "./events.ts";
-import { NotingRows } from "./notingRows.ts";
+import { type DigestTree, NotingRows } from "./notingRows.ts";
 import type { OpenAgent, OpenHireKey, OpenWallet } from "./openRows.ts";
 import type { Ask } from "./relevant/reads.ts";
 import { BUCKET_SECONDS } from "./scheduleBuckets.ts";
@@ -50,7 +50,12 @@ export type ApplyContext = {
   readonly touchedClusters: Set<string>;
   /** Rows of audits, of settlement trust and of trust scores that may have changed, as `<table> <id>`. */
   readonly touchedRows: Set<string>;
+  /** The leaves that a tick puts into the digest. */
+  readonly leaves: Set<DigestLeaf>;
 };
+
+/** A leaf of the digest: its hash, and the hash of its key, which decides its place in its tree. */
+export type DigestLeaf = { tree: DigestTree; key: string; hash: string };
 
 /**
  * What an event notes while it is applied. The next event can use the same objects, because making new ones costs
@@ -58,7 +63,15 @@ export type ApplyContext = {
  */
 export type EventNotes = Pick<
   ApplyContext,
-  "store" | "agents" | "wallets" | "hireKeys" | "tiered" | "touchedAgents" | "touchedClusters" | "touchedRows"
+  | "store"
+  | "agents"
+  | "wallets"
+  | "hireKeys"
+  | "tiered"
+  | "touchedAgents"
+  | "touchedClusters"
+  | "touchedRows"
+  | "leaves"
 >;
 
 export function openNotes(store: Store): EventNotes {
@@ -72,6 +85,29 @@ export function openNotes(store: Store): EventNotes {
     touchedAgents: new Set(),
     touchedClusters: new Set(),
     touchedRows,
+    leaves: new Set(),
+  };
+}
+
+/**
+ * The context for the next part of an event, after the rows of the part before were saved. It has copies of the notes,
+ * so that an attempt that fails leaves nothing to the next attempt.
+ *
+ * @param store has the changes of the parts before
+ */
+export function nextContext(store: Store, before: ApplyContext): ApplyContext {
+  const touchedRows = new Set(before.touchedRows);
+  return {
+    ...before,
+    store: new NotingRows(store, touchedRows),
+    agents: new Map(),
+    wallets: new Map(),
+    hireKeys: new Map(),
+    tiered: new Map(before.tiered),
+    touchedAgents: new Set(before.touchedAgents),
+    touchedClusters: new Set(before.touchedClusters),
+    touchedRows,
+    leaves: new Set(before.leaves),
   };
 }
 
@@ -84,8 +120,9 @@ function clear({
   touchedAgents,
   touchedClusters,
   touchedRows,
+  leaves,
 }: EventNotes): void {
-  for (const noted of [agents, wallets, hireKeys, tiered, touchedAgents, touchedClusters, touchedRows])
+  for (const noted of [agents, wallets, hireKeys, tiered, touchedAgents, touchedClusters, touchedRows, leaves])
     if (noted.size > 0) noted.clear();
 }
 
@@ -108,16 +145,8 @@ export function openContext(
 ): ApplyContext {
   clear(notes);
   const state = stateAt(store, event);
-  const { agents, wallets, hireKeys, tiered, touchedAgents, touchedClusters, touchedRows } = notes;
   return {
-    store: notes.store,
-    agents,
-    wallets,
-    hireKeys,
-    tiered,
-    touchedAgents,
-    touchedClusters,
-    touchedRows,
+    ...notes,
     at: positionOf(event),
     isFirst: event.kind === "params",
     params: parseParams(state.params),

@@ -1,5 +1,5 @@
 import { agentRow, changeAgent } from "./agentRow.ts";
-import type { ApplyContext } from "./applyContext.ts";
+import type { ApplyContext, DigestLeaf } from "./applyContext.ts";
 import { capabilityAt } from "./capabilities.ts";
 import type { CapabilityPrice } from "./fieldValues.ts";
 import { append, itemsOf } from "./lists.ts";
@@ -46,31 +46,40 @@ function noteCluster(context: ApplyContext, id: string): void {
   append(context.store, touchedIn(ticks), `cluster ${id}`);
 }
 
-/** Closes a tick: puts the rows touched since the last tick into the tree, and keeps the digest of this position. */
-export function digestTick(context: ApplyContext): void {
-  const { ticks } = context.state;
-  const { block, time } = context.at;
-  const leaves: Record<DigestTree, Leaf[]> = { shp: [], steward: [], identities: [] };
+/** Finds the leaves of all rows that were touched since the last tick. */
+export function findLeaves(context: ApplyContext): void {
   // A row of audits is on the list once for every event that touched it.
   const seen = new Set<string>();
-  forEachRow(itemsOf(context.store, touchedIn(ticks)), (item) => {
+  const texts = new Map<string, FoundLeaf>();
+  forEachRow(itemsOf(context.store, touchedIn(context.state.ticks)), (item) => {
     if (seen.has(item)) return;
     seen.add(item);
     const found = leafOf(context, item);
     if (found === null || (item.startsWith("row") && seen.has(found.key))) return;
     seen.add(found.key);
-    const key = context.sha256Hex(found.key, "utf8");
-    const leaf = context.sha256Hex(found.text, "utf8");
-    leaves[found.table === undefined ? "shp" : treeOf(found.table)].push({
-      key,
-      hash: context.sha256Hex(`00${key}${leaf}`, "hex"),
-    });
+    texts.set(item, found);
   });
-  const root = putLeaves(context, "", "", leaves.shp);
-  const stewardRoot = putLeaves(context, STEWARD_TREE, "", leaves.steward);
-  const identityRoot = context.state.registries
-    ? putLeaves(context, IDENTITY_TREE, "", leaves.identities)
-    : null;
+  // An attempt that lacks a row ends above, so each leaf is hashed only once.
+  for (const { key: name, text, table } of texts.values()) {
+    const key = context.sha256Hex(name, "utf8");
+    const leaf = context.sha256Hex(text, "utf8");
+    const tree = table === undefined ? "shp" : treeOf(table);
+    context.leaves.add({ tree, key, hash: context.sha256Hex(`00${key}${leaf}`, "hex") });
+  }
+}
+
+/** Closes a tick: puts the leaves into their trees, and keeps the digest of this position. */
+export function digestTick(context: ApplyContext): void {
+  const { ticks } = context.state;
+  const { block, time } = context.at;
+  const newRoots = new Map<DigestTree, string>();
+  forEachRow(context.state.registries ? TREES : TREES.filter(([tree]) => tree !== "identities"), ([tree, prefix]) => {
+    const leaves = [...context.leaves].filter((leaf) => leaf.tree === tree);
+    newRoots.set(tree, putLeaves(context, prefix, "", leaves));
+  });
+  const root = newRoots.get("shp") ?? "";
+  const stewardRoot = newRoots.get("steward") ?? "";
+  const identityRoot = newRoots.get("identities") ?? null;
   const roots = [root, stewardRoot, ...(identityRoot === null ? [] : [identityRoot])];
   const text = JSON.stringify([...roots, context.params.version, block, time]);
   const digest = `0x${context.sha256Hex(text, "utf8")}`;
@@ -121,14 +130,14 @@ function pricesOf(context: ApplyContext, { id, capabilities }: Row<"agent">): Ca
 /** The text of a leaf and its key. If the leaf is a row, also the row's table. */
 type FoundLeaf = Omit<RowLeaf, "table"> & Partial<Pick<RowLeaf, "table">>;
 
-/** A leaf's hash, and the hash of its key, which decides its place. */
-type Leaf = { key: string; hash: string };
+type Leaf = Pick<DigestLeaf, "key" | "hash">;
 
-/** The prefix of the ids of nodes in the tree of trust scores. */
-const STEWARD_TREE = "s";
-
-/** The prefix of the ids of nodes in the tree of identities. */
-const IDENTITY_TREE = "i";
+/** The trees, and the prefix of the ids of their nodes. */
+const TREES: readonly (readonly [DigestTree, string])[] = [
+  ["shp", ""],
+  ["steward", "s"],
+  ["identities", "i"],
+];
 
 /**
  * Puts leaves below the node at `prefix` of a tree, writes each node once, and returns that node's new hash. A child of

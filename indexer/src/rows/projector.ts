@@ -1,4 +1,4 @@
-import { apply } from "tallystick-derive/apply";
+import { applyInParts } from "tallystick-derive/apply";
 import type { ApplyOptions } from "tallystick-derive/applyContext";
 import type { DeriveEvent } from "tallystick-derive/events";
 import { type LaterRows, LoadedRows, type RowName } from "tallystick-derive/loadedRows";
@@ -47,6 +47,12 @@ export type IsOnChain = (block: string) => Promise<boolean>;
 type AppliedLast = LoggedEvent & { block: string };
 
 const NOTHING: Applied = { lines: [], together: [], each: [] };
+
+/**
+ * So many rows are asked for together. Ponder keeps waiting reads in a list and removes them at its front, and for a
+ * very long list each removal moves the whole list.
+ */
+const READ_TOGETHER = 1_000;
 
 /**
  * Applies events and writes the rows that they change. The database may go back: to the fork of a reorganized chain, or to the
@@ -113,10 +119,7 @@ export class Projector {
         // so many arguments.
         for (const line of await applyRelevant(own, event, read, options, run)) logged.push(line);
       } else {
-        await run(() => {
-          own = new Transaction(transaction);
-          apply(own, event, options);
-        });
+        own = await applyInParts(transaction, event, options, run);
       }
       const changes = own.changes();
       each.push(changes);
@@ -190,7 +193,14 @@ export class Projector {
   #rowsOf(database: RowDatabase): LaterRows {
     return {
       get: (table, id) => this.#rows.get(table, id),
-      read: (names) => Promise.all(names.map((name) => this.#fetch(database, name))),
+      read: async (names) => {
+        const rows: (Row<TableName> | null)[] = [];
+        for (let at = 0; at < names.length; at += READ_TOGETHER) {
+          const part = names.slice(at, at + READ_TOGETHER);
+          rows.push(...(await Promise.all(part.map((name) => this.#fetch(database, name)))));
+        }
+        return rows;
+      },
     };
   }
 

@@ -1,4 +1,4 @@
-import { apply } from "../apply.ts";
+import { applyInParts, type RunWithRows } from "../apply.ts";
 import type { ApplyOptions } from "../applyContext.ts";
 import type { DeriveEvent, PastEvent, TransferEvent } from "../events.ts";
 import type { Store } from "../store.ts";
@@ -17,9 +17,6 @@ export type ReadPast = (
   reads: readonly Read[],
   event: DeriveEvent,
 ) => Promise<readonly TransferEvent[][]> | readonly TransferEvent[][];
-
-/** Runs work that needs rows of `store`, perhaps many times: see `LoadedRows.run`. */
-export type RunWithRows = <T>(work: () => T) => Promise<T> | T;
 
 /**
  * A funding path has at most five legs, and each needs two reads of earlier transfers. Receipts and their
@@ -51,9 +48,13 @@ export async function applyRelevant(
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const asked: Read[] = [];
     const ask = (it: Read) => answered.has(it) || asked.push(it) === 0;
-    const attempt = await run(() => {
-      asked.length = 0;
-      return applied(rows, tried, { ...options, ask });
+    const attempt = await applyInParts(rows, tried, { ...options, ask }, (work) => {
+      const before = asked.length;
+      return run(() => {
+        // An attempt that lacked rows may have asked for transfers that the event does not need.
+        asked.length = before;
+        return work();
+      });
     });
     if (asked.length === 0) {
       attempt.commitTo(rows);
@@ -66,7 +67,7 @@ export async function applyRelevant(
       const transfers = answers[n] ?? [];
       for (const line of linesOf(it, transfers)) {
         told.set(placeKey(line), line);
-        (await run(() => applied(rows, line, options))).commitTo(rows);
+        (await applyInParts(rows, line, options, run)).commitTo(rows);
       }
       if (it.kind === "authorization" && tried.kind === "transfer") {
         tried = { ...tried, authorized: transfers.some((one) => one.authorized) };
@@ -75,12 +76,6 @@ export async function applyRelevant(
     }
   }
   throw new Error(`The event of block ${event.block} asks for earlier transfers without end.`);
-}
-
-function applied(rows: Store, event: DeriveEvent, options: ApplyOptions): Transaction {
-  const attempt = new Transaction(rows);
-  apply(attempt, event, options);
-  return attempt;
 }
 
 /**
