@@ -87,9 +87,10 @@ export async function applyInParts(
   let before: ApplyContext | null = null;
   for (const part of partsOf(event)) {
     const known: ApplyContext | null = before;
-    const { rows, context } = await run(() => {
+    const { rows, context }: Attempt = await run(() => {
       const rows = new Transaction(whole);
-      const context = known === null ? openContext(rows, event, options) : nextContext(rows, known);
+      const context: ApplyContext =
+        known === null ? openContext(rows, event, options) : nextContext(rows, known);
       part(context, event);
       save(context);
       return { rows, context };
@@ -102,6 +103,8 @@ export async function applyInParts(
 }
 
 type Part = (context: ApplyContext, event: DeriveEvent) => void;
+
+type Attempt = { rows: Transaction; context: ApplyContext };
 
 function partsOf({ kind }: DeriveEvent): readonly Part[] {
   return kind === "tick" ? TICK : EVENT;

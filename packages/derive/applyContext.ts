@@ -122,7 +122,16 @@ function clear({
   touchedRows,
   leaves,
 }: EventNotes): void {
-  for (const noted of [agents, wallets, hireKeys, tiered, touchedAgents, touchedClusters, touchedRows, leaves])
+  for (const noted of [
+    agents,
+    wallets,
+    hireKeys,
+    tiered,
+    touchedAgents,
+    touchedClusters,
+    touchedRows,
+    leaves,
+  ])
     if (noted.size > 0) noted.clear();
 }
 

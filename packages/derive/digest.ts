@@ -73,10 +73,13 @@ export function digestTick(context: ApplyContext): void {
   const { ticks } = context.state;
   const { block, time } = context.at;
   const newRoots = new Map<DigestTree, string>();
-  forEachRow(context.state.registries ? TREES : TREES.filter(([tree]) => tree !== "identities"), ([tree, prefix]) => {
-    const leaves = [...context.leaves].filter((leaf) => leaf.tree === tree);
-    newRoots.set(tree, putLeaves(context, prefix, "", leaves));
-  });
+  forEachRow(
+    context.state.registries ? TREES : TREES.filter(([tree]) => tree !== "identities"),
+    ([tree, prefix]) => {
+      const leaves = [...context.leaves].filter((leaf) => leaf.tree === tree);
+      newRoots.set(tree, putLeaves(context, prefix, "", leaves));
+    },
+  );
   const root = newRoots.get("shp") ?? "";
   const stewardRoot = newRoots.get("steward") ?? "";
   const identityRoot = newRoots.get("identities") ?? null;

@@ -3,11 +3,18 @@ import type { DeriveEvent } from "tallystick-derive/events";
 import { type LaterRows, LoadedRows } from "tallystick-derive/loadedRows";
 import type { MemoryStore } from "tallystick-derive/memoryStore";
 
-/** A source of rows that has no row in memory. `reads` counts the requests to the store. */
-export function laterRows(store: MemoryStore): LaterRows & { reads: number } {
-  const rows: LaterRows & { reads: number } = {
+/** A source of rows. `reads` counts the requests to the store, and `gets` the rows that were looked for in memory. */
+export type CountedRows = LaterRows & { reads: number; gets: number };
+
+/** A source of rows that has no row in memory. */
+export function laterRows(store: MemoryStore): CountedRows {
+  const rows: CountedRows = {
     reads: 0,
-    get: () => undefined,
+    gets: 0,
+    get: () => {
+      rows.gets++;
+      return undefined;
+    },
     read: async (names) => {
       rows.reads++;
       return names.map(({ table, id }) => store.get(table, id));

@@ -1,14 +1,19 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { apply } from "tallystick-derive/apply";
+import { apply, applyInParts } from "tallystick-derive/apply";
 import { openNotes } from "tallystick-derive/applyContext";
+import type { DeriveEvent } from "tallystick-derive/events";
 import { append, itemsOf } from "tallystick-derive/lists";
 import { forEachRow, LoadedRows } from "tallystick-derive/loadedRows";
 import { MemoryStore } from "tallystick-derive/memoryStore";
 import { type TableName, tables } from "tallystick-derive/tables";
 import { Transaction } from "tallystick-derive/transaction";
+import { EventLog, wallet } from "./eventLog.ts";
 import { applyLater, laterRows } from "./laterRows.ts";
 import { generatedLog } from "./oracle/generatedLog.ts";
+
+/** How often a tick on sixty agents may wait for rows. */
+const FEW = 40;
 
 describe("rows that are read while the derivation waits", () => {
   it("give the same results as rows in memory, also with notes that an earlier event left", async () => {
@@ -60,6 +65,32 @@ describe("rows that are read while the derivation waits", () => {
     const rows = new LoadedRows(later);
     expect(await rows.run(() => [...itemsOf(rows, "long")])).to.deep.equal(items);
     expect(later.reads).to.equal(2);
+  });
+
+  it("are read for one part of a tick after the other, and a part that lacks rows does not repeat the others", async () => {
+    const log = new EventLog();
+    const agents = Array.from({ length: 60 }, (_, n) => wallet(100 + n));
+    for (const agent of agents) log.listing(agent, "text.translate");
+    log.tick();
+    for (const agent of agents) log.transfer(wallet(1), agent, 250_000, { authorized: true });
+    log.after(86_401).tick();
+    const store = new MemoryStore();
+    const tick = log.events.at(-1) as DeriveEvent;
+    for (const event of log.events.slice(0, -1)) apply(store, event, { trustSignatures: true });
+    const [inParts, atOnce] = [laterRows(store), laterRows(store)];
+    const partly = new LoadedRows(inParts);
+    const changes = await applyInParts(partly, tick, { trustSignatures: true }, (work) => partly.run(work));
+    const wholly = new LoadedRows(atOnce);
+    const same = await wholly.run(() => {
+      const attempt = new Transaction(wholly);
+      apply(attempt, tick, { trustSignatures: true });
+      return attempt;
+    });
+    const byRow = (all: Transaction) =>
+      new Map(all.changes().map((it) => [`${it.table} ${it.after.id}`, it]));
+    expect(byRow(changes)).to.deep.equal(byRow(same));
+    expect(inParts.gets).to.be.below(0.6 * atOnce.gets);
+    expect(inParts.reads).to.be.below(FEW);
   });
 
   it("pass on errors of the work, except errors of an attempt that lacked a row", async () => {

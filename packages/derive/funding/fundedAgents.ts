@@ -1,3 +1,4 @@
+import { forEachRow } from "../loadedRows.ts";
 import { addEntry, type Entry, entriesDown, entriesUp } from "../orderIndex.ts";
 import type { Store } from "../store.ts";
 
@@ -44,7 +45,7 @@ export function addFunded(
     store.update("orderIndex", id, { value: `${row.value},${formatFunded(funded)}` });
   } else {
     store.update("orderIndex", id, { value: "" });
-    for (const it of all) addToIndexes(store, funder, it);
+    forEachRow(all, (it) => addToIndexes(store, funder, it));
   }
   return {
     byTime: orderOf(all, "time"),
@@ -61,10 +62,14 @@ function addToIndexes(store: Store, funder: string, { agent, time, block }: Fund
       up: (from, until) => entriesUp(store, index, from, until),
     };
   };
-  return {
-    byTime: add(`fundedAt/${funder}`, time),
-    byBlock: add(`registeredAt/${funder}`, block),
-  };
+  const orders: (Order | null)[] = [];
+  const places = [
+    { index: `fundedAt/${funder}`, at: time },
+    { index: `registeredAt/${funder}`, at: block },
+  ];
+  forEachRow(places, ({ index, at }) => orders.push(add(index, at)));
+  const [byTime = null, byBlock = null] = orders;
+  return { byTime, byBlock };
 }
 
 function orderOf(all: readonly Funded[], by: "time" | "block"): Order {
