@@ -57,6 +57,25 @@ async function exported({ log, rows }: FakeDatabase): Promise<string[]> {
 }
 
 describe("the derivation over a database", () => {
+  it("asks for at most 1,000 rows at once, also if an event needs many more", async () => {
+    const log = new EventLog();
+    for (let n = 0; n < 1_100; n++) log.listing(wallet(100 + n), "text.translate");
+    const database = new FakeDatabase();
+    await new Projector().apply(database, log.events, "block", options);
+    let open = 0;
+    let most = 0;
+    const find = database.find.bind(database);
+    database.find = async (table, id) => {
+      most = Math.max(most, ++open);
+      await Promise.resolve();
+      open--;
+      return find(table, id);
+    };
+    log.tick();
+    await applyEvent(new Projector(), database, log.events.at(-1) as DeriveEvent, "");
+    expect(most).to.equal(1_000);
+  });
+
   it("stores every event once and in order: a transfer that is a payment as its payment, and any other event in the log", async () => {
     let kept = { payments: 0, others: 0 };
     await fc.assert(
