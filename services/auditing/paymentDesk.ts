@@ -88,10 +88,13 @@ export function createPaymentDesk(parameters: PaymentDeskParameters) {
     const known = await store.get<{ paid: string }>(`paid/${auditor}`);
     // The node may not have read the last payment yet. With its answer the desk could pay the same amount twice.
     if (known !== undefined && paid < BigInt(known.paid)) {
-      log("The node does not know a payment to this auditor yet, so this round decides no payment to the auditor.", {
-        auditor,
-        paid,
-      });
+      log(
+        "The node does not know a payment to this auditor yet, so this round decides no payment to the auditor.",
+        {
+          auditor,
+          paid,
+        },
+      );
       return false;
     }
     const amount = accrued - paid;

@@ -387,7 +387,8 @@ describe("tallystick-mcp", () => {
 
     const closed = `${await listen("a key of sixteen letters")}/mcp`;
     expect((await fetch(closed, { method: "POST", body: "{}" })).status).to.equal(401);
-    for (const path of ["/mcp", "/", "/health", "/mcp/"]) expect(await bytesReadWithoutKey(path), path).to.equal(0);
+    for (const path of ["/mcp", "/", "/health", "/mcp/"])
+      expect(await bytesReadWithoutKey(path), path).to.equal(0);
     expect((await fetch(closed.replace("/mcp", "/health"))).status).to.equal(200);
     const call = await open(closed, { authorization: "Bearer a key of sixteen letters" });
     expect((await call("get_remaining_budget")).spend_cap_usdc).to.equal("1.00");

@@ -8,7 +8,8 @@ const DECIMAL = /^(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,9})?$/;
  * of the figure, and no check of the object that has the figure. These checks compute with the figure.
  */
 export const decimalSchema = z.string().regex(DECIMAL, {
-  error: 'must be a decimal string like "0.99", with at most 12 digits before the point and 9 after it, no leading zeros',
+  error:
+    'must be a decimal string like "0.99", with at most 12 digits before the point and 9 after it, no leading zeros',
   abort: true,
 });
 
