@@ -24,6 +24,7 @@ import { EMPTY_LEDGER, type LedgerHead } from "../segments/checkSegment.ts";
 import { HeldRows, type HeldTransaction } from "../segments/heldRows.ts";
 import { LinesForOthers } from "../segments/linesForOthers.ts";
 import { type LoadedPart, type LoadingOptions, loadSegment } from "../segments/loadSegment.ts";
+import { LongReading } from "../segments/longReading.ts";
 import { entryType, recordEvent } from "../segments/recordEvent.ts";
 import { retryUntilAvailable, type Waiting } from "../segments/retryUntilAvailable.ts";
 import { openSegmentSource } from "../segments/segmentSource.ts";
@@ -93,7 +94,7 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
   if ((await context.db.find(equivocation, { id: ledgerId })) !== null) return;
   const head = await ledgerHead(context, ledgerId);
   const waits = waiting(context, event, sourceConfig.kind === "http" ? sourceConfig.url : sourceConfig.path);
-  const { keepAlive, signal } = waits;
+  const { signal } = waits;
   const source = openSegmentSource(sourceConfig, ledgerId);
   const transaction: HeldTransaction = {
     name: () => transactionName(context.db),
@@ -106,11 +107,19 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
   };
   await unlessOrphaned(async () => {
     const segment = { oldSize, newSize, root };
-    for await (const part of loadSegment(segment, { head, source, signal, retry, keepAlive })) {
-      if (BigInt(part.from) === oldSize) await noteAnchor(context, event);
-      await heldRows.makeRoom(part.lines, transaction);
-      await applyPart(context, event, part, { waits, retry });
-      if (BigInt(part.head.size) === newSize) await saveHead(context, ledgerId, part.head, place);
+    const checking = new LongReading(place.block, waits);
+    const goOn = (size: number) => checking.goOn(size);
+    try {
+      for await (const part of loadSegment(segment, { head, source, signal, retry, goOn })) {
+        // The whole segment is checked before its first part comes.
+        await checking.end();
+        if (BigInt(part.from) === oldSize) await noteAnchor(context, event);
+        await heldRows.makeRoom(part.lines, transaction);
+        await applyPart(context, event, part, { waits, retry });
+        if (BigInt(part.head.size) === newSize) await saveHead(context, ledgerId, part.head, place);
+      }
+    } finally {
+      await checking.end();
     }
   });
 });
