@@ -27,7 +27,7 @@ const WALLETS = 1_000;
 const HEADERS = 1_000;
 
 /** The most transfers, block times and transactions that stay in memory. */
-const MAX_TRANSFERS = 500_000;
+export const MAX_TRANSFERS = 500_000;
 const MAX_TIMES = 200_000;
 const MAX_TRANSACTIONS = 20_000;
 

@@ -7,10 +7,16 @@ import type { Params } from "tallystick-protocol/records/params";
 import type { TokenTransfer } from "../logPort/logPort.ts";
 import type { ChainView } from "./chainView.ts";
 import { nextBuyers } from "./nextBuyers.ts";
-import { fundersOf, MOST_AHEAD, MOST_WALLETS, readPaths } from "./readPaths.ts";
+import { fundersOf, MOST_AHEAD, MOST_BESIDE, MOST_WALLETS, readPaths } from "./readPaths.ts";
 
 /** The number of transactions in one request. */
 const TOGETHER = 16;
+
+/**
+ * The most buyers of which more than {@link MOST_BESIDE} transfers are read in advance. Anybody can send them tiny transfers. A
+ * thousand buyers with a thousand transfers each would push each other out of memory.
+ */
+export const MOST_LONG = 300;
 
 const HASH = /^0x[0-9a-f]{64}$/;
 
@@ -33,7 +39,9 @@ export async function readAhead(
   if (first?.kind === "escrow.deposited") {
     if (view.transfers.isKnown("transfersTo", first.buyer, view.final, MOST_AHEAD)) return;
     const buyers = await nextBuyers(view, first, params);
-    await readPasts(view, { signers: [], sides: buyers, upTo: view.finalizedHead.block }, params, isWatched);
+    const upTo = view.finalizedHead.block;
+    await readBuyers(view, buyers, upTo, isWatched);
+    await readOrigins(view, { sides: buyers, upTo, most: MOST_BESIDE }, params, isWatched);
     return;
   }
   const records = events.filter((it): it is RecordEvent => it.kind === "record" && it.error === undefined);
@@ -54,22 +62,40 @@ export async function readAhead(
     });
     await Promise.all(some);
   }
-  await readPasts(view, { signers, sides, upTo: view.final }, params, isWatched);
+  for (const some of groupsOf([...signers, ...sides], isWatched)) {
+    await view.transfers.first("transfersTo", some, view.final, MOST_AHEAD, view.retryRead);
+  }
+  await readOrigins(view, { sides, upTo: view.final, most: MOST_AHEAD }, params, isWatched);
 }
 
-/** Reads what wallets received up to a block, and of the sides of hires also the funding paths. */
-async function readPasts(
+/** Reads what the next buyers received up to a block. If they received many transfers, more of them are read of the first buyers. */
+async function readBuyers(
+  { transfers, retryRead }: ChainView,
+  buyers: readonly Address[],
+  upTo: number,
+  isWatched: (wallet: Address) => boolean,
+): Promise<void> {
+  for (const some of groupsOf(buyers, isWatched)) {
+    await transfers.first("transfersTo", some, upTo, MOST_BESIDE, retryRead);
+    const long = some.filter((it) => !transfers.isKnown("transfersTo", it, upTo, MOST_AHEAD));
+    await transfers.first("transfersTo", long.slice(0, MOST_LONG), upTo, MOST_AHEAD, retryRead);
+  }
+}
+
+/**
+ * Reads where the money of the sides of hires came from, and whether they spent some.
+ *
+ * @param most as many of the transfers that each side received up to the block `upTo` are known
+ */
+async function readOrigins(
   view: ChainView,
-  { signers, sides, upTo }: { signers: Iterable<Address>; sides: Iterable<Address>; upTo: number },
+  { sides, upTo, most }: { sides: Iterable<Address>; upTo: number; most: number },
   params: Params,
   isWatched: (wallet: Address) => boolean,
 ): Promise<void> {
   const { transfers, finalizedHead, retryRead } = view;
-  for (const some of groupsOf([...signers, ...sides], isWatched)) {
-    await transfers.first("transfersTo", some, upTo, MOST_AHEAD, retryRead);
-  }
   for (const some of groupsOf(sides, isWatched)) {
-    const funders = await fundersOf(view, some, params, upTo);
+    const funders = await fundersOf(view, some, params, upTo, most);
     // The first transfer that a wallet sent shows whether the wallet has spent.
     await transfers.first("transfersFrom", some, finalizedHead.block, 1, retryRead);
     await readPaths(view, funders, params, isWatched);

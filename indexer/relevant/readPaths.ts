@@ -8,8 +8,8 @@ import type { ChainView } from "./chainView.ts";
 export const MOST_AHEAD = 1_000;
 
 /**
- * The same limit for reads in the background. It is lower, so that the past of 1,000 wallets fills only a part of the
- * memory, and what is needed before it stays there.
+ * The same limit for reads in the background, and for buyers of later deposits. It is lower, so that the past of 1,000 wallets
+ * fills only a part of the memory, and what is needed before it stays there.
  */
 export const MOST_BESIDE = 100;
 

@@ -9,6 +9,7 @@ import type { Address } from "tallystick-protocol/address";
  */
 export class WatchedWallets {
   #wallets: Address[] = [];
+  #all = new Set<Address>();
   #forgotten = 0;
 
   /**
@@ -22,7 +23,10 @@ export class WatchedWallets {
   }): Promise<readonly Address[]> {
     const rows = await projector.rows();
     const forgotten = projector.forgotten();
-    if (forgotten !== this.#forgotten) this.#wallets = [];
+    if (forgotten !== this.#forgotten) {
+      this.#wallets = [];
+      this.#all = new Set();
+    }
     this.#forgotten = forgotten;
     const known = this.#wallets.length;
     const added = await rows.run(() => {
@@ -32,7 +36,15 @@ export class WatchedWallets {
       return wallets;
     });
     // The wallets are pushed one by one, because one call of `push` accepts only some 120,000 arguments.
-    for (const it of added) this.#wallets.push(it);
+    for (const it of added) {
+      this.#wallets.push(it);
+      this.#all.add(it);
+    }
     return this.#wallets;
+  }
+
+  /** Whether a wallet was watched at the last call of {@link of}. */
+  has(wallet: Address): boolean {
+    return this.#all.has(wallet);
   }
 }

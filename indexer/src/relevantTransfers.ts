@@ -108,8 +108,8 @@ export async function openRelevantTransfers(config: IndexerConfig) {
       const apply = (some: readonly TransferEvent[]) => projector.apply(some, read);
       await ahead.bringIn(view, { after, until, params, watched: { list, receivers }, apply });
       if (events.length > 1 || (await makesAgent(event, await projector.rows()))) {
-        const agents = new Set(await list());
-        await readAhead(view, events, params, (wallet) => agents.has(wallet));
+        await list();
+        await readAhead(view, events, params, (wallet) => watched.has(wallet));
       }
       const row = { block: until.block, log: until.log - (until.log === END ? 0 : 1) };
       if (known === null) await db.insert(transfersRead).values({ id: LAST, ...row });

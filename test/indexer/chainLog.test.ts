@@ -6,6 +6,7 @@ import { anchoredLedgerAbi } from "tallystick-protocol/abi/anchoredLedgerAbi";
 import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
 import { testUsdcAbi } from "tallystick-protocol/abi/testUsdcAbi";
 import { askWallet } from "tallystick-protocol/erc1271/askWallet";
+import { toHex } from "tallystick-protocol/hex";
 import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { headTypedData } from "tallystick-protocol/ledger/anchor";
 import { headWord } from "tallystick-protocol/ledger/word";
@@ -321,6 +322,45 @@ describe("a node's event log", () => {
     } finally {
       await rpc.close();
     }
+  }).timeout(0);
+
+  it("applies a segment that is read in several parts, and continues it", async () => {
+    await chain.client.setCode({ address: chain.anchoredLedger, bytecode: anchoredLedgerCode });
+    const { id, ledger, place, say, append, anchor } = await open("large");
+    await say("listing", listing(seller.address), seller);
+    // A part ends after the line with the last byte of 32 MiB.
+    const text = "x".repeat(12 << 20);
+    for (let n = 0; n < 3; n++) append({ type: "settlement", data_update: { text } }, { shown: null });
+    await say("listing", listing(seller.address, "0.60"), seller);
+    await anchor();
+    const indexer = await start("large", [{ id, place }]);
+    const expectAll = async () => {
+      const whole = await indexer.until("the whole ledger", async () => {
+        const { meta } = await indexer.query<{ meta: { ledgers: { size: number; root: string }[] } }>(
+          "{ meta { ledgers { size root } } }",
+        );
+        return meta.ledgers[0]?.size === ledger.size && meta.ledgers;
+      });
+      expect(whole).to.deep.equal([{ size: ledger.size, root: ledger.root() }]);
+      for (const [seq, { currentHash, payload }] of ledger.entries.entries()) {
+        const { ledgerEntry } = await indexer.query<{ ledgerEntry: object }>(
+          `{ ledgerEntry(ledger: "${id}", seq: ${seq}) { hash type record { valid } inclusionProof { leafHash hashes } } }`,
+        );
+        expect(ledgerEntry).to.deep.equal({
+          hash: currentHash,
+          type: payload.type,
+          record: payload.type === "listing" ? { valid: true } : null,
+          inclusionProof: {
+            leafHash: toHex(ledger.tree.leaf(seq)),
+            hashes: ledger.tree.inclusionProof(seq).map((hash) => toHex(hash)),
+          },
+        });
+      }
+    };
+    await expectAll();
+    await say("listing", listing(seller.address, "0.70"), seller);
+    await anchor();
+    await expectAll();
   }).timeout(0);
 
   async function nodesLog(ledgers: { id: Hex; place: string }[]): Promise<object[]> {

@@ -17,12 +17,14 @@ import {
 import { isReadingHistory, logInfo, logWarning } from "../../ponderProcess.ts";
 import { OrphanedError } from "../../relevant/retryRead.ts";
 import { logEvents, recover, unlessOrphaned } from "../eventLog.ts";
-import { freeRows } from "../freeRows.ts";
+import { freeRows, transactionName } from "../freeRows.ts";
 import { freshChain } from "../freshChain.ts";
 import { waitingFor } from "../retryReadFor.ts";
 import { EMPTY_LEDGER, type LedgerHead } from "../segments/checkSegment.ts";
+import { HeldRows, type HeldTransaction } from "../segments/heldRows.ts";
 import { LinesForOthers } from "../segments/linesForOthers.ts";
 import { type LoadedPart, type LoadingOptions, loadSegment } from "../segments/loadSegment.ts";
+import { LongReading } from "../segments/longReading.ts";
 import { entryType, recordEvent } from "../segments/recordEvent.ts";
 import { retryUntilAvailable, type Waiting } from "../segments/retryUntilAvailable.ts";
 import { openSegmentSource } from "../segments/segmentSource.ts";
@@ -49,6 +51,8 @@ const signatureThreads = new SignatureThreads({
 });
 
 const linesForOthers = new LinesForOthers(operations.lines);
+
+const heldRows = new HeldRows();
 
 // An earlier process reported a wait. This process has not come to that block yet, so the report is cleared.
 void operations.reportUnblocked();
@@ -90,8 +94,12 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
   if ((await context.db.find(equivocation, { id: ledgerId })) !== null) return;
   const head = await ledgerHead(context, ledgerId);
   const waits = waiting(context, event, sourceConfig.kind === "http" ? sourceConfig.url : sourceConfig.path);
-  const { keepAlive, signal } = waits;
+  const { signal } = waits;
   const source = openSegmentSource(sourceConfig, ledgerId);
+  const transaction: HeldTransaction = {
+    name: () => transactionName(context.db),
+    free: () => freeRows(context.db),
+  };
   const retry = async <Result>(attempt: () => Promise<Result>) => {
     const done = await retryUntilAvailable(attempt, waits);
     if (done === null) throw new OrphanedError(place.block);
@@ -99,19 +107,22 @@ ponder.on("AnchoredLedger:Anchored", async ({ event, context }) => {
   };
   await unlessOrphaned(async () => {
     const segment = { oldSize, newSize, root };
-    let parts = 0;
-    for await (const part of loadSegment(segment, { head, source, signal, retry, keepAlive })) {
-      if (parts === 0) await noteAnchor(context, event);
-      else if (parts % PARTS_IN_MEMORY === 0) await freeRows(context.db);
-      parts++;
-      await applyPart(context, event, part, { waits, retry });
-      if (BigInt(part.head.size) === newSize) await saveHead(context, ledgerId, part.head, place);
+    const checking = new LongReading(place.block, waits);
+    const goOn = (size: number) => checking.goOn(size);
+    try {
+      for await (const part of loadSegment(segment, { head, source, signal, retry, goOn })) {
+        // The whole segment is checked before its first part comes.
+        await checking.end();
+        if (BigInt(part.from) === oldSize) await noteAnchor(context, event);
+        await heldRows.makeRoom(part.lines, transaction);
+        await applyPart(context, event, part, { waits, retry });
+        if (BigInt(part.head.size) === newSize) await saveHead(context, ledgerId, part.head, place);
+      }
+    } finally {
+      await checking.end();
     }
   });
 });
-
-/** Ponder keeps changed rows in memory until the handler ends. So they are written after so many parts of a long segment. */
-const PARTS_IN_MEMORY = 4;
 
 /** Notes in the timeline that a followed ledger was anchored. */
 async function noteAnchor({ db }: AnchoredContext, event: AnchoredEvent): Promise<void> {

@@ -29,8 +29,8 @@ export type LoadingOptions = {
    * TallystickError that says why the segment cannot be loaded at all.
    */
   retry: <Result>(attempt: () => Promise<Result>) => Promise<Result>;
-  /** Called before each further part: a long segment takes long. */
-  keepAlive: () => Promise<void>;
+  /** Called before each further part, with the number of the ledger's entries before it: a long segment takes long. */
+  goOn: (size: number) => Promise<void>;
 };
 
 /**
@@ -39,7 +39,7 @@ export type LoadingOptions = {
  */
 export async function* loadSegment(
   anchor: Anchor,
-  { head, source, signal, retry, keepAlive }: LoadingOptions,
+  { head, source, signal, retry, goOn }: LoadingOptions,
 ): AsyncGenerator<LoadedPart> {
   const size = Number(anchor.newSize);
   let heads: LedgerHead[] = [head];
@@ -60,18 +60,18 @@ export async function* loadSegment(
       }
     });
     heads.push(part.head);
-    if (part.head.size < size) {
-      await keepAlive();
-      continue;
+    const isWhole = part.head.size === size;
+    if (isWhole && heads.length === 2) {
+      yield part;
+      return;
     }
-    if (heads.length > 2) break;
-    yield part;
-    return;
+    await goOn(part.head.size);
+    if (isWhole) break;
   }
   // A root fixes all entries before it. So what is read now is what was checked.
   for (const [n, end] of heads.slice(1).entries()) {
-    await keepAlive();
     const from = heads[n] as LedgerHead;
+    if (n > 0) await goOn(from.size);
     yield await retry(() => readPart(from, end.size, { source, signal, rootAt: () => end.root }));
   }
 }

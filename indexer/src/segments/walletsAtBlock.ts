@@ -1,15 +1,14 @@
 import type { CallReader } from "tallystick-protocol/erc1271/askWallet";
-import { withoutKeptRefusals } from "./withoutKeptRefusals.ts";
+import { VERDICTS } from "tallystick-protocol/erc1271/walletProbe";
+import { isHex } from "tallystick-protocol/hex";
 
 /**
- * Makes a reader for questions to wallets at the block of a handler. Ponder asks by the number of the block, and keeps the answer
- * by it. As long as the chain may change, this can be the answer of another block: the chain's node follows a fork, or the answer
- * is from before a reorganization during which no process ran. So until the block is final, the chain is asked by its hash.
- * A final block gets the answer that Ponder kept, if there is one. It is wrong if Ponder kept it of a block that was removed
- * while no process ran.
+ * Makes a reader for questions to wallets at the block of a handler. It asks the chain by the hash of the block. Ponder asks by
+ * the number of the block, and keeps the answer by it. This can be the answer of another block: the chain's node followed a fork,
+ * or the answer is from before a reorganization during which no process ran. So what Ponder kept is used only for a final block,
+ * and only if the chain's node does not answer by the hash. Many nodes forget the state of old blocks.
  *
- * @param keeping Ponder. It is asked before in any case: later its answer may be the only one, because many of the chain's nodes
- * forget the state of old blocks
+ * @param keeping Ponder. It is asked in any case, so that it keeps an answer for a later index
  * @param byHash asks the chain each time, by the hash of the block
  */
 export function walletsAtBlock(
@@ -17,12 +16,20 @@ export function walletsAtBlock(
   byHash: CallReader,
   isFinal: () => Promise<boolean>,
 ): CallReader {
-  const kept = withoutKeptRefusals(keeping, byHash);
   return {
     call: async (question) => {
-      if (await isFinal()) return kept.call(question);
-      await keeping.call(question).catch(() => undefined);
-      return byHash.call(question);
+      const kept = await keeping.call(question).catch(() => undefined);
+      // Ponder also keeps the answer that the chain's node has no state of the block.
+      if (kept === undefined || !isAboutWallet(kept) || !(await isFinal())) return byHash.call(question);
+      const asked = await byHash.call(question).catch(() => kept);
+      return isAboutWallet(asked) ? asked : kept;
     },
   };
+}
+
+/** The answers that say something about a wallet. Every other answer only says why the chain's node gave none. */
+const ABOUT_WALLET: readonly bigint[] = [VERDICTS.yes, VERDICTS.no, VERDICTS.noContract];
+
+function isAboutWallet({ data }: Awaited<ReturnType<CallReader["call"]>>): boolean {
+  return isHex(data, 32) && ABOUT_WALLET.includes(BigInt(data));
 }

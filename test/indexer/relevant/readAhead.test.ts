@@ -5,8 +5,10 @@ import { paramsSchema } from "tallystick-protocol/records/params";
 import { signBody } from "tallystick-protocol/records/record";
 import { type LocalAccount, privateKeyToAccount } from "viem/accounts";
 import { ChainTransfers } from "../../../indexer/relevant/chainView.ts";
-import { readAhead } from "../../../indexer/relevant/readAhead.ts";
+import { MAX_TRANSFERS } from "../../../indexer/relevant/finalTransfers.ts";
+import { MOST_LONG, readAhead } from "../../../indexer/relevant/readAhead.ts";
 import { readPastOf } from "../../../indexer/relevant/readPast.ts";
+import { MOST_AHEAD, MOST_BESIDE, MOST_WALLETS } from "../../../indexer/relevant/readPaths.ts";
 import type { RetryRead } from "../../../indexer/relevant/retryRead.ts";
 import { ESCROW, EventLog, TOKEN, wallet } from "../../derive/eventLog.ts";
 import { hashOf, portOf } from "./support/portOf.ts";
@@ -143,6 +145,36 @@ describe("what is read in advance for records and deposits", () => {
     for (const finality of [0, 100]) {
       const counts = await Promise.all([2, 50].map((count) => requestsOf(count, finality)));
       expect(counts[1], `finality of ${finality} blocks`).to.equal(counts[0]);
+    }
+  });
+
+  it("has the past of the next buyers in memory, also if strangers sent each of them many tiny transfers", async () => {
+    expect(MOST_WALLETS * MOST_BESIDE + MOST_LONG * MOST_AHEAD).to.be.below(MAX_TRANSFERS);
+    const { log } = chainWithPayments();
+    const buyers = Array.from({ length: MOST_LONG + 10 }, (_, n) => wallet(100 + n));
+    for (let n = 0; n <= MOST_BESIDE; n++) {
+      log.after(60);
+      for (const buyer of buyers) log.transfer(CUSTOMER, buyer, 1);
+    }
+    log.after(60);
+    for (const buyer of buyers) log.deposit(SELLER, buyer, { amount: 1 });
+    const port = portOf(log.events);
+    const last = log.events.at(-1)?.block ?? 0;
+    port.final = last;
+    const chain = new ChainTransfers({ port, token: TOKEN, firstBlock: 0, readOnce: read });
+    const view = await chain.at({ block: last, hash: hashOf(last) }, read);
+    const known = (limit: number) =>
+      buyers.filter((it) => view.transfers.isKnown("transfersTo", it, last, limit)).length;
+    const escrows = { [ESCROW]: "swarmwage-partnered" };
+    const deposits = log.events.filter((it) => it.kind === "escrow.deposited");
+    for (const [some, count] of [
+      [deposits.slice(0, 1), MOST_LONG],
+      [deposits.slice(-1), buyers.length],
+    ] as const) {
+      const { calls } = port;
+      await readAhead(view, some, paramsSchema.parse({ escrows }), () => false);
+      expect([known(MOST_BESIDE), known(MOST_AHEAD)]).to.deep.equal([buyers.length, count]);
+      expect(port.calls - calls).to.be.within(1, 6);
     }
   });
 

@@ -27,7 +27,8 @@ async function load(
   { head = EMPTY_LEDGER, source = inPartsOf(7), attempts = 1 }: Options = {},
 ) {
   const failures: string[] = [];
-  let alive = 0;
+  /** The number of entries before each further part. */
+  const sizes: number[] = [];
   const retry = async <Result>(attempt: () => Promise<Result>): Promise<Result> => {
     for (;;) {
       try {
@@ -37,11 +38,11 @@ async function load(
       }
     }
   };
-  const keepAlive = async () => void alive++;
+  const goOn = async (size: number) => void sizes.push(size);
   const parts: LoadedPart[] = [];
   const anchor = { oldSize, newSize, root: ledger.root(Math.min(7, Number(newSize))) };
-  for await (const part of loadSegment(anchor, { head, source, signal, retry, keepAlive })) parts.push(part);
-  return { parts, failures, alive };
+  for await (const part of loadSegment(anchor, { head, source, signal, retry, goOn })) parts.push(part);
+  return { parts, failures, sizes };
 }
 
 const messageOf = (promise: Promise<unknown>) =>
@@ -52,16 +53,16 @@ const messageOf = (promise: Promise<unknown>) =>
 
 describe("loadSegment", () => {
   it("gives the entries of an anchor, and the size of the ledger after them", async () => {
-    const { parts, alive } = await load([0n, 7n]);
+    const { parts, sizes } = await load([0n, 7n]);
     expect(parts).to.have.length(1);
     expect(parts[0]?.entries).to.deep.equal(ledger.entries);
     expect(parts[0]?.head).to.include({ size: 7, root: ledger.root() });
-    expect(alive).to.equal(0);
+    expect(sizes).to.deep.equal([]);
   });
 
   it("gives a long segment in parts, with the same result as in one", async () => {
     const [whole] = (await load([0n, 7n])).parts;
-    const { parts, alive } = await load([0n, 7n], { source: inPartsOf(3) });
+    const { parts, sizes } = await load([0n, 7n], { source: inPartsOf(3) });
     expect(parts.map(({ from, lines }) => [from, lines.length])).to.deep.equal([
       [0, 3],
       [3, 3],
@@ -69,7 +70,7 @@ describe("loadSegment", () => {
     ]);
     expect(parts.flatMap(({ entries }) => entries)).to.deep.equal(ledger.entries);
     expect(parts.at(-1)?.head).to.deep.equal(whole?.head);
-    expect(alive, "between the parts of both readings").to.equal(5);
+    expect(sizes, "between the parts of both readings").to.deep.equal([3, 6, 7, 3, 6]);
   });
 
   it("gives nothing of a long segment that contradicts the root at its end", async () => {
@@ -79,9 +80,9 @@ describe("loadSegment", () => {
     const source = inPartsOf(3, longer);
     const anchor = { oldSize: 0n, newSize: 7n, root: ledger.root() };
     const retry = <Result>(attempt: () => Promise<Result>) => attempt();
-    const keepAlive = async () => {};
+    const goOn = async () => {};
     const loading = async () => {
-      for await (const part of loadSegment(anchor, { head: EMPTY_LEDGER, source, signal, retry, keepAlive }))
+      for await (const part of loadSegment(anchor, { head: EMPTY_LEDGER, source, signal, retry, goOn }))
         given.push(part);
     };
     expect(await messageOf(loading())).to.contain("the 7 entries have the root");
