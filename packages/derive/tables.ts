@@ -112,6 +112,8 @@ export const tables = {
     claimStatus: "text",
     trustTier: "number",
     tierChanges: "number",
+    /** The figures of its tier after the last event (see `tiers.ts`). */
+    tierFigures: "text?",
     /**
      * The clusters that it joined first, one of each kind. The current ones are found by following `cluster.parent`.
      */

@@ -149,7 +149,17 @@ export type Listing = {
   issuedAt: number;
 };
 
-export type Agent = Position & { tier: number };
+/** The figures that decide the tier of one agent. Sums of weights are in units. */
+export type TierFigures = {
+  successes: bigint;
+  rated: bigint;
+  isVerified: boolean;
+  capabilities: number;
+  buyers: number;
+};
+
+/** `figures`: those of its tier after the last event. */
+export type Agent = Position & { tier: number; figures: TierFigures | null };
 
 /** The data that the oracle collects while it reads a log: everything, in plain arrays. */
 export type Facts = {
