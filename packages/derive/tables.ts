@@ -315,6 +315,8 @@ export const tables = {
   fingerprintMember: { id: "text", agent: "text" },
   /** The listing bodies that were seen, by digest. A body that comes again changes nothing. */
   seenListing: { id: "text" },
+  /** The claims that were seen, `<attestor>/<digest of the body>`. A ledger's writer cannot bring an old claim back. */
+  seenClaim: { id: "text" },
   /** The first position at which `<agent>/<payee>` was agreed by a payee's own signature. */
   payee: { id: "text", block: "number", log: "number" },
   /**

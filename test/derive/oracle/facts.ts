@@ -181,6 +181,8 @@ export type Facts = {
   telemetry: Map<string, { latency: number | null; allPassed: boolean | null; time: number }>;
   listings: Listing[];
   seenListings: Set<string>;
+  /** Every claim of an attestor so far, by signer and body. */
+  seenClaims: Set<string>;
   /** Ledgers with a record that was signed for them. */
   boundLedgers: Set<string>;
   /** `agent/payee` → block and log of the consent. */

@@ -49,6 +49,7 @@ export function oracle(
     telemetry: new Map(),
     listings: [],
     seenListings: new Set(),
+    seenClaims: new Set(),
     boundLedgers: new Set(),
     consents: new Map(),
     claims: new Map(),
