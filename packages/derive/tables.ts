@@ -195,7 +195,9 @@ export const tables = {
     unreceiptedValue: "bigint",
     /** The number of deposits for this agent that went back to the buyer without any action of this agent. */
     unanswered: "number",
+    /** The number of hires in the window that it bought, and the sum of the addresses of their sellers. */
     bought: "number",
+    sellerSum: "bigint",
     escrowBought: "number",
     silentTimeouts: "number",
     refundsAfterDelivery: "number",
