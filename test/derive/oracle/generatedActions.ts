@@ -38,7 +38,7 @@ const list = fc.record({
   do: fc.constant("list" as const),
   seller,
   capability,
-  price: fc.constantFrom("0.50", "0.51", "7.00"),
+  price: fc.constantFrom<string>("0.50", "0.51", "7.00"),
   host: few,
   port: fc.constantFrom("", "", ":443", ":8443"),
   retired: fc.boolean(),
