@@ -58,6 +58,7 @@ export const listing = deriveTable("listing", (table) => ({
 }));
 export const offer = deriveTable("offer");
 export const seenListing = deriveTable("seenListing");
+export const seenClaim = deriveTable("seenClaim");
 export const payee = deriveTable("payee");
 export const payment = deriveTable("payment", (table) => ({ byLog: index().on(table.block, table.log) }));
 export const escrow = deriveTable("escrow", (table) => ({

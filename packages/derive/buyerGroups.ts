@@ -159,6 +159,6 @@ function purchasesOf(context: ApplyContext, address: string): ({ seller: string 
  * The list of sellers from which an address ever bought. If a group has the address as its name, the list also has the
  * group's sellers.
  */
-export function boughtFrom(address: string): string {
+function boughtFrom(address: string): string {
   return `boughtFrom/${address}`;
 }

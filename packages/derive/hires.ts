@@ -273,6 +273,7 @@ function changeWindow(context: ApplyContext, hire: Row<"hire">, by: 1 | -1): voi
   const buyer = agentRow(context, hire.buyer);
   updateAgent(context, hire.buyer, {
     bought: buyer.bought + by,
+    sellerSum: buyer.sellerSum + BigInt(by) * BigInt(hire.seller),
     escrowBought: buyer.escrowBought + (inEscrow ? by : 0),
     silentTimeouts: buyer.silentTimeouts + (hire.silentTimeout ? by : 0),
     refundsAfterDelivery: buyer.refundsAfterDelivery + (hire.refundAfterDelivery ? by : 0),

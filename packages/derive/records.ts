@@ -1,6 +1,6 @@
 import { chainIdOfNetwork } from "tallystick-protocol/erc8004/chainIdOfNetwork";
 import { InvalidInputError } from "tallystick-protocol/errors";
-import type { RecordBody } from "tallystick-protocol/json/recordBody";
+import { canonicalBody, type RecordBody } from "tallystick-protocol/json/recordBody";
 import { checkBinding, isBoundType, isUnbound } from "tallystick-protocol/records/binding";
 import { parseClaim } from "tallystick-protocol/records/claim";
 import { parseConsensus } from "tallystick-protocol/records/consensus";
@@ -119,7 +119,11 @@ function readRecord(context: ApplyContext, event: RecordEvent): (() => void) | n
       if (!context.params.claimAttestors.some((it) => it === event.signer)) {
         throw new InvalidRecord(`signer ${event.signer} is not a claim attestor`);
       }
-      return () => claimSettled(context, event.hash, body);
+      const signed = `${event.signer}/${context.sha256Hex(canonicalBody(event.body), "utf8")}`;
+      if (context.store.get("seenClaim", signed) !== null) {
+        throw new InvalidRecord("the attestor made this statement before; another nonce makes a new one");
+      }
+      return () => claimSettled(context, event.hash, body, signed);
     }
     case "params": {
       if (event.signer !== context.params.operator)

@@ -112,6 +112,8 @@ export const tables = {
     claimStatus: "text",
     trustTier: "number",
     tierChanges: "number",
+    /** The figures of its tier after the last event (see `tiers.ts`). */
+    tierFigures: "text?",
     /**
      * The clusters that it joined first, one of each kind. The current ones are found by following `cluster.parent`.
      */
@@ -193,7 +195,9 @@ export const tables = {
     unreceiptedValue: "bigint",
     /** The number of deposits for this agent that went back to the buyer without any action of this agent. */
     unanswered: "number",
+    /** The number of hires in the window that it bought, and the sum of the addresses of their sellers. */
     bought: "number",
+    sellerSum: "bigint",
     escrowBought: "number",
     silentTimeouts: "number",
     refundsAfterDelivery: "number",
@@ -313,6 +317,8 @@ export const tables = {
   fingerprintMember: { id: "text", agent: "text" },
   /** The listing bodies that were seen, by digest. A body that comes again changes nothing. */
   seenListing: { id: "text" },
+  /** The claims that were seen, `<attestor>/<digest of the body>`. A ledger's writer cannot bring an old claim back. */
+  seenClaim: { id: "text" },
   /** The first position at which `<agent>/<payee>` was agreed by a payee's own signature. */
   payee: { id: "text", block: "number", log: "number" },
   /**

@@ -126,6 +126,22 @@ describe("a hire that an operator arranged", () => {
     }
   });
 
+  it("is recognised also if a stranger joins its wallet with wallets that bought from many sellers", async () => {
+    const log = scene();
+    commit(log, "good");
+    log.after(60).hire(SELLER, CANARY, arranged);
+    await judged(log, "pass");
+    const joined = [CANARY, wallet(600), wallet(601), wallet(602)];
+    for (const it of joined) log.listing(it, `custom.${it}`);
+    for (const it of joined) log.transfer(wallet(70), it, 900_000_000);
+    for (let n = 0; n < 257; n++) log.hire(wallet(1_000 + n), wallet(600));
+    expect((await log.derive()).agents[CANARY]?.cluster_size).to.equal(4);
+    reveal(log, "good");
+    const { agents, store } = await log.derive();
+    expect(store.rows("canary").get(CANARY)?.status).to.equal("counted");
+    expect(agents[CANARY]?.hires_bought).to.equal(0);
+  });
+
   it("is recognised by its deposit too, if its buyer made the deposit", async () => {
     const log = scene();
     log.listing(SELLER, "text.translate", {

@@ -5,7 +5,7 @@ import type { Reputation } from "tallystick-derive/reputation";
 import type { Snapshot } from "tallystick-derive/snapshot";
 import type { Address } from "tallystick-protocol/address";
 import { DAY, EventLog, wallet } from "./eventLog.ts";
-import { generatedLog } from "./oracle/generatedLog.ts";
+import { generatedLog, tierLog } from "./oracle/generatedLog.ts";
 
 const RUNS = { numRuns: 40 };
 
@@ -50,7 +50,7 @@ describe("laws of reputation", () => {
 
   it("copies of an agent's listings may put the agent into a cluster of similar listings, and change nothing else", async () => {
     await fc.assert(
-      fc.asyncProperty(generatedLog, async (log) => {
+      fc.asyncProperty(fc.oneof(generatedLog, tierLog), async (log) => {
         const before = await log.derive();
         const listings = [...before.store.rows("listing").values()];
         for (const { agent, capability, endpoint, priceUsdc } of listings) {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { DAY, EventLog, wallet } from "./eventLog.ts";
+import { DAY, EventLog, LEDGER, OTHER_LEDGER, wallet } from "./eventLog.ts";
 
 const seller = wallet(1);
 const buyer = wallet(2);
@@ -193,6 +193,27 @@ describe("human claims", () => {
     expect([agent?.claim_status, agent?.trust_tier]).to.deep.equal(["verified", 1]);
     claim(log, "unclaimed");
     expect((await sellerOf(log))?.trust_tier).to.equal(0);
+  });
+
+  it("count once, so nobody who writes a ledger brings back a claim that was withdrawn", async () => {
+    const body = { agent_id: seller, x_handle: "ada", verification_hash: "a".repeat(64) };
+    for (const form of ["said", "record"] as const) {
+      const log = new EventLog({ claimAttestors: [attestor, wallet(67)] });
+      const state = async () => (await sellerOf(log))?.claim_status;
+      log.listing(seller, "text.translate");
+      const verified = log[form]("claim", attestor, { ...body, state: "verified" });
+      const withdrawn = log[form]("claim", attestor, { ...body, state: "unclaimed" });
+      log.replay(verified, { ledger: form === "said" ? OTHER_LEDGER : LEDGER });
+      expect(await state(), form).to.equal("unclaimed");
+      expect(await reasons(log)).to.deep.equal([
+        "the attestor made this statement before; another nonce makes a new one",
+      ]);
+      log[form]("claim", attestor, { ...body, state: "verified", nonce: "2" });
+      log.replay(withdrawn);
+      expect(await state(), "another nonce").to.equal("verified");
+      log[form]("claim", wallet(67), { ...body, state: "unclaimed" });
+      expect(await state(), "another attestor").to.equal("unclaimed");
+    }
   });
 
   it("keep an agent in Tier 1 when it loses Tier 2", async () => {

@@ -72,6 +72,34 @@ describe("trust tiers", () => {
     expect([...store.rows("tierChange").keys()]).to.deep.equal([`${seller}/0`, `${seller}/1`]);
   });
 
+  it("follow new parameters from the next change of the agent's own figures on, whoever sends listings or money before", async () => {
+    const operator = wallet(900);
+    const host = { endpoint: "https://same.example" };
+    for (const [successes, failures, change, passed, before, after] of [
+      [18, 2, { tier2MinSuccessRate: { numerator: 1, denominator: 1 } }, true, 2, 0],
+      [9, 0, { tier2MinSuccesses: 9 }, false, 0, 2],
+    ] as const) {
+      const log = new EventLog({ operator });
+      const tier = async () => (await log.derive()).agents[seller]?.trust_tier;
+      log.listing(wallet(2), "text.translate", host);
+      log.listing(seller, "text.translate", host);
+      hires(log, failures, false);
+      hires(log, successes);
+      log.record("params", operator, { version: 2, operator, ...change });
+      expect(await tier(), "the parameters").to.equal(before);
+      // The seller takes the place of the stranger among the agents with these tokens.
+      log.listing(wallet(2), "text.translate", { ...host, retired: true });
+      expect(await tier(), "a listing of a stranger").to.equal(before);
+      log.listing(seller, "text.translate", { ...host, price_usdc: "0.51" });
+      expect(await tier(), "a listing of its own").to.equal(before);
+      for (let n = 10; n < 14; n++) log.transfer(wallet(50), wallet(n), 900_000_000);
+      expect((await log.derive()).agents[seller]?.distinct_buyers).to.equal(2);
+      expect(await tier(), "four buyers that count as one").to.equal(before);
+      log.hire(seller, wallet(10), { passed, capability: capabilities[0], amount: 1_000 });
+      expect(await tier(), "a hire").to.equal(after);
+    }
+  });
+
   it("need as many buyers as the parameters say", async () => {
     for (const [buyers, tier] of [
       [5, 2],

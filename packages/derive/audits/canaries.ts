@@ -1,12 +1,10 @@
 import { hireId } from "tallystick-protocol/hire/hireIds";
 import { type Canary, parseAuditCanary } from "tallystick-protocol/records/auditCanary";
+import { findAgent } from "../agentRow.ts";
 import type { ApplyContext } from "../applyContext.ts";
-import { boughtFrom } from "../buyerGroups.ts";
 import type { RecordEvent } from "../events.ts";
 import { findHireKey } from "../hireKeys.ts";
 import { withdrawHire } from "../hires.ts";
-import { itemsOf, listLength } from "../lists.ts";
-import { forEachRow } from "../loadedRows.ts";
 import { setRatingCounts } from "../ratings.ts";
 import type { Row } from "../tables.ts";
 import { assignmentsOf } from "./assignments.ts";
@@ -14,12 +12,6 @@ import { isOperator } from "./auditRow.ts";
 import { withdrawAudit } from "./effects.ts";
 import { countFor } from "./operators.ts";
 import type { Reading } from "./reading.ts";
-
-/**
- * The most sellers that are searched for the purchases of one wallet. The searched list also has sellers from which
- * only other wallets of its buyer group bought.
- */
-const MAX_SELLERS = 256;
 
 /**
  * Reads an operator's record of canaries: hires that the operator will arrange, or that it now reveals. Canaries
@@ -104,8 +96,10 @@ function hireOf(
   list: Row<"canaryList">,
   { buyer, nonce }: Canary,
 ): Row<"hire"> | string {
-  const seller = onlySellerOf(context, buyer);
-  if (seller === null) return "busy";
+  const { bought, sellerSum } = findAgent(context, buyer) ?? { bought: 0, sellerSum: 0n };
+  if (bought > 1) return "busy";
+  // The sum of one address is that address. Without a hire it is the zero address, which sells nothing.
+  const seller = `0x${sellerSum.toString(16).padStart(40, "0")}`;
   const name = hireId(buyer, nonce);
   const key = findHireKey(context, `${seller}/${name}`);
   const counted = key?.hire ?? null;
@@ -119,20 +113,6 @@ function hireOf(
   if ((escrow?.depositedTime ?? hire.time) <= list.time) return "late";
   const audit = context.store.get("audit", hire.id);
   return audit?.operator === list.operator ? hire : "foreign";
-}
-
-/**
- * The seller of the only hire that a wallet bought in the window. Undefined if the wallet bought nothing. Null if it
- * bought several hires, or if there are too many sellers to search.
- */
-function onlySellerOf(context: ApplyContext, buyer: string): string | null | undefined {
-  if (listLength(context.store, boughtFrom(buyer)) > MAX_SELLERS) return null;
-  const sellers: string[] = [];
-  forEachRow(itemsOf(context.store, boughtFrom(buyer)), (seller) => {
-    const own = context.store.get("purchases", `${buyer}/${seller}`)?.own ?? 0;
-    for (let n = 0; n < Math.min(own, 2); n++) sellers.push(seller);
-  });
-  return sellers.length > 1 ? null : sellers[0];
 }
 
 function verdictsOn(context: ApplyContext, { id }: Row<"hire">): Row<"auditAssignment">[] {

@@ -10,6 +10,7 @@ import { countPurchasesOfFamily, familyRow, isEstablished } from "./established.
 import { DEEP, familyOf } from "./familyOf.ts";
 import { flowId, flowOf, soldFrom, traceBuyer } from "./flows.ts";
 import { accountOf, cameThrough, knownMember, memberAsSeller } from "./memberAsSeller.ts";
+import { noteSides } from "./noteSides.ts";
 
 /**
  * The most accounts of payees that are stored for one seller and one family. Money paid to further accounts
@@ -33,6 +34,7 @@ export function stakeOf(
 ): Stake {
   const own = registeredSeller(context, seller);
   const member = familyOf(context, buyer, placeHere(context));
+  noteSides(context, own, member);
   const buyerFamily = cameThrough(context, member, seller) ? own.family : member.family;
   const account = payeeAccount(context, { own, buyerFamily }, payee);
   const stake = { buyerFamily, payeeAccount: account, brought: 0n };

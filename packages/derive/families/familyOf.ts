@@ -91,6 +91,7 @@ function settle(
       actedBlock: it.act.block,
       actedLog: it.act.log,
       actedTime: it.act.time,
+      ofHire: false,
     };
     context.store.insert("familyMember", after);
   }

@@ -88,6 +88,7 @@ function fixAtDeclaration(
     actedBlock: declared.block,
     actedLog: declared.log,
     actedTime: declared.time,
+    ofHire: false,
   };
   context.store.insert("registeredMember", row);
   return row;

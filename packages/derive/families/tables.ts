@@ -21,6 +21,8 @@ const memberColumns = {
   actedBlock: "number",
   actedLog: "number",
   actedTime: "number",
+  /** Whether this is the family of a side of a counted hire, or of a wallet before a side (see `noteSides.ts`). */
+  ofHire: "boolean",
 } as const satisfies Record<string, ColumnKind>;
 
 /**

@@ -2,7 +2,7 @@ import type { ApplyContext } from "../applyContext.ts";
 import { buyerGroupOf } from "../buyerGroups.ts";
 import { sharedClusterSize } from "../clusters.ts";
 import { DEEP } from "../families/familyOf.ts";
-import { cameThrough, knownMember } from "../families/memberAsSeller.ts";
+import { cameThrough } from "../families/memberAsSeller.ts";
 import type { Row } from "../tables.ts";
 import { wasParty } from "./identities.ts";
 
@@ -36,13 +36,28 @@ export function belongsTo(context: ApplyContext, agent: string, client: string):
 
 /**
  * Whether a client is of the agent's own family, or pays with money of that family, or with money that came through
- * the agent. It only reads the families that are stored. To compute a family would also store it, and feedback on
- * identities must not change other rows.
+ * the agent. It only reads families that counted hires noted. To compute a family would also store it, and feedback on
+ * identities must not change other rows. A family that another rule stored does not count: otherwise feedback would
+ * depend on what audits asked before.
  */
 function shareFamily(context: ApplyContext, agent: string, client: string): boolean {
-  const family = knownMember(context, agent)?.family;
+  const family = ownMember(context, agent)?.family;
   if (family === undefined || family === DEEP) return false;
-  const member = context.store.get("familyMember", client);
+  const member = payingMember(context, client);
   if (member !== null && (member.family === family || cameThrough(context, member, agent))) return true;
-  return family === knownMember(context, client)?.family;
+  return family === ownMember(context, client)?.family;
+}
+
+/** The family of a wallet as a seller. If it sold nothing, the family whose money it pays with. */
+function ownMember(
+  context: ApplyContext,
+  wallet: string,
+): Row<"familyMember"> | Row<"registeredMember"> | null {
+  const own = context.store.get("registeredMember", wallet);
+  return own?.ofHire ? own : payingMember(context, wallet);
+}
+
+function payingMember({ store }: ApplyContext, wallet: string): Row<"familyMember"> | null {
+  const member = store.get("familyMember", wallet);
+  return member?.ofHire ? member : null;
 }

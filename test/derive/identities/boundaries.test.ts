@@ -260,6 +260,26 @@ describe("feedback, at the boundaries", () => {
     }
   });
 
+  it("is of no family that only another rule asked for: a payee's family counts from the payee's own first hire on", async () => {
+    const log = new RegistryLog();
+    const payee = wallet(7);
+    for (const it of [SELLER, payee]) log.after(2).transfer(wallet(100), it, 10_000_000);
+    log.listing(SELLER, "text.translate");
+    log.register(1, SELLER);
+    log.after(1).hire(SELLER, wallet(5));
+    log.listing(OTHER, "text.translate", { payee, payee_signature: "0x02" });
+    const tx = log.after(1).transfer(BUYER, payee, 500_000, { authorized: true });
+    log.receipt(OTHER, BUYER, { tx, payee });
+    const before = log.after(1).feedback(1, payee);
+    const store = await derive(log);
+    expect(store.rows("registeredMember").get(payee)?.family).to.equal(wallet(100));
+    expect(store.rows("hire").size).to.equal(2);
+    expect(feedbackOf(store, before)).to.include({ standing: "unproven", selfReason: null });
+    log.after(1).hire(OTHER, payee);
+    const after = log.feedback(1, payee);
+    expect(feedbackOf(await derive(log), after)).to.include({ standing: "self", selfReason: "family" });
+  });
+
   it("loses its hire, and gets another hire or none, if an operator of audits arranged that hire", async () => {
     const log = listed();
     const paid = [log.hire(SELLER, BUYER), log.after(1).hire(SELLER, BUYER)];

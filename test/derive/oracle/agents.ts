@@ -11,7 +11,7 @@ export function register(facts: Facts, address: string, at: Place): boolean {
   if (facts.agents.has(address)) return true;
   if (!mayRegister(facts, address)) return false;
   const { block, time, log } = at;
-  facts.agents.set(address, { index: facts.now, block, time, log, tier: 0 });
+  facts.agents.set(address, { index: facts.now, block, time, log, tier: 0, figures: null });
   noteRegistered(facts, address);
   return true;
 }

@@ -172,6 +172,7 @@ class AuditBuilder {
           agent_id: it.auditor,
           x_handle: it.handle,
           verification_hash: "a".repeat(64),
+          nonce: String(log.events.length),
           state: "claimed",
         });
         return;

@@ -149,7 +149,17 @@ export type Listing = {
   issuedAt: number;
 };
 
-export type Agent = Position & { tier: number };
+/** The figures that decide the tier of one agent. Sums of weights are in units. */
+export type TierFigures = {
+  successes: bigint;
+  rated: bigint;
+  isVerified: boolean;
+  capabilities: number;
+  buyers: number;
+};
+
+/** `figures`: those of its tier after the last event. */
+export type Agent = Position & { tier: number; figures: TierFigures | null };
 
 /** The data that the oracle collects while it reads a log: everything, in plain arrays. */
 export type Facts = {
@@ -171,6 +181,8 @@ export type Facts = {
   telemetry: Map<string, { latency: number | null; allPassed: boolean | null; time: number }>;
   listings: Listing[];
   seenListings: Set<string>;
+  /** Every claim of an attestor so far, by signer and body. */
+  seenClaims: Set<string>;
   /** Ledgers with a record that was signed for them. */
   boundLedgers: Set<string>;
   /** `agent/payee` → block and log of the consent. */

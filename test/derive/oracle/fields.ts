@@ -1,8 +1,9 @@
 import type { Reputation } from "tallystick-derive/reputation";
+import type { Params } from "tallystick-protocol/records/params";
 import { falseRefundsOf } from "./auditContests.ts";
 import { firstCluster, rootOf } from "./clusters.ts";
 import { coarse } from "./coarse.ts";
-import type { Facts, Hire } from "./facts.ts";
+import type { Facts, Hire, TierFigures } from "./facts.ts";
 import { independenceOf } from "./families.ts";
 import { components, fingerprintGroups, ownershipGroups, signalsOf } from "./groups.ts";
 
@@ -77,7 +78,7 @@ export function fieldsOf(facts: Facts, address: string): Expected {
     last_30d_hire_count_raw: sold.length,
     free_hires: facts.receipts.filter((it) => it.agent === address && it.status === "free").length,
     distinct_buyers: distinctParties(
-      facts,
+      partiesOf(facts),
       sold.map((it) => it.buyer),
     ),
     ...independenceOf(facts, address, sold, usdc),
@@ -119,21 +120,32 @@ export function fieldsOf(facts: Facts, address: string): Expected {
   return isPrivate ? { ...exact, ...coarse(exact) } : exact;
 }
 
-/** Promotion and revocation (SHP §4.3), from one agent's hires. */
-export function tierOf(facts: Facts, address: string, current: number): number {
+/** @param parties the agents that count as one buyer */
+export function tierFiguresOf(facts: Facts, address: string, parties: Set<string>[]): TierFigures {
   const sold = facts.hires.filter((it) => it.seller === address && inWindow(facts, it) && !it.isCanary);
-  const rated = sum(sold.filter((it) => it.outcome !== "neutral").map(weightOf));
-  const successes = sum(sold.filter((it) => it.outcome === "success").map(weightOf));
-  const { numerator, denominator } = facts.params.tier2MinSuccessRate;
+  return {
+    successes: sum(sold.filter((it) => it.outcome === "success").map(weightOf)),
+    rated: sum(sold.filter((it) => it.outcome !== "neutral").map(weightOf)),
+    isVerified: facts.claims.get(address) === "verified",
+    capabilities: new Set(sold.flatMap((it) => it.capability ?? [])).size,
+    buyers: distinctParties(
+      parties,
+      sold.map((it) => it.buyer),
+    ),
+  };
+}
+
+/** Promotion and revocation (SHP §4.3). */
+export function tierOf(params: Params, figures: TierFigures, current: number): number {
+  const { successes, rated, isVerified, capabilities, buyers } = figures;
+  const { numerator, denominator } = params.tier2MinSuccessRate;
   const rateHolds = BigInt(denominator) * successes >= BigInt(numerator) * rated;
-  const capabilities = new Set(sold.flatMap((it) => it.capability ?? [])).size;
-  const lowerTier = facts.claims.get(address) === "verified" ? 1 : 0;
-  const { tier2MinSuccesses: most, tier2MinCapabilities: breadth, tier2RequiresClaim } = facts.params;
-  if (!rateHolds || (tier2RequiresClaim && lowerTier === 0)) return lowerTier;
+  const lowerTier = isVerified ? 1 : 0;
+  const { tier2MinSuccesses: most, tier2MinCapabilities: breadth, tier2RequiresClaim } = params;
+  if (!rateHolds || (tier2RequiresClaim && !isVerified)) return lowerTier;
   if (current === 2) return 2;
   if (successes < BigInt(most) * UNIT || capabilities < breadth) return lowerTier;
-  const buyers = sold.map((it) => it.buyer);
-  return distinctParties(facts, buyers) >= facts.params.tier2MinBuyers ? 2 : lowerTier;
+  return buyers >= params.tier2MinBuyers ? 2 : lowerTier;
 }
 
 function medians(sold: Hire[]): { [capability: string]: string } {
@@ -150,8 +162,12 @@ function medians(sold: Hire[]): { [capability: string]: string } {
   );
 }
 
-function distinctParties(facts: Facts, buyers: string[]): number {
-  const parties = components([...ownershipGroups(facts), ...fingerprintGroups(facts)]);
+/** The agents that count as one buyer, because clusters join them. */
+export function partiesOf(facts: Facts): Set<string>[] {
+  return components([...ownershipGroups(facts), ...fingerprintGroups(facts)]);
+}
+
+function distinctParties(parties: Set<string>[], buyers: string[]): number {
   const names = buyers.map((buyer) => {
     const at = parties.findIndex((it) => it.has(buyer));
     return at < 0 ? buyer : `party ${at}`;

@@ -38,7 +38,7 @@ const list = fc.record({
   do: fc.constant("list" as const),
   seller,
   capability,
-  price: fc.constantFrom("0.50", "0.51", "7.00"),
+  price: fc.constantFrom<string>("0.50", "0.51", "7.00"),
   host: few,
   port: fc.constantFrom("", "", ":443", ":8443"),
   retired: fc.boolean(),
@@ -56,17 +56,18 @@ const similarity = fc.constantFrom(
   { numerator: 1, denominator: 1 },
 );
 
-/**
- * Parameters that stay the same in a log. Another gate of Tier 2, or another decay of stars, would apply to an agent
- * only at the next change of its figures.
- */
+const tierGates = {
+  tier2MinSuccesses: fc.constantFrom(1, 5, 11),
+  tier2MinSuccessRate: fc.constantFrom({ numerator: 1, denominator: 2 }, { numerator: 1, denominator: 1 }),
+  tier2MinCapabilities: fc.constantFrom(1, 2),
+  tier2MinBuyers: fc.constantFrom(2, 3),
+  tier2RequiresClaim: fc.boolean(),
+};
+
+/** Parameters that stay the same in a log. Another decay of stars would apply only to the next rating. */
 export const gates = fc.record(
   {
-    tier2MinSuccesses: fc.constantFrom(1, 5, 11),
-    tier2MinSuccessRate: fc.constantFrom({ numerator: 1, denominator: 2 }, { numerator: 1, denominator: 1 }),
-    tier2MinCapabilities: fc.constantFrom(1, 2),
-    tier2MinBuyers: fc.constantFrom(2, 3),
-    tier2RequiresClaim: fc.boolean(),
+    ...tierGates,
     starDecay: fc.constantFrom(
       { numerator: 0, denominator: 1 },
       { numerator: 1, denominator: 2 },
@@ -351,6 +352,78 @@ export const clusterStep = fc.record({
         latency: fc.constant(1),
         signed: fc.boolean(),
         atomic: fc.constant(1_000),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant("tick" as const) }) },
+  ),
+});
+
+/**
+ * Steps of few sellers and buyers under changing gates of Tier 2. The listings of several agents are alike, so that
+ * agents change the rows of others.
+ */
+export const tierStep = fc.record({
+  wait: fc.constantFrom(20, 20, 20, 2 * DAY, 15 * DAY),
+  blocks: fc.constantFrom(0, 1, 1),
+  action: fc.oneof(
+    {
+      weight: 8,
+      arbitrary: fc.record({
+        do: fc.constant("hire" as const),
+        seller: fc.integer({ min: 1, max: 3 }).map(wallet),
+        buyer: fc.integer({ min: 4, max: 9 }).map(wallet),
+        capability: fc.constantFrom("text.translate", "code.review"),
+        passed: fc.constantFrom(true, true, true, false),
+        latency: fc.constant(1),
+        signed: fc.boolean(),
+        atomic: fc.constant(1_000),
+      }),
+    },
+    {
+      weight: 8,
+      arbitrary: fc.record({
+        do: fc.constant("list" as const),
+        seller: fc.integer({ min: 1, max: 9 }).map(wallet),
+        capability: fc.constant("text.translate"),
+        // Most prices give the same tokens. The same body would change nothing when it comes again.
+        price: fc.constantFrom("0.50", "0.51", "0.52", "0.53", "0.54", "7.00"),
+        host: fc.constant(0),
+        port: fc.constant(""),
+        retired: fc.constantFrom(false, false, true),
+        private: fc.constant(false),
+        issued: fc.constant(null),
+        payee: fc.constant(null),
+      }),
+    },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        do: fc.constant("params" as const),
+        hub: fc.constantFrom(null, null, null, wallet(30)),
+        unhub: fc.boolean(),
+        thresholds: fc.record(
+          { ...tierGates, windowSeconds: fc.constantFrom<number>(15 * DAY, 30 * DAY) },
+          { requiredKeys: [] },
+        ),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        do: fc.constant("ring" as const),
+        from: fc.constant(wallet(30)),
+        first: fc.integer({ min: 1, max: 6 }),
+        size: fc.constant(4),
+        through: fc.constant(false),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        do: fc.constant("claim" as const),
+        seller: fc.integer({ min: 1, max: 3 }).map(wallet),
+        state: fc.constantFrom("verified", "verified", "unclaimed"),
+        ...where,
       }),
     },
     { weight: 1, arbitrary: fc.record({ do: fc.constant("tick" as const) }) },

@@ -15,6 +15,7 @@ import {
   gates,
   OPERATOR,
   step,
+  tierStep,
 } from "./generatedActions.ts";
 
 /**
@@ -41,6 +42,11 @@ const similar = fc.record({
 export const clusterLog = fc
   .array(clusterStep, { minLength: 6, maxLength: 40 })
   .map((steps) => logOf(steps, CLUSTERED));
+
+/** Logs in which the operator changes the gates of Tier 2 all the time. */
+export const tierLog = fc
+  .array(tierStep, { minLength: 10, maxLength: 60, size: "max" })
+  .map((steps) => logOf(steps));
 
 /**
  * Logs in which a few agents change their listings all the time, so that sets of tokens appear, disappear and appear
@@ -295,6 +301,8 @@ class Builder {
           agent_id: it.seller,
           x_handle: "ada",
           verification_hash: "a".repeat(64),
+          // Some claims come again with the same nonce.
+          nonce: String(log.events.length % 4),
           state: it.state,
         };
         this.say("claim", ATTESTOR, claim, it);

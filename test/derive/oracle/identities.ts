@@ -34,6 +34,9 @@ class IdentityOracle {
   readonly #past: IdentityEvent[] = [];
   readonly #known: KnownFeedback[] = [];
   readonly #hires: Hire[] = [];
+  /** The wallets whose family as a seller is known, and those whose family of the money that they pay with is known. */
+  readonly #sold = new Set<string>();
+  readonly #paid = new Set<string>();
   #turns = 0;
   readonly store: MemoryStore;
   readonly log: EventLog;
@@ -47,8 +50,10 @@ class IdentityOracle {
   read(event: DeriveEvent): void {
     for (const row of this.store.rows("hire").values()) {
       const known = this.#hires.find((it) => it.id === row.id);
-      if (known === undefined) this.#free({ ...row, canary: false, turn: 0 }, true);
-      else if (row.isCanary && !known.canary) this.#withdraw(known);
+      if (known === undefined) {
+        this.#know(row);
+        this.#free({ ...row, canary: false, turn: 0 }, true);
+      } else if (row.isCanary && !known.canary) this.#withdraw(known);
     }
     if (!/^(identity|feedback|registry)\./.test(event.kind)) return;
     const it = event as IdentityEvent;
@@ -240,6 +245,16 @@ class IdentityOracle {
     if (hire !== undefined) this.#free(hire, false);
   }
 
+  /** Knows the families of both sides of a new hire, and of all wallets before them in a family other than `deep`. */
+  #know({ seller, buyer }: Pick<Hire, "seller" | "buyer">): void {
+    const [registered, members] = [this.store.rows("registeredMember"), this.store.rows("familyMember")];
+    (registered.has(seller) ? this.#sold : this.#paid).add(seller);
+    this.#paid.add(buyer);
+    for (const side of [registered.get(seller) ?? members.get(seller), members.get(buyer)])
+      for (let it = side; it !== undefined && it.family !== "deep"; it = members.get(it.parent ?? ""))
+        if (it.parent !== null) this.#paid.add(it.parent);
+  }
+
   #relation(a: string, b: string): string | null {
     const { store } = this;
     const clusters = (address: string) => {
@@ -257,11 +272,12 @@ class IdentityOracle {
     const [ofA, ofB] = [clusters(a), clusters(b)];
     if (ofA.some((it, n) => it !== undefined && it.id === ofB[n]?.id && it.size > 1)) return "cluster";
     if (group(a) === group(b)) return "buyers";
+    const paying = (it: string) => (this.#paid.has(it) ? store.rows("familyMember").get(it) : undefined);
     const own = (it: string) =>
-      store.rows("registeredMember").get(it)?.family ?? store.rows("familyMember").get(it)?.family;
+      (this.#sold.has(it) ? store.rows("registeredMember").get(it) : paying(it))?.family;
     const family = own(a);
     if (family === undefined || family === "deep") return null;
-    const [before, member] = [[] as string[], store.rows("familyMember").get(b)];
+    const [before, member] = [[] as string[], paying(b)];
     for (let next = member?.parent; next != null; next = store.rows("familyMember").get(next)?.parent)
       before.push(next);
     const isBehind = member !== undefined && member.family !== "deep" && before.includes(a);

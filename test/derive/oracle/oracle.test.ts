@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { DAY, EventLog, wallet } from "../eventLog.ts";
 import { derivedState } from "./derivedState.ts";
-import { clusterLog, distantLogOf, generatedLog, listingLog } from "./generatedLog.ts";
+import { clusterLog, distantLogOf, generatedLog, listingLog, tierLog } from "./generatedLog.ts";
 import { oracle } from "./oracle.ts";
 
 /** How many logs are generated. DERIVE_RUNS sets another number. */
@@ -59,6 +59,10 @@ describe("the derivation and the oracle", () => {
   it("agree when money comes through several wallets, goes to payees, or passes wallets with many transfers", async () => {
     const log = distantLogOf({ minLength: 5, maxLength: 50 }, 1);
     await fc.assert(fc.asyncProperty(log, expectAgreement), { numRuns: Math.ceil(RUNS / 10) });
+  }).timeout(0);
+
+  it("agree when the operator changes the conditions of Tier 2 all the time", async () => {
+    await fc.assert(fc.asyncProperty(tierLog, expectAgreement), { numRuns: Math.ceil(RUNS / 5) });
   }).timeout(0);
 
   it("agree when clusters merge and split all the time", async () => {

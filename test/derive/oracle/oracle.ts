@@ -1,5 +1,5 @@
 import type { DeriveEvent } from "tallystick-derive/events";
-import { defineParams } from "tallystick-protocol/records/params";
+import { defineParams, type Params } from "tallystick-protocol/records/params";
 import { register } from "./agents.ts";
 import { contest } from "./auditContests.ts";
 import { findEligible } from "./auditEligible.ts";
@@ -10,7 +10,7 @@ import { rootOf } from "./clusters.ts";
 import { expectedAudits } from "./expectedAudits.ts";
 import type { Cluster, Facts } from "./facts.ts";
 import { noFamilies, noteAfter, noteBefore } from "./families.ts";
-import { type Expected, fieldsOf, tierOf } from "./fields.ts";
+import { type Expected, fieldsOf, partiesOf, tierFiguresOf, tierOf } from "./fields.ts";
 import { attach, countEscrow, escrowOf } from "./hires.ts";
 import { hubsOf, readRecord } from "./records.ts";
 import { endPresumptions, readTransfer } from "./transfers.ts";
@@ -49,6 +49,7 @@ export function oracle(
     telemetry: new Map(),
     listings: [],
     seenListings: new Set(),
+    seenClaims: new Set(),
     boundLedgers: new Set(),
     consents: new Map(),
     claims: new Map(),
@@ -73,10 +74,11 @@ export function oracle(
       seq: event.kind === "record" ? event.seq : null,
     };
     noteBefore(facts, event);
+    const { params } = facts;
     read(facts, event);
     noteAfter(facts, event);
     findEligible(facts, event);
-    settleTiers(facts);
+    settleTiers(facts, params);
     observe?.(facts, event);
   }
   return {
@@ -89,13 +91,22 @@ export function oracle(
 }
 
 /**
- * Computes the tier of every agent, in the order of addresses. An agent that enters or leaves Tier 2 gets or loses its
- * places on rosters.
+ * Computes the tier of every agent that is new or of which the event changed a figure, in the order of addresses. Fewer
+ * capabilities or buyers are no such change. An agent that enters or leaves Tier 2 gets or loses its places on rosters.
  */
-function settleTiers(facts: Facts): void {
+function settleTiers(facts: Facts, params: Params): void {
+  const parties = partiesOf(facts);
   for (const [address, agent] of [...facts.agents].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const before = agent.tier;
-    agent.tier = tierOf(facts, address, before);
+    const { figures: last, tier: before } = agent;
+    const figures = tierFiguresOf(facts, address, parties);
+    agent.figures = figures;
+    const isSame =
+      last !== null &&
+      last.successes === figures.successes &&
+      last.rated === figures.rated &&
+      last.isVerified === figures.isVerified;
+    if (isSame && figures.capabilities <= last.capabilities && figures.buyers <= last.buyers) continue;
+    agent.tier = tierOf(params, figures, before);
     if ((before === 2) === (agent.tier === 2)) continue;
     for (const { agent: by, operator, capabilities, isIn } of facts.audits.offers) {
       if (by !== address || !isIn) continue;

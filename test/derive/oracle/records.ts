@@ -80,7 +80,9 @@ function readMeant(facts: Facts, event: RecordEvent): void {
     }
     case "claim": {
       const { agent_id, state, x_handle } = parseClaim(event.body);
-      if (!facts.params.claimAttestors.includes(event.signer)) return;
+      const said = JSON.stringify([event.signer, Object.entries(event.body).sort()]);
+      if (!facts.params.claimAttestors.includes(event.signer) || facts.seenClaims.has(said)) return;
+      facts.seenClaims.add(said);
       facts.claims.set(agent_id, state);
       if (state === "unclaimed") facts.handles.delete(agent_id);
       else facts.handles.set(agent_id, x_handle.toLowerCase());
