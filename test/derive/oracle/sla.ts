@@ -152,7 +152,8 @@ export class SlaBook {
     }
     if (penalty.type === "financial") {
       const [from = 0, to = 0] = breach.days;
-      const all = this.#hires(breach.of.agent, from, to);
+      // Whoever paid after the breach was found is owed nothing.
+      const all = this.#hires(breach.of.agent, from, to).filter((it) => it.time < breach.detected);
       const total = all.reduce((sum, it) => sum + it.price, 0n);
       for (const some of Map.groupBy(all, (it) => it.buyer).values()) {
         const price = some.reduce((sum, it) => sum + it.price, 0n);
