@@ -89,16 +89,23 @@ export class SlaBook {
     const known = this.slas.get(agent);
     if (signer !== agent || !this.#facts.agents.has(agent) || issuedAt > time) return;
     if (known !== undefined && known.issuedAt >= issuedAt) return;
+    const valid = this.promised.filter((it) => it.agent === agent && !it.isGone);
+    const old = valid.filter((it) => it.boundUntil === null);
+    const likeOf = (terms: Terms) =>
+      old.find(
+        (it) =>
+          it.terms.metric === terms.metric &&
+          it.terms.measurement_window === terms.measurement_window &&
+          !asksLess(terms, it.terms),
+      );
+    if (valid.length + guarantees.filter((terms) => !likeOf(terms)).length > 64) return;
     const sla = known ?? { issuedAt, firstDay: dayOf(time), made: 0, status: "compliant" };
     this.slas.set(agent, sla);
     sla.issuedAt = issuedAt;
-    const old = this.promised.filter((it) => it.agent === agent && it.boundUntil === null && !it.isGone);
     const kept: Promised[] = [];
     for (const terms of guarantees) {
-      const like = old.find(
-        (it) => it.terms.metric === terms.metric && it.terms.measurement_window === terms.measurement_window,
-      );
-      if (like !== undefined && !asksLess(terms, like.terms)) {
+      const like = likeOf(terms);
+      if (like !== undefined) {
         like.terms = terms;
         kept.push(like);
         continue;

@@ -669,6 +669,10 @@ describe("SLAs: new versions", () => {
     const { store } = await log.derive();
     expect(names(store).length).to.equal(64);
     expect((await reasonsOf(log, "sla")).at(-1)).to.equal("more than 64 guarantees would bind");
+    // The last one that was accepted, unchanged. It binds no further guarantee.
+    promise(log.after(1), success(reduction, { target: "0.917" }));
+    expect((await reasonsOf(log, "sla")).at(-1)).to.equal(null);
+    expect(names((await log.derive()).store)).to.deep.equal(names(store));
   });
 
   it("count only if they are newer than the last version", async () => {
