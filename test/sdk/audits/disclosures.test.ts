@@ -231,6 +231,27 @@ describe("the work of a hire that may be audited", () => {
     expect((await ask(elsewhere, assignment)).status).to.equal(404);
   });
 
+  it("costs an agent that buys and sells at most 60 look-ups of single hires in a minute, whatever strangers ask", async () => {
+    const { buyer, journal, assignment } = await hired();
+    let looked = 0;
+    const shop = await openSeller({
+      ...{ account: buyer.wallet.account, bought: journal },
+      auditNode: {
+        ...auditNode,
+        openOfHire: async (hire) => {
+          looked++;
+          return await auditNode.openOfHire(hire);
+        },
+      },
+    });
+    stopped = Math.ceil(now() / 60_000) * 60_000;
+    for (let n = 0; n < 70; n++) await ask(shop, { ...assignment, hire: `0x${"ab".repeat(32)}-${n}` });
+    expect(looked).to.equal(60);
+    expect((await ask(shop, assignment)).body.code).to.equal("node_unreachable");
+    stopped += 60_000;
+    expect((await ask(shop, assignment)).status).to.equal(200);
+  });
+
   it("is not kept by the seller or the buyer if the listing does not agree to audits", async () => {
     const store = memoryStore();
     const { audit: _, ...listing } = LISTING;
