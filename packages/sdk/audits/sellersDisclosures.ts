@@ -69,9 +69,9 @@ export async function sellersDisclosures(parameters: {
 }
 
 /**
- * The most look-ups of single hires at a time, and in a minute. They find the audits that are not in the node's list of
- * the seller's audits: those of hires that this agent bought, and those for which a full list has no room. Strangers may
- * ask for any number of invented hires. The node must still answer the other questions of this agent.
+ * The most look-ups of single hires at a time, and in a minute. They find the audits that are not in the node's list
+ * of the seller's audits: those of hires that this agent bought, and those for which a full list has no room.
+ * Strangers may ask for any number of invented hires. The node must still answer the other questions of this agent.
  */
 const MAX_LOOKUPS = 4;
 const MAX_LOOKUPS_A_MINUTE = 60;

@@ -13,7 +13,8 @@ import { isWeaker, termsOf } from "./terms.ts";
 export const MAX_BINDING = 64;
 
 /**
- * Whether a new SLA would leave more guarantees binding than one agent may have. A guarantee that continues counts once.
+ * Whether a new SLA would leave more guarantees binding than one agent may have. A guarantee that continues counts
+ * once.
  */
 export function bindsTooMuch(context: ApplyContext, body: Sla): boolean {
   const known = context.store.get("sla", body.agent_id);
