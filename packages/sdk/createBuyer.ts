@@ -60,7 +60,7 @@ export type CreateBuyerParameters = {
   escrows?: { [paymentMode: string]: AllowedEscrow };
   /**
    * Remembers hires that are paid for. `fileStore(folder)` survives a crash between payment and verification. For
-   * hires that may be audited it keeps the work for 14 days. Give this store to `createSeller` as `bought`. Then the
+   * hires that may be audited it keeps the work for 17 days. Give this store to `createSeller` as `bought`. Then the
    * seller shows the work to auditors.
    */
   journal?: KeyValueStore;

@@ -79,8 +79,8 @@ export type CreateSellerParameters = {
   /** The journal of the same agent's buyer. With it, auditors may also ask here for the work that this agent bought. */
   bought?: KeyValueStore;
   /**
-   * How long auditors may ask for the work of a hire, in seconds: the node's `audit.disclosureSeconds`. Default 14
-   * days.
+   * How long an audit may wait for an auditor, in seconds: the node's `audit.disclosureSeconds`. Default 14 days. The
+   * work for auditors is kept three days longer.
    */
   disclosureSeconds?: number;
   /** Asks the indexer whether a buyer has hired before, for free first calls. */

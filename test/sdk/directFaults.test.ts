@@ -1,11 +1,12 @@
 import { expect } from "chai";
 import { parseUsdc } from "tallystick-protocol/amount";
 import { jsonHash, paramsHash } from "tallystick-protocol/hire/paramsHash";
+import type { RecordBody } from "tallystick-protocol/json/recordBody";
 import { signBody, signRecord } from "tallystick-protocol/records/record";
 import { HireFailedError, PaymentRefusedError } from "tallystick-sdk/errors";
 import { directScene, LISTING, ORDER, PAID, PRICE, UNTOUCHED } from "./support/directScene.ts";
 import { lengthenWaits } from "./support/lengthenWaits.ts";
-import { MEAN, mean, PURSE } from "./support/market.ts";
+import { MEAN, mean, type OpenSeller, PURSE } from "./support/market.ts";
 import { newWallet } from "./support/sdkChain.ts";
 import { between, isPaid, rejection, withBody, withTerms } from "./support/tamper.ts";
 import { useMarket } from "./support/useMarket.ts";
@@ -21,6 +22,21 @@ describe("a hire in direct mode whose seller", () => {
   const waitForLedger = () => {
     restore = lengthenWaits(2_000);
   };
+
+  const ledgerEntries = async () => {
+    const { text } = await market.ledger.get("/v1/ledger/entries");
+    return text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  };
+  /** The same answer, but the seller signs other values in the receipt. */
+  const withReceipt = (response: Response, seller: OpenSeller, values: RecordBody) =>
+    withBody(response, async (answer) => {
+      const body = { ...answer.signed_receipt.body, ...values };
+      const signature = await signBody(body, seller.wallet);
+      return { ...answer, signed_receipt: { ...answer.signed_receipt, body, signature } };
+    });
 
   const lies: [
     string,
@@ -152,6 +168,46 @@ describe("a hire in direct mode whose seller", () => {
     });
   }
 
+  for (const [field, lie] of [
+    ["capability", "compute.statistics.median"],
+    ["hire_id", `0x${"12".repeat(32)}`],
+  ] as const) {
+    it(`signs a receipt with another ${field}: the verification fails, and the ledger gets a report`, async () => {
+      const { seller, buyer } = await scene();
+      between(market, seller, async (ask, input, init) => {
+        const response = await ask(input, init);
+        return isPaid(init) ? await withReceipt(response, seller, { [field]: lie }) : response;
+      });
+      const hire = await buyer.hire(ORDER);
+      expect(hire.verification).to.deep.include({ all_passed: false });
+      expect(hire.verification.checks).to.include({ receipt_hire: false });
+      expect(hire).to.include({ receiptHash: null, ratingToken: null });
+      await buyer.idle();
+      expect(await buyer.waitingReports()).to.equal(0);
+      const told = (await ledgerEntries()).filter(({ payload }) => payload.type === "telemetry");
+      const verdicts = told.map(({ payload }) => payload.body.verification);
+      expect(verdicts).to.deep.equal([{ all_passed: false, checks: hire.verification.checks }]);
+    });
+  }
+
+  it("signs a receipt for another amount after bad work: the ledger still gets a report on its receipt", async () => {
+    const { seller, buyer } = await scene();
+    between(market, seller, async (ask, input, init) => {
+      const response = await ask(input, init);
+      if (!isPaid(init)) return response;
+      const bad = await withBody(response, (answer) => ({ ...answer, result: { result: 1e9 } }));
+      return await withReceipt(bad, seller, { amount_usdc_atomic: "49999" });
+    });
+    const hire = await buyer.hire(ORDER);
+    expect(hire.receiptIssues.join()).to.contain("amount_usdc_atomic is 49999");
+    expect(hire).to.include({ receiptHash: null, ratingToken: null });
+    await buyer.idle();
+    const { hashes, said } = await inLedger(hire.hireId);
+    expect(hashes).to.have.length(1);
+    expect(said).to.have.length(1);
+    expect(said[0]).to.have.nested.property("verification.all_passed", false);
+  });
+
   it("makes a result that cannot be hashed: the buyer is not charged", async () => {
     const seller = await market.openSeller({
       listings: [{ ...LISTING, capability: "custom.cut" }],
@@ -260,11 +316,7 @@ describe("a hire in direct mode whose seller", () => {
 
   /** The ledger's entries about a hire: its receipts, and what the buyer said about these receipts. */
   const inLedger = async (hireId: string) => {
-    const { text } = await market.ledger.get("/v1/ledger/entries");
-    const entries = text
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line));
+    const entries = await ledgerEntries();
     const receipts = entries.filter(({ payload }) => payload.body.hire_id === hireId);
     const hashes = receipts.map(({ current_hash }) => current_hash);
     const said = entries.filter(({ payload }) => hashes.includes(payload.body.receipt));

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { hireEscrowAbi } from "tallystick-protocol/abi/hireEscrowAbi";
 import { parseUsdc } from "tallystick-protocol/amount";
 import { escrowFee } from "tallystick-protocol/escrow/feeSchedule";
+import { signBody } from "tallystick-protocol/records/record";
 import { memoryBudget } from "tallystick-sdk/budget/budget";
 import { createTransactionSender } from "tallystick-sdk/chain/transactionSender";
 import { HireFailedError, NoSellerError, PaymentRefusedError } from "tallystick-sdk/errors";
@@ -15,7 +16,7 @@ import { fileStore } from "tallystick-sdk/store/fileStore";
 import { getAddress, http } from "viem";
 import { type Market, MEAN, mean, openMarket, PURSE } from "./support/market.ts";
 import { newWallet, PROVIDER, type SdkChain, startSdkChain } from "./support/sdkChain.ts";
-import { between, isPaid, rejection, withTerms } from "./support/tamper.ts";
+import { between, isPaid, rejection, withBody, withTerms } from "./support/tamper.ts";
 
 const MODE = `platform_escrow:${PROVIDER}`;
 const LISTING = { capability: MEAN, price_usdc: "0.50", max_latency_ms: 30_000, payment_mode: MODE };
@@ -141,6 +142,23 @@ describe("a hire in escrow mode", () => {
     expect(hire.verification.all_passed).to.equal(false);
     expect(await balances()).to.deep.equal(UNTOUCHED);
     expect(await budget.remaining()).to.equal(1_000_000n);
+  });
+
+  it("refunds good work whose receipt is for another capability, because its audits would be others", async () => {
+    const { buyer, balances, seller, wallet } = await scene();
+    between(market, seller, async (ask, input, init) => {
+      const response = await ask(input, init);
+      if (!isPaid(init)) return response;
+      return await withBody(response, async (answer) => {
+        const body = { ...answer.signed_receipt.body, capability: "compute.statistics.median" };
+        const signature = await signBody(body, wallet);
+        return { ...answer, signed_receipt: { ...answer.signed_receipt, body, signature } };
+      });
+    });
+    const hire = await buyer.hire({ ...ORDER, mode: "escrow" });
+    expect(hire.verification.checks).to.include({ receipt_hire: false });
+    expect(hire).to.include({ money: "refunded" });
+    expect(await balances()).to.deep.equal(UNTOUCHED);
   });
 
   it("uses only escrows on the buyer's list, and pays no seller directly if the buyer requires recovery", async () => {

@@ -13,7 +13,7 @@ import { listPage } from "./list.ts";
 import { StewardTierRef, tierNumber } from "./stewardTier.ts";
 
 /** The number of rows behind a score. Each needs a look-up. */
-const ROWS_OF_SCORE = 4;
+const ROWS_OF_SCORE = 5;
 
 export type Steward = PublishedScore & { agent: Agent };
 

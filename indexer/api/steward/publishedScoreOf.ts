@@ -23,11 +23,20 @@ export async function publishedScoreOf(
 ): Promise<PublishedScore | null> {
   const [[row], [sla]] = await Promise.all([find("steward", [id]), find("sla", [id])]);
   if (row === undefined) return null;
-  const [[attestation], breaches] = await Promise.all([
+  const [[attestation], [oldestGuarantee], breaches] = await Promise.all([
     row.scoredAttestation === null ? [] : find("attestation", [row.scoredAttestation]),
-    find("breach", linesOf(sla?.breaches ?? "")),
+    find("guarantee", linesOf(sla?.binding).slice(0, 1)),
+    find("breach", linesOf(sla?.breaches)),
   ]);
-  const sources = { row, attestation: attestation ?? null, sla: sla ?? null, breaches, claimStatus, time };
+  const sources: ScoreSources = {
+    row,
+    attestation: attestation ?? null,
+    sla: sla ?? null,
+    oldestGuarantee: oldestGuarantee ?? null,
+    breaches,
+    claimStatus,
+    time,
+  };
   const report = scoreReport(sources);
   return report === null ? null : { report, sources };
 }

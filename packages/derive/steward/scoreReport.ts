@@ -20,6 +20,8 @@ export type ScoreSources = {
   /** The attestation that the score used. */
   attestation: Row<"attestation"> | null;
   sla: Row<"sla"> | null;
+  /** The oldest of its valid guarantees: the first that `sla` names. */
+  oldestGuarantee: Pick<Row<"guarantee">, "since"> | null;
   /** Its breaches that are not over, which `sla` names. */
   breaches: readonly Row<"breach">[];
   /** Its human claim. */
@@ -112,12 +114,12 @@ function testsOf({ attestation }: Pick<ScoreSources, "attestation">) {
 }
 
 /**
- * The agent's badges. `verified`: its human claim is verified. `sla_compliant`: it has had promises for 30
+ * The agent's badges. `verified`: its human claim is verified. `sla_compliant`: it has had a guarantee for 30
  * days, and no breach was confirmed during this time. The penalty of a breach may remove either badge.
  */
-function badgesOf({ sla, breaches, claimStatus, time }: ScoreSources): string[] {
+function badgesOf({ sla, oldestGuarantee, breaches, claimStatus, time }: ScoreSources): string[] {
   const revoked = revokedBadges(breaches);
-  const isOld = sla !== null && sla.binding !== "" && sla.firstDay + RECOVERY_DAYS <= dayOf(time);
+  const isOld = oldestGuarantee !== null && dayOf(oldestGuarantee.since) + RECOVERY_DAYS <= dayOf(time);
   const isKept = sla?.lastConfirmed == null || sla.lastConfirmed + RECOVERY_DAYS * DAY <= time;
   return [
     ...(claimStatus === "verified" ? ["verified"] : []),

@@ -2,8 +2,14 @@ import type { Disclosure } from "tallystick-protocol/audits/disclosure";
 import { isHex } from "tallystick-protocol/hex";
 import type { KeyValueStore } from "../store/keyValueStore.ts";
 
-/** How long the work for auditors is kept, in seconds: the default of `params.audit.disclosureSeconds`. */
-export const DISCLOSURE_SECONDS = 1_209_600;
+/** How long an audit may wait for an auditor, in seconds: the default of `params.audit.disclosureSeconds`. */
+const DISCLOSURE_SECONDS = 1_209_600;
+
+/**
+ * How much longer the work is kept, in seconds. A hire may be drawn a day after its payment, and the auditor that is
+ * assigned last may ask for a day. The third day is a reserve.
+ */
+const MORE_SECONDS = 3 * 86_400;
 
 const DAY_MS = 86_400_000;
 
@@ -32,7 +38,7 @@ export type KeptDisclosures = {
 /**
  * Keeps the requests and results of hires as long as auditors may ask for them.
  *
- * @param parameters.seconds how long; default {@link DISCLOSURE_SECONDS}
+ * @param parameters.seconds how long an audit may wait for an auditor; the work is kept {@link MORE_SECONDS} longer
  * @param parameters.now milliseconds since 1970
  */
 export function keptDisclosures(parameters: {
@@ -59,7 +65,7 @@ export function keptDisclosures(parameters: {
   return {
     keep: async (hireId, disclosure, openUntil = 0) => {
       if (!isHex(hireId, 32)) return;
-      const until = Math.max(now(), openUntil) + seconds * 1000;
+      const until = Math.max(now(), openUntil) + (seconds + MORE_SECONDS) * 1000;
       // The day is stored first. So the work is deleted some day even if this process ends between the two writes.
       await store.put(`expiry/${Math.floor(until / DAY_MS)}.${hireId}`, until);
       await store.put(`disclosure/${hireId}`, { ...disclosure, until } satisfies Kept);

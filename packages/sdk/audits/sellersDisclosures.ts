@@ -45,7 +45,7 @@ export async function sellersDisclosures(parameters: {
   const node = parameters.node ?? createAuditNode({ baseUrl, fetch });
   const ofSales = openAssignments((signal) => node.openOfSeller(seller, signal), now);
   const copies = bought && keptDisclosures({ store: bought, seconds, now });
-  const ofHire = assignmentsOfHires((hire) => node.openOfHire(hire));
+  const ofHire = assignmentsOfHires((hire) => node.openOfHire(hire), now);
   return {
     isAudited: await auditedOffers(listings, store, now),
     disclose: async (job) => {
@@ -69,16 +69,22 @@ export async function sellersDisclosures(parameters: {
 }
 
 /**
- * The most look-ups of single hires at a time. They find the audits that are not in the node's list of the seller's
- * audits: those of hires that this agent bought, and those for which a full list has no room.
+ * The most look-ups of single hires at a time, and in a minute. They find the audits that are not in the node's list
+ * of the seller's audits: those of hires that this agent bought, and those for which a full list has no room.
+ * Strangers may ask for any number of invented hires. The node must still answer the other questions of this agent.
  */
 const MAX_LOOKUPS = 4;
+const MAX_LOOKUPS_A_MINUTE = 60;
 
-function assignmentsOfHires(load: AuditNode["openOfHire"]) {
+function assignmentsOfHires(load: AuditNode["openOfHire"], now: () => number) {
   let running = 0;
+  let [minute, begun] = [0, 0];
   return async (name: string, hire: string): Promise<Assignment | undefined> => {
-    if (running >= MAX_LOOKUPS) throw new Error("too many look-ups at once");
+    const present = Math.floor(now() / 60_000);
+    if (present !== minute) [minute, begun] = [present, 0];
+    if (running >= MAX_LOOKUPS || begun >= MAX_LOOKUPS_A_MINUTE) throw new Error("too many look-ups");
     running++;
+    begun++;
     try {
       return (await load(hire)).find((assignment) => nameOf(assignment) === name);
     } finally {

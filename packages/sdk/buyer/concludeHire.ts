@@ -55,11 +55,13 @@ export async function judgeDelivery(hiring: Hiring, response: SellerResponse): P
   const found = delivery
     ? await verifyResult(listing, order.params, delivery.result, { verify: order.verify, schemas }, hireId)
     : verdict("readable", false, "The answer is neither a result nor an answer of the protocol.");
-  // A receipt with the hashes of other bytes makes even a good result a failure, because an audit would judge those
-  // other bytes.
-  const otherBytes = delivery?.otherBytes;
-  const verification =
-    otherBytes === undefined ? found : bothOf(found, verdict("receipt_hashes", false, otherBytes));
+  // A receipt for another hire, another capability or other bytes makes even a good result a failure. An audit would
+  // judge something else, or nothing.
+  const { otherHire, otherBytes } = delivery ?? {};
+  let verification = found;
+  if (otherHire !== undefined) verification = bothOf(found, verdict("receipt_hire", false, otherHire));
+  if (otherBytes !== undefined)
+    verification = bothOf(verification, verdict("receipt_hashes", false, otherBytes));
   return { status: response.status, refused: response.refused?.code, delivery, verification, latencyMs };
 }
 
@@ -225,20 +227,24 @@ async function watch(hiring: Hiring, payment: SignedPayment): Promise<void> {
 
 /**
  * Stores what will be reported to the ledger: the buyer's signature under a receipt, if the receipt needs it and agrees
- * with the buyer's verdict, and the buyer's report.
+ * with the buyer's verdict, and the buyer's report. For a receipt with issues this is only the report of bad work.
  */
 async function report(hiring: Hiring, { delivery, verification, latencyMs }: Judged): Promise<void> {
   const { context, candidate, order, jobId, sent, isResumed, key } = hiring;
-  if (!delivery?.answer || delivery.receiptIssues.length > 0 || isResumed?.isReported) return;
+  if (!delivery?.answer || isResumed?.isReported) return;
   const { signed_receipt: signed } = delivery.answer;
   // A free hire counts in no figure of a reputation, so only its receipt is reported.
   const isFree = sent === undefined;
   if (!signed) return;
   const { all_passed, checks } = verification;
+  // Without this report, a fault in a receipt would hide bad work. The ledger knows which receipt of the hire counts.
+  const hasIssues = delivery.receiptIssues.length > 0;
+  if (hasIssues && (all_passed || !delivery.isFromSeller || isFree || !order.telemetry)) return;
   // A receipt that the buyer signed decides the hire, and the buyer's own report no longer counts. So the buyer does
   // not sign a receipt that calls a bad result good.
   const claimed = Reflect.get(Object(signed.body.verification), "all_passed");
   const isSigned =
+    !hasIssues &&
     delivery.otherBytes === undefined &&
     needsBuyerSignature(signed.body as RecordBody) &&
     (isFree || claimed === all_passed);
@@ -248,7 +254,7 @@ async function report(hiring: Hiring, { delivery, verification, latencyMs }: Jud
     jobId,
     endpoint: candidate.listing.endpoint,
     since: context.now(),
-    ...(key !== undefined && { key }),
+    ...(key !== undefined && !hasIssues && { key }),
     ...(isSigned && { freeReceipt: signed.body as RecordBody }),
     receipt: signed as SignedReceipt,
     ...(!isFree &&

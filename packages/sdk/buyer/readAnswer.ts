@@ -16,11 +16,12 @@ export type Delivery = {
   answer: HireAnswer | undefined;
   tx: Hex | undefined;
   receiptIssues: string[];
-  /**
-   * What is wrong if the receipt is for this hire but for other params or another result; undefined
-   * otherwise.
-   */
+  /** What is wrong if the receipt is for another hire, or for another capability; undefined otherwise. */
+  otherHire?: string | undefined;
+  /** What is wrong if the receipt is for other params, or for another result; undefined otherwise. */
   otherBytes?: string | undefined;
+  /** Whether the seller signed the receipt for this buyer, whatever else is wrong with it. */
+  isFromSeller: boolean;
 };
 
 /** What the receipt of a hire must say. `amount` is atomic units. */
@@ -45,7 +46,8 @@ export function readDelivery(response: SellerResponse, expected: ExpectedReceipt
   const settled = readSettled(headers)?.transaction;
   const tx = isHex(settled, 32) ? settled : undefined;
   if (body === null || typeof body !== "object") return undefined;
-  if (!("protocol" in body)) return { result: body, answer: undefined, tx, receiptIssues: [] };
+  if (!("protocol" in body))
+    return { result: body, answer: undefined, tx, receiptIssues: [], isFromSeller: false };
   const read = hireAnswerSchema.safeParse(body);
   if (!read.success || read.data.protocol.split(".")[0] !== PROTOCOL.split(".")[0]) return undefined;
   const answer = read.data;
@@ -54,7 +56,7 @@ export function readDelivery(response: SellerResponse, expected: ExpectedReceipt
     result: answer.result,
     answer,
     tx: isHex(claimed, 32) && claimed !== ZERO_HASH ? claimed : tx,
-    receiptIssues: receiptIssues(answer, expected),
+    ...readReceipt(answer, expected),
     otherBytes: hashIssue(answer, expected),
   };
 }
@@ -75,9 +77,15 @@ function hashIssue({ signed_receipt, result }: HireAnswer, { params }: ExpectedR
 
 const FIELDS: ReadonlySet<string> = new Set(Object.keys(receiptSchema.shape));
 
+/** The fields that say which hire a receipt is for. With other values it leads audits and reports to another hire. */
+const FIELDS_OF_HIRE: ReadonlySet<string> = new Set(["capability", "hire_id"]);
+
 /** The faults of a receipt: for example, it is from another hire, for another amount, or not signed. */
-function receiptIssues({ signed_receipt: signed }: HireAnswer, expected: ExpectedReceipt): string[] {
-  if (!signed) return ["the seller gave no signed receipt"];
+function readReceipt(
+  { signed_receipt: signed }: HireAnswer,
+  expected: ExpectedReceipt,
+): Pick<Delivery, "receiptIssues" | "otherHire" | "isFromSeller"> {
+  if (!signed) return { receiptIssues: ["the seller gave no signed receipt"], isFromSeller: false };
   try {
     const body = signed.body as RecordBody;
     const receipt = checkReceipt({
@@ -94,16 +102,22 @@ function receiptIssues({ signed_receipt: signed }: HireAnswer, expected: Expecte
       hire_id: expected.hireId,
       amount_usdc_atomic: String(expected.amount),
     };
+    let otherHire: string | undefined;
     for (const [field, value] of Object.entries(want)) {
       const actual = receipt[field as keyof typeof want];
-      if (actual !== value) issues.push(`${field} is ${actual}, not ${value}`);
+      if (actual === value) continue;
+      const issue = `${field} is ${actual}, not ${value}`;
+      issues.push(issue);
+      if (FIELDS_OF_HIRE.has(field)) otherHire ??= issue;
     }
     // Some receipts are signed by their buyer too. An unknown field in them could be a request in the buyer's name.
     const other = needsBuyerSignature(body) && Object.keys(body).find((key) => !FIELDS.has(key));
     if (other) issues.push(`${other} is no field of a receipt that its buyer signs`);
-    if (!isSignedBy(body, signed.signature, signed.signer)) issues.push("the signature is not the seller's");
-    return issues;
+    const isValid = isSignedBy(body, signed.signature, signed.signer);
+    if (!isValid) issues.push("the signature is not the seller's");
+    const isOfBoth = receipt.agent_id === expected.seller && receipt.buyer === expected.buyer;
+    return { receiptIssues: issues, otherHire, isFromSeller: isValid && isOfBoth };
   } catch (error) {
-    return [error instanceof Error ? error.message : String(error)];
+    return { receiptIssues: [error instanceof Error ? error.message : String(error)], isFromSeller: false };
   }
 }

@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { HOUR } from "../eventLog.ts";
+import { AGENT, stewardLog } from "../steward/stewardScene.ts";
 import { derivedSlas, derivedStewards } from "./derivedStewards.ts";
 import { slaLog, slaSteps, slaTimes } from "./slaLog.ts";
 import { oraclesOf } from "./steward.ts";
@@ -37,6 +39,26 @@ describe("SLAs, derived and by the oracle", () => {
     // The logs must reach every case. A case that no log reaches is not compared.
     if (RUNS >= 1_000) expect([...seen.keys()]).to.include.members(EXPECTED);
   }).timeout(0);
+
+  it("agree on the guarantees of an agent that has as many as may bind", async () => {
+    const log = stewardLog();
+    const promise = (...targets: string[]) =>
+      log.after(1).record("sla", AGENT, {
+        ...{ agent_id: AGENT, version: "1", issued_at: log.time },
+        guarantees: targets.map((target, n) => ({
+          ...{ metric: "success_rate", target, measurement_window: n === 0 ? "7 days" : "30 days" },
+          ...{ breach_threshold: "0.9", penalty: { type: "trust_score_reduction", amount: "0.1" } },
+        })),
+      });
+    for (let n = 0; n < 65; n++) promise(`0.${980 - n}`);
+    promise("0.917");
+    promise("0.98");
+    promise("0.917", "0.99");
+    log.after(HOUR).tick();
+    const slas = derivedSlas((await log.derive()).store);
+    expect(slas[AGENT]?.guarantees).to.have.length(64);
+    expect(slas).to.deep.equal(oraclesOf(log.events).slas);
+  });
 });
 
 const EXPECTED = [

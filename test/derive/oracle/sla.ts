@@ -89,16 +89,23 @@ export class SlaBook {
     const known = this.slas.get(agent);
     if (signer !== agent || !this.#facts.agents.has(agent) || issuedAt > time) return;
     if (known !== undefined && known.issuedAt >= issuedAt) return;
+    const valid = this.promised.filter((it) => it.agent === agent && !it.isGone);
+    const old = valid.filter((it) => it.boundUntil === null);
+    const likeOf = (terms: Terms) =>
+      old.find(
+        (it) =>
+          it.terms.metric === terms.metric &&
+          it.terms.measurement_window === terms.measurement_window &&
+          !asksLess(terms, it.terms),
+      );
+    if (valid.length + guarantees.filter((terms) => !likeOf(terms)).length > 64) return;
     const sla = known ?? { issuedAt, firstDay: dayOf(time), made: 0, status: "compliant" };
     this.slas.set(agent, sla);
     sla.issuedAt = issuedAt;
-    const old = this.promised.filter((it) => it.agent === agent && it.boundUntil === null && !it.isGone);
     const kept: Promised[] = [];
     for (const terms of guarantees) {
-      const like = old.find(
-        (it) => it.terms.metric === terms.metric && it.terms.measurement_window === terms.measurement_window,
-      );
-      if (like !== undefined && !asksLess(terms, like.terms)) {
+      const like = likeOf(terms);
+      if (like !== undefined) {
         like.terms = terms;
         kept.push(like);
         continue;
@@ -152,7 +159,8 @@ export class SlaBook {
     }
     if (penalty.type === "financial") {
       const [from = 0, to = 0] = breach.days;
-      const all = this.#hires(breach.of.agent, from, to);
+      // Whoever paid after the breach was found is owed nothing.
+      const all = this.#hires(breach.of.agent, from, to).filter((it) => it.time < breach.detected);
       const total = all.reduce((sum, it) => sum + it.price, 0n);
       for (const some of Map.groupBy(all, (it) => it.buyer).values()) {
         const price = some.reduce((sum, it) => sum + it.price, 0n);

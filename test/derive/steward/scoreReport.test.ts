@@ -38,12 +38,16 @@ async function sources(more: Partial<Steward> = {}): Promise<ScoreSources> {
     ...more,
   };
   const attestation = store.rows("attestation").get(hash) ?? null;
-  return { row, attestation, sla: null, breaches: [], claimStatus: "unclaimed", time: row.computedTime ?? 0 };
+  const time = row.computedTime ?? 0;
+  return {
+    ...{ row, attestation, sla: null, oldestGuarantee: null, breaches: [] },
+    ...{ claimStatus: "unclaimed", time },
+  };
 }
 
 const sla = (more: Partial<Row<"sla">> = {}) =>
   ({
-    ...{ binding: "one", firstDay: today - 30, lastConfirmed: null, suspensions: "" },
+    ...{ lastConfirmed: null, suspensions: "" },
     ...more,
   }) as Row<"sla">;
 const revocation = (...revoke: string[]) =>
@@ -199,18 +203,21 @@ describe("the report of a trust score", () => {
   it("has the badges that the agent earned, and that no breach took away", async () => {
     const from = await sources();
     const { time } = from;
+    const month = { since: (today - 29) * DAY - 1 };
+    const compliant = { sla: sla(), oldestGuarantee: month };
     const rows: [badges: string[], more: Partial<ScoreSources>][] = [
       [[], { sla: null }],
-      [["sla_compliant"], { sla: sla() }],
-      [[], { sla: sla({ binding: "" }) }],
-      [[], { sla: sla({ firstDay: today - 29 }) }],
-      [["sla_compliant"], { sla: sla({ lastConfirmed: time - 30 * DAY }) }],
-      [[], { sla: sla({ lastConfirmed: time - 30 * DAY + 1 }) }],
+      [["sla_compliant"], compliant],
+      [[], { ...compliant, oldestGuarantee: null }],
+      // The agent had guarantees before, and none for a time.
+      [[], { ...compliant, oldestGuarantee: { since: month.since + 1 } }],
+      [["sla_compliant"], { ...compliant, sla: sla({ lastConfirmed: time - 30 * DAY }) }],
+      [[], { ...compliant, sla: sla({ lastConfirmed: time - 30 * DAY + 1 }) }],
       [["verified"], { claimStatus: "verified" }],
       [[], { claimStatus: "claimed" }],
-      [["verified", "sla_compliant"], { sla: sla(), claimStatus: "verified" }],
-      [["sla_compliant"], { sla: sla(), claimStatus: "verified", breaches: [revocation("verified")] }],
-      [["verified"], { sla: sla(), claimStatus: "verified", breaches: [revocation("sla_compliant")] }],
+      [["verified", "sla_compliant"], { ...compliant, claimStatus: "verified" }],
+      [["sla_compliant"], { ...compliant, claimStatus: "verified", breaches: [revocation("verified")] }],
+      [["verified"], { ...compliant, claimStatus: "verified", breaches: [revocation("sla_compliant")] }],
     ];
     for (const [badges, more] of rows)
       expect(scoreReport({ ...from, ...more })?.badges, JSON.stringify(more)).to.deep.equal(badges);
@@ -226,6 +233,7 @@ describe("the report of a trust score", () => {
       row,
       attestation,
       sla: null,
+      oldestGuarantee: null,
       breaches: [],
       claimStatus: "",
       time: log.time,

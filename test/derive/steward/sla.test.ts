@@ -496,6 +496,29 @@ describe("SLAs: penalties", () => {
     expect((await reasonsOf(log, "sla_payment")).at(-1)).to.equal("this transfer paid something else before");
   });
 
+  it("share an amount only among buyers that paid before the breach was detected", async () => {
+    const log = promise(stewardLog(), success({ type: "financial", amount: "1", currency: "USDC" }));
+    goTo(log, START + DAY + 12 * HOUR);
+    hires(log, 17, true);
+    hires(log, 3, false);
+    log.after(HOUR - 1).hire(AGENT, wallet(303));
+    log.after(1).tick();
+    const { detectedTime } = await breachOf(log);
+    expect(detectedTime).to.equal(log.time);
+    // Now the agent knows of its debt, and buys from itself with another wallet.
+    log.hire(AGENT, wallet(304), { amount: 1_000_000_000 });
+    log.after(HOUR).hire(AGENT, wallet(304), { amount: 1_000_000_000 });
+    log.after(week + 1).tick();
+    const owed = rows((await log.derive()).store, "slaClaim").map((it) => [it.buyer, it.owed]);
+    // 21 hires of one price: 7, 7, 6 and 1 of them.
+    expect(owed).to.deep.equal([
+      [wallet(300), 333_333n],
+      [wallet(301), 333_333n],
+      [wallet(302), 285_714n],
+      [wallet(303), 47_619n],
+    ]);
+  });
+
   it("are not paid by a transfer that paid for a hire", async () => {
     const log = promise(stewardLog(), success({ type: "financial", amount: "3", currency: "USDC" }));
     goTo(log, START + DAY);
@@ -646,6 +669,10 @@ describe("SLAs: new versions", () => {
     const { store } = await log.derive();
     expect(names(store).length).to.equal(64);
     expect((await reasonsOf(log, "sla")).at(-1)).to.equal("more than 64 guarantees would bind");
+    // The last one that was accepted, unchanged. It binds no further guarantee.
+    promise(log.after(1), success(reduction, { target: "0.917" }));
+    expect((await reasonsOf(log, "sla")).at(-1)).to.equal(null);
+    expect(names((await log.derive()).store)).to.deep.equal(names(store));
   });
 
   it("count only if they are newer than the last version", async () => {

@@ -25,7 +25,7 @@ const ORDER = { capability: MEAN, params: { data: [1, 2, 6] }, maxPriceUsdc: "0.
 const DAY_MS = 86_400_000;
 
 describe("the work of a hire whose escrow is open for long", () => {
-  it("is kept 14 days after the escrow's deadline, because a refund until then can be audited", async () => {
+  it("is kept 17 days after the escrow's deadline, because a refund until then can be audited", async () => {
     let time = 1_800_000_000_000;
     const hireId = `0x${"11".repeat(32)}`;
     const deadline = time + 20 * DAY_MS;
@@ -38,7 +38,7 @@ describe("the work of a hire whose escrow is open for long", () => {
     });
     await disclose({ hireId, request: "{}", result: 1, payment } as unknown as Job);
     const kept = keptDisclosures({ store, now: clock });
-    time = deadline + 14 * DAY_MS - 1;
+    time = deadline + 17 * DAY_MS - 1;
     expect(await kept.find(hireId)).to.not.equal(undefined);
     time++;
     expect(await kept.find(hireId)).to.equal(undefined);
@@ -201,10 +201,10 @@ describe("the work of a hire that may be audited", () => {
     expect(JSON.stringify(body)).not.to.contain("is away");
   });
 
-  it("is kept for 14 days, and then deleted", async () => {
+  it("is kept for 17 days, so that the last auditor after a late draw can ask for it, and then deleted", async () => {
     const store = memoryStore();
     const { seller, assignment } = await hired({ store });
-    ahead += 14 * DAY_MS - 600_000;
+    ahead += 17 * DAY_MS - 600_000;
     expect((await ask(seller, assignment)).status).to.equal(200);
     ahead += 1_200_000;
     expect((await ask(seller, assignment)).body.code).to.equal("not_kept");
@@ -229,6 +229,27 @@ describe("the work of a hire that may be audited", () => {
     expect((await ask(shop, assignment, { by: newWallet() })).status).to.equal(403);
     const elsewhere = await openSeller({ bought: journal });
     expect((await ask(elsewhere, assignment)).status).to.equal(404);
+  });
+
+  it("costs an agent that buys and sells at most 60 look-ups of single hires in a minute, whatever strangers ask", async () => {
+    const { buyer, journal, assignment } = await hired();
+    let looked = 0;
+    const shop = await openSeller({
+      ...{ account: buyer.wallet.account, bought: journal },
+      auditNode: {
+        ...auditNode,
+        openOfHire: async (hire) => {
+          looked++;
+          return await auditNode.openOfHire(hire);
+        },
+      },
+    });
+    stopped = Math.ceil(now() / 60_000) * 60_000;
+    for (let n = 0; n < 70; n++) await ask(shop, { ...assignment, hire: `0x${"ab".repeat(32)}-${n}` });
+    expect(looked).to.equal(60);
+    expect((await ask(shop, assignment)).body.code).to.equal("node_unreachable");
+    stopped += 60_000;
+    expect((await ask(shop, assignment)).status).to.equal(200);
   });
 
   it("is not kept by the seller or the buyer if the listing does not agree to audits", async () => {

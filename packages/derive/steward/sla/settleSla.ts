@@ -12,10 +12,15 @@ import { isWeaker, termsOf } from "./terms.ts";
 /** The most binding guarantees of one agent, including replaced ones that still bind. */
 export const MAX_BINDING = 64;
 
-/** Whether a new SLA would leave more guarantees binding than one agent may have. */
+/**
+ * Whether a new SLA would leave more guarantees binding than one agent may have. A guarantee that continues counts
+ * once.
+ */
 export function bindsTooMuch(context: ApplyContext, body: Sla): boolean {
   const known = context.store.get("sla", body.agent_id);
-  return linesOf(known?.binding).length + body.guarantees.length > MAX_BINDING;
+  const present = presentOf(context, known);
+  const added = body.guarantees.filter((it) => continuedBy(termsOf(it), present) === undefined);
+  return linesOf(known?.binding).length + added.length > MAX_BINDING;
 }
 
 /**
@@ -28,18 +33,14 @@ export function slaSettled(context: ApplyContext, event: RecordEvent, body: Sla)
   ensureSteward(context, agent);
   const { time } = context.at;
   const known = context.store.get("sla", agent);
-  const left = new Map<string, Row<"guarantee">>();
-  for (const id of linesOf(known?.binding)) {
-    const it = existingRow(context.store, "guarantee", id);
-    if (it.boundUntil === null) left.set(`${it.metric}/${it.days}`, it);
-  }
+  const left = presentOf(context, known);
   let made = known?.made ?? 0;
   const binding = linesOf(known?.binding);
   for (const guarantee of body.guarantees) {
     const terms = termsOf(guarantee);
-    const name = `${terms.metric}/${terms.days}`;
-    const like = left.get(name);
-    if (like !== undefined && !isWeaker(terms, like)) {
+    const name = nameOf(terms);
+    const like = continuedBy(terms, left);
+    if (like !== undefined) {
       left.delete(name);
       context.store.update("guarantee", like.id, terms);
       continue;
@@ -78,6 +79,29 @@ export function slaSettled(context: ApplyContext, event: RecordEvent, body: Sla)
       suspensions: "",
       lastConfirmed: null,
     });
+}
+
+/** The guarantees of an agent's present SLA, by metric and window. */
+function presentOf(context: ApplyContext, known: Row<"sla"> | null): Map<string, Row<"guarantee">> {
+  const present = new Map<string, Row<"guarantee">>();
+  for (const id of linesOf(known?.binding)) {
+    const it = existingRow(context.store, "guarantee", id);
+    if (it.boundUntil === null) present.set(nameOf(it), it);
+  }
+  return present;
+}
+
+/** The present guarantee that new terms continue. Weaker terms continue none. */
+function continuedBy(
+  terms: ReturnType<typeof termsOf>,
+  present: ReadonlyMap<string, Row<"guarantee">>,
+): Row<"guarantee"> | undefined {
+  const like = present.get(nameOf(terms));
+  return like === undefined || isWeaker(terms, like) ? undefined : like;
+}
+
+function nameOf({ metric, days }: Pick<Row<"guarantee">, "metric" | "days">): string {
+  return `${metric}/${days}`;
 }
 
 const START = {
