@@ -52,6 +52,19 @@ describe("the limits of an MCP server", () => {
     }
   });
 
+  it("take no idempotency key that would make every call a hire of its own", async () => {
+    const { context, asked } = contextWith({ TALLYSTICK_SPEND_CAP_USDC: "1.00" });
+    const { call, close } = await connectMcp(context);
+    const hire = { capability: "compute.statistics.mean", params: { data: [1] }, max_latency_ms: 1_000 };
+    const order = { ...hire, max_price_usdc: "0.10" };
+    const refused = await call("hire_agent", { ...order, idempotency_key: "new" });
+    expect(refused.error).to.contain("must be a name for this hire");
+    expect(asked).to.deep.equal([]);
+    const named = await call("hire_agent", { ...order, idempotency_key: "new-1" });
+    expect(named.error).to.match(/^no_seller: /);
+    await close();
+  });
+
   it("hold for all processes of one wallet, because budget and hires are in the shared store", async () => {
     const store = memoryStore();
     const key = { TALLYSTICK_SPEND_CAP_USDC: "1.00", TALLYSTICK_PRIVATE_KEY: `0x${"11".repeat(32)}` };
