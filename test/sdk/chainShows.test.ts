@@ -78,6 +78,31 @@ describe("a payment, which only the chain can prove,", () => {
     expect(await budget.remaining()).to.equal(LIMIT - PRICE);
   });
 
+  it("is not called unused by an RPC of another chain, and a buyer with such an RPC pays nobody", async () => {
+    const seller = await market.openSeller({ listings: [LISTING], handlers: { [MEAN]: mean } });
+    const [budget, journal] = [memoryBudget(LIMIT), memoryStore()];
+    const { wallet, hire } = await market.openBuyer({ budget, journal, confirmations: 4 });
+    expect(await hire(ORDER)).to.include({ money: "authorized" });
+    // On the other chain nobody has paid, and the payment can no longer be taken.
+    const other = {
+      ...chain.client,
+      getChainId: async () => 1,
+      readContract: async () => false,
+      getBlock: async () => ({ timestamp: 2n ** 40n }),
+    };
+    const again = { account: wallet.account, budget, journal };
+    const wrong = await market.openBuyer({ ...again, client: other as never });
+    market.hosts[seller.host] = { request: () => new Response("gone", { status: 404 }) };
+    expect((await wrong.resume())[0]).to.include({ isOver: false, money: "authorized" });
+    market.hosts[seller.host] = seller.direct;
+    const refused = await rejection(wrong.hire({ ...ORDER, idempotencyKey: "another" }));
+    expect(refused).to.include({ code: "wrong_chain", field: "client" });
+    expect(await budget.remaining()).to.equal(LIMIT - PRICE);
+    const [resumed] = await (await market.openBuyer(again)).resume();
+    expect(resumed).to.have.nested.property("hire.money", "paid");
+    expect(await budget.remaining()).to.equal(LIMIT - PRICE);
+  });
+
   it("gets no delivery from a seller with a client while the chain does not show it, whatever the facilitator says", async () => {
     const seller = await market.openSeller({
       listings: [LISTING],
