@@ -28,11 +28,27 @@ const CHECKPOINT =
   /^[!-~]{1,128}\n\d{1,16}\n[A-Za-z0-9+/]{43}=\n\n(?:\u2014 [!-~]{1,128} [A-Za-z0-9+/=]{1,8000}\n)+$/;
 const checkpointForm = z.string().max(8_192).regex(CHECKPOINT);
 
+const READS = { readOnlyHint: true, openWorldHint: true } as const;
+const hash = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits");
+
+/** The fields of a decision that are no text. */
+const decisionFigures = {
+  expires_at: z.int().min(0).optional().describe("Unix seconds. The token is valid until then."),
+  action_hash: hash.optional(),
+  hash: hash.optional().describe("The ledger's entry of the permission."),
+  index: z.int().min(0).optional(),
+  head: hash.optional().describe("The ledger's present head, if another entry came first."),
+};
+
 /** The answers of settlement, as far as something follows from them. */
-const decisionForm = z.looseObject({
+const decisionForm = z.object({
+  ...decisionFigures,
   proceed: z.boolean(),
   reason: z.string(),
-  settlement_token: z.string().nullish(),
+  settlement_token: z
+    .string()
+    .regex(/^tst_[\w.-]{1,4096}$/)
+    .nullish(),
   rule: z.string().nullish(),
 });
 const proofForm = z.object({ index: z.int().min(0), size: z.int().min(1) });
@@ -43,9 +59,6 @@ const latestForm = settledEntryForm.extend({
   size: z.int().min(0),
   root: z.string(),
 });
-
-const READS = { readOnlyHint: true, openWorldHint: true } as const;
-const hash = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits");
 
 /** Tools of the ledger: permission for risky actions, the state of the ledger, and proofs (swarm.at §8). */
 export function registerSettlementTools(server: McpServer, context: McpContext): void {
@@ -71,11 +84,12 @@ function registerSettleAction(server: McpServer, context: McpContext): void {
           .optional()
           .describe("The head of the ledger on which you decided; default: the present head."),
       }),
-      outputSchema: z.looseObject({
+      outputSchema: z.object({
         proceed: z.boolean(),
-        reason: z.string(),
         settlement_token: z.string().nullable(),
-        rule: z.string().nullable(),
+        rule: z.string().nullable().describe("The operator's rule that decided."),
+        ...decisionFigures,
+        from_others: strangersTextSchema.describe("The reason, as the node gives it."),
       }),
       annotations: {
         readOnlyHint: false,
@@ -98,13 +112,13 @@ function registerSettleAction(server: McpServer, context: McpContext): void {
         const body = { action, context: why, parent_hash };
         const { text } = await requestService({ baseUrl, path: "/v1/actions", apiKey, body, fetch });
         const decision = readServiceAnswer(decisionForm, tryForeignJson(text));
-        const { proceed, reason, settlement_token: token = null, rule = null, ...rest } = decision;
+        const { proceed, reason, settlement_token: token = null, rule = null, ...figures } = decision;
         return {
-          ...(plainFigures(rest) as object),
           proceed,
-          reason: reason.replace(/\s+/g, " ").slice(0, 500),
           settlement_token: proceed ? token : null,
           rule: rule === null ? null : plainName(rule),
+          ...figures,
+          from_others: strangersText({ reason }),
         };
       }),
   );
@@ -141,7 +155,7 @@ function registerCheckSettlement(server: McpServer, context: McpContext): void {
           const verdict = verdicts.find(({ valid }) => valid) ?? (verdicts[0] as TokenVerdict);
           return verdict.valid
             ? { settled: true, reason: null, from_others: strangersText(verdict.claims) }
-            : { settled: false, reason: `The token ${verdict.reason}.` };
+            : { settled: false, reason: `The token ${withoutOrigin(verdict.reason)}.` };
         }
         try {
           if (entry !== undefined) {
@@ -297,6 +311,12 @@ async function confirmedAnchor(
     if (isNeeded || (error as TallystickError).code !== "chain_unavailable") throw error;
     return null;
   }
+}
+
+/** The reason why a token is refused, without the name of the ledger that the token gives. */
+function withoutOrigin(reason: string): string {
+  const other = "is of another ledger";
+  return reason.startsWith(other) ? other : reason;
 }
 
 async function ask<Form extends z.ZodType>(
