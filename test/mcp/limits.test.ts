@@ -8,7 +8,7 @@ import { serveAndResume } from "tallystick-mcp/serveAndResume";
 import { MAX_CHARACTERS, NOT_SHOWN, strangersText } from "tallystick-mcp/strangersText";
 import { toolError } from "tallystick-mcp/toolResult";
 import { issueSettlementToken } from "tallystick-protocol/actions/settlementToken";
-import { TallystickError } from "tallystick-protocol/errors";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import { noteVerifierKey } from "tallystick-protocol/note/signedNote";
 import { formatVerifierKeys } from "tallystick-protocol/note/verifierKeys";
 import type { HireResult } from "tallystick-sdk/buyer/hireResult";
@@ -124,6 +124,15 @@ describe("the money of an MCP server", () => {
       expect(readMcpConfig({ TALLYSTICK_URL: "http://node.test", ...settings }).network).to.deep.equal(
         network,
       );
+  });
+
+  it("is never the USDC of Base on another chain", () => {
+    for (const chainId of ["1", "8454", "31337"]) {
+      const settings = { TALLYSTICK_URL: "http://node.test", TALLYSTICK_CHAIN_ID: chainId };
+      expect(() => readMcpConfig(settings), chainId)
+        .to.throw(InvalidInputError)
+        .that.includes({ code: "invalid_config", field: "TALLYSTICK_TOKEN" });
+    }
   });
 });
 
