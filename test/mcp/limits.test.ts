@@ -105,6 +105,17 @@ describe("the limits of an MCP server", () => {
   });
 });
 
+describe("the instructions of an MCP server", () => {
+  it("say when the same call is the same hire, and when it pays again", async () => {
+    const config = readMcpConfig({ TALLYSTICK_URL: "http://node.test" });
+    const { client, close } = await connectMcp(createMcpContext(config, { fetch: async () => new Response() }));
+    expect(client.getInstructions())
+      .to.contain("within an hour with the same content: it is the same hire")
+      .and.to.contain("After an hour the same content without a key is a new hire and pays again.");
+    await close();
+  });
+});
+
 describe("the money of an MCP server", () => {
   it("is the USDC of its chain, on Base and on Base Sepolia, unless the setting names another token", () => {
     const TALLYSTICK_TOKEN = `0x${"70".repeat(20)}`;
