@@ -1,6 +1,7 @@
 import type { Address } from "tallystick-protocol/address";
 import type { Hex } from "tallystick-protocol/hex";
 import type { PublicClient } from "viem";
+import { chainCheck } from "../chain/chainCheck.ts";
 import type { PaymentNetwork } from "../chain/paymentNetwork.ts";
 import { isPaymentUsed, type PaymentState, readPaymentState } from "../chain/paymentState.ts";
 import { within } from "../deadline.ts";
@@ -21,27 +22,13 @@ export type ChainReads = {
 };
 
 /**
- * Reads payments and escrows. Before the first read, the client has to name the network's chain. A token and an escrow
- * may have the same addresses on another chain, and that chain would show money that moved here as if it had not moved.
+ * Reads payments and escrows. Before the first read, the client has to name the network's chain: see
+ * {@link chainCheck}.
  *
  * @throws each function throws ChainError `wrong_chain`; reads also throw the errors of the client
  */
 export function chainReads(client: PublicClient, network: PaymentNetwork, confirmations: number): ChainReads {
-  let isRight = false;
-  const requireChain = async (): Promise<void> => {
-    if (isRight) return;
-    const found = await client.getChainId();
-    if (found !== network.chainId) {
-      throw new ChainError({
-        code: "wrong_chain",
-        message: `The RPC leads to chain ${found}, and this buyer pays on chain ${network.chainId}.`,
-        hint: "Name an RPC of that chain: `client` of createBuyer, or TALLYSTICK_RPC_URL.",
-        field: "client",
-        neverSent: true,
-      });
-    }
-    isRight = true;
-  };
+  const requireChain = chainCheck(client, network);
   const read = async <T>(work: () => Promise<T>): Promise<T> => {
     await requireChain();
     return await work();
