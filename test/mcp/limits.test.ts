@@ -351,6 +351,17 @@ describe("a stranger's text in an MCP server's answer", () => {
     await close();
   });
 
+  it("is left out when a node's proof of a receipt cannot be read", async () => {
+    const key = noteVerifierKey("node.test", ed25519.getPublicKey(new Uint8Array(32).fill(7)));
+    const fetch = async (input: string) =>
+      input.includes("/key") ? new Response(formatVerifierKeys([key])) : Response.json({ [LURE]: LURE });
+    const context = createMcpContext(readMcpConfig({ TALLYSTICK_URL: "http://node.test" }), { fetch });
+    const { call, close } = await connectMcp(context);
+    const { error } = await call("verify_receipt", { receipt_hash: "0".repeat(64) });
+    expect(error).to.match(/^receipt_invalid: /).and.not.to.contain("do this");
+    await close();
+  });
+
   it("is left out when a settlement token is of another ledger, whose name may be a sentence", async () => {
     const seed = new Uint8Array(32).fill(7);
     const key = noteVerifierKey("node.test", ed25519.getPublicKey(seed));

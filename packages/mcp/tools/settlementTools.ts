@@ -1,6 +1,6 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import { type TokenVerdict, verifySettlementToken } from "tallystick-protocol/actions/settlementToken";
-import { TallystickError } from "tallystick-protocol/errors";
+import { InvalidInputError, TallystickError } from "tallystick-protocol/errors";
 import { toHex } from "tallystick-protocol/hex";
 import { tryForeignJson } from "tallystick-protocol/json/foreignJson";
 import { parseVerifierKeys } from "tallystick-protocol/note/verifierKeys";
@@ -252,45 +252,54 @@ function registerVerifyReceipt(server: McpServer, context: McpContext): void {
       }),
       annotations: READS,
     },
-    ({ receipt_hash: entry }) =>
-      answering(async () => {
-        const [bundle, key] = await Promise.all([
-          read(context, `/v1/ledger/bundle?hash=${entry}`),
-          read(context, "/v1/ledger/key"),
-        ]);
-        const { chain } = context;
-        const proof = verifyProofBundle(parseProofBundle(bundle), {
-          keys: parseVerifierKeys(key),
-          leaveWriterToChain: chain !== undefined,
-        });
-        const anchoredBy = chain === undefined ? null : await confirmedAnchor(proof, chain);
-        const refuse = (message: string) =>
-          new TallystickError({ code: "receipt_invalid", message, hint: "Do not rely on it." });
-        if (proof.entry.currentHash !== entry) throw refuse("The node proved another entry.");
-        if (proof.entry.payload.type !== "receipt") throw refuse("This entry is not a receipt.");
-        const record = recordFromPayload(proof.entry.payload);
-        const receipt = checkReceipt(record);
-        if (!isSignedBy(record.body, record.signature, record.signer)) {
-          throw refuse(
-            "The seller's key did not sign it. If the seller is a contract wallet, its signature can be checked only on the chain.",
-          );
-        }
-        return {
-          valid: true,
-          index: proof.index,
-          size: proof.checkpoint.size,
-          root: toHex(proof.checkpoint.root),
-          seller: receipt.agent_id,
-          buyer: receipt.buyer,
-          buyer_signed: checkBuyerSignature(record.body),
-          capability: plainName(receipt.capability),
-          amount_usdc_atomic: receipt.amount_usdc_atomic,
-          tx_hash: receipt.tx_hash,
-          all_passed: receipt.verification.all_passed,
-          anchored_by: anchoredBy,
-        };
-      }),
+    ({ receipt_hash: entry }) => answering(() => verifyReceipt(context, entry).catch(withoutQuotes)),
   );
+}
+
+async function verifyReceipt(context: McpContext, entry: string) {
+  const [bundle, key] = await Promise.all([
+    read(context, `/v1/ledger/bundle?hash=${entry}`),
+    read(context, "/v1/ledger/key"),
+  ]);
+  const { chain } = context;
+  const proof = verifyProofBundle(parseProofBundle(bundle), {
+    keys: parseVerifierKeys(key),
+    leaveWriterToChain: chain !== undefined,
+  });
+  const anchoredBy = chain === undefined ? null : await confirmedAnchor(proof, chain);
+  if (proof.entry.currentHash !== entry) throw invalidReceipt("The node proved another entry.");
+  if (proof.entry.payload.type !== "receipt") throw invalidReceipt("This entry is not a receipt.");
+  const record = recordFromPayload(proof.entry.payload);
+  const receipt = checkReceipt(record);
+  if (!isSignedBy(record.body, record.signature, record.signer)) {
+    throw invalidReceipt(
+      "The seller's key did not sign it. If the seller is a contract wallet, its signature can be checked only on the chain.",
+    );
+  }
+  return {
+    valid: true,
+    index: proof.index,
+    size: proof.checkpoint.size,
+    root: toHex(proof.checkpoint.root),
+    seller: receipt.agent_id,
+    buyer: receipt.buyer,
+    buyer_signed: checkBuyerSignature(record.body),
+    capability: plainName(receipt.capability),
+    amount_usdc_atomic: receipt.amount_usdc_atomic,
+    tx_hash: receipt.tx_hash,
+    all_passed: receipt.verification.all_passed,
+    anchored_by: anchoredBy,
+  };
+}
+
+/** The error for a proof that cannot be read. The faults in it quote the node, so the error has none of them. */
+function withoutQuotes(cause: unknown): never {
+  if (!(cause instanceof InvalidInputError)) throw cause;
+  throw invalidReceipt("What the node gave as proof cannot be read.");
+}
+
+function invalidReceipt(message: string): TallystickError {
+  return new TallystickError({ code: "receipt_invalid", message, hint: "Do not rely on it." });
 }
 
 /**
