@@ -368,7 +368,7 @@ describe("a stranger's text in an MCP server's answer", () => {
     const hash = "0".repeat(64);
     const token = issueSettlementToken(
       {
-        ...{ version: 1, origin: LURE, action_hash: hash, context_hash: hash, entry_hash: hash },
+        ...{ version: 1 as const, origin: LURE, action_hash: hash, context_hash: hash, entry_hash: hash },
         ...{ parent_hash: hash, rule: "a", issued_at: 0, expires_at: 0 },
       },
       (message) => ed25519.sign(message, seed),
