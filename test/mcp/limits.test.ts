@@ -108,7 +108,9 @@ describe("the limits of an MCP server", () => {
 describe("the instructions of an MCP server", () => {
   it("say when the same call is the same hire, and when it pays again", async () => {
     const config = readMcpConfig({ TALLYSTICK_URL: "http://node.test" });
-    const { client, close } = await connectMcp(createMcpContext(config, { fetch: async () => new Response() }));
+    const { client, close } = await connectMcp(
+      createMcpContext(config, { fetch: async () => new Response() }),
+    );
     expect(client.getInstructions())
       .to.contain("within an hour with the same content: it is the same hire")
       .and.to.contain("After an hour the same content without a key is a new hire and pays again.");
@@ -308,7 +310,11 @@ describe("a stranger's text in an MCP server's answer", () => {
   it("is only in the labelled fields if a node writes sentences in place of its figures", async () => {
     const { privateKey, address } = newWallet();
     const config = readMcpConfig({
-      ...{ TALLYSTICK_URL: "http://node.test", TALLYSTICK_API_KEY: "key", TALLYSTICK_PRIVATE_KEY: privateKey },
+      ...{
+        TALLYSTICK_URL: "http://node.test",
+        TALLYSTICK_API_KEY: "key",
+        TALLYSTICK_PRIVATE_KEY: privateKey,
+      },
     });
     const rates = { success_rate: null, last_30d_hire_count: 0, avg_stars: null, trust_tier: 0 };
     const figures = { ...rates, claim_status: LURE, [LURE]: 1, more: [{ text: LURE }], tier: "TRUSTED" };
@@ -318,7 +324,13 @@ describe("a stranger's text in an MCP server's answer", () => {
     };
     const of = { agent_id: address, cluster_id: LURE, cluster_size: 1 };
     const steward = { score: 1, tier: LURE, suspended_until: null };
-    const receipt = { receipt_hash: LURE, buyer: LURE, capability: LURE, amount_usdc_atomic: "1", status: LURE };
+    const receipt = {
+      receipt_hash: LURE,
+      buyer: LURE,
+      capability: LURE,
+      amount_usdc_atomic: "1",
+      status: LURE,
+    };
     const said: { [end: string]: object } = {
       "/v1/search": { agents: [{ ...of, listing, reputation: figures, steward }], next_cursor: null },
       "/reputation": { ...of, ...figures },
@@ -358,7 +370,9 @@ describe("a stranger's text in an MCP server's answer", () => {
     const context = createMcpContext(readMcpConfig({ TALLYSTICK_URL: "http://node.test" }), { fetch });
     const { call, close } = await connectMcp(context);
     const { error } = await call("verify_receipt", { receipt_hash: "0".repeat(64) });
-    expect(error).to.match(/^receipt_invalid: /).and.not.to.contain("do this");
+    expect(error)
+      .to.match(/^receipt_invalid: /)
+      .and.not.to.contain("do this");
     await close();
   });
 

@@ -222,7 +222,10 @@ describe("tallystick-mcp", () => {
         const { pathname, searchParams } = new URL(input);
         if (pathname === "/v1/search") {
           const { agents: found } = (await answer.json()) as { agents: object[] };
-          const other = (_: unknown, n: number) => ({ ...found[0], agent_id: `0x${String(n).padStart(40, "0")}` });
+          const other = (_: unknown, n: number) => ({
+            ...found[0],
+            agent_id: `0x${String(n).padStart(40, "0")}`,
+          });
           return Response.json({ agents: Array.from({ length: 100 }, other), ...more });
         }
         if (!pathname.endsWith("/listings") || searchParams.has("cursor")) return answer;
@@ -418,7 +421,8 @@ describe("tallystick-mcp", () => {
 
     const closed = `${await listen("a key of sixteen letters")}/mcp`;
     expect((await fetch(closed, { method: "POST", body: "{}" })).status).to.equal(401);
-    for (const path of ["/mcp", "/", "/health", "/mcp/"]) expect(await bytesReadWithoutKey(path), path).to.equal(0);
+    for (const path of ["/mcp", "/", "/health", "/mcp/"])
+      expect(await bytesReadWithoutKey(path), path).to.equal(0);
     expect((await fetch(closed.replace("/mcp", "/health"))).status).to.equal(200);
     const call = await open(closed, { authorization: "Bearer a key of sixteen letters" });
     expect((await call("get_remaining_budget")).spend_cap_usdc).to.equal("1.00");

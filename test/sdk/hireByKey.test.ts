@@ -394,7 +394,13 @@ describe("the notes about an idempotency key", () => {
     await rejection(call(processOf(), async () => await Promise.reject(failure("none")), { key: "open" }));
     time += 1;
     for (let n = 0; n < MAX_KEPT; n++) {
-      await store.put(`call/${n}`, { key: String(n), asked: "", startedAt: time, attempts: 0, state: "open" });
+      await store.put(`call/${n}`, {
+        key: String(n),
+        asked: "",
+        startedAt: time,
+        attempts: 0,
+        state: "open",
+      });
     }
     const { kept } = processOf();
     await kept.putNew({ key: "another", asked: "", startedAt: time, attempts: 0, state: "open" });
@@ -414,7 +420,13 @@ describe("the notes about an idempotency key", () => {
     const old = { key: "old", asked: "", startedAt: time - 1, attempts: 1 };
     await store.put("call/old", { ...old, state: "open" });
     for (let n = 0; n < MAX_KEPT; n++) {
-      await store.put(`call/${n}`, { key: String(n), asked: "", startedAt: time, attempts: 0, state: "open" });
+      await store.put(`call/${n}`, {
+        key: String(n),
+        asked: "",
+        startedAt: time,
+        attempts: 0,
+        state: "open",
+      });
     }
     const { get } = store;
     let reads = 0;
@@ -422,7 +434,13 @@ describe("the notes about an idempotency key", () => {
       const found = await get<T>(key);
       // The last note is listed, and nothing is removed yet.
       if (key.startsWith("call/") && ++reads === MAX_KEPT + 1)
-        await store.put("call/old", { ...old, state: "signed", hireId: "0x01", jobId: "job_1", seller: SELLER });
+        await store.put("call/old", {
+          ...old,
+          state: "signed",
+          hireId: "0x01",
+          jobId: "job_1",
+          seller: SELLER,
+        });
       return found;
     };
     await processOf().kept.putNew({ key: "new", asked: "", startedAt: time, attempts: 0, state: "open" });
